@@ -1,0 +1,114 @@
+// The one interface every chain keeps. An adapter reads its chain and builds unsigned bytes; it
+// knows no database, no HTTP status and no key. Every call that touches a node takes an
+// AbortSignal and throws `chain_timeout` when it runs out (nothing changed then) or
+// `chain_unavailable` when the node refuses or is gone.
+
+import type { EscrowFacts } from '../core/facts.ts';
+import type { ChainKey, Family } from '../core/families.ts';
+import type { Hex32 } from '../core/hashlock.ts';
+import type { ChainPolicy } from '../core/policy.ts';
+import type { Escrow, EscrowTerms } from '../core/terms.ts';
+import type { Material, Signed } from './material.ts';
+
+/** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
+export type WatchedEscrow = {
+  readonly address: string;
+  readonly terms: EscrowTerms;
+  readonly requiredConfirmations: number;
+  /** Unix seconds: no payment to it can be older than this (its swap's agreement). */
+  readonly since: number;
+};
+
+export type Heads = {
+  /** Height and hash of the best block. */
+  readonly height: number;
+  readonly hash: string;
+  /** The chain's own clock, Unix seconds: Bitcoin median time past, EVM time of the best block. */
+  readonly clock: number;
+};
+
+export type Changes = {
+  /** Addresses of watched escrows about which something may have changed. */
+  readonly touched: readonly string[];
+  readonly heads: Heads;
+};
+
+/** What a signed transaction would do to one escrow. */
+export type Touch = {
+  readonly escrow: string;
+  readonly verb: 'fund' | 'claim' | 'refund';
+  /** The preimage that a claim shows. */
+  readonly secret: Hex32 | null;
+};
+
+/** A signed transaction, read before it is sent. */
+export type ReadTransaction = {
+  /** The id it will have on chain, computed from the bytes. */
+  readonly txid: string;
+  /** The bytes to send, as the node takes them. */
+  readonly raw: string;
+  readonly touches: readonly Touch[];
+};
+
+export type BuildInput = {
+  readonly escrow: WatchedEscrow;
+  /** Bitcoin: sat per vbyte wanted by the caller, within bounds; null = estimate. */
+  readonly feeRateSatPerVbyte: number | null;
+};
+
+export type ChainAdapter = {
+  readonly chain: ChainKey;
+  readonly family: Family;
+  readonly policy: ChainPolicy;
+
+  /** The address in canonical form. Throws `bad_address`, or `wrong_network` with both names. */
+  parseAddress(text: string): string;
+  /** The escrow of these terms. Pure. */
+  plan(terms: EscrowTerms): Escrow;
+
+  heads(signal: AbortSignal): Promise<Heads>;
+
+  /** Follow these escrows from now on; known ones are left alone. Call again after a restart. */
+  watch(escrows: readonly WatchedEscrow[]): void;
+  /** Stop following: the escrow is empty at depth and its swap has ended. */
+  unwatch(addresses: readonly string[]): void;
+  /**
+   * Which watched escrows to look at again, since the last call: new blocks and mempool, blocks
+   * taken back, and transactions that came to depth. One caller at a time. Work grows with what
+   * happened on the chain, not with the number of escrows.
+   */
+  changes(signal: AbortSignal): Promise<Changes>;
+
+  /** What one escrow shows now; it need not be watched (it is watched from then on). */
+  readEscrow(escrow: WatchedEscrow, signal: AbortSignal): Promise<EscrowFacts>;
+
+  /**
+   * Whether funding and both payouts of these terms would work on chain, as far as it can be
+   * tried without the secret. Throws `payout_would_fail` or `funding_would_fail` with the reason.
+   * `about` 'payout' leaves the funder's balance and approval out.
+   */
+  preflight(terms: EscrowTerms, about: 'payout' | 'funding', signal: AbortSignal): Promise<void>;
+
+  /** Unsigned funding. */
+  buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
+  /** Unsigned claim. Throws `nothing_there` when the escrow holds no payment. */
+  buildClaim(input: BuildInput, secret: Hex32, signal: AbortSignal): Promise<Material>;
+  /** Unsigned refund of everything in the escrow. Throws `nothing_there` when it is empty. */
+  buildRefund(input: BuildInput, signal: AbortSignal): Promise<Material>;
+
+  /**
+   * Reads signed bytes: their txid and which watched escrows they touch. Throws
+   * `bad_transaction` when they are malformed or for another network.
+   */
+  readSigned(signed: Signed, signal: AbortSignal): Promise<ReadTransaction>;
+  /**
+   * Sends it. Bytes already known or mined give the same txid again. Throws `refused_by_node`
+   * with the node's own words.
+   */
+  broadcast(transaction: ReadTransaction, signal: AbortSignal): Promise<string>;
+
+  /** Refuses amounts that could not be claimed (`amount_too_small`): dust, fee above value. */
+  checkAmount(token: string | null, amount: bigint, signal: AbortSignal): Promise<void>;
+
+  close(): Promise<void>;
+};

@@ -1,0 +1,111 @@
+// Every refusal of the system: a stable code, one plain sentence with the numbers in it, and the
+// facts behind it. Nothing here knows HTTP: `kind` says what sort of refusal it is, and only
+// server/edge/ turns a kind into a status.
+
+/**
+ * What sort of refusal: `invalid` the input is wrong, `forbidden` not for this caller, `absent`
+ * nothing there for this caller, `conflict` not in this state, `timeout` a chain did not answer
+ * in time (nothing changed), `unavailable` a part of the system is off or shutting down.
+ */
+export type RefusalKind =
+  | 'invalid'
+  | 'forbidden'
+  | 'absent'
+  | 'conflict'
+  | 'timeout'
+  | 'unavailable';
+
+/** Every code the system answers with, and its kind. docs/errors.md lists what to do next. */
+export const refusalKinds = {
+  // shape
+  bad_amount: 'invalid',
+  bad_hex: 'invalid',
+  bad_address: 'invalid',
+  wrong_network: 'invalid',
+  bad_public_key: 'invalid',
+  bad_field: 'invalid',
+  bad_cursor: 'invalid',
+  bad_leg: 'invalid',
+  bad_chain: 'invalid',
+  // identity
+  bad_message: 'invalid',
+  bad_signature: 'invalid',
+  bad_nonce: 'invalid',
+  bad_authorization: 'invalid',
+  too_many_keys: 'invalid',
+  wallet_taken: 'conflict',
+  unknown_wallet: 'absent',
+  // market
+  unknown_rfq: 'absent',
+  unknown_thread: 'absent',
+  unknown_swap: 'absent',
+  bad_asset: 'invalid',
+  same_chain: 'invalid',
+  amount_too_small: 'invalid',
+  not_creator: 'forbidden',
+  own_rfq: 'forbidden',
+  not_addressed: 'forbidden',
+  no_wallet: 'forbidden',
+  not_your_leg: 'forbidden',
+  not_payable: 'forbidden',
+  rfq_gone: 'conflict',
+  asset_closed: 'conflict',
+  terms_moved: 'conflict',
+  committed: 'conflict',
+  hashlock_used: 'conflict',
+  hashlock_missing: 'invalid',
+  hashlock_unexpected: 'invalid',
+  hashlock_differs: 'conflict',
+  thread_closed: 'conflict',
+  too_many_open: 'conflict',
+  // settlement
+  wrong_secret: 'invalid',
+  unknown_escrow: 'invalid',
+  addresses_missing: 'conflict',
+  addresses_fixed: 'conflict',
+  not_fundable_yet: 'conflict',
+  already_funded: 'conflict',
+  too_late_to_fund: 'conflict',
+  not_both_funded: 'conflict',
+  too_late_to_reveal: 'conflict',
+  already_claimed: 'conflict',
+  already_refunded: 'conflict',
+  too_early_to_refund: 'conflict',
+  nothing_there: 'conflict',
+  escrow_moved: 'conflict',
+  payout_would_fail: 'conflict',
+  funding_would_fail: 'conflict',
+  sources_disagree: 'conflict',
+  bad_transaction: 'invalid',
+  refused_by_node: 'invalid',
+  // chains
+  chain_timeout: 'timeout',
+  chain_unavailable: 'unavailable',
+} as const satisfies Record<string, RefusalKind>;
+
+export type RefusalCode = keyof typeof refusalKinds;
+
+/** A fact of a refusal, as it is logged. Never a secret, a signature or a key. */
+export type Fact = string | number | bigint | boolean | null;
+
+/** A refusal: `message` is the sentence the caller reads, `code` what a program reads. */
+export class ParleyError extends Error {
+  readonly code: RefusalCode;
+  readonly facts: Readonly<Record<string, Fact>>;
+
+  constructor(
+    code: RefusalCode,
+    sentence: string,
+    facts: Readonly<Record<string, Fact>> = {},
+    options?: ErrorOptions,
+  ) {
+    super(sentence, options);
+    this.name = 'ParleyError';
+    this.code = code;
+    this.facts = facts;
+  }
+
+  get kind(): RefusalKind {
+    return refusalKinds[this.code];
+  }
+}

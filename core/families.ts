@@ -1,0 +1,16 @@
+// The chain families Parley settles on, and the names a chain goes by.
+
+export const families = ['evm', 'tron', 'bitcoin', 'solana'] as const;
+
+/** A kind of chain: one signature scheme, one address format, one escrow design. */
+export type Family = (typeof families)[number];
+
+/** The name of one chain of a deployment, such as `bitcoin`, `ethereum` or `evm-dev`. */
+export type ChainKey = string;
+
+/** Which world a deployment lives in; mixing worlds refuses to start. */
+export type Network = 'dev' | 'testnet' | 'mainnet';
+
+export function isFamily(text: string): text is Family {
+  return (families as readonly string[]).includes(text);
+}

@@ -1,0 +1,152 @@
+// When a leg may be funded, claimed and refunded. One set of gates serves the builders, the
+// broadcast endpoint and the SDK. Each throws the refusal that applies, or returns.
+
+import { ParleyError } from './errors.ts';
+import { isFunded, legStatus } from './facts.ts';
+import { type Hex32, opens } from './hashlock.ts';
+import { type Clocks, type Leg, longOf, pessimistic, shortOf, type SwapState } from './swap.ts';
+import { type LegName, otherLeg, type Party } from './trade.ts';
+
+/** Unix seconds as people and programs both read it. */
+function at(seconds: number): string {
+  return `${seconds} (${new Date(seconds * 1000).toISOString()})`;
+}
+
+/** Last moment to send this leg's funding. */
+export function fundBy(swap: SwapState, leg: Leg): number {
+  return leg.long ? swap.deadlines.initiatorFundBy : swap.deadlines.counterpartyFundBy;
+}
+
+/** The caller must fund this leg: `not_your_leg` otherwise. */
+export function mustFund(leg: Leg, by: Party): void {
+  if (leg.funder !== by) {
+    throw new ParleyError('not_your_leg', `leg ${leg.leg} is funded by the ${leg.funder}, not you`, {
+      leg: leg.leg,
+    });
+  }
+}
+
+/** The caller must receive this leg: `not_your_leg` otherwise. */
+export function mustReceive(leg: Leg, by: Party): void {
+  if (leg.funder === by) {
+    throw new ParleyError('not_your_leg', `leg ${leg.leg} pays the other side, not you`, {
+      leg: leg.leg,
+    });
+  }
+}
+
+/** Whether a leg may be funded now; throws the first refusal that applies. */
+export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
+  const leg = swap.legs[name];
+  if (leg.payoutAddress === null || leg.refundAddress === null || leg.escrow === null) {
+    const missing = leg.payoutAddress === null ? 'payout' : 'refund';
+    throw new ParleyError('addresses_missing', `leg ${name} has no ${missing} address yet`, {
+      leg: name,
+      missing,
+    });
+  }
+  if (legStatus(leg.facts) !== 'unfunded') {
+    throw new ParleyError('already_funded', `leg ${name} is already ${legStatus(leg.facts)}`, {
+      leg: name,
+    });
+  }
+  if (swap.secret !== null) {
+    throw new ParleyError('too_late_to_fund', 'the secret is already public: do not fund', {});
+  }
+  const deadline = fundBy(swap, leg);
+  const now = Math.max(pessimistic(clocks, leg), pessimistic(clocks, swap.legs[otherLeg(name)]));
+  if (swap.lapsed || now > deadline) {
+    throw new ParleyError(
+      'too_late_to_fund',
+      `leg ${name} had to be funded by ${at(deadline)}; it is ${at(now)}`,
+      { leg: name, deadline, now },
+    );
+  }
+  const long = longOf(swap);
+  const other = swap.legs[otherLeg(name)];
+  if (!leg.long && legStatus(long.facts) !== 'funded') {
+    const have = long.facts.funded?.confirmations ?? 0;
+    throw new ParleyError(
+      'not_fundable_yet',
+      `leg ${long.leg} must be funded first: it is ${legStatus(long.facts)} with ${have} of ` +
+        `${long.requiredConfirmations} confirmations`,
+      { leg: name, confirmations: have, required: long.requiredConfirmations },
+    );
+  }
+  if (other.payoutAddress === null || other.refundAddress === null) {
+    throw new ParleyError(
+      'addresses_missing',
+      `leg ${other.leg} has no ${other.payoutAddress === null ? 'payout' : 'refund'} address ` +
+        'yet: fund only when both legs can be completed',
+      { leg: other.leg },
+    );
+  }
+}
+
+/** `secret` must open the hashlock: `wrong_secret` otherwise. Checked before every other gate. */
+export function mustOpen(swap: SwapState, secret: Hex32): void {
+  if (!opens(secret, swap.hashlock)) {
+    throw new ParleyError('wrong_secret', `sha256(secret) is not the hashlock ${swap.hashlock}`, {
+      hashlock: swap.hashlock,
+    });
+  }
+}
+
+/** Whether a leg may be claimed now. Once the secret is public no gate of ours applies. */
+export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void {
+  const leg = swap.legs[name];
+  const status = legStatus(leg.facts);
+  if (status === 'claimed' || status === 'refunded') {
+    throw new ParleyError(
+      status === 'claimed' ? 'already_claimed' : 'already_refunded',
+      `leg ${name} is already ${status}`,
+      { leg: name },
+    );
+  }
+  if (swap.secret !== null) return;
+  for (const each of [longOf(swap), shortOf(swap)]) {
+    if (!isFunded(each.facts)) {
+      const have = each.facts.funded?.confirmations ?? 0;
+      throw new ParleyError(
+        'not_both_funded',
+        `leg ${each.leg} is ${legStatus(each.facts)} with ${have} of ` +
+          `${each.requiredConfirmations} confirmations: a claim now would reveal the secret early`,
+        { leg: each.leg, confirmations: have, required: each.requiredConfirmations },
+      );
+    }
+    // A leg that is being refunded cannot pay for a secret revealed now.
+    if (each.facts.refunded !== null) {
+      throw new ParleyError('already_refunded', `leg ${each.leg} is being refunded`, {
+        leg: each.leg,
+      });
+    }
+  }
+  const { revealBy } = swap.deadlines;
+  const now = Math.max(pessimistic(clocks, swap.legs.a), pessimistic(clocks, swap.legs.b));
+  if (now > revealBy) {
+    throw new ParleyError(
+      'too_late_to_reveal',
+      `the secret had to be revealed by ${at(revealBy)}; it is ${at(now)}: do not claim, ` +
+        'refund after the timelock',
+      { revealBy, now },
+    );
+  }
+}
+
+/**
+ * Whether an escrow with this timelock may be refunded by its chain's own clock (Bitcoin: median
+ * time past must be beyond it; others: at or beyond).
+ */
+export function refundGate(leg: Leg, timelock: number, clocks: Clocks): void {
+  const clock = clocks[leg.leg];
+  const open = leg.family === 'bitcoin' ? clock > timelock : clock >= timelock;
+  if (open) return;
+  const behind = clocks.wall - clock;
+  const which = leg.family === 'bitcoin' ? "the chain's median time past" : "the chain's clock";
+  throw new ParleyError(
+    'too_early_to_refund',
+    `leg ${leg.leg} is refundable from ${at(timelock)}; ${which} is ${at(clock)}, ` +
+      `${Math.max(0, timelock - clock)} s short and ${Math.max(0, behind)} s behind wall time`,
+    { leg: leg.leg, timelock, clock, behind },
+  );
+}

@@ -1,0 +1,32 @@
+// The secret and its hash. SHA-256 on every chain; the secret is exactly 32 bytes on every chain,
+// because one that fits a single chain only is theft (safety.md, escrows 1).
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { ParleyError } from './errors.ts';
+
+/** 64 lower-case hex characters, without `0x`. */
+export type Hex32 = string;
+
+/** Reads 32 bytes of hex, any case, with or without a leading `0x`. Throws `bad_hex`. */
+export function parseHex32(text: string, field: string): Hex32 {
+  const digits = text.startsWith('0x') ? text.slice(2) : text;
+  if (!/^[0-9a-fA-F]{64}$/.test(digits)) {
+    throw new ParleyError(
+      'bad_hex',
+      `${field} must be 32 bytes as 64 hex characters; got ${digits.length} characters`,
+      { field, length: digits.length },
+    );
+  }
+  return digits.toLowerCase();
+}
+
+/** The hashlock of a secret: SHA-256 over its 32 bytes. */
+export function hashlockOf(secret: Hex32): Hex32 {
+  return bytesToHex(sha256(hexToBytes(secret)));
+}
+
+/** Whether `secret` is the 32-byte preimage of `hashlock`. */
+export function opens(secret: Hex32, hashlock: Hex32): boolean {
+  return hashlockOf(secret) === hashlock;
+}

@@ -1,0 +1,142 @@
+// What each side can do now, as data. A party that acts only when this list says so ends with its
+// own funds back or with what it was promised.
+
+import { isFunded, legStatus } from './facts.ts';
+import { fundBy } from './gates.ts';
+import { type Clocks, type Leg, longOf, pessimistic, shortOf, type SwapState } from './swap.ts';
+import type { LegName, Role } from './trade.ts';
+
+export type Action = 'set_address' | 'fund' | 'claim' | 'refund' | 'wait';
+
+export type Step = {
+  readonly by: Role;
+  readonly action: Action;
+  readonly leg: LegName | null;
+  /** Unix seconds after which the step is no longer open; null = no limit of ours. */
+  readonly before: number | null;
+  readonly why: string;
+};
+
+/** Every step open to each side; empty when nothing is left to do for either. */
+export function nextSteps(swap: SwapState, clocks: Clocks): Step[] {
+  const steps: Step[] = [];
+  for (const role of ['initiator', 'counterparty'] as const) {
+    const open = stepsOf(swap, clocks, role);
+    steps.push(...(open.length > 0 ? open : waiting(swap, clocks, role)));
+  }
+  return steps;
+}
+
+function stepsOf(swap: SwapState, clocks: Clocks, role: Role): Step[] {
+  const own = role === 'initiator' ? longOf(swap) : shortOf(swap);
+  const other = role === 'initiator' ? shortOf(swap) : longOf(swap);
+  return [
+    ...addresses(swap, clocks, role, own, other),
+    ...funding(swap, clocks, role, own),
+    ...claiming(swap, clocks, role, other),
+    ...refunding(clocks, role, own),
+  ];
+}
+
+/** Whether anything may still be funded. */
+function fundable(swap: SwapState, clocks: Clocks, leg: Leg): boolean {
+  const now = Math.max(pessimistic(clocks, swap.legs.a), pessimistic(clocks, swap.legs.b));
+  return (
+    !swap.lapsed &&
+    swap.secret === null &&
+    now <= fundBy(swap, leg) &&
+    legStatus(leg.facts) === 'unfunded'
+  );
+}
+
+function addressesSet(leg: Leg): boolean {
+  return leg.payoutAddress !== null && leg.refundAddress !== null;
+}
+
+function addresses(swap: SwapState, clocks: Clocks, role: Role, own: Leg, other: Leg): Step[] {
+  const steps: Step[] = [];
+  const before = swap.deadlines.initiatorFundBy;
+  if (!fundable(swap, clocks, longOf(swap)) && !fundable(swap, clocks, shortOf(swap))) return [];
+  if (own.refundAddress === null) {
+    const why = `say where leg ${own.leg} comes from and is refunded to`;
+    steps.push({ by: role, action: 'set_address', leg: own.leg, before, why });
+  }
+  if (other.payoutAddress === null) {
+    const why = `say where leg ${other.leg} pays you`;
+    steps.push({ by: role, action: 'set_address', leg: other.leg, before, why });
+  }
+  return steps;
+}
+
+function funding(swap: SwapState, clocks: Clocks, role: Role, own: Leg): Step[] {
+  if (!fundable(swap, clocks, own)) return [];
+  if (!addressesSet(swap.legs.a) || !addressesSet(swap.legs.b)) return [];
+  const long = longOf(swap);
+  if (!own.long && legStatus(long.facts) !== 'funded') return [];
+  const why = own.long
+    ? 'you fund first; the other side funds when yours is deep'
+    : `leg ${long.leg} is funded and deep`;
+  return [{ by: role, action: 'fund', leg: own.leg, before: fundBy(swap, own), why }];
+}
+
+function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step[] {
+  const { facts } = other;
+  if (facts.claimed !== null || facts.refunded !== null || facts.funded === null) return [];
+  if (swap.secret !== null) {
+    const why = 'the secret is public: claim at once';
+    return [{ by: role, action: 'claim', leg: other.leg, before: other.timelock, why }];
+  }
+  if (role === 'counterparty') return [];
+  const long = longOf(swap);
+  if (!isFunded(facts) || !isFunded(long.facts) || long.facts.refunded !== null) return [];
+  const now = Math.max(pessimistic(clocks, swap.legs.a), pessimistic(clocks, swap.legs.b));
+  const before = swap.deadlines.revealBy;
+  if (now > before) return [];
+  const why = 'both legs are funded and deep: claiming reveals the secret';
+  return [{ by: role, action: 'claim', leg: other.leg, before, why }];
+}
+
+function refunding(clocks: Clocks, role: Role, own: Leg): Step[] {
+  const { facts } = own;
+  if (facts.balance === 0n || facts.refunded !== null) return [];
+  const clock = clocks[own.leg];
+  const open = own.family === 'bitcoin' ? clock > own.timelock : clock >= own.timelock;
+  if (!open) return [];
+  const why = `the timelock of leg ${own.leg} has passed and ${facts.balance} are in its escrow`;
+  return [{ by: role, action: 'refund', leg: own.leg, before: null, why }];
+}
+
+function waiting(swap: SwapState, clocks: Clocks, role: Role): Step[] {
+  const own = role === 'initiator' ? longOf(swap) : shortOf(swap);
+  const other = role === 'initiator' ? shortOf(swap) : longOf(swap);
+  const wait = (leg: LegName, before: number | null, why: string): Step[] => [
+    { by: role, action: 'wait', leg, before, why },
+  ];
+  const moving = [own, other].find(onItsWay);
+  if (moving !== undefined) {
+    return wait(moving.leg, null, `a transaction on leg ${moving.leg} is not yet at depth`);
+  }
+  if (own.facts.balance > 0n) {
+    const refund = `refund leg ${own.leg} when its chain's clock passes ${own.timelock}`;
+    if (swap.secret !== null) {
+      return wait(own.leg, own.timelock, `the other side claims leg ${own.leg}; else ${refund}`);
+    }
+    if (!isFunded(other.facts) && fundable(swap, clocks, other)) {
+      const { counterpartyFundBy } = swap.deadlines;
+      return wait(other.leg, counterpartyFundBy, `leg ${other.leg} gets funded; else ${refund}`);
+    }
+    return wait(own.leg, own.timelock, `${refund}, unless the secret appears before`);
+  }
+  const long = longOf(swap);
+  if (fundable(swap, clocks, long)) {
+    const why = `the initiator funds leg ${long.leg} first`;
+    return wait(long.leg, swap.deadlines.initiatorFundBy, why);
+  }
+  return [];
+}
+
+/** Whether the leg's last transaction was seen but is not deep. */
+function onItsWay({ facts }: Leg): boolean {
+  const last = facts.refunded ?? facts.claimed ?? facts.funded;
+  return last !== null && !last.deep;
+}

@@ -1,0 +1,34 @@
+// What a chain needs in time and depth, as data. Sources: shared measurements of mining time
+// (Bitcoin p99.9: 3 blocks 112 min, 6 blocks 165 min) and published outage history per chain.
+// Units: seconds, blocks.
+
+/** Depth wanted for a value, and what reaching it takes. */
+export type Depth = {
+  /** Blocks that must hold the transaction, its own included; 1 = one confirmation. */
+  readonly confirmations: number;
+  /** p99.9 time from broadcast to that depth. */
+  readonly settleSeconds: number;
+  /** How long the chain may be down or full while a party needs it. */
+  readonly outageSeconds: number;
+};
+
+export type ChainPolicy = {
+  /** Least timelock of an escrow on this chain, from agreement. */
+  readonly floorSeconds: number;
+  readonly normal: Depth;
+  /** For amounts at or above an asset's `highValueFrom`. */
+  readonly high: Depth;
+  /** How long after the timelock a claim may still land. */
+  readonly lateClaimSeconds: number;
+  /** Time a party or its bot may take to react. */
+  readonly reactSeconds: number;
+  /** Time between asking for a transaction and sending it. */
+  readonly signSeconds: number;
+  /** Time the service may need to notice a transaction. */
+  readonly detectSeconds: number;
+};
+
+/** The depth that `amount` of an asset wants; `highValueFrom` in its base units, null = never. */
+export function depthFor(policy: ChainPolicy, amount: bigint, highValueFrom: bigint | null): Depth {
+  return highValueFrom !== null && amount >= highValueFrom ? policy.high : policy.normal;
+}

@@ -1,0 +1,35 @@
+// A swap's status: a pure function of what both chains show at depth, of whether the secret was
+// ever seen, and of the clock. A reorganisation therefore needs no code of its own.
+
+import { isFunded, legStatus } from './facts.ts';
+import { longOf, shortOf, type SwapState } from './swap.ts';
+
+export const swapStatuses = [
+  'agreed',
+  'initiator_funded',
+  'counterparty_funded',
+  'initiator_claimed',
+  'counterparty_claimed',
+  'refunded',
+  'half_settled',
+  'expired',
+] as const;
+
+export type SwapStatus = (typeof swapStatuses)[number];
+
+/** The status now; `wall` is our clock in Unix seconds. docs/lifecycle.md explains each. */
+export function swapStatus(swap: SwapState, wall: number): SwapStatus {
+  const long = longOf(swap).facts;
+  const short = shortOf(swap).facts;
+  const statuses = [legStatus(long), legStatus(short)];
+  const claimed = statuses.includes('claimed');
+  const refunded = statuses.includes('refunded');
+  if (claimed && refunded) return 'half_settled';
+  if (refunded) return 'refunded';
+  if (legStatus(long) === 'claimed') return 'counterparty_claimed';
+  if (swap.secret !== null || legStatus(short) === 'claimed') return 'initiator_claimed';
+  if (isFunded(long)) return isFunded(short) ? 'counterparty_funded' : 'initiator_funded';
+  const untouched = statuses.every((status) => status === 'unfunded');
+  if (untouched && (swap.lapsed || wall > swap.deadlines.initiatorFundBy)) return 'expired';
+  return 'agreed';
+}

@@ -1,0 +1,58 @@
+// A swap as the rules see it: terms, deadlines, and the facts of both legs.
+
+import type { Deadlines } from './deadlines.ts';
+import type { EscrowFacts } from './facts.ts';
+import type { ChainKey, Family } from './families.ts';
+import type { Hex32 } from './hashlock.ts';
+import type { LegName, Party } from './trade.ts';
+
+/** One leg: what is promised, where it goes, and what its chain shows. */
+export type Leg = {
+  readonly leg: LegName;
+  readonly chain: ChainKey;
+  readonly family: Family;
+  readonly assetId: string;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly funder: Party;
+  readonly long: boolean;
+  /** Unix seconds: claims before, refunds from then on. */
+  readonly timelock: number;
+  readonly requiredConfirmations: number;
+  readonly payoutAddress: string | null;
+  readonly refundAddress: string | null;
+  /** Bitcoin only: the compressed keys in the script, 66 hex. */
+  readonly payoutPubkey: string | null;
+  readonly refundPubkey: string | null;
+  readonly escrow: string | null;
+  readonly facts: EscrowFacts;
+};
+
+export type SwapState = {
+  readonly hashlock: Hex32;
+  readonly legs: { readonly a: Leg; readonly b: Leg };
+  readonly deadlines: Deadlines;
+  /** The secret, once it was seen anywhere public; never forgotten. */
+  readonly secret: Hex32 | null;
+  /** Whether the swap ever expired unfunded: nothing may be funded after that. */
+  readonly lapsed: boolean;
+};
+
+/**
+ * Clocks a rule may compare with, in Unix seconds: `wall` ours, `a` and `b` the chains' own
+ * (Bitcoin: median time past).
+ */
+export type Clocks = { readonly wall: number; readonly a: number; readonly b: number };
+
+export function longOf(swap: SwapState): Leg {
+  return swap.legs.a.long ? swap.legs.a : swap.legs.b;
+}
+
+export function shortOf(swap: SwapState): Leg {
+  return swap.legs.a.long ? swap.legs.b : swap.legs.a;
+}
+
+/** The clock that is worse for acting late on this leg: the later of ours and its chain's. */
+export function pessimistic(clocks: Clocks, leg: Leg): number {
+  return Math.max(clocks.wall, clocks[leg.leg]);
+}

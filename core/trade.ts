@@ -1,0 +1,75 @@
+// Who gives what: from an RFQ's direction and price to the two legs of a swap. Leg `a` is funded
+// by the maker, leg `b` by the taker (the RFQ's creator). The long leg is the one on the chain
+// with the longer own timelock, `b` on a tie; its funder is the initiator and holds the secret.
+
+export type Direction = 'sell_base' | 'buy_base';
+export type Party = 'maker' | 'taker';
+export type Role = 'initiator' | 'counterparty';
+export type LegName = 'a' | 'b';
+
+/** What each side hands over. Amounts in base units of their asset. */
+export type Exchange = {
+  readonly a: { readonly assetId: string; readonly amount: bigint };
+  readonly b: { readonly assetId: string; readonly amount: bigint };
+};
+
+/** The asset the RFQ's creator gives: base when it sells base, quote when it buys. */
+export function givenByTaker(rfq: {
+  direction: Direction;
+  baseAssetId: string;
+  quoteAssetId: string;
+}): string {
+  return rfq.direction === 'sell_base' ? rfq.baseAssetId : rfq.quoteAssetId;
+}
+
+/** The asset a maker of the RFQ gives. */
+export function givenByMaker(rfq: {
+  direction: Direction;
+  baseAssetId: string;
+  quoteAssetId: string;
+}): string {
+  return rfq.direction === 'sell_base' ? rfq.quoteAssetId : rfq.baseAssetId;
+}
+
+/** Both legs' assets and amounts at a price of `quoteAmount`. */
+export function exchange(rfq: {
+  direction: Direction;
+  baseAssetId: string;
+  baseAmount: bigint;
+  quoteAssetId: string;
+  quoteAmount: bigint;
+}): Exchange {
+  const base = { assetId: rfq.baseAssetId, amount: rfq.baseAmount };
+  const quote = { assetId: rfq.quoteAssetId, amount: rfq.quoteAmount };
+  return rfq.direction === 'sell_base' ? { a: quote, b: base } : { a: base, b: quote };
+}
+
+/** Which leg is long, from the own timelocks (seconds) of the two legs' chains. */
+export function longLeg(floorA: number, floorB: number): LegName {
+  return floorA > floorB ? 'a' : 'b';
+}
+
+export function otherLeg(leg: LegName): LegName {
+  return leg === 'a' ? 'b' : 'a';
+}
+
+export function otherParty(party: Party): Party {
+  return party === 'maker' ? 'taker' : 'maker';
+}
+
+export function otherRole(role: Role): Role {
+  return role === 'initiator' ? 'counterparty' : 'initiator';
+}
+
+export function funderOf(leg: LegName): Party {
+  return leg === 'a' ? 'maker' : 'taker';
+}
+
+/** The party that holds the secret, from which leg is long. */
+export function initiatorOf(long: LegName): Party {
+  return funderOf(long);
+}
+
+export function roleOf(party: Party, long: LegName): Role {
+  return initiatorOf(long) === party ? 'initiator' : 'counterparty';
+}
