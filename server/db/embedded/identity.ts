@@ -3,7 +3,7 @@
 // our folders (a checkout under /root, mode 0700), it gets the one capability that opens folders
 // to it; nothing is copied, and no user is created.
 import { access, constants, readFile, stat } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError } from './failure.ts';
 
 /** Users that exist for this on Debian, best first. Any of them may own the data. */
@@ -30,7 +30,7 @@ export async function chooseIdentity(
   keepUid: number | null,
   paths: readonly string[],
 ): Promise<Identity> {
-  const setpriv = process.platform === 'linux' ? await findOnPath('setpriv') : null;
+  const setpriv = process.platform === 'linux' ? await findProgram('setpriv') : null;
   if (process.getuid?.() !== 0) return ordinaryIdentity(setpriv);
   const owner = await chooseOwner(keepUid);
   const blocked = await firstClosedFolder(paths, owner);
@@ -116,16 +116,14 @@ function foldersDownTo(path: string): readonly string[] {
   return parent === path ? [path] : [...foldersDownTo(parent), path];
 }
 
-async function findOnPath(program: string): Promise<string | null> {
-  // Some services run with a PATH that misses the system folders.
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/bin'];
-  for (const folder of folders) {
-    const file = join(folder, program);
+async function findProgram(name: string): Promise<string | null> {
+  for (const folder of ['/usr/bin', '/bin', '/usr/local/bin']) {
+    const file = join(folder, name);
     const found = await access(file, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (found && folder !== '') return file;
+    if (found) return file;
   }
   return null;
 }
