@@ -1,0 +1,92 @@
+// The one way to PostgreSQL. A statement is a named SQL text with its values; a `Tx` in a function's
+// parameters says that it runs inside somebody's transaction.
+
+import pg from 'pg';
+
+/** `name` is unique to `text`: the server prepares it once a connection. */
+export type Statement = {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+};
+
+/** Runs statements, inside a transaction where one is open. Rows as objects by column name. */
+export type Tx = {
+  rows<Row>(statement: Statement): Promise<Row[]>;
+};
+
+export type Database = Tx & {
+  /** Runs `work` in one READ COMMITTED transaction; an exception rolls it back. */
+  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+};
+
+export type DatabaseLimits = {
+  readonly connections: number;
+  /** A statement running longer is ended by the server. */
+  readonly statementMs: number;
+  /** Waiting longer for a free connection is an error. */
+  readonly connectMs: number;
+};
+
+export const databaseLimits: DatabaseLimits = {
+  connections: 10,
+  statementMs: 10_000,
+  connectMs: 5_000,
+};
+
+// int8 columns hold Unix seconds, heights and counters, all far below 2^53.
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8
+      ? Number
+      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+export function connect(url: string, limits: DatabaseLimits = databaseLimits): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: limits.connections,
+    statement_timeout: limits.statementMs,
+    idle_in_transaction_session_timeout: limits.statementMs,
+    connectionTimeoutMillis: limits.connectMs,
+    application_name: 'parley',
+    types,
+  });
+  // An idle connection that the server ended is replaced at the next use; unheard, the event
+  // would end the process.
+  pool.on('error', () => {});
+  return {
+    rows: (statement) => rowsOf(pool, statement),
+    transaction: (work) => inTransaction(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+async function rowsOf<Row>(client: pg.Pool | pg.PoolClient, statement: Statement): Promise<Row[]> {
+  const { name, text, values } = statement;
+  const result = await client.query({ name, text, values: values as unknown[] });
+  return result.rows as Row[];
+}
+
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work({ rows: (statement) => rowsOf(client, statement) });
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    // A connection that cannot even roll back is thrown away.
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,45 @@
+// Brings a database to the newest schema: each file of migrations/ once, in order of name, in one
+// transaction a file, under a lock so that two servers may start at once.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+
+const folder = new URL('./migrations/', import.meta.url);
+// Any constant will do; it only has to differ from other users of advisory locks.
+const lockId = 7_269_551;
+
+/** Applies what is missing. Throws when an applied file has changed since. Returns the names. */
+export async function migrate(url: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'parley-migrate' });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [lockId]);
+    await client.query(
+      `create table if not exists migrations (
+         name text primary key, sha256 text not null, applied_at timestamptz not null default now()
+       )`,
+    );
+    const applied = new Map<string, string>();
+    for (const row of (await client.query('select name, sha256 from migrations')).rows) {
+      applied.set(row.name, row.sha256);
+    }
+    const fresh: string[] = [];
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+    for (const name of names) {
+      const text = await readFile(new URL(name, folder), 'utf8');
+      const sha256 = createHash('sha256').update(text).digest('hex');
+      const known = applied.get(name);
+      if (known === sha256) continue;
+      if (known !== undefined) throw new Error(`migration ${name} changed after it was applied`);
+      await client.query('begin');
+      await client.query(text);
+      await client.query('insert into migrations (name, sha256) values ($1, $2)', [name, sha256]);
+      await client.query('commit');
+      fresh.push(name);
+    }
+    return fresh;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,18 @@
+// What the rooms of the server are given. main.ts makes one; tests make their own.
+
+import type { Logger } from 'pino';
+import type { ChainAdapter } from '../chains/adapter.ts';
+import type { ChainKey } from '../core/families.ts';
+import type { Settings } from './config.ts';
+import type { Database } from './db/database.ts';
+import type { RandomBytes } from './ids.ts';
+
+export type Deps = {
+  readonly settings: Settings;
+  readonly db: Database;
+  /** Milliseconds since the epoch; dev networks move it. */
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
+  readonly log: Logger;
+};
