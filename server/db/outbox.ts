@@ -1,0 +1,45 @@
+// Events to deliver, written in the transaction of their effect: webhook topics are event names,
+// one row for each party's account; feed topics are `feed.created` and `feed.cancelled`, for every
+// maker (no account). Kept for 7 days.
+
+import type { Statement, Tx } from './database.ts';
+
+export type OutboxEntry = {
+  readonly topic: string;
+  /** Whose webhooks get it; null = the feed. */
+  readonly accountId: string | null;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly at: Date;
+};
+
+export async function insertOutbox(tx: Tx, entries: readonly OutboxEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.rows(insertStatement(entries));
+}
+
+/** For those who send several statements as one. */
+export function insertStatement(entries: readonly OutboxEntry[]): Statement {
+  return {
+    name: 'outbox_insert',
+    text: `insert into outbox (topic, account_id, payload, created_at)
+      select * from unnest($1::text[], $2::uuid[], $3::jsonb[], $4::timestamptz[])`,
+    values: [
+      entries.map((each) => each.topic),
+      entries.map((each) => each.accountId),
+      entries.map((each) => JSON.stringify(each.payload)),
+      entries.map((each) => each.at),
+    ],
+  };
+}
+
+/** Deletes at most `limit` rows written before `before`; returns how many. */
+export async function pruneOutbox(tx: Tx, before: Date, limit: number): Promise<number> {
+  const rows = await tx.rows({
+    name: 'outbox_prune',
+    text: `delete from outbox where id in
+        (select id from outbox where created_at < $1 order by created_at limit $2)
+      returning id`,
+    values: [before, limit],
+  });
+  return rows.length;
+}

@@ -1,0 +1,96 @@
+// Databases for tests, on a real PostgreSQL. One cluster a run: the one of
+// PARLEY_TEST_DATABASE_URL (a URL that may create databases), else one that this process starts and
+// stops. The schema is migrated once into a template, and every test gets a clone of it.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { after } from 'node:test';
+import pg from 'pg';
+import { connect, type Database, databaseLimits } from '../../server/db/database.ts';
+import { migrate } from '../../server/db/migrate.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+
+export type TestDatabase = {
+  readonly url: string;
+  readonly db: Database;
+  /** Closes `db` and drops the database. More than once is fine. */
+  drop(): Promise<void>;
+};
+
+const migrations = new URL('../../server/db/migrations/', import.meta.url);
+// Any constant will do; it only has to differ from other users of advisory locks.
+const templateLock = 7_269_552;
+
+let cluster: Promise<Cluster> | null = null;
+let template: Promise<string> | null = null;
+
+/** A fresh, migrated database with a pool of its own. Call `drop` in `after`. */
+export async function testDatabase(options?: { connections?: number }): Promise<TestDatabase> {
+  const { adminUrl } = await theCluster();
+  template ??= makeTemplate(adminUrl);
+  const source = await template;
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  await asAdmin(adminUrl, (client) => client.query(`create database ${name} template ${source}`));
+  const url = databaseUrl(adminUrl, name);
+  const db = connect(url, { ...databaseLimits, connections: options?.connections ?? 6 });
+  let dropping: Promise<void> | null = null;
+  const drop = async () => {
+    await db.close();
+    await asAdmin(adminUrl, (client) => client.query(`drop database if exists ${name} (force)`));
+  };
+  return {
+    url,
+    db,
+    drop: () => {
+      dropping ??= drop();
+      return dropping;
+    },
+  };
+}
+
+function theCluster(): Promise<Cluster> {
+  const given = process.env.PARLEY_TEST_DATABASE_URL;
+  cluster ??= given ? Promise.resolve({ adminUrl: given, stop: async () => {} }) : startCluster();
+  return cluster;
+}
+
+// Registered when the module loads, so that it belongs to the file and not to one test in it.
+after(async () => {
+  if (cluster !== null) await (await cluster).stop();
+});
+
+/** Migrates the template once a schema, whoever of several processes comes first. */
+async function makeTemplate(adminUrl: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const name of (await readdir(migrations)).sort()) {
+    hash.update(name).update(await readFile(new URL(name, migrations)));
+  }
+  const name = `template_${hash.digest('hex').slice(0, 16)}`;
+  await asAdmin(adminUrl, async (client) => {
+    await client.query('select pg_advisory_lock($1)', [templateLock]);
+    const found = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (found.rowCount !== 0) return;
+    // Renamed when it is whole: a process killed half-way leaves no half template.
+    const draft = `${name}_${randomBytes(4).toString('hex')}`;
+    await client.query(`create database ${draft}`);
+    await migrate(databaseUrl(adminUrl, draft));
+    await client.query(`alter database ${draft} rename to ${name}`);
+  });
+  return name;
+}
+
+async function asAdmin(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function databaseUrl(adminUrl: string, name: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

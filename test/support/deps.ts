@@ -1,0 +1,43 @@
+// What the rooms of the server are given, for tests: a movable clock, dev settings, a quiet log,
+// and chains without nodes unless the test brings its own.
+
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { readSettings, type Settings } from '../../server/config.ts';
+import type { Database } from '../../server/db/database.ts';
+import type { Deps } from '../../server/deps.ts';
+import { stubAdapter } from './adapter.ts';
+
+/** `deps.now()` is the machine's time plus what `advance` added, unless `freeze` was called. */
+export type TestDeps = Deps & {
+  advance(milliseconds: number): void;
+  /** From now on the clock stands, and only `advance` moves it. */
+  freeze(at?: number): void;
+};
+
+export type DepsOverrides = Partial<Omit<Deps, 'settings' | 'db'>> & {
+  readonly db: Database;
+  readonly settings?: Partial<Settings>;
+};
+
+export function testDeps(overrides: DepsOverrides): TestDeps {
+  const { settings, now, ...rest } = overrides;
+  let offset = 0;
+  let frozen: number | null = null;
+  const chains = [stubAdapter('bitcoin', 'bitcoin'), stubAdapter('evm-dev', 'evm')];
+  return {
+    settings: { ...readSettings({ PARLEY_RATE_LIMIT: '10000000' }), ...settings },
+    now: () => (frozen ?? (now ?? Date.now)()) + offset,
+    randomBytes: (count) => randomBytes(count),
+    adapters: new Map(chains.map((each) => [each.chain, each])),
+    log: pino({ level: 'silent' }),
+    ...rest,
+    advance: (milliseconds) => {
+      offset += milliseconds;
+    },
+    freeze: (at) => {
+      frozen = at ?? (now ?? Date.now)() + offset;
+      offset = 0;
+    },
+  };
+}
