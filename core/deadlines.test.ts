@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { brokenInequalities, deadlines, type LegTiming, schedule } from './deadlines.ts';
+import type { ChainPolicy } from './policy.ts';
+import { depthFor } from './policy.ts';
+import { agreedAt, policies } from './testing.ts';
+
+const timing = (policy: ChainPolicy): LegTiming => ({ policy, depth: policy.normal });
+
+test('the worked example of docs/timelocks.md: dollars on Ethereum against bitcoin', () => {
+  const s = schedule(timing(policies.ethereum), timing(policies.bitcoin));
+  // least = react 1800 + (6720 + 1800) + (600 + 1800) + (600 + 3600 + 600) = 17520 > floor 14400
+  assert.deepEqual(s, {
+    initiatorFundBy: 1_800,
+    counterpartyFundBy: 10_320,
+    revealBy: 12_720,
+    shortTimelock: 17_520,
+    longTimelock: 86_400,
+  });
+});
+
+const seconds = (max: number) => fc.integer({ min: 0, max });
+const policyOf = fc.record({
+  floorSeconds: seconds(200_000),
+  normal: fc.record({
+    confirmations: fc.integer({ min: 1, max: 200 }),
+    settleSeconds: seconds(100_000),
+    outageSeconds: seconds(100_000),
+  }),
+  high: fc.constant(policies.bitcoin.high),
+  lateClaimSeconds: seconds(50_000),
+  reactSeconds: seconds(10_000),
+  signSeconds: seconds(10_000),
+  detectSeconds: seconds(10_000),
+});
+
+test('every inequality of the deadline engine holds for every pair of policies', () => {
+  fc.assert(
+    fc.property(policyOf, policyOf, (sp, lp) => {
+      const [short, long] = [timing(sp), timing(lp)];
+      const s = schedule(short, long);
+      const react = Math.max(sp.reactSeconds, lp.reactSeconds);
+      assert.ok(s.initiatorFundBy >= react);
+      assert.ok(s.counterpartyFundBy - s.initiatorFundBy >= lp.normal.settleSeconds + react);
+      assert.ok(s.revealBy - s.counterpartyFundBy >= sp.normal.settleSeconds + react);
+      const { settleSeconds, outageSeconds } = sp.normal;
+      assert.ok(s.shortTimelock - s.revealBy >= settleSeconds + outageSeconds + sp.signSeconds);
+      assert.ok(s.shortTimelock >= sp.floorSeconds && s.longTimelock >= lp.floorSeconds);
+      const after = sp.lateClaimSeconds + react + lp.normal.settleSeconds + lp.normal.outageSeconds;
+      assert.ok(s.longTimelock - s.shortTimelock >= after);
+      const least = s.initiatorFundBy === react;
+      assert.ok(s.shortTimelock === sp.floorSeconds || least, 'no longer than it must be');
+    }),
+  );
+});
+
+test('deadlines are the schedule from the agreement on, whichever leg is long', () => {
+  const [eth, btc] = [timing(policies.ethereum), timing(policies.bitcoin)];
+  const b = deadlines(agreedAt, { a: eth, b: btc }, 'b');
+  const a = deadlines(agreedAt, { a: btc, b: eth }, 'a');
+  assert.equal(b.revealBy, agreedAt + 12_720);
+  assert.deepEqual(b.refundAt, { a: agreedAt + 17_520, b: agreedAt + 86_400 });
+  assert.deepEqual(a.refundAt, { a: agreedAt + 86_400, b: agreedAt + 17_520 });
+  assert.equal(a.initiatorFundBy, b.initiatorFundBy);
+});
+
+test('sound policies break nothing; each unsound number is named', () => {
+  const eth = timing(policies.ethereum);
+  const btc = timing(policies.bitcoin);
+  assert.deepEqual(brokenInequalities(eth, btc), []);
+  assert.deepEqual(brokenInequalities(eth, eth), []);
+  const broken = (short: Partial<ChainPolicy>, long: Partial<ChainPolicy> = {}) =>
+    brokenInequalities(
+      timing({ ...policies.ethereum, ...short }),
+      timing({ ...policies.bitcoin, ...long }),
+    ).join('\n');
+  assert.match(broken({}, { floorSeconds: 100 }), /floor 100 s is below/);
+  assert.match(broken({ normal: { ...eth.depth, confirmations: 0 } }), /at least 1 confirmation/);
+  assert.match(broken({ reactSeconds: 1.5 }), /reactSeconds must be a whole number, is 1.5/);
+  assert.match(broken({ signSeconds: -1 }), /signSeconds must be a whole number, is -1/);
+  assert.match(broken({}, { floorSeconds: 2_592_001 }), /more than 2592000 s ahead/);
+  const zero = { confirmations: 1, settleSeconds: 0, outageSeconds: 0 };
+  const tiny = { normal: zero, reactSeconds: 100, signSeconds: 0, floorSeconds: 0 };
+  assert.match(broken(tiny, { reactSeconds: 100 }), /less than 1800 s before the short timelock/);
+});
+
+test('a value at the threshold wants the high depth, one below it does not', () => {
+  assert.equal(depthFor(policies.bitcoin, 99n, 100n).confirmations, 3);
+  assert.equal(depthFor(policies.bitcoin, 100n, 100n).confirmations, 6);
+  assert.equal(depthFor(policies.bitcoin, 10n ** 30n, null).confirmations, 3);
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type EscrowFacts, legStatus, nothingSeen } from './facts.ts';
+import { claimGate, fundGate, refundGate } from './gates.ts';
+import { nextSteps } from './next.ts';
+import { swapStatus } from './status.ts';
+import { longOf, shortOf, type SwapState } from './swap.ts';
+import { agreedAt, clocksAt, deep, facts, secret, seen, swapOf } from './testing.ts';
+
+const funded = facts({ funded: deep() });
+const claimed = facts({ funded: deep(), claimed: deep() });
+const refunded = facts({ funded: deep(), refunded: deep() });
+
+/** `role action leg` of each step. */
+function brief(swap: SwapState, now: number): string[] {
+  return nextSteps(swap, clocksAt(now)).map((step) => `${step.by} ${step.action} ${step.leg}`);
+}
+
+test('the path of a swap that settles', () => {
+  const early = agreedAt + 10;
+  assert.deepEqual(brief(swapOf({ addresses: false }), early), [
+    'initiator set_address b',
+    'initiator set_address a',
+    'counterparty set_address a',
+    'counterparty set_address b',
+  ]);
+  assert.deepEqual(brief(swapOf(), early), ['initiator fund b', 'counterparty wait b']);
+  assert.deepEqual(brief(swapOf({ long: facts({ funded: seen() }) }), early), [
+    'initiator wait b',
+    'counterparty wait b',
+  ]);
+  assert.deepEqual(brief(swapOf({ long: funded }), early), [
+    'initiator wait a',
+    'counterparty fund a',
+  ]);
+  assert.deepEqual(brief(swapOf({ long: funded, short: funded }), early), [
+    'initiator claim a',
+    'counterparty wait a',
+  ]);
+  const revealed = swapOf({ long: funded, short: claimed, secret });
+  assert.deepEqual(brief(revealed, early), ['initiator wait b', 'counterparty claim b']);
+  assert.deepEqual(brief(swapOf({ long: claimed, short: claimed, secret }), early), []);
+});
+
+test('the way back: each funder refunds its own leg from its own timelock on', () => {
+  const both = swapOf({ long: funded, short: funded });
+  const { a, b } = both.deadlines.refundAt;
+  assert.deepEqual(brief(both, both.deadlines.revealBy + 1), [
+    'initiator wait b',
+    'counterparty wait a',
+  ]);
+  assert.deepEqual(brief(both, a), ['initiator wait b', 'counterparty refund a']);
+  assert.deepEqual(brief(both, b + 1), ['initiator refund b', 'counterparty refund a']);
+  assert.deepEqual(brief(swapOf({ long: refunded, short: refunded }), b + 1), []);
+});
+
+test('nothing is asked for once a swap expired unfunded', () => {
+  assert.deepEqual(brief(swapOf(), swapOf().deadlines.counterpartyFundBy + 1), []);
+  assert.deepEqual(brief(swapOf({ lapsed: true }), agreedAt), []);
+});
+
+const factsOf: fc.Arbitrary<EscrowFacts> = fc.constantFrom(
+  nothingSeen,
+  facts({ funded: seen() }),
+  funded,
+  facts({ funded: deep(), claimed: seen() }),
+  claimed,
+  facts({ funded: deep(), refunded: seen() }),
+  refunded,
+  facts({ balance: 5n, empty: false }),
+);
+const states = fc.record({
+  long: factsOf,
+  short: factsOf,
+  longLeg: fc.constantFrom('a' as const, 'b' as const),
+  secret: fc.constantFrom(null, secret),
+  lapsed: fc.boolean(),
+  addresses: fc.boolean(),
+  after: fc.integer({ min: 0, max: 200_000 }),
+  lag: fc.integer({ min: 0, max: 8_000 }),
+});
+
+test('a step that is offered passes its gate, and no step is offered that a gate refuses', () => {
+  fc.assert(
+    fc.property(states, ({ after, lag, ...given }) => {
+      const swap = swapOf(given);
+      const wall = agreedAt + after;
+      const clocks = { wall, a: wall - lag, b: wall - lag };
+      for (const step of nextSteps(swap, clocks)) {
+        if (step.leg === null) continue;
+        const leg = swap.legs[step.leg];
+        if (step.action === 'fund') fundGate(swap, step.leg, clocks);
+        if (step.action === 'claim') claimGate(swap, step.leg, clocks);
+        if (step.action === 'refund') refundGate(leg, leg.timelock, clocks);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('as long as money of a side is in escrow, that side has a step', () => {
+  fc.assert(
+    fc.property(states, ({ after, lag, ...given }) => {
+      const swap = swapOf(given);
+      const wall = agreedAt + after;
+      const steps = nextSteps(swap, { wall, a: wall - lag, b: wall - lag });
+      const has = (role: string) => steps.some((step) => step.by === role);
+      if (longOf(swap).facts.balance > 0n) assert.ok(has('initiator'));
+      if (shortOf(swap).facts.balance > 0n) assert.ok(has('counterparty'));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a status that ends has no funding step after it', () => {
+  fc.assert(
+    fc.property(states, ({ after, lag, ...given }) => {
+      const swap = swapOf(given);
+      const wall = agreedAt + after;
+      const status = swapStatus(swap, wall);
+      const steps = nextSteps(swap, { wall, a: wall - lag, b: wall - lag });
+      if (['refunded', 'half_settled', 'expired', 'counterparty_claimed'].includes(status)) {
+        const unsafe = steps.find((step) => step.action === 'fund' && status !== 'refunded');
+        assert.equal(unsafe, undefined);
+      }
+      if (legStatus(longOf(swap).facts) === 'refunded') {
+        assert.ok(!steps.some((step) => step.action === 'fund'));
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});

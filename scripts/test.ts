@@ -1,0 +1,104 @@
+// `npm test`: types, lint, contracts, then every *.test.ts on real PostgreSQL and real chains.
+// Prints each part, then one closing line of counts. A skipped test fails the run: what is not
+// run must be heard of. `npm test -- core chains/evm` runs the tests below those folders only.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { delimiter, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const limitMs = 18 * 60_000;
+const folders = process.argv.slice(2);
+const env = {
+  ...process.env,
+  PATH: [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH].join(delimiter),
+};
+
+type Outcome = { readonly code: number; readonly output: string };
+
+const children = new Set<ChildProcess>();
+const overall = setTimeout(() => {
+  console.error(`stopped: the whole took longer than ${limitMs / 60_000} minutes`);
+  for (const child of children) child.kill('SIGKILL');
+  process.exit(1);
+}, limitMs);
+
+function run(command: string, args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    children.add(child);
+    let output = '';
+    const take = (to: NodeJS.WriteStream) => (chunk: Buffer) => {
+      output += chunk;
+      to.write(chunk);
+    };
+    child.stdout.on('data', take(process.stdout));
+    child.stderr.on('data', take(process.stderr));
+    child.on('error', (error) => {
+      output += error.message;
+      console.error(error.message);
+    });
+    child.on('close', (code) => {
+      children.delete(child);
+      resolve({ code: code ?? 1, output });
+    });
+  });
+}
+
+/** The number behind `word` in the last line of that form, such as `ℹ pass 35`. */
+function counted(output: string, form: RegExp): number {
+  return Number([...output.matchAll(form)].at(-1)?.[1] ?? 0);
+}
+
+let passed = 0;
+let failed = 0;
+let skipped = 0;
+
+async function step(name: string, command: string, args: readonly string[]): Promise<Outcome> {
+  console.log(`\n== ${name}`);
+  const began = Date.now();
+  const outcome = await run(command, args);
+  const seconds = Math.round((Date.now() - began) / 1000);
+  console.log(`== ${name}: ${outcome.code === 0 ? 'ok' : 'FAILED'} in ${seconds} s`);
+  return outcome;
+}
+
+async function check(name: string, command: string, args: readonly string[]): Promise<void> {
+  const { code } = await step(name, command, args);
+  if (code === 0) passed += 1;
+  else failed += 1;
+}
+
+const node = process.execPath;
+if (folders.length === 0) {
+  await check('types', 'tsc', ['-p', '.']);
+  await check('lint', 'biome', ['check', '--error-on-warnings', '.']);
+  const forge = await step('contracts', node, ['contracts/evm/test.ts']);
+  passed += counted(forge.output, /forge: (\d+) passed/g);
+  failed += Math.max(counted(forge.output, /forge: \d+ passed, (\d+) failed/g), forge.code && 1);
+  await check('contract artifacts match their source', node, ['contracts/evm/build.ts', '--check']);
+}
+
+const files = globSync('**/*.test.ts', { cwd: root })
+  .filter((file) => !file.startsWith('node_modules') && !file.startsWith('.parley'))
+  .filter((file) => folders.length === 0 || folders.some((folder) => file.startsWith(folder)))
+  .sort();
+const { code, output } = await step('tests', node, [
+  '--test',
+  '--test-reporter=spec',
+  `--test-concurrency=${Math.max(2, availableParallelism())}`,
+  '--test-timeout=240000',
+  ...files,
+]);
+passed += counted(output, /^ℹ pass (\d+)$/gm);
+const lost = counted(output, /^ℹ fail (\d+)$/gm) + counted(output, /^ℹ cancelled (\d+)$/gm);
+failed += Math.max(lost, code === 0 ? 0 : 1);
+skipped += counted(output, /^ℹ skipped (\d+)$/gm) + counted(output, /^ℹ todo (\d+)$/gm);
+
+clearTimeout(overall);
+console.log(`\n${files.length} test files`);
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+if (skipped > 0) console.error('a skipped test is a failure here: see above which');
+process.exit(failed > 0 || skipped > 0 || passed === 0 ? 1 : 0);
