@@ -23,10 +23,13 @@ test('anything but a canonical positive integer is refused with the field and th
 });
 
 test('a refused amount is quoted with a limit', () => {
-  assert.throws(() => parseAmount('9'.repeat(5_000), 'x'), (error: Error) => {
-    assert.ok(error.message.length < 300);
-    return /5000 characters/.test(error.message);
-  });
+  assert.throws(
+    () => parseAmount('9'.repeat(5_000), 'x'),
+    (error: Error) => {
+      assert.ok(error.message.length < 300);
+      return /5000 characters/.test(error.message);
+    },
+  );
 });
 
 test('units are shown without loss', () => {

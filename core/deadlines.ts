@@ -42,12 +42,7 @@ export function schedule(short: LegTiming, long: LegTiming): Schedule {
   const detect = Math.max(sp.detectSeconds, lp.detectSeconds);
   const longTimelock = Math.max(
     lp.floorSeconds,
-    shortTimelock +
-      sp.lateClaimSeconds +
-      detect +
-      react +
-      ld.settleSeconds +
-      ld.outageSeconds,
+    shortTimelock + sp.lateClaimSeconds + detect + react + ld.settleSeconds + ld.outageSeconds,
   );
   return { initiatorFundBy, counterpartyFundBy, revealBy, shortTimelock, longTimelock };
 }

@@ -45,7 +45,10 @@ test('the counterparty funds only when the long leg is deep, up to its own deadl
 test('nothing is funded twice, without addresses, after a lapse or once the secret is out', () => {
   const seenOnce = facts({ funded: seen() });
   assert.throws(() => fundGate(swapOf({ long: seenOnce }), 'b', now), refused('already_funded'));
-  assert.throws(() => fundGate(swapOf({ addresses: false }), 'b', now), refused('addresses_missing'));
+  assert.throws(
+    () => fundGate(swapOf({ addresses: false }), 'b', now),
+    refused('addresses_missing'),
+  );
   assert.throws(() => fundGate(swapOf({ lapsed: true }), 'b', now), refused('too_late_to_fund'));
   assert.throws(() => fundGate(swapOf({ secret }), 'b', now), refused('too_late_to_fund'));
 });
@@ -70,7 +73,10 @@ test('the secret is revealed only with both legs deep, up to revealBy by the lat
     assert.throws(() => claimGate(both, 'a', ahead), refused('too_late_to_reveal'), clock);
   }
   const shallow = facts({ funded: seen() });
-  for (const given of [{ long: funded, short: shallow }, { long: shallow, short: funded }]) {
+  for (const given of [
+    { long: funded, short: shallow },
+    { long: shallow, short: funded },
+  ]) {
     assert.throws(() => claimGate(swapOf(given), 'a', now), refused('not_both_funded'));
   }
 });
@@ -97,7 +103,7 @@ test('what is claimed or refunded at depth is not claimed again', () => {
   assert.throws(() => claimGate(gone, 'a', now), refused('already_refunded'));
 });
 
-test('a refund opens by the chain\'s own clock: at the timelock, on Bitcoin one second beyond', () => {
+test("a refund opens by the chain's own clock: at the timelock, on Bitcoin one second beyond", () => {
   const { a, b } = swapOf().legs;
   refundGate(a, a.timelock, { wall: 0, a: a.timelock, b: 0 });
   refundGate(b, b.timelock, { wall: 0, a: 0, b: b.timelock + 1 });

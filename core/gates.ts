@@ -4,7 +4,7 @@
 import { ParleyError } from './errors.ts';
 import { isFunded, legStatus } from './facts.ts';
 import { type Hex32, opens } from './hashlock.ts';
-import { type Clocks, type Leg, longOf, pessimistic, shortOf, type SwapState } from './swap.ts';
+import { type Clocks, type Leg, longOf, pessimistic, type SwapState, shortOf } from './swap.ts';
 import { type LegName, otherLeg, type Party } from './trade.ts';
 
 /** Unix seconds as people and programs both read it. */
@@ -20,9 +20,8 @@ export function fundBy(swap: SwapState, leg: Leg): number {
 /** The caller must fund this leg: `not_your_leg` otherwise. */
 export function mustFund(leg: Leg, by: Party): void {
   if (leg.funder !== by) {
-    throw new ParleyError('not_your_leg', `leg ${leg.leg} is funded by the ${leg.funder}, not you`, {
-      leg: leg.leg,
-    });
+    const sentence = `leg ${leg.leg} is funded by the ${leg.funder}, not you`;
+    throw new ParleyError('not_your_leg', sentence, { leg: leg.leg });
   }
 }
 

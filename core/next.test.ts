@@ -5,7 +5,7 @@ import { type EscrowFacts, legStatus, nothingSeen } from './facts.ts';
 import { claimGate, fundGate, refundGate } from './gates.ts';
 import { nextSteps } from './next.ts';
 import { swapStatus } from './status.ts';
-import { longOf, shortOf, type SwapState } from './swap.ts';
+import { longOf, type SwapState, shortOf } from './swap.ts';
 import { agreedAt, clocksAt, deep, facts, secret, seen, swapOf } from './testing.ts';
 
 const funded = facts({ funded: deep() });

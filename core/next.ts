@@ -3,7 +3,7 @@
 
 import { isFunded, legStatus } from './facts.ts';
 import { fundBy } from './gates.ts';
-import { type Clocks, type Leg, longOf, pessimistic, shortOf, type SwapState } from './swap.ts';
+import { type Clocks, type Leg, longOf, pessimistic, type SwapState, shortOf } from './swap.ts';
 import type { LegName, Role } from './trade.ts';
 
 export type Action = 'set_address' | 'fund' | 'claim' | 'refund' | 'wait';

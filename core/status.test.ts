@@ -63,7 +63,7 @@ test('the status for every combination of facts', () => {
   }
 });
 
-test('a swap expires only when nothing was funded, after the initiator\'s deadline', () => {
+test("a swap expires only when nothing was funded, after the initiator's deadline", () => {
   const swap = swapOf();
   const { initiatorFundBy } = swap.deadlines;
   assert.equal(swapStatus(swap, initiatorFundBy), 'agreed');

@@ -2,7 +2,7 @@
 // ever seen, and of the clock. A reorganisation therefore needs no code of its own.
 
 import { isFunded, legStatus } from './facts.ts';
-import { longOf, shortOf, type SwapState } from './swap.ts';
+import { longOf, type SwapState, shortOf } from './swap.ts';
 
 export const swapStatuses = [
   'agreed',

@@ -156,8 +156,7 @@ function chainsAgainst(network: Network, chains: readonly ChainSettings[]): stri
     if (world !== network) {
       wrong.push(`chain "${each.chain}" belongs to ${world}, not to PARLEY_NETWORK=${network}`);
     }
-    const url =
-      each.family === 'bitcoin' ? (each.rpcUrl ?? each.esploraUrl) : each.rpcUrls?.[0];
+    const url = each.family === 'bitcoin' ? (each.rpcUrl ?? each.esploraUrl) : each.rpcUrls?.[0];
     if (!url) wrong.push(`chain "${each.chain}" names no node`);
   }
   return wrong;

@@ -37,8 +37,16 @@ const wiring: readonly string[] = ['server/main.ts'];
 const wiresDevnet = (file: string) => wiring.includes(file) || file.startsWith('server/boot');
 const importsServer: readonly string[] = ['bench', 'test', 'scripts'];
 
-const impure =
-  /\b(Date\.now|new Date\(\)|Math\.random|performance\.|process\.|fetch\(|setTimeout|setInterval|crypto\.getRandomValues|randomBytes\()|\basync\b|\bawait\b|from 'node:/;
+const impure = new RegExp(
+  [
+    /\b(?:Date\.now|Math\.random|performance\.|process\.|fetch\(|setTimeout|setInterval)/,
+    /new Date\(\)|\bgetRandomValues|\brandomBytes\(|\basync\b|\bawait\b|from 'node:/,
+  ]
+    .map((each) => each.source)
+    .join('|'),
+);
+const functionStart =
+  /^(?:export )?(?:default )?(?:async )?function\b|^(?:export )?const \w+.*=>\s*\{$/;
 
 function importsOf(text: string): string[] {
   const found = text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g);
@@ -96,7 +104,7 @@ function functionLengths(text: string): { at: number; lines: number }[] {
   const lines = text.split('\n');
   const lengths: { at: number; lines: number }[] = [];
   lines.forEach((line, index) => {
-    if (!/^(export )?(default )?(async )?function\b|^(export )?const \w+.*=>\s*\{$/.test(line)) return;
+    if (!functionStart.test(line)) return;
     const end = lines.findIndex((each, at) => at > index && /^\}/.test(each));
     if (end !== -1) lengths.push({ at: index + 1, lines: end - index + 1 });
   });

@@ -1,5 +1,5 @@
-// The one way to PostgreSQL. A statement is a named SQL text with its values; a `Tx` in a function's
-// parameters says that it runs inside somebody's transaction.
+// The one way to PostgreSQL. A statement is a named SQL text with its values; a `Tx` in the
+// parameters of a function says that it runs inside somebody's transaction.
 
 import pg from 'pg';
 
