@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Hex } from 'viem';
+import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
+import { erc20Abi, escrowAbi, factoryAbi } from '../../contracts/evm/artifacts/abi.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { EvmMaterial } from '../material.ts';
+import { parseEvmAddress } from './address.ts';
+import {
+  callsIn,
+  claimCall,
+  contractTerms,
+  decodeCall,
+  evmDeployment,
+  evmEscrow,
+  fundCalls,
+  materialProblems,
+  refundCall,
+  type Wanted,
+} from './plan.ts';
+
+const payout = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const refund = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+const secret = 'ab'.repeat(32);
+
+function terms(over: Partial<EscrowTerms> = {}): EscrowTerms {
+  return {
+    chain: 'evm-dev',
+    hashlock: '11'.repeat(32),
+    payout: { address: payout, pubkey: null },
+    refund: { address: refund, pubkey: null },
+    token,
+    amount: 1_000n,
+    timelock: 1_800_000_000,
+    ...over,
+  };
+}
+
+const refuses = (code: string) => (error: unknown) =>
+  error instanceof ParleyError && error.code === code;
+
+test('an address is read in lower, upper and checksummed case and comes out checksummed', () => {
+  // the examples of EIP-55
+  const examples = [
+    '0x52908400098527886E0F7030069857D2E4169EE7',
+    '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
+    '0xde709f2102306220921060314715629080e2fb77',
+    '0x27b1fdb04752bbc536007a920d24acb045561c26',
+    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+    '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+    '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
+  ];
+  for (const address of examples) {
+    assert.equal(parseEvmAddress(address), address);
+    assert.equal(parseEvmAddress(address.toLowerCase()), address);
+    assert.equal(parseEvmAddress(`0x${address.slice(2).toUpperCase()}`), address);
+  }
+});
+
+test('an address with one letter in the wrong case, and what is no address, is bad_address', () => {
+  for (const text of [
+    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed',
+    payout.slice(0, -1),
+    `${payout}0`,
+    payout.slice(2),
+    ` ${payout}`,
+    `0x${'g'.repeat(40)}`,
+    '',
+    'x'.repeat(10_000),
+  ]) {
+    assert.throws(() => parseEvmAddress(text), refuses('bad_address'), text.slice(0, 60));
+  }
+});
+
+test('every field of the terms moves the escrow', () => {
+  const addresses = [
+    terms(),
+    terms({ hashlock: '22'.repeat(32) }),
+    terms({ payout: { address: refund, pubkey: null } }),
+    terms({ refund: { address: payout, pubkey: null } }),
+    terms({ token: null }),
+    terms({ amount: 1_001n }),
+    terms({ timelock: 1_800_000_001 }),
+  ].map((each) => evmEscrow(each, evmDeployment).address);
+  assert.equal(new Set(addresses).size, addresses.length);
+});
+
+test('destinations where money would be lost are refused', () => {
+  const zero = { address: `0x${'0'.repeat(40)}`, pubkey: null };
+  const factory = { address: evmDeployment.factory, pubkey: null };
+  const itself = { address: token.toLowerCase(), pubkey: null };
+  for (const bad of [zero, factory, itself]) {
+    for (const field of ['payout', 'refund']) {
+      const given = terms({ [field]: bad });
+      assert.throws(() => evmEscrow(given, evmDeployment), refuses('bad_address'), bad.address);
+    }
+  }
+});
+
+test('funding native is one call with the value; a token is approved exactly, then funded', () => {
+  const native = fundCalls(terms({ token: null }), evmDeployment, 0n);
+  assert.deepEqual(
+    native.map(({ to, value }) => [to, value]),
+    [[evmDeployment.factory, '0x3e8']],
+  );
+  const approvals = (allowance: bigint) =>
+    fundCalls(terms(), evmDeployment, allowance).flatMap(({ to, data, value }) => {
+      assert.equal(value, '0x0');
+      if (to === evmDeployment.factory) return [];
+      const { args } = decodeFunctionData({ abi: erc20Abi, data: data as Hex });
+      assert.equal(args?.[0], evmDeployment.factory);
+      return [args?.[1]];
+    });
+  assert.deepEqual(approvals(0n), [1_000n]);
+  assert.deepEqual(approvals(1n), [0n, 1_000n]);
+  assert.deepEqual(approvals(999n), [0n, 1_000n]);
+  assert.deepEqual(approvals(1_000n), []);
+  assert.deepEqual(approvals(5_000n), []);
+});
+
+test('a call reads back into its verb, terms and secret', () => {
+  const address = fc
+    .uint8Array({ minLength: 20, maxLength: 20 })
+    .map((bytes) => parseEvmAddress(`0x${Buffer.from(bytes).toString('hex')}`));
+  const hex32 = fc
+    .uint8Array({ minLength: 32, maxLength: 32 })
+    .map((bytes) => Buffer.from(bytes).toString('hex'));
+  const any = fc.record({
+    payout: address,
+    refund: address,
+    token: fc.option(address),
+    hashlock: hex32,
+    amount: fc.bigInt({ min: 1n, max: 2n ** 256n - 1n }),
+    timelock: fc.nat(),
+  });
+  fc.assert(
+    fc.property(any, hex32, (random, shown) => {
+      const given = terms({
+        ...random,
+        payout: { address: random.payout, pubkey: null },
+        refund: { address: random.refund, pubkey: null },
+      });
+      const { address: escrow } = evmEscrow(given, evmDeployment);
+      const expect = { escrow, terms: contractTerms(given) };
+      const fund = fundCalls(given, evmDeployment, 2n ** 256n - 1n)[0]!;
+      const claim = claimCall(given, evmDeployment, shown);
+      const back = refundCall(given, evmDeployment);
+      assert.deepEqual(
+        [fund, claim, back].map(({ to, data }) => decodeCall(to, data, evmDeployment)),
+        [
+          { ...expect, verb: 'fund', secret: null },
+          { ...expect, verb: 'claim', secret: shown },
+          { ...expect, verb: 'refund', secret: null },
+        ],
+      );
+      assert.equal(decodeCall(escrow, fund.data, evmDeployment), null, 'sent elsewhere');
+      assert.equal(decodeCall(escrow, `${claim.data}00`, evmDeployment), null, 'something more');
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a claim inside a multicall is found, and its secret with it', () => {
+  const { data } = claimCall(terms(), evmDeployment, secret);
+  const wrapped = encodeFunctionData({
+    abi: parseAbi(['function multicall(bytes[])']),
+    args: [[`0x1234`, data as Hex]],
+  });
+  const found = callsIn(wrapped, evmDeployment);
+  assert.deepEqual(
+    found.map(({ verb, escrow, secret: shown }) => [verb, escrow, shown]),
+    [['claim', evmEscrow(terms(), evmDeployment).address, secret]],
+  );
+  assert.deepEqual(callsIn(data.slice(0, -2), evmDeployment), [], 'a truncated claim');
+});
+
+test('the decoded selectors are those of the contracts', () => {
+  for (const { data } of fundCalls(terms(), evmDeployment, 1_000n)) {
+    assert.equal(decodeFunctionData({ abi: factoryAbi, data: data as Hex }).functionName, 'fund');
+  }
+  const claim = claimCall(terms(), evmDeployment, secret).data as Hex;
+  assert.equal(decodeFunctionData({ abi: escrowAbi, data: claim }).functionName, 'claim');
+});
+
+function material(wanted: Wanted, allowance = 0n): EvmMaterial {
+  const txs =
+    wanted.verb === 'fund'
+      ? fundCalls(terms(), evmDeployment, allowance)
+      : wanted.verb === 'claim'
+        ? [claimCall(terms(), evmDeployment, wanted.secret)]
+        : [refundCall(terms(), evmDeployment)];
+  const { address } = evmEscrow(terms(), evmDeployment);
+  const base = { chain: 'evm-dev', family: 'evm', sign: 'evm-tx', chainId: 31337 } as const;
+  const from = wanted.verb === 'fund' ? { from: refund } : {};
+  return { ...base, ...from, txs, escrow: address };
+}
+
+test('honest material has no problem; every altered field is named', () => {
+  const wants: Wanted[] = [{ verb: 'fund' }, { verb: 'claim', secret }, { verb: 'refund' }];
+  const problems = (given: EvmMaterial, wanted: Wanted) =>
+    materialProblems(given, wanted, terms(), evmDeployment, 31337);
+  for (const held of [0n, 5n, 1_000n]) {
+    assert.deepEqual(problems(material({ verb: 'fund' }, held), { verb: 'fund' }), []);
+  }
+  for (const wanted of wants) {
+    const honest = material(wanted);
+    assert.deepEqual(problems(honest, wanted), []);
+    const last = honest.txs.at(-1)!;
+    const altered: EvmMaterial[] = [
+      { ...honest, chain: 'other' },
+      { ...honest, chainId: 1 },
+      { ...honest, escrow: payout },
+      { ...honest, from: payout },
+      { ...honest, txs: [...honest.txs, last] },
+      { ...honest, txs: [] },
+      { ...honest, txs: [...honest.txs.slice(0, -1), { ...last, to: payout }] },
+      { ...honest, txs: [...honest.txs.slice(0, -1), { ...last, value: '0x1' }] },
+      { ...honest, txs: [...honest.txs.slice(0, -1), { ...last, data: `${last.data}00` }] },
+      { ...honest, txs: [...honest.txs.slice(0, -1), { ...last, gas: '0x1' } as typeof last] },
+    ];
+    for (const [at, lie] of altered.entries()) {
+      assert.notDeepEqual(problems(lie, wanted), [], `${wanted.verb} ${at}`);
+    }
+  }
+  const greedy = material({ verb: 'fund' });
+  const approve = fundCalls(terms({ amount: 2_000n }), evmDeployment, 0n)[0]!;
+  const lie = { ...greedy, txs: [approve, ...greedy.txs.slice(1)] };
+  assert.match(problems(lie, { verb: 'fund' }).join(), /txs\[0\]\.data/);
+});

@@ -1,0 +1,71 @@
+// Time and depth of the EVM chains, as data. docs/timelocks.md explains the columns. Seconds and
+// blocks; `settleSeconds` is the p99.9 time from broadcast, fees included, to that depth.
+
+import type { ChainPolicy } from '../../core/policy.ts';
+
+/** A head that a node names by itself, behind which a block is not expected to go away. */
+export type DepthTag = 'safe' | 'finalized';
+
+export type EvmChainSettings = {
+  readonly chainId: number;
+  readonly policy: ChainPolicy;
+  /**
+   * Besides the confirmations, amounts that want `policy.high` wait for this head; when high and
+   * normal want the same depth, all do. null: confirmations alone.
+   */
+  readonly depthTag: DepthTag | null;
+};
+
+const common = {
+  floorSeconds: 4 * 3_600,
+  // The contracts compare with the block's time; nodes accept one up to 15 s ahead of theirs.
+  lateClaimSeconds: 60,
+  reactSeconds: 1_800,
+  signSeconds: 600,
+  detectSeconds: 60,
+} as const;
+
+/** 12-second slots; two epochs (64 blocks) finalise. */
+const ethereum: ChainPolicy = {
+  ...common,
+  normal: { confirmations: 12, settleSeconds: 600, outageSeconds: 3_600 },
+  high: { confirmations: 32, settleSeconds: 1_800, outageSeconds: 3_600 },
+};
+
+/**
+ * One sequencer: it may stop for hours (longest seen: about 10 on Arbitrum, 2 on OP chains), and
+ * what it gave out can change until its batch is on Ethereum, which `safe` stands for.
+ */
+function rollup(highConfirmations: number): ChainPolicy {
+  return {
+    ...common,
+    normal: { confirmations: 15, settleSeconds: 300, outageSeconds: 12 * 3_600 },
+    high: {
+      confirmations: highConfirmations,
+      settleSeconds: 3_600,
+      // the delay after which a transaction forced in through Ethereum must be included
+      outageSeconds: 24 * 3_600,
+    },
+  };
+}
+
+/** Local anvil: blocks come every second or two, and nothing is ever lost. */
+const dev: ChainPolicy = {
+  ...common,
+  normal: { confirmations: 2, settleSeconds: 30, outageSeconds: 3_600 },
+  high: { confirmations: 4, settleSeconds: 60, outageSeconds: 3_600 },
+};
+
+/** By chain key. A chain that is not here is configured with numbers of its own. */
+export const evmChains = {
+  ethereum: { chainId: 1, policy: ethereum, depthTag: null },
+  sepolia: { chainId: 11_155_111, policy: ethereum, depthTag: null },
+  optimism: { chainId: 10, policy: rollup(30), depthTag: 'safe' },
+  'optimism-sepolia': { chainId: 11_155_420, policy: rollup(30), depthTag: 'safe' },
+  base: { chainId: 8_453, policy: rollup(30), depthTag: 'safe' },
+  'base-sepolia': { chainId: 84_532, policy: rollup(30), depthTag: 'safe' },
+  arbitrum: { chainId: 42_161, policy: rollup(240), depthTag: 'safe' },
+  'arbitrum-sepolia': { chainId: 421_614, policy: rollup(240), depthTag: 'safe' },
+  'evm-dev': { chainId: 31_337, policy: dev, depthTag: null },
+  'evm-dev-2': { chainId: 31_338, policy: dev, depthTag: null },
+} as const satisfies Record<string, EvmChainSettings>;

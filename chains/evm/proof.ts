@@ -1,0 +1,116 @@
+// Proof that a wallet signed a message: EIP-191 by a key, and EIP-1271 (a contract wallet) or
+// EIP-6492 (one not deployed yet) where a node of its chain is given.
+
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode, type Hex } from 'viem';
+import {
+  bytesToHex,
+  encodeDeployData,
+  encodeFunctionData,
+  hashMessage,
+  hexToBytes,
+  parseAbi,
+  publicKeyToAddress,
+} from 'viem/utils';
+import { ParleyError } from '../../core/errors.ts';
+import { parseEvmAddress } from './address.ts';
+import { type Rpc, RpcError } from './rpc.ts';
+
+export type EvmProof = {
+  readonly address: string;
+  readonly message: string;
+  /** Hex with 0x. By a key: 65 bytes r, s, v with low s and v 27, 28, 0 or 1 (no EIP-2098). */
+  readonly signature: string;
+  /** Nodes of the chains where the address may be a contract. None: keys only. */
+  readonly nodes?: readonly Rpc[];
+};
+
+/** Contract wallets sign with a few owners' signatures and, undeployed, their init code. */
+const mostSignatureBytes = 8_192;
+
+function refuse(why: string): ParleyError {
+  return new ParleyError('bad_signature', `the signature is not valid for this message: ${why}`);
+}
+
+/**
+ * Returns the address in canonical form when it signed the message. Throws `bad_signature`
+ * otherwise, and a chain's own refusal when only a node that does not answer could tell.
+ */
+export async function verifyEvmProof(proof: EvmProof, signal: AbortSignal): Promise<string> {
+  const { message, signature, nodes = [] } = proof;
+  const address = parseEvmAddress(proof.address);
+  if (!/^0x([0-9a-fA-F]{2})+$/.test(signature)) throw refuse('it must be hex with 0x');
+  if (signature.length > 2 + 2 * mostSignatureBytes) {
+    throw refuse(`it is longer than ${mostSignatureBytes} bytes`);
+  }
+  const signer = signature.length === 132 ? recoverSigner(message, signature) : 'no key signature';
+  if (signer === address) return address;
+  let failure: unknown = null;
+  for (const node of nodes) {
+    try {
+      if (await contractAccepts(node, address, message, signature as Hex, signal)) return address;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  if (failure !== null) throw failure;
+  if (nodes.length > 0) throw refuse(`${address} neither signed it nor accepts it as a contract`);
+  throw refuse(signer.startsWith('0x') ? `it was made by ${signer}, not ${address}` : signer);
+}
+
+/** The address whose key made a 65-byte signature, or why there is none. */
+export function recoverSigner(message: string, signature: string): string {
+  const bytes = hexToBytes(signature as Hex);
+  const v = bytes[64] ?? 255;
+  const recovery = v >= 27 ? v - 27 : v;
+  if (recovery !== 0 && recovery !== 1) return `v is ${v}, not 27, 28, 0 or 1`;
+  try {
+    const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64));
+    if (parsed.hasHighS()) return 's is in the upper half of the curve order';
+    const point = parsed
+      .addRecoveryBit(recovery)
+      .recoverPublicKey(hexToBytes(hashMessage(message)));
+    return publicKeyToAddress(bytesToHex(point.toBytes(false)));
+  } catch {
+    return 'r and s belong to no key';
+  }
+}
+
+const magic1271 = '0x1626ba7e';
+const suffix6492 = '6492'.repeat(16);
+
+/** What a contract says of a signature; false also when its check fails. */
+async function contractAccepts(
+  node: Rpc,
+  address: string,
+  message: string,
+  signature: Hex,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const hash = hashMessage(message);
+  const call = async (transaction: Record<string, string>) => {
+    try {
+      return String(await node.call('eth_call', [transaction, 'latest'], signal));
+    } catch (error) {
+      if (error instanceof RpcError) return '0x';
+      throw error;
+    }
+  };
+  if (signature.toLowerCase().endsWith(suffix6492)) {
+    // Deploys inside the call where needed, then asks by EIP-1271; never falls back to a key.
+    const data = encodeDeployData({
+      abi: erc6492SignatureValidatorAbi,
+      bytecode: erc6492SignatureValidatorByteCode,
+      args: [address as Hex, hash, signature],
+    });
+    return /^0x0*1$/.test(await call({ data }));
+  }
+  const code = await node.call('eth_getCode', [address, 'latest'], signal);
+  if (code === '0x' || code === null) return false;
+  const data = encodeFunctionData({
+    abi: parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']),
+    args: [hash, signature],
+  });
+  const answer = await call({ to: address, data });
+  return answer.length >= 66 && answer.toLowerCase().startsWith(magic1271);
+}

@@ -1,0 +1,172 @@
+// JSON-RPC to the nodes of one chain: several addresses, a time limit on every call, bounded
+// retries and sizes. A node that hangs ends in `chain_timeout`, one that is gone in
+// `chain_unavailable`; what a node answers by itself is an RpcError with its own words.
+
+import { ParleyError } from '../../core/errors.ts';
+
+/** The node understood and said no. `data` is the revert data of a call, when there is any. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: string | null;
+  constructor(code: number, message: string, data: string | null) {
+    super(message);
+    this.name = 'RpcError';
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export type RpcOptions = {
+  /** The chain's name, for sentences. */
+  readonly chain: string;
+  readonly urls: readonly string[];
+  /** Longest wait for one answer of one node. Default 8 000. */
+  readonly attemptTimeoutMs?: number;
+  /** Rounds over all nodes before giving up. Default 2. */
+  readonly rounds?: number;
+  /** Largest answer read. Default 64 MiB: a full block of a busy chain is a few. */
+  readonly mostBytes?: number;
+};
+
+export type Rpc = {
+  readonly chain: string;
+  readonly sources: number;
+  /** Asks one node after the other until one answers. */
+  call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>;
+  /** Asks one node only, by its place in `urls`; no retry. */
+  ask(at: number, method: string, params: readonly unknown[], s: AbortSignal): Promise<unknown>;
+};
+
+const pauseMs = 200;
+const rateLimited = new Set([-32005, -32016, 429]);
+
+/** The host only: the rest of a node's URL is often its key. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'an unreadable address';
+}
+
+export function rpcClient(options: RpcOptions): Rpc {
+  const { chain, urls, attemptTimeoutMs = 8_000, rounds = 2, mostBytes = 64 * 2 ** 20 } = options;
+  if (urls.length === 0) throw new Error(`chain ${chain} has no node address`);
+  let preferred = 0;
+  let nextId = 0;
+
+  const ask: Rpc['ask'] = async (at, method, params, signal) => {
+    const url = urls[at] ?? '';
+    nextId += 1;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: nextId, method, params }),
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]),
+    });
+    return readAnswer(response, await readText(response, mostBytes));
+  };
+
+  const call: Rpc['call'] = async (method, params, signal) => {
+    let failure: unknown = null;
+    for (let attempt = 0; attempt < rounds * urls.length; attempt += 1) {
+      if (attempt > 0 && attempt % urls.length === 0) await pause(pauseMs, signal);
+      if (signal.aborted) break;
+      const at = (preferred + attempt) % urls.length;
+      try {
+        const result = await ask(at, method, params, signal);
+        preferred = at;
+        return result;
+      } catch (error) {
+        if (error instanceof RpcError && !rateLimited.has(error.code)) throw error;
+        failure = error;
+      }
+    }
+    throw unanswered(chain, method, failure, signal);
+  };
+
+  return { chain, sources: urls.length, call, ask };
+
+  function unanswered(name: string, method: string, cause: unknown, signal: AbortSignal) {
+    const late = signal.aborted || isTimeout(cause);
+    const nodes = urls.map(hostOf).join(', ');
+    return late
+      ? new ParleyError(
+          'chain_timeout',
+          `the ${name} node did not answer ${method} in time; nothing changed`,
+          { chain: name, method, nodes },
+          { cause },
+        )
+      : new ParleyError(
+          'chain_unavailable',
+          `the ${name} node does not serve ${method} now: ${wordsOf(cause)}`,
+          { chain: name, method, nodes },
+          { cause },
+        );
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
+}
+
+/** The words of a failure, without the addresses that fetch puts in them. */
+function wordsOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = (cause as { code?: unknown } | null)?.code;
+  if (typeof code === 'string') return code;
+  return cause instanceof Error ? cause.message.slice(0, 200) : 'no answer';
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}
+
+async function readText(response: Response, mostBytes: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.byteLength;
+    if (size > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function readAnswer(response: Response, text: string): unknown {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`HTTP ${response.status} and no JSON`, { cause });
+  }
+  if (typeof body === 'object' && body !== null && 'error' in body && body.error) {
+    const error = body.error as { code?: unknown; message?: unknown; data?: unknown };
+    const data = revertData(error.data);
+    const code = typeof error.code === 'number' ? error.code : 0;
+    throw new RpcError(code, String(error.message ?? 'no reason given').slice(0, 500), data);
+  }
+  if (!response.ok || typeof body !== 'object' || body === null || !('result' in body)) {
+    throw new Error(`HTTP ${response.status} and no result`);
+  }
+  return body.result;
+}
+
+/** Nodes give revert data as hex, or inside an object. */
+function revertData(data: unknown): string | null {
+  if (typeof data === 'string') return /0x[0-9a-fA-F]*/.exec(data)?.[0] ?? null;
+  if (typeof data === 'object' && data !== null && 'data' in data) return revertData(data.data);
+  return null;
+}
+
+/** A node's quantity as a safe integer. */
+export function quantity(value: unknown): number {
+  const number = typeof value === 'string' ? Number(BigInt(value)) : Number.NaN;
+  if (!Number.isSafeInteger(number)) throw new Error(`the node gave ${String(value)} as a number`);
+  return number;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.30;
+
+/// Refuses every payment while `open` is false.
+contract Rejecting {
+    bool public open;
+
+    function set(bool value) external {
+        open = value;
+    }
+
+    receive() external payable {
+        require(open, "no deposits today");
+    }
+}
+
+/// A token with an administration: blacklist, pause, and balances that can be rewritten.
+contract Governed {
+    mapping(address => bool) public blacklisted;
+    bool public paused;
+    mapping(address => mapping(address => uint256)) public allowance;
+    mapping(address => uint256) internal held;
+
+    error Blacklisted(address who);
+
+    function balanceOf(address who) public view virtual returns (uint256) {
+        return held[who];
+    }
+
+    function mint(address to, uint256 value) external {
+        held[to] += value;
+    }
+
+    function setBalance(address who, uint256 value) external {
+        held[who] = value;
+    }
+
+    function setBlacklisted(address who, bool value) external {
+        blacklisted[who] = value;
+    }
+
+    function setPaused(bool value) external {
+        paused = value;
+    }
+
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        _move(msg.sender, to, value);
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        require(allowance[from][msg.sender] >= value, "allowance too low");
+        allowance[from][msg.sender] -= value;
+        _move(from, to, value);
+        return true;
+    }
+
+    function _move(address from, address to, uint256 value) internal virtual {
+        require(!paused, "the token is paused");
+        if (blacklisted[from]) revert Blacklisted(from);
+        if (blacklisted[to]) revert Blacklisted(to);
+        require(held[from] >= value, "balance too low");
+        held[from] -= value;
+        held[to] += value;
+    }
+}
+
+/// Its balances lie in another contract, behind a proxy's storage: no fixed slot of its own.
+contract Ledger {
+    mapping(bytes32 => uint256) public amounts;
+
+    function set(address who, uint256 value) external {
+        amounts[keccak256(abi.encode(who, "ledger"))] = value;
+    }
+
+    function get(address who) external view returns (uint256) {
+        return amounts[keccak256(abi.encode(who, "ledger"))];
+    }
+}
+
+contract Separated {
+    Ledger public immutable ledger = new Ledger();
+    mapping(address => mapping(address => uint256)) public allowance;
+
+    function balanceOf(address who) public view returns (uint256) {
+        return ledger.get(who);
+    }
+
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        _move(msg.sender, to, value);
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        allowance[from][msg.sender] -= value;
+        _move(from, to, value);
+        return true;
+    }
+
+    function _move(address from, address to, uint256 value) internal {
+        ledger.set(from, ledger.get(from) - value);
+        ledger.set(to, ledger.get(to) + value);
+    }
+}
+
+/// A contract wallet of one owner, by EIP-1271, that can also send calls.
+contract OwnedWallet {
+    address public owner;
+
+    constructor(address owner_) {
+        owner = owner_;
+    }
+
+    function isValidSignature(bytes32 hash, bytes calldata signature)
+        external
+        view
+        returns (bytes4)
+    {
+        bytes32 r = bytes32(signature[0:32]);
+        bytes32 s = bytes32(signature[32:64]);
+        bool valid = ecrecover(hash, uint8(signature[64]), r, s) == owner;
+        return valid ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
+    }
+
+    function send(address to, uint256 value, bytes calldata data) external {
+        require(msg.sender == owner, "not the owner");
+        (bool ok,) = to.call{value: value}(data);
+        require(ok, "the call failed");
+    }
+
+    receive() external payable {}
+}
+
+contract WalletFactory {
+    function make(address owner, bytes32 salt) external returns (address) {
+        return address(new OwnedWallet{salt: salt}(owner));
+    }
+}

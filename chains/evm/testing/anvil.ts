@@ -1,0 +1,109 @@
+// A private anvil for the tests of this folder, with the contracts deployed, and hands to use it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  type Address,
+  createTestClient,
+  defineChain,
+  getAddress,
+  type Hex,
+  http,
+  publicActions,
+  walletActions,
+} from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import { foundryBinary } from '../../../contracts/evm/anvil.ts';
+import { deployContracts } from '../../../contracts/evm/deploy.ts';
+
+const startMs = 30_000;
+const mnemonic = 'test test test test test test test test test test test junk';
+/** Accounts 0 to 9 of anvil's mnemonic; each has 10 000 native coins. 9 deploys. */
+export const accounts = Array.from({ length: 10 }, (_, addressIndex) =>
+  mnemonicToAccount(mnemonic, { addressIndex }),
+);
+const deployerKey = '0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6';
+
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let seen = '';
+    const timer = setTimeout(() => reject(new Error('anvil is not listening')), startMs);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`anvil ended with ${code}: ${seen}`)));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      seen = (seen + chunk.toString()).slice(-4_096);
+      const address = /Listening on (127\.0\.0\.1:\d+)/.exec(seen)?.[1];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      resolve(`http://${address}`);
+    });
+  });
+}
+
+export type TestChain = Awaited<ReturnType<typeof startAnvil>>;
+
+/** Mines a block for each transaction unless told not to (`manual`). Call `stop` in the end. */
+export async function startAnvil(options: { chainId?: number; deploy?: boolean } = {}) {
+  const { chainId = 31_337, deploy = true } = options;
+  const args = ['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId)];
+  const child = spawn(foundryBinary('anvil'), [...args, '--hardfork', 'prague'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  try {
+    const rpcUrl = await listening(child);
+    if (deploy) await deployContracts({ rpcUrl, privateKey: deployerKey });
+    return { rpcUrl, chainId, stop, client: clientOf(rpcUrl, chainId) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function clientOf(rpcUrl: string, chainId: number) {
+  const chain = defineChain({
+    id: chainId,
+    name: 'anvil',
+    nativeCurrency: { name: 'native', symbol: 'NATIVE', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  });
+  return createTestClient({
+    mode: 'anvil',
+    chain,
+    transport: http(rpcUrl, { timeout: 30_000 }),
+    pollingInterval: 50,
+    cacheTime: 0,
+  })
+    .extend(publicActions)
+    .extend(walletActions);
+}
+
+export type Sender = (typeof accounts)[number];
+
+/** Sends a call and waits for its block. */
+export async function send(
+  chain: TestChain,
+  from: Sender,
+  call: { to?: string; data?: string; value?: string | bigint; gas?: bigint },
+): Promise<Hex> {
+  const hash = await chain.client.sendTransaction({
+    account: from,
+    ...(call.to === undefined ? {} : { to: call.to as Address }),
+    ...(call.data === undefined ? {} : { data: call.data as Hex }),
+    ...(call.gas === undefined ? {} : { gas: call.gas }),
+    value: BigInt(call.value ?? 0),
+  });
+  await chain.client.waitForTransactionReceipt({ hash, timeout: 30_000 });
+  return hash;
+}
+
+/** Deploys creation code and returns the contract's address. */
+export async function deploy(chain: TestChain, data: Hex): Promise<Address> {
+  const hash = await send(chain, accounts[9]!, { data });
+  const { contractAddress } = await chain.client.getTransactionReceipt({ hash });
+  if (!contractAddress) throw new Error('nothing was deployed');
+  return getAddress(contractAddress);
+}
