@@ -1,0 +1,120 @@
+// One anvil: its program, and its state on disk. Anvil saves its state when it ends in order, which
+// a SIGTERM from the death of its parent is too; against a kill -9 of anvil itself we write the
+// state every few seconds, whole or not at all.
+import { randomUUID } from 'node:crypto';
+import { access, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { NodeInfo } from './dev-chain.ts';
+import { DevnetError } from './failure.ts';
+import {
+  endOrphans,
+  freePort,
+  loopback,
+  type Running,
+  startProgram,
+  untilReady,
+} from './processes.ts';
+import { type Rpc, rpcTo } from './rpc.ts';
+
+const unzip = promisify(gunzip);
+const readyLimitMs = 30_000;
+/** Each of the ten well-known accounts; the faucet is the first. */
+const balanceEther = 100_000_000;
+
+export type AnvilNode = {
+  readonly rpcUrl: string;
+  readonly rpc: Rpc;
+  readonly node: NodeInfo;
+  readonly running: Running;
+  /** Writes the state as it is now; what a kill -9 cannot take away. */
+  save(): Promise<void>;
+};
+
+export async function startAnvil(folder: string, chainId: number): Promise<AnvilNode> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const savedFile = join(folder, 'saved-state.json');
+  const exitFile = join(folder, 'exit-state.json');
+  // Its value names our folder: what an earlier run of ours left behind is found by it.
+  const exitArgument = `--dump-state=${exitFile}`;
+  await endOrphans(exitArgument);
+  const state = await newestState([savedFile, exitFile]);
+  const portFile = join(folder, 'port');
+  const port = await freePort(Number(await readFile(portFile, 'utf8').catch(() => 0)));
+  await writeFile(portFile, String(port));
+  const program = {
+    name: 'anvil',
+    file: await anvilFile(),
+    args: [
+      ...['--host', loopback, '--port', String(port), '--chain-id', String(chainId)],
+      ...['--balance', String(balanceEther), '--quiet'],
+      ...['--cache-path', join(folder, 'cache')],
+      exitArgument,
+      ...(state === null ? [] : ['--load-state', state]),
+    ],
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', HOME: folder },
+    folder,
+    logFile: join(folder, 'output.log'),
+  };
+  const running = await startProgram(program);
+  const rpcUrl = `http://${loopback}:${port}`;
+  const rpc = rpcTo(rpcUrl);
+  const found = await untilReady(program, running, readyLimitMs, () => rpc<string>('eth_chainId'));
+  if (Number(found) !== chainId) {
+    await running.stop();
+    throw new DevnetError(`anvil runs chain ${Number(found)} and not ${chainId}`, { found });
+  }
+  const version = await rpc<string>('web3_clientVersion');
+  return {
+    rpcUrl,
+    rpc,
+    node: { name: 'anvil', version: version.replace(/^anvil\/v?/, '') },
+    running,
+    save: () => saveState(rpc, savedFile),
+  };
+}
+
+async function anvilFile(): Promise<string> {
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  const name = `@foundry-rs/anvil-${process.platform}-${architecture}`;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    const file = join(dirname(manifest), 'bin', 'anvil');
+    await access(file);
+    return file;
+  } catch (cause) {
+    throw new DevnetError(`the package ${name} is not installed: run npm ci`, {}, { cause });
+  }
+}
+
+async function saveState(rpc: Rpc, file: string): Promise<void> {
+  const dump = await rpc<string>('anvil_dumpState');
+  const state = await unzip(Buffer.from(dump.slice(2), 'hex'));
+  const unfinished = `${file}.${randomUUID()}`;
+  await writeFile(unfinished, state);
+  await rename(unfinished, file);
+}
+
+/** The newest file that is whole: anvil may have been killed while it wrote its own. */
+async function newestState(files: readonly string[]): Promise<string | null> {
+  const found: { file: string; savedAt: number }[] = [];
+  for (const file of files) {
+    const about = await stat(file).catch(() => null);
+    if (about !== null && about.size > 0) found.push({ file, savedAt: about.mtimeMs });
+  }
+  for (const { file } of found.sort((a, b) => b.savedAt - a.savedAt)) {
+    if (isWhole(await readFile(file, 'utf8'))) return file;
+  }
+  return null;
+}
+
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

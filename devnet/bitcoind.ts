@@ -1,0 +1,151 @@
+// Bitcoin Core or Knots on regtest: found on this machine or obtained, started on loopback with no
+// peers, its state in our folder.
+import { execFile } from 'node:child_process';
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { obtainDebianBitcoind } from './debian-bitcoind.ts';
+import type { NodeInfo } from './dev-chain.ts';
+import { DevnetError } from './failure.ts';
+import {
+  endOrphans,
+  freePort,
+  isExecutable,
+  loopback,
+  type Running,
+  startProgram,
+  untilReady,
+} from './processes.ts';
+import { type Rpc, rpcTo } from './rpc.ts';
+
+const run = promisify(execFile);
+const readyLimitMs = 60_000;
+const rpcUser = 'parley';
+
+/** How to run it: a file, and what comes before the node's own arguments. */
+export type Bitcoind = { readonly file: string; readonly leadingArgs: readonly string[] };
+
+export type BitcoinNode = {
+  readonly rpcUrl: string;
+  readonly rpc: Rpc;
+  readonly node: NodeInfo;
+  readonly running: Running;
+};
+
+/** Throws DevnetError with how to get one. */
+export async function findBitcoind(
+  named: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Bitcoind> {
+  if (named !== undefined && named !== '') {
+    if (isExecutable(named)) return { file: named, leadingArgs: [] };
+    throw new DevnetError(`PARLEY_BITCOIND names ${named}, which is not a program`);
+  }
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const file = join(folder, 'bitcoind');
+    if (folder !== '' && isExecutable(file)) return { file, leadingArgs: [] };
+  }
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'parley');
+  try {
+    return await obtainDebianBitcoind(cache, signal);
+  } catch (cause) {
+    throw new DevnetError(
+      'no bitcoind was found and none could be fetched from Debian: install Bitcoin Core or ' +
+        'Knots, or set PARLEY_BITCOIND to its bitcoind, and start again',
+      { reason: cause instanceof Error ? cause.message : String(cause) },
+      { cause },
+    );
+  }
+}
+
+/** `now` is what its clock starts at when `offsetSeconds` is not 0; its blocks may be ahead. */
+export async function startBitcoind(
+  bitcoind: Bitcoind,
+  folder: string,
+  mockTime: number | null,
+): Promise<BitcoinNode> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const dataArgument = `-datadir=${folder}`;
+  await endOrphans(dataArgument);
+  const node = await identify(bitcoind);
+  const kept = await readKept(join(folder, 'rpc.json'));
+  const port = await freePort(kept.port);
+  await writeFile(join(folder, 'rpc.json'), JSON.stringify({ ...kept, port }), { mode: 0o600 });
+  const program = {
+    name: 'bitcoind',
+    file: bitcoind.file,
+    args: [
+      ...bitcoind.leadingArgs,
+      dataArgument,
+      ...nodeArguments(node, port, kept.password, mockTime),
+    ],
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', HOME: folder },
+    folder,
+    logFile: join(folder, 'output.log'),
+  };
+  const running = await startProgram(program);
+  const rpcUrl = `http://${rpcUser}:${kept.password}@${loopback}:${port}`;
+  const rpc = rpcTo(rpcUrl);
+  const info = await untilReady(program, running, readyLimitMs, () =>
+    rpc<{ chain: string }>('getblockchaininfo'),
+  );
+  if (info.chain !== 'regtest') {
+    await running.stop();
+    throw new DevnetError(`bitcoind runs ${info.chain}, and only regtest may run here`, info);
+  }
+  return { rpcUrl, rpc, node, running };
+}
+
+function nodeArguments(
+  node: NodeInfo,
+  port: number,
+  password: string,
+  mockTime: number | null,
+): readonly string[] {
+  const salt = randomBytes(16).toString('hex');
+  const proof = createHmac('sha256', salt).update(password).digest('hex');
+  return [
+    '-regtest',
+    '-server=1',
+    '-daemon=0',
+    '-printtoconsole=0',
+    '-listen=0',
+    '-connect=0',
+    '-dnsseed=0',
+    '-discover=0',
+    `-rpcbind=${loopback}`,
+    `-rpcallowip=${loopback}`,
+    `-rpcport=${port}`,
+    // The hash, not the password: command lines are public on a machine.
+    `-rpcauth=${rpcUser}:${salt}$${proof}`,
+    '-rpcworkqueue=256',
+    '-rpcthreads=8',
+    '-txindex=1',
+    '-prune=0',
+    '-fallbackfee=0.00002',
+    // Real networks relay only standard transactions; a dev chain that takes more would flatter.
+    '-acceptnonstdtxn=0',
+    '-dbcache=16',
+    '-maxmempool=64',
+    ...(node.name === 'Bitcoin Knots' ? ['-corepolicy=1'] : []),
+    // Blocks of a clock that was moved ahead would be refused as from the future.
+    ...(mockTime === null ? [] : [`-mocktime=${mockTime}`]),
+  ];
+}
+
+async function identify(bitcoind: Bitcoind): Promise<NodeInfo> {
+  const args = [...bitcoind.leadingArgs, '--version'];
+  const { stdout } = await run(bitcoind.file, args, { timeout: readyLimitMs }).catch((cause) => {
+    throw new DevnetError(`${bitcoind.file} does not run`, { file: bitcoind.file }, { cause });
+  });
+  const name = /knots/i.test(stdout) ? 'Bitcoin Knots' : 'Bitcoin Core';
+  return { name, version: /version v?(\S+)/.exec(stdout)?.[1] ?? 'unknown' };
+}
+
+async function readKept(file: string): Promise<{ password: string; port?: number }> {
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null) return { password: randomBytes(24).toString('base64url') };
+  return JSON.parse(text);
+}

@@ -1,0 +1,70 @@
+// A typed client of the dev network's control server, for the demo, tests and bots. Amounts are
+// base units.
+import type { ChainHead, ChainInfo } from './dev-chain.ts';
+
+const requestLimitMs = 120_000;
+
+export type DevnetStatus = {
+  /** The market's time in Unix seconds. */
+  readonly now: number;
+  readonly clockOffsetSeconds: number;
+  readonly chains: readonly (ChainInfo & ChainHead & { readonly native: string })[];
+};
+
+export type DevnetClient = {
+  /** Mined when it returns. `asset` is a symbol, contract address or asset id; default native. */
+  faucet(gift: {
+    chain: string;
+    address: string;
+    asset?: string;
+    amount?: bigint;
+  }): Promise<{ txid: string; amount: bigint }>;
+  mine(chain: string, blocks: number): Promise<{ chain: string; height: number }>;
+  /** Moves every chain's clock and the market's forward. */
+  time(seconds: number): Promise<DevnetStatus>;
+  /** Off: the chain makes no block unless `mine` or `faucet` asks for it. */
+  mining(chain: string, automatic: boolean): Promise<void>;
+  status(): Promise<DevnetStatus>;
+};
+
+/** A refusal of the control server, with its sentence. */
+export class DevnetRefusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'DevnetRefusal';
+    this.status = status;
+  }
+}
+
+export function devnetClient(url: string): DevnetClient {
+  const call = async (method: 'GET' | 'POST', path: string, body?: object) => {
+    const response = await fetch(new URL(path, url), {
+      method,
+      signal: AbortSignal.timeout(requestLimitMs),
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as Record<string, unknown>;
+    if (!response.ok) throw new DevnetRefusal(response.status, String(answer.error));
+    return answer;
+  };
+  return {
+    faucet: async (gift) => {
+      const amount = gift.amount === undefined ? {} : { amount: gift.amount.toString() };
+      const answer = await call('POST', '/faucet', { ...gift, ...amount });
+      return { txid: String(answer.txid), amount: BigInt(String(answer.amount)) };
+    },
+    mine: async (chain, blocks) => {
+      const answer = await call('POST', '/mine', { chain, blocks });
+      return { chain, height: Number(answer.height) };
+    },
+    time: async (seconds) => (await call('POST', '/time', { seconds })) as DevnetStatus,
+    mining: async (chain, automatic) => {
+      await call('POST', '/mining', { chain, automatic });
+    },
+    status: async () => (await call('GET', '/status')) as DevnetStatus,
+  };
+}

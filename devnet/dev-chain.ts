@@ -1,0 +1,67 @@
+// What the dev network knows of each of its chains. One implementation a family.
+
+export type Log = {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+};
+
+export type NodeInfo = { readonly name: string; readonly version: string };
+
+/** A token of a dev chain; anyone may mint it. */
+export type DevToken = {
+  /** The contract's own name in contracts/evm/dev/. */
+  readonly contract: string;
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  readonly address: string;
+};
+
+/** How other programs reach the chain: part of the market's ready line. */
+export type ChainInfo = {
+  readonly chain: string;
+  readonly family: 'bitcoin' | 'evm';
+  /** For bitcoin with the credentials of the node in it; loopback only. */
+  readonly rpcUrl: string;
+  readonly chainId?: number;
+  readonly node: NodeInfo;
+  /** EVM only, these three: the escrow factory and the tokens to trade. */
+  readonly factory?: string;
+  readonly tokens?: readonly DevToken[];
+  /** Tokens that misbehave, for tests. */
+  readonly hostileTokens?: readonly DevToken[];
+};
+
+export type ChainHead = {
+  readonly height: number;
+  /** Unix seconds of the newest block. */
+  readonly time: number;
+  /** Unix seconds that timelocks compare with (BIP 113); on EVM the same as `time`. */
+  readonly medianTime: number;
+};
+
+export type Gift = {
+  readonly address: string;
+  /** Null is the native coin, else the contract address of a token of this chain. */
+  readonly token: string | null;
+  /** Base units; null for the default gift. */
+  readonly amount: bigint | null;
+};
+
+export type DevChain = {
+  readonly info: ChainInfo;
+  /** The symbol of the native coin. */
+  readonly nativeSymbol: string;
+  head(): Promise<ChainHead>;
+  /** Sends coins and mines them. Throws RefusedRequest on a bad address or amount. */
+  give(gift: Gift): Promise<{ txid: string; amount: bigint }>;
+  mine(blocks: number): Promise<void>;
+  /** Moves the chain's clock (and its median time) to `now`, Unix seconds; never backwards. */
+  moveTo(now: number): Promise<void>;
+  /** One step of mining by itself; called a few times a second, never twice at once. */
+  tick(now: number): Promise<void>;
+  /** Off: no block unless `mine` asks for it, so that a test can look between two blocks. */
+  setAutomatic(automatic: boolean): Promise<void>;
+  stop(): Promise<void>;
+};

@@ -1,0 +1,182 @@
+// Starts real local chains for a market under development: bitcoind on regtest, one anvil a chain
+// id, and the control server. Never in production: everything here gives money away.
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startAnvil } from './anvil.ts';
+import { bitcoinChain } from './bitcoin-chain.ts';
+import { findBitcoind, startBitcoind } from './bitcoind.ts';
+import { type Clock, openClock } from './clock.ts';
+import { deployContracts } from './contracts.ts';
+import { type ControlParts, listenForControl, type ResolveAsset } from './control.ts';
+import type { ChainInfo, DevChain, Log } from './dev-chain.ts';
+import { evmChain } from './evm-chain.ts';
+import { DevnetError } from './failure.ts';
+import { loopback } from './processes.ts';
+import { queue } from './queue.ts';
+
+/** Two blocks a second while something waits to get deep. */
+const tickMs = 500;
+const bitcoinKey = 'bitcoin-regtest';
+
+export type DevnetOptions = {
+  /** State of all chains; one running dev network a folder. */
+  readonly dir: string;
+  readonly log: Log;
+  /** Default: one, `evm-dev` with chain id 31337. */
+  readonly evmChains?: readonly { readonly key: string; readonly chainId: number }[];
+  /** 'auto' (default): off with one clear line where no bitcoind can be had; true: fail then. */
+  readonly bitcoin?: boolean | 'auto';
+  /** Default: any free port. */
+  readonly controlPort?: number;
+  /** Moves the market's clock forward; called after the chains have moved. */
+  readonly moveClock: (seconds: number) => void | Promise<void>;
+  /** What the market knows of an asset id or symbol, for the faucet. */
+  readonly resolveAsset?: ResolveAsset;
+  /** Where the control server listens. */
+  readonly host?: string;
+  /** A bitcoind of one's own; default PARLEY_BITCOIND, then PATH, then Debian's package. */
+  readonly bitcoind?: string;
+  /** Gives up a start that is under way. */
+  readonly signal?: AbortSignal;
+};
+
+export type Devnet = {
+  readonly chains: readonly ChainInfo[];
+  /** The address of the control server. */
+  readonly dev: string;
+  /** What earlier runs moved the clock by; the market's clock starts with it. */
+  readonly clockOffsetSeconds: number;
+  stop(): Promise<void>;
+};
+
+/** Throws DevnetError. Whatever was started by then is stopped again. */
+export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
+  await mkdir(options.dir, { recursive: true, mode: 0o700 });
+  const dir = await realpath(options.dir);
+  const clock = await openClock(join(dir, 'clock.json'));
+  const chains = await startChains(options, dir, clock);
+  const parts: ControlParts = {
+    chains: new Map(chains.map((chain) => [chain.info.chain, { chain, queue: queue() }])),
+    clock,
+    clockQueue: queue(),
+    moveClock: options.moveClock,
+    resolveAsset: options.resolveAsset,
+    log: options.log,
+  };
+  const mining = mineByThemselves(parts);
+  const stopChains = async () => {
+    await mining.stop();
+    await Promise.all(chains.map((chain) => chain.stop()));
+  };
+  try {
+    const port = options.controlPort ?? 0;
+    const control = await listenForControl(parts, options.host ?? loopback, port);
+    let stopping: Promise<void> | null = null;
+    const stop = async () => {
+      await control.close();
+      await stopChains();
+    };
+    return {
+      chains: chains.map(({ info }) => info),
+      dev: control.url,
+      clockOffsetSeconds: clock.offsetSeconds(),
+      stop: () => {
+        stopping ??= stop();
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await stopChains();
+    throw error;
+  }
+}
+
+async function startChains(
+  options: DevnetOptions,
+  dir: string,
+  clock: Clock,
+): Promise<readonly DevChain[]> {
+  const evmChains = options.evmChains ?? [{ key: 'evm-dev', chainId: 31_337 }];
+  const starts: Promise<DevChain | null>[] = [];
+  if (options.bitcoin !== false) starts.push(startBitcoin(options, dir, clock));
+  for (const { key, chainId } of evmChains) {
+    starts.push(startEvm(key, chainId, dir, clock, options.signal));
+  }
+  const results = await Promise.allSettled(starts);
+  const started = results.flatMap((result) =>
+    result.status === 'fulfilled' && result.value !== null ? [result.value] : [],
+  );
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed === undefined && !options.signal?.aborted) return started;
+  await Promise.all(started.map((chain) => chain.stop()));
+  throw failed?.reason ?? new DevnetError('the start of the dev chains was given up');
+}
+
+async function startBitcoin(
+  options: DevnetOptions,
+  dir: string,
+  clock: Clock,
+): Promise<DevChain | null> {
+  const named = options.bitcoind ?? process.env.PARLEY_BITCOIND;
+  const bitcoind = await findBitcoind(named, options.signal).catch((error: unknown) => {
+    if (options.bitcoin === true || !(error instanceof DevnetError)) throw error;
+    options.log.warn(error.facts, `Bitcoin is off: ${error.message}`);
+    return null;
+  });
+  if (bitcoind === null) return null;
+  const mockTime = clock.isMoved() ? clock.now() : null;
+  const node = await startBitcoind(bitcoind, join(dir, bitcoinKey), mockTime);
+  try {
+    return await bitcoinChain(bitcoinKey, node, clock);
+  } catch (error) {
+    await node.running.stop();
+    throw error;
+  }
+}
+
+async function startEvm(
+  key: string,
+  chainId: number,
+  dir: string,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<DevChain> {
+  const node = await startAnvil(join(dir, key), chainId);
+  try {
+    return await evmChain(key, chainId, node, clock, () => deployContracts(node, signal));
+  } catch (error) {
+    await node.running.stop();
+    throw error;
+  }
+}
+
+/** One loop for all chains; a chain that does not answer is told once, until it answers again. */
+function mineByThemselves(parts: ControlParts): { stop(): Promise<void> } {
+  const halt = new AbortController();
+  const silent = new Set<string>();
+  const step = async (name: string, { chain, queue }: { chain: DevChain; queue: typeof run }) => {
+    try {
+      await queue(() => chain.tick(parts.clock.now()));
+      silent.delete(name);
+    } catch (cause) {
+      if (silent.has(name) || halt.signal.aborted) return;
+      silent.add(name);
+      parts.log.error({ err: cause, chain: name }, 'a dev chain does not answer');
+    }
+  };
+  const run = queue();
+  const loop = async (name: string, entry: { chain: DevChain; queue: typeof run }) => {
+    while (!halt.signal.aborted) {
+      await step(name, entry);
+      await sleep(tickMs, undefined, { signal: halt.signal }).catch(() => undefined);
+    }
+  };
+  const loops = [...parts.chains].map(([name, entry]) => loop(name, entry));
+  return {
+    stop: async () => {
+      halt.abort();
+      await Promise.all(loops);
+    },
+  };
+}

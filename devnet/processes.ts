@@ -1,0 +1,214 @@
+// Child processes of the dev network: tied to our life where the system can do that, ended by steps
+// and by pid, and found again after a crash of ours by the exact argument that names their folder.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { open, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DevnetError } from './failure.ts';
+
+export const loopback = '127.0.0.1';
+
+const pollMs = 20;
+const logLimitBytes = 10 * 1024 * 1024;
+const failureTailBytes = 2_000;
+const termLimitMs = 20_000;
+const killLimitMs = 5_000;
+/** What the programs of the dev network may be called; nothing else is ever signalled. */
+const ourPrograms = /^(anvil(\.exe)?|bitcoind|ld-linux.*|setpriv)$/;
+
+export type Program = {
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly logFile: string;
+};
+
+export type Running = {
+  readonly child: ChildProcess;
+  hasEnded(): boolean;
+  /** The end of what it wrote, for an error message. */
+  lastWords(): Promise<string>;
+  stop(): Promise<void>;
+};
+
+/** Starts a program that ends when we end, however we end (where `setpriv` is there: Linux). */
+export async function startProgram(program: Program): Promise<Running> {
+  await rotateLog(program.logFile);
+  const log = await open(program.logFile, 'a', 0o600);
+  const tie = tieToParent();
+  try {
+    const logStart = (await log.stat()).size;
+    const command = [...tie, program.file, ...program.args];
+    const child = spawn(command[0]!, command.slice(1), {
+      cwd: program.folder,
+      // Its own process group: Ctrl-C must reach us alone, we stop it in order.
+      detached: true,
+      env: program.env,
+      stdio: ['ignore', log.fd, log.fd],
+    });
+    child.unref();
+    let failure: Error | null = null;
+    child.once('error', (error) => {
+      failure = error;
+    });
+    const hasEnded = () => failure !== null || child.exitCode !== null || child.signalCode !== null;
+    const lastWords = async () => {
+      if (failure !== null) return failure.message;
+      const text = (await readFile(program.logFile)).subarray(logStart);
+      return text.subarray(-failureTailBytes).toString().trim();
+    };
+    const stop = async () => {
+      if (!hasEnded() && child.pid !== undefined) await endProcess(child.pid);
+    };
+    return { child, hasEnded, lastWords, stop };
+  } finally {
+    await log.close();
+  }
+}
+
+function tieToParent(): readonly string[] {
+  if (process.platform !== 'linux') return [];
+  for (const file of ['/usr/bin/setpriv', '/bin/setpriv']) {
+    // SIGTERM is an orderly end for both programs: anvil and bitcoind save their state.
+    if (isExecutable(file)) return [file, '--pdeathsig=TERM', '--'];
+  }
+  return [];
+}
+
+/** Polls until `probe` gives a value; fails at once when the program ends. */
+export async function untilReady<T>(
+  program: Program,
+  running: Running,
+  limitMs: number,
+  probe: () => Promise<T>,
+): Promise<T> {
+  const until = performance.now() + limitMs;
+  let lastProblem: unknown;
+  while (performance.now() < until) {
+    if (running.hasEnded()) break;
+    try {
+      return await probe();
+    } catch (error) {
+      lastProblem = error;
+    }
+    await sleep(pollMs);
+  }
+  const words = await running.lastWords();
+  await running.stop();
+  throw new DevnetError(
+    `${program.name} did not start: ${words.split('\n').at(-1) || 'no answer'}`,
+    { log: program.logFile, words },
+    { cause: lastProblem },
+  );
+}
+
+/** SIGTERM, then SIGKILL when it does not end. */
+export async function endProcess(pid: number): Promise<void> {
+  const steps = [
+    ['SIGTERM', termLimitMs],
+    ['SIGKILL', killLimitMs],
+  ] as const;
+  for (const [name, limitMs] of steps) {
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
+      throw error;
+    }
+    for (let waited = 0; waited < limitMs; waited += pollMs) {
+      if (await isGone(pid)) return;
+      await sleep(pollMs);
+    }
+  }
+}
+
+/** Ends what a crash of ours left running: our programs that carry exactly this argument. */
+export async function endOrphans(argument: string): Promise<readonly number[]> {
+  const ended: number[] = [];
+  for (const { pid, command } of await listProcesses()) {
+    if (pid === process.pid || !ourPrograms.test(basename(command[0] ?? ''))) continue;
+    if (!command.includes(argument)) continue;
+    await endProcess(pid);
+    ended.push(pid);
+  }
+  return ended;
+}
+
+type Listed = { readonly pid: number; readonly command: readonly string[] };
+
+async function listProcesses(): Promise<readonly Listed[]> {
+  if (process.platform !== 'linux') return listWithPs();
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  return Promise.all(pids.map(async (pid) => ({ pid, command: await commandLine(pid) })));
+}
+
+/** Empty for a process that is gone or only waits to be reaped. */
+async function commandLine(pid: number): Promise<readonly string[]> {
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return text.split('\0').filter((part) => part !== '');
+}
+
+function listWithPs(): Promise<readonly Listed[]> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('ps', ['-axo', 'pid=,command='], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.once('error', reject);
+    child.once('close', () => {
+      const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
+      resolve(lines.map(([pid, ...command]) => ({ pid: Number(pid), command })));
+    });
+  });
+}
+
+async function isGone(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+  return process.platform === 'linux' && (await commandLine(pid)).length === 0;
+}
+
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function rotateLog(file: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  if (found !== null && found.size > logLimitBytes) await rename(file, `${file}.old`);
+}
+
+/** The wanted port when it is free, else any free one. */
+export async function freePort(wanted?: number): Promise<number> {
+  if (wanted !== undefined && wanted > 0) {
+    const port = await bind(wanted).catch(() => null);
+    if (port !== null) return port;
+  }
+  return bind(0);
+}
+
+function bind(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(port, loopback, () => {
+      const address = server.address();
+      server.close(() => {
+        if (address !== null && typeof address === 'object') resolve(address.port);
+        else reject(new DevnetError('the system gave no port'));
+      });
+    });
+  });
+}
