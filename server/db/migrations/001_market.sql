@@ -137,6 +137,8 @@ create table swaps (
   due_at bigint,
   -- Every escrow it ever had is empty at depth and nothing can follow.
   done boolean not null default false,
+  -- Counts the changes, so that facts read before a change are never stored over it.
+  revision bigint not null default 0,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -148,6 +150,7 @@ create table legs (
   swap_id uuid not null references swaps (id),
   leg text not null check (leg in ('a', 'b')),
   chain text not null,
+  family text not null check (family in ('evm', 'tron', 'bitcoin', 'solana')),
   asset_id uuid not null references assets (id),
   token text,
   amount numeric(78, 0) not null,
@@ -174,12 +177,14 @@ create table escrows (
   -- core/facts.ts EscrowFacts, amounts as strings; the cache of the last read.
   facts jsonb not null,
   created_at timestamptz not null,
+  -- The transaction that wrote it: a follower asks for those it cannot have seen yet.
+  created_xact xid8 not null default pg_current_xact_id(),
   -- No longer followed.
   done boolean not null default false,
   primary key (chain, address)
 );
 create index escrows_by_swap on escrows (swap_id, leg);
-create index escrows_followed on escrows (chain) where not done;
+create index escrows_followed on escrows (chain, created_xact, address) where not done;
 
 -- What the follower last saw of each chain.
 create table chain_heads (

@@ -1,0 +1,159 @@
+// Every escrow that a leg ever had, with the facts of its last read.
+
+import type { EscrowFacts } from '../../core/facts.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { Tx } from './database.ts';
+
+export type StoredFacts = Omit<EscrowFacts, 'balance'> & { readonly balance: string };
+export type StoredTerms = Omit<EscrowTerms, 'amount'> & { readonly amount: string };
+
+export type EscrowRow = {
+  readonly chain: ChainKey;
+  readonly address: string;
+  readonly swap_id: string;
+  readonly leg: LegName;
+  readonly terms: StoredTerms;
+  readonly redeem_script: string | null;
+  readonly facts: StoredFacts;
+  readonly done: boolean;
+};
+
+export function storedFacts(facts: EscrowFacts): StoredFacts {
+  const { funded, claimed, refunded, secret, balance, empty } = facts;
+  return { funded, claimed, refunded, secret, balance: balance.toString(), empty };
+}
+
+export function factsOf(stored: StoredFacts): EscrowFacts {
+  return { ...stored, balance: BigInt(stored.balance) };
+}
+
+export function storedTerms(terms: EscrowTerms): StoredTerms {
+  return { ...terms, amount: terms.amount.toString() };
+}
+
+export function termsOf(stored: StoredTerms): EscrowTerms {
+  return { ...stored, amount: BigInt(stored.amount) };
+}
+
+/** An escrow that a leg had before is left as it is. */
+export async function insertEscrow(
+  tx: Tx,
+  row: {
+    chain: ChainKey;
+    address: string;
+    swapId: string;
+    leg: LegName;
+    terms: EscrowTerms;
+    redeemScript: string | null;
+    facts: EscrowFacts;
+    at: Date;
+  },
+): Promise<void> {
+  await tx.rows({
+    name: 'escrow_insert',
+    text: `insert into escrows
+        (chain, address, swap_id, leg, terms, redeem_script, facts, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)
+      on conflict (chain, address) do nothing`,
+    values: [
+      row.chain,
+      row.address,
+      row.swapId,
+      row.leg,
+      JSON.stringify(storedTerms(row.terms)),
+      row.redeemScript,
+      JSON.stringify(storedFacts(row.facts)),
+      row.at,
+    ],
+  });
+}
+
+/** All of a swap's escrows, oldest first. */
+export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]> {
+  return tx.rows<EscrowRow>({
+    name: 'escrows_of_swap',
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done
+      from escrows where swap_id = $1 order by created_at, address`,
+    values: [swapId],
+  });
+}
+
+/** The swap of an escrow, null when the address was never one. */
+export async function escrowAt(
+  tx: Tx,
+  chain: ChainKey,
+  address: string,
+): Promise<EscrowRow | null> {
+  const [row] = await tx.rows<EscrowRow>({
+    name: 'escrow_at',
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done
+      from escrows where chain = $1 and address = $2`,
+    values: [chain, address],
+  });
+  return row ?? null;
+}
+
+/** Which swaps these escrows belong to. */
+export async function swapsOfEscrows(
+  tx: Tx,
+  chain: ChainKey,
+  addresses: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.rows<{ swap_id: string }>({
+    name: 'swaps_of_escrows',
+    text: `select distinct swap_id from escrows where chain = $1 and address = any($2)`,
+    values: [chain, addresses],
+  });
+  return rows.map((row) => row.swap_id);
+}
+
+export async function updateEscrow(
+  tx: Tx,
+  row: { chain: ChainKey; address: string; facts: EscrowFacts; done: boolean },
+): Promise<void> {
+  await tx.rows({
+    name: 'escrow_update',
+    text: `update escrows set facts = $3, done = $4 where chain = $1 and address = $2`,
+    values: [row.chain, row.address, JSON.stringify(storedFacts(row.facts)), row.done],
+  });
+}
+
+/** Where a follower stands in the escrows of its chain. */
+export type FollowedFrom = { readonly xact: string; readonly address: string };
+
+export type FollowedRow = {
+  readonly address: string;
+  readonly swap_id: string;
+  readonly terms: StoredTerms;
+  readonly required_confirmations: number;
+  readonly agreed_at: number;
+  readonly created_xact: string;
+  /** Every transaction before it has ended: nothing older can still appear. */
+  readonly horizon: string;
+};
+
+/**
+ * Escrows of a chain to follow, from a position on. Transactions commit out of order, so the next
+ * look must begin at `horizon`, not at the last row.
+ */
+export async function escrowsToFollow(
+  tx: Tx,
+  chain: ChainKey,
+  from: FollowedFrom,
+  limit: number,
+): Promise<FollowedRow[]> {
+  return tx.rows<FollowedRow>({
+    name: 'escrows_to_follow',
+    text: `select e.address, e.swap_id, e.terms, l.required_confirmations, s.agreed_at,
+        e.created_xact::text, pg_snapshot_xmin(pg_current_snapshot())::text as horizon
+      from escrows e
+      join swaps s on s.id = e.swap_id
+      join legs l on l.swap_id = e.swap_id and l.leg = e.leg
+      where e.chain = $1 and not e.done and (e.created_xact, e.address) > ($2::xid8, $3)
+      order by e.created_xact, e.address
+      limit $4`,
+    values: [chain, from.xact, from.address, limit],
+  });
+}

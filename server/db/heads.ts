@@ -1,0 +1,25 @@
+// What the followers last saw of each chain.
+
+import type { Heads } from '../../chains/adapter.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { Tx } from './database.ts';
+
+export async function storeHeads(tx: Tx, chain: ChainKey, heads: Heads, at: Date): Promise<void> {
+  await tx.rows({
+    name: 'heads_store',
+    text: `insert into chain_heads (chain, height, hash, clock, seen_at)
+      values ($1, $2, $3, $4, $5)
+      on conflict (chain) do update set height = $2, hash = $3, clock = $4, seen_at = $5`,
+    values: [chain, heads.height, heads.hash, heads.clock, at],
+  });
+}
+
+export async function headsOf(tx: Tx, chain: ChainKey): Promise<(Heads & { seenAt: Date }) | null> {
+  const [row] = await tx.rows<{ height: number; hash: string; clock: number; seen_at: Date }>({
+    name: 'heads_of',
+    text: `select height, hash, clock, seen_at from chain_heads where chain = $1`,
+    values: [chain],
+  });
+  if (row === undefined) return null;
+  return { height: row.height, hash: row.hash, clock: row.clock, seenAt: row.seen_at };
+}

@@ -1,0 +1,321 @@
+// Swaps with their legs: one statement reads everything a swap's state is made of.
+
+import type { Deadlines } from '../../core/deadlines.ts';
+import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import type { ChainKey, Family } from '../../core/families.ts';
+import type { SwapStatus } from '../../core/status.ts';
+import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
+import { funderOf, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
+import type { Tx } from './database.ts';
+import { factsOf, type StoredFacts } from './escrows.ts';
+
+/** An escrow that a leg moved off after an address was corrected. */
+export type FormerEscrow = {
+  readonly leg: LegName;
+  readonly address: string;
+  readonly facts: EscrowFacts;
+};
+
+export type Swap = {
+  readonly id: string;
+  readonly threadId: string;
+  readonly rfqId: string;
+  readonly makerId: string;
+  readonly takerId: string;
+  readonly long: LegName;
+  readonly initiator: Party;
+  /** Unix seconds. */
+  readonly agreedAt: number;
+  /** As last stored: a cache of core/status.ts. */
+  readonly status: SwapStatus;
+  readonly dueAt: number | null;
+  readonly done: boolean;
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly state: SwapState;
+  readonly tokens: { readonly a: string | null; readonly b: string | null };
+  readonly redeemScripts: { readonly a: string | null; readonly b: string | null };
+  readonly former: readonly FormerEscrow[];
+  /** Clocks of the legs' chains as last seen, Unix seconds; 0 = never seen. */
+  readonly chainClocks: { readonly a: number; readonly b: number };
+};
+
+type Row = {
+  id: string;
+  thread_id: string;
+  rfq_id: string;
+  hashlock: string;
+  maker_id: string;
+  taker_id: string;
+  long_leg: LegName;
+  status: SwapStatus;
+  secret: string | null;
+  lapsed: boolean;
+  agreed_at: number;
+  initiator_fund_by: number;
+  counterparty_fund_by: number;
+  reveal_by: number;
+  due_at: number | null;
+  done: boolean;
+  revision: number;
+  created_at: Date;
+  updated_at: Date;
+  leg: LegName;
+  chain: ChainKey;
+  family: Family;
+  asset_id: string;
+  token: string | null;
+  amount: string;
+  timelock: number;
+  required_confirmations: number;
+  payout_address: string | null;
+  payout_pubkey: string | null;
+  refund_address: string | null;
+  refund_pubkey: string | null;
+  escrow: string | null;
+  facts: StoredFacts | null;
+  redeem_script: string | null;
+  clock: number | null;
+  former: { address: string; facts: StoredFacts }[] | null;
+};
+
+const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id, s.long_leg,
+    s.status, s.secret, s.lapsed, s.agreed_at, s.initiator_fund_by, s.counterparty_fund_by,
+    s.reveal_by, s.due_at, s.done, s.revision, s.created_at, s.updated_at,
+    l.leg, l.chain, l.family, l.asset_id, l.token, l.amount, l.timelock,
+    l.required_confirmations, l.payout_address, l.payout_pubkey, l.refund_address,
+    l.refund_pubkey, l.escrow, e.facts, e.redeem_script, h.clock,
+    (select json_agg(json_build_object('address', f.address, 'facts', f.facts)
+        order by f.created_at, f.address)
+      from escrows f
+      where f.swap_id = l.swap_id and f.leg = l.leg and f.address is distinct from l.escrow
+    ) as former`;
+
+const joins = `join legs l on l.swap_id = s.id
+  left join escrows e on e.chain = l.chain and e.address = l.escrow
+  left join chain_heads h on h.chain = l.chain`;
+
+/** The swap, null when there is none. */
+export async function swapById(tx: Tx, id: string): Promise<Swap | null> {
+  const rows = await tx.rows<Row>({
+    name: 'swap_by_id',
+    text: `select ${columns} from swaps s ${joins} where s.id = $1 order by l.leg`,
+    values: [id],
+  });
+  return rows.length === 0 ? null : swapOf(rows);
+}
+
+/** Locks the swap's row until the transaction ends; what is read after that cannot move. */
+export async function lockSwap(tx: Tx, id: string): Promise<Swap | null> {
+  const rows = await tx.rows({
+    name: 'swap_lock',
+    text: `select 1 from swaps where id = $1 for update`,
+    values: [id],
+  });
+  return rows.length === 0 ? null : swapById(tx, id);
+}
+
+export type SwapPage = {
+  readonly accountId: string;
+  readonly status: SwapStatus | null;
+  /** The last id of the page before; null = from the newest. */
+  readonly before: string | null;
+  readonly limit: number;
+};
+
+/** Swaps of one account, newest first. */
+export async function swapsOfAccount(tx: Tx, page: SwapPage): Promise<Swap[]> {
+  const rows = await tx.rows<Row>({
+    name: 'swaps_of_account',
+    text: `select ${columns}
+      from (
+        (select * from swaps where maker_id = $1
+            and ($2::text is null or status = $2) and ($3::uuid is null or id < $3)
+          order by id desc limit $4)
+        union all
+        (select * from swaps where taker_id = $1
+            and ($2::text is null or status = $2) and ($3::uuid is null or id < $3)
+          order by id desc limit $4)
+        order by id desc limit $4
+      ) s ${joins}
+      order by s.id desc, l.leg`,
+    values: [page.accountId, page.status, page.before, page.limit],
+  });
+  const swaps: Swap[] = [];
+  for (let at = 0; at < rows.length; at += 2) swaps.push(swapOf(rows.slice(at, at + 2)));
+  return swaps;
+}
+
+function swapOf(rows: readonly Row[]): Swap {
+  const [a, b] = rows;
+  if (a === undefined || b === undefined || a.leg !== 'a' || b.leg !== 'b') {
+    throw new Error(`swap ${a?.id} has not two legs`);
+  }
+  const deadlines: Deadlines = {
+    initiatorFundBy: a.initiator_fund_by,
+    counterpartyFundBy: a.counterparty_fund_by,
+    revealBy: a.reveal_by,
+    refundAt: { a: a.timelock, b: b.timelock },
+  };
+  const { secret, lapsed, hashlock } = a;
+  return {
+    id: a.id,
+    threadId: a.thread_id,
+    rfqId: a.rfq_id,
+    makerId: a.maker_id,
+    takerId: a.taker_id,
+    long: a.long_leg,
+    initiator: initiatorOf(a.long_leg),
+    agreedAt: a.agreed_at,
+    status: a.status,
+    dueAt: a.due_at,
+    done: a.done,
+    revision: a.revision,
+    createdAt: a.created_at,
+    updatedAt: a.updated_at,
+    state: { hashlock, legs: { a: legOf(a), b: legOf(b) }, deadlines, secret, lapsed },
+    tokens: { a: a.token, b: b.token },
+    redeemScripts: { a: a.redeem_script, b: b.redeem_script },
+    former: [...formerOf(a), ...formerOf(b)],
+    chainClocks: { a: a.clock ?? 0, b: b.clock ?? 0 },
+  };
+}
+
+function legOf(row: Row): Leg {
+  return {
+    leg: row.leg,
+    chain: row.chain,
+    family: row.family,
+    assetId: row.asset_id,
+    amount: BigInt(row.amount),
+    funder: funderOf(row.leg),
+    long: row.leg === row.long_leg,
+    timelock: row.timelock,
+    requiredConfirmations: row.required_confirmations,
+    payoutAddress: row.payout_address,
+    refundAddress: row.refund_address,
+    payoutPubkey: row.payout_pubkey,
+    refundPubkey: row.refund_pubkey,
+    escrow: row.escrow,
+    facts: row.facts === null ? nothingSeen : factsOf(row.facts),
+  };
+}
+
+function formerOf(row: Row): FormerEscrow[] {
+  return (row.former ?? []).map(({ address, facts }) => ({
+    leg: row.leg,
+    address,
+    facts: factsOf(facts),
+  }));
+}
+
+/** The clocks to judge by: ours now, the chains' as last seen. */
+export function clocksOf(swap: Swap, nowMs: number): Clocks {
+  return { wall: Math.floor(nowMs / 1000), ...swap.chainClocks };
+}
+
+/** Which side an account is on; null for a stranger. */
+export function partyOf(swap: Swap, accountId: string): Party | null {
+  if (swap.makerId === accountId) return 'maker';
+  return swap.takerId === accountId ? 'taker' : null;
+}
+
+export type NewSwap = {
+  readonly id: string;
+  readonly threadId: string;
+  readonly rfqId: string;
+  readonly hashlock: string;
+  readonly makerId: string;
+  readonly takerId: string;
+  readonly long: LegName;
+  readonly status: SwapStatus;
+  readonly agreedAt: number;
+  readonly deadlines: Deadlines;
+  readonly dueAt: number | null;
+  readonly at: Date;
+};
+
+export async function insertSwap(tx: Tx, swap: NewSwap): Promise<void> {
+  await tx.rows({
+    name: 'swap_insert',
+    text: `insert into swaps
+        (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status, agreed_at,
+         initiator_fund_by, counterparty_fund_by, reveal_by, due_at, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)`,
+    values: [
+      swap.id,
+      swap.threadId,
+      swap.rfqId,
+      swap.hashlock,
+      swap.makerId,
+      swap.takerId,
+      swap.long,
+      swap.status,
+      swap.agreedAt,
+      swap.deadlines.initiatorFundBy,
+      swap.deadlines.counterpartyFundBy,
+      swap.deadlines.revealBy,
+      swap.dueAt,
+      swap.at,
+    ],
+  });
+}
+
+/** Stores what a reconcile came to; the caller holds the row's lock. */
+export async function updateSwap(
+  tx: Tx,
+  swap: {
+    id: string;
+    status: SwapStatus;
+    secret: string | null;
+    lapsed: boolean;
+    dueAt: number | null;
+    done: boolean;
+    at: Date;
+  },
+): Promise<void> {
+  await tx.rows({
+    name: 'swap_update',
+    text: `update swaps set status = $2, secret = coalesce(secret, $3), lapsed = lapsed or $4,
+        due_at = $5, done = $6, revision = revision + 1, updated_at = $7
+      where id = $1`,
+    values: [
+      swap.id,
+      swap.status,
+      swap.secret,
+      swap.lapsed,
+      swap.dueAt,
+      swap.done,
+      swap.at,
+    ],
+  });
+}
+
+/** Counts a change of the legs; the caller holds the row's lock. */
+export async function touchSwap(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx.rows({
+    name: 'swap_touch',
+    text: `update swaps set revision = revision + 1, updated_at = $2 where id = $1`,
+    values: [id, at],
+  });
+}
+
+/** Swaps that time alone may have changed, the longest due first. */
+export async function dueSwaps(tx: Tx, wall: number, limit: number): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>({
+    name: 'swaps_due',
+    text: `select id from swaps where due_at <= $1 order by due_at limit $2`,
+    values: [wall, limit],
+  });
+  return rows.map((row) => row.id);
+}
+
+/** Looks at a swap again at `dueAt` (Unix seconds), or before if it was due before. */
+export async function makeDue(tx: Tx, id: string, dueAt: number): Promise<void> {
+  await tx.rows({
+    name: 'swap_make_due',
+    text: `update swaps set due_at = $2 where id = $1`,
+    values: [id, dueAt],
+  });
+}

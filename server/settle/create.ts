@@ -1,0 +1,118 @@
+// The swap that follows when both sides have accepted: deadlines, legs, and the addresses that the
+// login wallets determine. Runs inside the transaction of the second acceptance; asks no node.
+
+import { type Deadlines, deadlines } from '../../core/deadlines.ts';
+import { nothingSeen } from '../../core/facts.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import type { Destination, Escrow, EscrowTerms } from '../../core/terms.ts';
+import { type LegName, otherLeg } from '../../core/trade.ts';
+import type { Tx } from '../db/database.ts';
+import { insertEscrow } from '../db/escrows.ts';
+import { insertLeg, type PayableWallet, walletsToPay } from '../db/legs.ts';
+import { insertSwap } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import { uuidv7 } from '../ids.ts';
+import { destinationOfLogin } from './destinations.ts';
+import { type PlannedLeg, planLegs, type TradeTerms } from './preview.ts';
+
+export type Agreement = TradeTerms & {
+  readonly threadId: string;
+  readonly rfqId: string;
+  readonly hashlock: Hex32;
+  readonly makerId: string;
+  readonly takerId: string;
+};
+
+/** Inserts the swap and its legs; the caller writes the events of the agreement. */
+export async function createSwap(
+  tx: Tx,
+  deps: Deps,
+  agreement: Agreement,
+): Promise<{ swapId: string }> {
+  const nowMs = deps.now();
+  const swapId = uuidv7(nowMs, deps.randomBytes);
+  const agreedAt = Math.floor(nowMs / 1000);
+  const at = new Date(nowMs);
+  const legs = planLegs(deps, agreement);
+  const times = deadlines(agreedAt, { a: legs.a.timing, b: legs.b.timing }, legs.long);
+  await insertSwap(tx, {
+    id: swapId,
+    threadId: agreement.threadId,
+    rfqId: agreement.rfqId,
+    hashlock: agreement.hashlock,
+    makerId: agreement.makerId,
+    takerId: agreement.takerId,
+    long: legs.long,
+    status: 'agreed',
+    agreedAt,
+    deadlines: times,
+    dueAt: times.initiatorFundBy + 1,
+    at,
+  });
+  const wallets = await walletsToPay(
+    tx,
+    [agreement.makerId, agreement.takerId],
+    [legs.a.adapter.family, legs.b.adapter.family],
+  );
+  for (const leg of [legs.a, legs.b]) {
+    await createLeg(tx, deps, { agreement, swapId, leg, times, wallets, at });
+  }
+  return { swapId };
+}
+
+async function createLeg(
+  tx: Tx,
+  deps: Deps,
+  made: {
+    agreement: Agreement;
+    swapId: string;
+    leg: PlannedLeg;
+    times: Deadlines;
+    wallets: readonly PayableWallet[];
+    at: Date;
+  },
+): Promise<void> {
+  const { agreement, swapId, leg, times, wallets, at } = made;
+  const { adapter, asset } = leg;
+  const { family } = adapter;
+  const accounts: Record<LegName, string> = { a: agreement.makerId, b: agreement.takerId };
+  const destination = (accountId: string): Destination | null =>
+    destinationOfLogin(wallets, { accountId, family, network: deps.settings.network });
+  const refund = destination(accounts[leg.leg]);
+  const payout = destination(accounts[otherLeg(leg.leg)]);
+  const timelock = times.refundAt[leg.leg];
+  let escrow: Escrow | null = null;
+  let terms: EscrowTerms | null = null;
+  if (payout !== null && refund !== null) {
+    const { hashlock } = agreement;
+    const { amount } = leg;
+    const { chain, address: token } = asset;
+    terms = { chain, hashlock, payout, refund, token, amount, timelock };
+    escrow = adapter.plan(terms);
+  }
+  await insertLeg(tx, {
+    swapId,
+    leg: leg.leg,
+    chain: asset.chain,
+    family,
+    assetId: asset.id,
+    token: asset.address,
+    amount: leg.amount,
+    timelock,
+    requiredConfirmations: leg.timing.depth.confirmations,
+    payout,
+    refund,
+    escrow: escrow?.address ?? null,
+  });
+  if (escrow === null || terms === null) return;
+  await insertEscrow(tx, {
+    chain: asset.chain,
+    address: escrow.address,
+    swapId,
+    leg: leg.leg,
+    terms,
+    redeemScript: escrow.redeemScript,
+    facts: nothingSeen,
+    at,
+  });
+}

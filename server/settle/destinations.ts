@@ -1,0 +1,78 @@
+// Where the legs of a swap pay: which wallets of an account may receive, and the escrow that
+// follows as soon as both destinations of a leg are known.
+
+import { addressesOfPubkey, verifyKeySignature } from '../../chains/bitcoin/keys.ts';
+import { bitcoinNetworkOf } from '../../chains/bitcoin/networks.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { Network } from '../../core/families.ts';
+import type { Destination } from '../../core/terms.ts';
+import type { PayableWallet } from '../db/legs.ts';
+
+/** What a wallet counts as: signed in with, authorised by the login wallet, or proven on the web. */
+export function mayReceive(wallet: PayableWallet): boolean {
+  return wallet.standing === 'login' || wallet.authorised || wallet.web;
+}
+
+/** The destination a login wallet determines by itself, null where it does not. */
+export function destinationOfLogin(
+  wallets: readonly PayableWallet[],
+  about: { accountId: string; family: PayableWallet['family']; network: Network },
+): Destination | null {
+  const login = wallets.find(
+    (each) =>
+      each.account_id === about.accountId &&
+      each.family === about.family &&
+      each.standing === 'login',
+  );
+  if (login === undefined) return null;
+  if (about.family !== 'bitcoin') return { address: login.address, pubkey: null };
+  if (login.pubkey === null || !/^0[23][0-9a-f]{64}$/.test(login.pubkey)) return null;
+  const { p2wpkh, p2shP2wpkh } = addressesOfPubkey(login.pubkey, bitcoinNetworkOf(about.network));
+  // A Taproot login shows an x-only key, whose parity only a signature can tell.
+  if (login.address !== p2wpkh && login.address !== p2shP2wpkh) return null;
+  return { address: login.address, pubkey: login.pubkey };
+}
+
+export type BitcoinKey = {
+  readonly pubkey: string;
+  readonly keySignature: string | null;
+  readonly swapId: string;
+  readonly productName: string;
+  readonly network: Network;
+};
+
+/**
+ * The destination of a Bitcoin key: the account's own wallet address of that key. Throws
+ * `not_payable` when no wallet of the account that may receive has it, `bad_signature` when a
+ * Taproot wallet's key comes without a signature by exactly that key.
+ */
+export function destinationOfKey(
+  wallets: readonly PayableWallet[],
+  key: BitcoinKey,
+): Destination {
+  const { pubkey } = key;
+  const { p2wpkh, p2shP2wpkh, p2tr } = addressesOfPubkey(pubkey, bitcoinNetworkOf(key.network));
+  const own = (address: string) =>
+    wallets.some((each) => each.address === address && mayReceive(each));
+  if (key.keySignature !== null) verifyKeySignature(key, key.keySignature);
+  for (const address of [p2wpkh, p2shP2wpkh]) {
+    if (own(address)) return { address, pubkey };
+  }
+  if (!own(p2tr)) {
+    throw new ParleyError(
+      'not_payable',
+      `key ${pubkey} belongs to none of your Bitcoin wallets that may receive: sign in with ` +
+        `${p2wpkh}, or prove it with an authorization of your login wallet`,
+      { pubkey },
+    );
+  }
+  if (key.keySignature === null) {
+    throw new ParleyError(
+      'bad_signature',
+      `${p2tr} hides the parity of its key: send keySignature, an ECDSA signature (BIP 137) by ` +
+        `${pubkey} itself`,
+      { pubkey },
+    );
+  }
+  return { address: p2tr, pubkey };
+}

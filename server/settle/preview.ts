@@ -1,0 +1,95 @@
+// Who funds what, which leg is long, and when: computed from the terms alone. The preview of a
+// thread and the creation of its swap share it, so that they cannot differ.
+
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { type LegTiming, schedule } from '../../core/deadlines.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
+import { depthFor } from '../../core/policy.ts';
+import { type Direction, initiatorOf, type LegName, longLeg, type Party } from '../../core/trade.ts';
+import type { Deps } from '../deps.ts';
+import type { Asset } from '../market/assets.ts';
+
+export type TradeTerms = {
+  readonly direction: Direction;
+  readonly base: Asset;
+  readonly quote: Asset;
+  readonly baseAmount: bigint;
+  readonly quoteAmount: bigint;
+};
+
+export type PlannedLeg = {
+  readonly leg: LegName;
+  readonly asset: Asset;
+  readonly adapter: ChainAdapter;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly timing: LegTiming;
+};
+
+export type PlannedLegs = {
+  readonly long: LegName;
+  readonly a: PlannedLeg;
+  readonly b: PlannedLeg;
+};
+
+export type LegPreview = {
+  readonly leg: LegName;
+  readonly chain: ChainKey;
+  readonly assetId: string;
+  readonly amount: bigint;
+  readonly long: boolean;
+  /** From the agreement to the escrow's timelock. */
+  readonly timelockSeconds: number;
+};
+
+export type LegsPreview = {
+  readonly initiator: Party;
+  readonly legs: { readonly a: LegPreview; readonly b: LegPreview };
+};
+
+/** The adapter of a chain. Throws `bad_chain` when this deployment does not serve it. */
+export function adapterOf(deps: Pick<Deps, 'adapters'>, chain: ChainKey): ChainAdapter {
+  const adapter = deps.adapters.get(chain);
+  if (adapter === undefined) {
+    throw new ParleyError('bad_chain', `chain "${chain}" is not served here`, { chain });
+  }
+  return adapter;
+}
+
+/** Both legs of a trade; the chain policies decide which is long. */
+export function planLegs(deps: Pick<Deps, 'adapters'>, terms: TradeTerms): PlannedLegs {
+  const base = { asset: terms.base, amount: terms.baseAmount };
+  const quote = { asset: terms.quote, amount: terms.quoteAmount };
+  const sells = terms.direction === 'sell_base';
+  const a = planned(deps, 'a', sells ? quote : base);
+  const b = planned(deps, 'b', sells ? base : quote);
+  const long = longLeg(a.adapter.policy.floorSeconds, b.adapter.policy.floorSeconds);
+  return { long, a, b };
+}
+
+function planned(
+  deps: Pick<Deps, 'adapters'>,
+  leg: LegName,
+  { asset, amount }: { asset: Asset; amount: bigint },
+): PlannedLeg {
+  const adapter = adapterOf(deps, asset.chain);
+  const depth = depthFor(adapter.policy, amount, asset.highValueFrom);
+  return { leg, asset, adapter, amount, timing: { policy: adapter.policy, depth } };
+}
+
+/** The legs as a thread shows them before there is a swap. */
+export function previewLegs(deps: Pick<Deps, 'adapters'>, terms: TradeTerms): LegsPreview {
+  const legs = planLegs(deps, terms);
+  const short = legs.long === 'a' ? legs.b : legs.a;
+  const { shortTimelock, longTimelock } = schedule(short.timing, legs[legs.long].timing);
+  const preview = ({ leg, asset, amount }: PlannedLeg): LegPreview => ({
+    leg,
+    chain: asset.chain,
+    assetId: asset.id,
+    amount,
+    long: leg === legs.long,
+    timelockSeconds: leg === legs.long ? longTimelock : shortTimelock,
+  });
+  return { initiator: initiatorOf(legs.long), legs: { a: preview(legs.a), b: preview(legs.b) } };
+}
