@@ -43,6 +43,8 @@ export type Settings = {
   readonly port: number;
   /** Where state lives: the embedded database, dev chains, the server's own key. */
   readonly home: string;
+  /** What server/keyring.ts derives from, hex or base64; null = a file in `home`. */
+  readonly encryptionKey?: string | null;
   /** A PostgreSQL of one's own; null = the embedded one. */
   readonly databaseUrl: string | null;
   readonly databaseConnections: number;
@@ -103,6 +105,7 @@ export function readSettings(env: Environment): Settings {
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 8080, 0, 65_535),
     home: text('PARLEY_HOME', '.parley'),
+    encryptionKey: env.PARLEY_ENCRYPTION_KEY || null,
     databaseUrl: env.DATABASE_URL || null,
     databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 2, 200),
     chains,
@@ -115,7 +118,7 @@ export function readSettings(env: Environment): Settings {
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
     followIntervalMs: whole('PARLEY_FOLLOW_INTERVAL_MS', dev ? 300 : 5_000, 50, 600_000),
     trustedProxies: (env.PARLEY_TRUSTED_PROXIES ?? '').split(',').filter((each) => each !== ''),
-    logLevel: text('PARLEY_LOG_LEVEL', 'info'),
+    logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
   return settings;

@@ -1,0 +1,181 @@
+// Starts the whole market from its settings and stops it again, in an order that loses nothing:
+// database and dev chains, schema, adapters, followers, then HTTP; the other way round to stop.
+
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { ChainAdapter } from '../chains/adapter.ts';
+import { type Devnet, startDevnet } from '../devnet/devnet.ts';
+import { brokenPolicies, openAdapters } from './chains.ts';
+import type { AssetSettings, ChainSettings, Settings } from './config.ts';
+import { connect, type Database, databaseLimits } from './db/database.ts';
+import { startPostgres } from './db/embedded/postgres.ts';
+import { migrate } from './db/migrate.ts';
+import type { Deps } from './deps.ts';
+import { devAssets, devChains, type ReadyChain, servedChains } from './dev-network.ts';
+import { buildApp } from './edge/app.ts';
+import { findAsset, seedAssets } from './market/assets.ts';
+import { startPruning } from './market/prune.ts';
+import { createSettlement } from './settle/follow.ts';
+
+/** What the ready line says. */
+export type Ready = {
+  readonly ready: true;
+  readonly url: string;
+  readonly network: string;
+  readonly chains: readonly ReadyChain[];
+  /** The dev network's control address; null where there are no dev chains. */
+  readonly dev: string | null;
+  readonly database: 'embedded' | 'external';
+};
+
+export type Market = { readonly ready: Ready; stop(): Promise<void> };
+
+/** Things to undo, last first. */
+type Stack = (() => Promise<void>)[];
+
+/** Starts everything; what was started is stopped again when a later part fails. */
+export async function startMarket(settings: Settings, log: Logger): Promise<Market> {
+  const undo: Stack = [];
+  try {
+    return await start(settings, log, undo);
+  } catch (error) {
+    await unwind(undo, log);
+    throw error;
+  }
+}
+
+async function unwind(undo: Stack, log: Logger): Promise<void> {
+  for (const step of undo.splice(0).reverse()) {
+    await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop'));
+  }
+}
+
+async function start(settings: Settings, log: Logger, undo: Stack): Promise<Market> {
+  const home = resolve(settings.home);
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const clock = { offsetMs: 0 };
+  const now = () => Date.now() + clock.offsetMs;
+  const market: { db?: Database } = {};
+  const [databaseUrl, devnet] = await startParts([
+    openDatabase(settings, home, log, undo),
+    openDevnet(settings, home, log, undo, clock, () => market.db),
+  ]);
+  clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
+  await migrate(databaseUrl);
+  const db = connect(databaseUrl, {
+    ...databaseLimits,
+    connections: settings.databaseConnections,
+  });
+  undo.push(() => db.close());
+  market.db = db;
+  const chains = settings.chains ?? devChains(devnet);
+  const adapters = await openAdapters(settings, chains, { now, log });
+  undo.push(() => closeAll(adapters));
+  refuseUnsoundPolicies(adapters);
+  const deps: Deps = { settings, db, now, randomBytes, adapters, log };
+  await seedAssets(db, deps, assetsOf(settings, chains, devnet));
+  const settlement = createSettlement(deps);
+  await settlement.start();
+  undo.push(() => settlement.stop());
+  const pruning = startPruning(deps);
+  undo.push(() => pruning.stop());
+  const app = await buildApp(deps);
+  const url = await listen(app, settings);
+  undo.push(() => app.close());
+  const ready: Ready = {
+    ready: true,
+    url,
+    network: settings.network,
+    chains: servedChains(chains, devnet),
+    dev: devnet?.dev ?? null,
+    database: settings.databaseUrl === null ? 'embedded' : 'external',
+  };
+  await announce(home, ready, undo);
+  let stopping: Promise<void> | null = null;
+  return {
+    ready,
+    stop: () => {
+      stopping ??= unwind(undo, log);
+      return stopping;
+    },
+  };
+}
+
+/** Waits for both, so that a part still starting when the other fails is undone as well. */
+async function startParts<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promise<[A, B]> {
+  const [a, b] = await Promise.allSettled(parts);
+  if (a.status === 'rejected') throw a.reason;
+  if (b.status === 'rejected') throw b.reason;
+  return [a.value, b.value];
+}
+
+async function openDatabase(settings: Settings, home: string, log: Logger, undo: Stack) {
+  if (settings.databaseUrl !== null) return settings.databaseUrl;
+  const postgres = await startPostgres({ dir: home, log });
+  undo.unshift(() => postgres.stop());
+  return postgres.url;
+}
+
+async function openDevnet(
+  settings: Settings,
+  home: string,
+  log: Logger,
+  undo: Stack,
+  clock: { offsetMs: number },
+  db: () => Database | undefined,
+): Promise<Devnet | null> {
+  if (settings.chains !== null || settings.network !== 'dev') return null;
+  const devnet = await startDevnet({
+    dir: join(home, 'chains'),
+    log,
+    controlPort: settings.devControlPort,
+    evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => ({
+      key: index === 0 ? 'evm-dev' : `evm-dev-${index + 1}`,
+      chainId: 31_337 + index,
+    })),
+    moveClock: (seconds) => {
+      clock.offsetMs += seconds * 1000;
+    },
+    resolveAsset: async (idOrSymbol) => {
+      const open = db();
+      return open === undefined ? null : findAsset(open, idOrSymbol);
+    },
+  });
+  undo.unshift(() => devnet.stop());
+  return devnet;
+}
+
+function assetsOf(
+  settings: Settings,
+  chains: readonly ChainSettings[],
+  devnet: Devnet | null,
+): readonly AssetSettings[] {
+  return settings.assets ?? devAssets(chains, devnet);
+}
+
+function refuseUnsoundPolicies(adapters: ReadonlyMap<string, ChainAdapter>): void {
+  const broken = brokenPolicies(adapters);
+  if (broken.length > 0) throw new Error(`chain policies refused:\n- ${broken.join('\n- ')}`);
+}
+
+async function closeAll(adapters: ReadonlyMap<string, ChainAdapter>): Promise<void> {
+  await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
+}
+
+async function listen(app: FastifyInstance, settings: Settings): Promise<string> {
+  await app.listen({ host: settings.host, port: settings.port });
+  const { port, address, family } = app.server.address() as AddressInfo;
+  const shown = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : address;
+  return `http://${family === 'IPv6' && shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+/** Other programs on this machine find the market by this file. */
+async function announce(home: string, ready: Ready, undo: Stack): Promise<void> {
+  const file = join(home, 'ready.json');
+  await writeFile(file, `${JSON.stringify(ready)}\n`, { mode: 0o600 });
+  undo.push(() => rm(file, { force: true }));
+}

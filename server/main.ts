@@ -1,0 +1,57 @@
+// `npm start`: reads the environment, starts the market, says what runs where, and stops it on
+// Ctrl-C or SIGTERM. The only file that reads the environment.
+
+import { pino } from 'pino';
+import { type Ready, startMarket } from './boot.ts';
+import { readSettings } from './config.ts';
+
+/** A stop that hangs is given up after this, so that a restart is not held back. */
+const stopLimitMs = 20_000;
+
+const usage = `usage: npm start [-- --json]
+  --json   print one JSON line when ready, and nothing else, on standard output
+Settings are environment variables: docs/operations.md lists them.`;
+
+function banner(ready: Ready): string {
+  const lines = ready.chains.map(({ chain, family, rpcUrl, chainId, node }) => {
+    const id = chainId === undefined ? '' : `, chain id ${chainId}`;
+    const what = node === undefined ? family : `${family}${id}, ${node.name} ${node.version}`;
+    return `  ${chain.padEnd(16)} ${what}${rpcUrl === undefined ? '' : `  ${rpcUrl}`}`;
+  });
+  return [
+    `Chains (${ready.network}):`,
+    ...lines,
+    `  ${'database'.padEnd(16)} PostgreSQL, ${ready.database}`,
+    ...(ready.dev === null ? [] : [`  ${'dev control'.padEnd(16)} ${ready.dev}`]),
+    `  ${'API reference'.padEnd(16)} ${ready.url}/v1/docs`,
+    `Ready: ${ready.url}`,
+  ].join('\n');
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  if (args.includes('--help') || args.some((arg) => arg !== '--json')) {
+    console.log(usage);
+    process.exit(args.includes('--help') ? 0 : 2);
+  }
+  const settings = readSettings(process.env);
+  const log = pino({ level: settings.logLevel, base: null }, pino.destination(2));
+  const starting = startMarket(settings, log);
+  let stops = 0;
+  const stop = async (signal: string) => {
+    stops += 1;
+    if (stops > 1) process.exit(130);
+    log.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), stopLimitMs).unref();
+    const market = await starting.catch(() => null);
+    await market?.stop();
+    process.exit(0);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(signal));
+  const { ready } = await starting;
+  console.log(args.includes('--json') ? JSON.stringify(ready) : banner(ready));
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});
