@@ -1,0 +1,126 @@
+// Fees: bounds, the ladder as a deadline nears, and what a replacement must pay. Pure. Rates are
+// sat per virtual byte; fees are whole satoshis, always rounded up.
+
+export type FeeBounds = {
+  /** Nothing below this is relayed (Core's minrelaytxfee). */
+  readonly floorSatPerVbyte: number;
+  /** A rate above this is a mistake, whoever asks for it. */
+  readonly capSatPerVbyte: number;
+  /** The fee's share of the value spent, in basis points; the floor wins where they conflict. */
+  readonly capShareBps: bigint;
+  /** An estimate older than this many seconds is not used. */
+  readonly staleSeconds: number;
+};
+
+export const defaultFeeBounds: FeeBounds = {
+  floorSatPerVbyte: 1,
+  capSatPerVbyte: 500,
+  capShareBps: 2_500n,
+  staleSeconds: 1_800,
+};
+
+/** What a node estimates, by the number of blocks to wait. */
+export type FeeEstimate = {
+  /** Next block or two. */
+  readonly fast: number;
+  /** About half an hour. */
+  readonly medium: number;
+  /** About an hour. */
+  readonly slow: number;
+  /** Least rate that the node's mempool takes now. */
+  readonly least: number;
+  /** Unix seconds at which it was made. */
+  readonly at: number;
+};
+
+/** The fee of `vsize` at a rate, rounded up. */
+export function feeAt(vsize: number, rateSatPerVbyte: number): bigint {
+  return BigInt(Math.ceil(vsize * rateSatPerVbyte));
+}
+
+/** The highest fee that spending `value` sats in `vsize` may cost. */
+export function mostFee(bounds: FeeBounds, vsize: number, value: bigint): bigint {
+  const share = (value * bounds.capShareBps) / 10_000n;
+  const cap = feeAt(vsize, bounds.capSatPerVbyte);
+  const most = share < cap ? share : cap;
+  const floor = leastFee(bounds, vsize);
+  return most > floor ? most : floor;
+}
+
+/** The lowest fee that is relayed. */
+export function leastFee(bounds: FeeBounds, vsize: number): bigint {
+  return feeAt(vsize, bounds.floorSatPerVbyte);
+}
+
+/** A fee within the bounds, as near to `wanted` as they allow. */
+export function boundedFee(
+  bounds: FeeBounds,
+  vsize: number,
+  value: bigint,
+  wantedSatPerVbyte: number,
+): bigint {
+  const wanted = feeAt(vsize, wantedSatPerVbyte);
+  const least = leastFee(bounds, vsize);
+  const most = mostFee(bounds, vsize, value);
+  return wanted < least ? least : wanted > most ? most : wanted;
+}
+
+// The ladder. A block may take over an hour (p99.9: 69 min), so the pace rises well before the
+// last one that counts; in the last hour it bids above what the node thinks enough.
+const ladder = [
+  { fromSeconds: 12 * 3_600, pace: 'slow', times: 1 },
+  { fromSeconds: 6 * 3_600, pace: 'medium', times: 1 },
+  { fromSeconds: 3 * 3_600, pace: 'fast', times: 1 },
+  { fromSeconds: 3_600, pace: 'fast', times: 1.5 },
+  { fromSeconds: -Infinity, pace: 'fast', times: 2 },
+] as const;
+
+/**
+ * The rate for a transaction that must be mined within `secondsLeft`. Rises, and never falls, as
+ * they run out. `null` seconds: nothing presses.
+ */
+export function ladderRate(estimate: FeeEstimate, secondsLeft: number | null): number {
+  const steps = { slow: estimate.slow, medium: estimate.medium, fast: estimate.fast };
+  // A node's estimates need not be ordered; a nearer deadline must never bid less.
+  const ordered = {
+    slow: steps.slow,
+    medium: Math.max(steps.slow, steps.medium),
+    fast: Math.max(steps.slow, steps.medium, steps.fast),
+  };
+  const left = secondsLeft ?? Infinity;
+  const step = ladder.find(({ fromSeconds }) => left >= fromSeconds) ?? ladder[4];
+  return Math.max(estimate.least, ordered[step.pace] * step.times);
+}
+
+/** An unconfirmed transaction in the way, as a mempool knows it. */
+export type Conflict = {
+  readonly txid: string;
+  readonly vsize: number;
+  readonly feeSats: bigint;
+  /** Fees of it and of everything that spends it. */
+  readonly withDescendantsFeeSats: bigint;
+};
+
+/** Core's incrementalrelayfee. */
+const incrementSatPerVbyte = 1;
+
+/**
+ * The least fee by which a transaction of `vsize` replaces `conflicts` (BIP 125 rules 3 and 4, and
+ * Core's rule that its rate beats each of theirs).
+ */
+export function replacementFee(vsize: number, conflicts: readonly Conflict[]): bigint {
+  if (conflicts.length === 0) return 0n;
+  const sum = conflicts.reduce((total, each) => total + each.withDescendantsFeeSats, 0n);
+  let least = sum + feeAt(vsize, incrementSatPerVbyte);
+  for (const each of conflicts) {
+    // fee / vsize > each.fee / each.vsize, in whole numbers; the +1 makes it strict.
+    const beats = (each.feeSats * BigInt(vsize)) / BigInt(each.vsize) + 1n;
+    if (beats > least) least = beats;
+  }
+  return least;
+}
+
+/** Whether an estimate is too old, or from a clock ahead of ours by as much. */
+export function isStale(bounds: FeeBounds, estimate: FeeEstimate, now: number): boolean {
+  return Math.abs(now - estimate.at) > bounds.staleSeconds;
+}

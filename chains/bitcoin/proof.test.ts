@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { base64 } from '@scure/base';
+import { WIF } from '@scure/btc-signer';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import fc from 'fast-check';
+import { ParleyError } from '../../core/errors.ts';
+import { addressesOfPubkey } from './keys.ts';
+import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
+import {
+  bip322MessageHash,
+  type ProofKind,
+  signBip322,
+  toSignTransaction,
+  toSpendTransaction,
+  verifyBitcoinProof,
+} from './proof.ts';
+import { invalidVectors, transactionVectors, validVectors } from './testing/bip322-vectors.ts';
+
+const { mainnet: network, regtest } = bitcoinNetworks;
+
+const refuses = (code: string) => (error: unknown) =>
+  error instanceof ParleyError && error.code === code;
+
+describe('the vectors of BIP-322', () => {
+  for (const vector of transactionVectors) {
+    it(`hashes "${vector.message}" and its two transactions as the BIP does`, () => {
+      const { script } = parseBitcoinAddress(vector.address, network);
+      assert.equal(bytesToHex(bip322MessageHash(vector.message)), vector.messageHash);
+      assert.equal(toSpendTransaction(vector.message, script).id, vector.toSpend);
+      assert.equal(toSignTransaction(vector.message, script).id, vector.toSign);
+    });
+  }
+  for (const [at, vector] of validVectors.entries()) {
+    it(`accepts signature ${at} [${vector.source}] of ${vector.address}, with and without smp`, () => {
+      const { address, message, signature, pubkey } = vector;
+      const bare = signature.startsWith('smp') ? signature.slice(3) : signature;
+      for (const each of [bare, `smp${bare}`]) {
+        assert.deepEqual(verifyBitcoinProof({ address, message, signature: each, network }), {
+          pubkey,
+        });
+      }
+    });
+  }
+  for (const vector of validVectors.filter(({ wif }) => wif !== null)) {
+    it(`signs "${vector.message}" for ${vector.address} exactly as the vector [${vector.source}]`, () => {
+      const privateKey = WIF(network).decode(vector.wif ?? '');
+      const kinds: Record<string, ProofKind> = { bc1q: 'p2wpkh', bc1p: 'p2tr' };
+      const kind = kinds[vector.address.slice(0, 4)] ?? 'p2shP2wpkh';
+      const prefixed = vector.signature.startsWith('smp');
+      const { message } = vector;
+      const made = signBip322({ privateKey, kind, message, network, prefixed });
+      assert.equal(made.address, vector.address);
+      // Auxiliary randomness of BIP 340 is the signer's own: P2TR signatures are compared by
+      // verifying them.
+      if (kind !== 'p2tr') assert.equal(made.signature, vector.signature);
+      const { address, signature } = made;
+      verifyBitcoinProof({ address, message, signature, network });
+    });
+  }
+  for (const vector of invalidVectors) {
+    it(`refuses: ${vector.description} [${vector.source}]`, () => {
+      const { address, message, signature } = vector;
+      assert.throws(
+        () => verifyBitcoinProof({ address, message, signature, network }),
+        refuses('bad_signature'),
+      );
+    });
+  }
+});
+
+const privateKey = new Uint8Array(32).fill(7);
+const pubkey = bytesToHex(secp256k1.getPublicKey(privateKey, true));
+const message = 'Parley - create an API key';
+
+function stack(...items: Uint8Array[]): string {
+  return base64.encode(
+    Uint8Array.from([items.length, ...items.flatMap((item) => [item.length, ...item])]),
+  );
+}
+
+function itemsOf(signature: string): Uint8Array[] {
+  const bytes = base64.decode(signature);
+  const items: Uint8Array[] = [];
+  for (let at = 1; at < bytes.length; at += 1 + (bytes[at] ?? 0)) {
+    items.push(bytes.slice(at + 1, at + 1 + (bytes[at] ?? 0)));
+  }
+  return items;
+}
+
+function refused(kind: ProofKind, signature: string, of = message): void {
+  const address = addressesOfPubkey(pubkey, regtest)[kind];
+  assert.throws(
+    () => verifyBitcoinProof({ address, message: of, signature, network: regtest }),
+    refuses('bad_signature'),
+    `${kind} ${signature}`,
+  );
+}
+
+describe('a proof', () => {
+  it('holds for every kind of address, message and network', () => {
+    const keys = fc.uint8Array({ minLength: 32, maxLength: 32 });
+    const kinds = fc.constantFrom<ProofKind>('p2wpkh', 'p2shP2wpkh', 'p2tr');
+    const networks = fc.constantFrom(...Object.values(bitcoinNetworks));
+    fc.assert(
+      fc.property(keys, kinds, networks, fc.string(), fc.boolean(), (key, kind, where, text, smp) => {
+        fc.pre(secp256k1.utils.isValidSecretKey(key));
+        const request = { privateKey: key, kind, message: text, network: where, prefixed: smp };
+        const { address, signature, pubkey: own } = signBip322(request);
+        const shown = verifyBitcoinProof({ address, message: text, signature, network: where });
+        assert.equal(shown.pubkey, kind === 'p2tr' ? null : own);
+        assert.throws(
+          () => verifyBitcoinProof({ address, message: `${text}.`, signature, network: where }),
+          refuses('bad_signature'),
+        );
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('is refused with any sighash byte but SIGHASH_ALL', () => {
+    for (const kind of ['p2wpkh', 'p2shP2wpkh'] as const) {
+      const { signature } = signBip322({ privateKey, kind, message, network: regtest });
+      const [ecdsa = new Uint8Array(), key = new Uint8Array()] = itemsOf(signature);
+      for (const flag of [0, 2, 3, 0x81, 0x82, 0x83, 0xff]) {
+        refused(kind, stack(Uint8Array.from([...ecdsa.slice(0, -1), flag]), key));
+      }
+      refused(kind, stack(ecdsa.slice(0, -1), key));
+    }
+    const { signature } = signBip322({ privateKey, kind: 'p2tr', message, network: regtest });
+    const [schnorr = new Uint8Array()] = itemsOf(signature);
+    for (const flag of [0, 1, 2, 3, 0x81]) refused('p2tr', stack(Uint8Array.from([...schnorr, flag])));
+  });
+
+  it('is refused with a high S, which any third party can make', () => {
+    const { signature } = signBip322({ privateKey, kind: 'p2wpkh', message, network: regtest });
+    const [ecdsa = new Uint8Array(), key = new Uint8Array()] = itemsOf(signature);
+    const low = secp256k1.Signature.fromBytes(ecdsa.slice(0, -1), 'der');
+    const high = new secp256k1.Signature(low.r, secp256k1.Point.CURVE().n - low.s);
+    refused('p2wpkh', stack(Uint8Array.from([...high.toBytes('der'), 1]), key));
+  });
+
+  it('is refused with any witness but the exact one', () => {
+    const { signature } = signBip322({ privateKey, kind: 'p2wpkh', message, network: regtest });
+    const [ecdsa = new Uint8Array(), key = new Uint8Array()] = itemsOf(signature);
+    const other = secp256k1.getPublicKey(new Uint8Array(32).fill(9), true);
+    const uncompressed = secp256k1.getPublicKey(privateKey, false);
+    const flipped = Uint8Array.from(key);
+    flipped[0] = key[0] === 2 ? 3 : 2;
+    const empty = new Uint8Array();
+    for (const items of [
+      [key, ecdsa],
+      [ecdsa],
+      [ecdsa, key, empty],
+      [empty, ecdsa, key],
+      [ecdsa, other],
+      [ecdsa, uncompressed],
+      [ecdsa, flipped],
+      [empty, key],
+    ]) {
+      refused('p2wpkh', stack(...items));
+    }
+    refused('p2wpkh', base64.encode(Uint8Array.from([...base64.decode(signature), 0])));
+    refused('p2wpkh', base64.encode(base64.decode(signature).slice(0, -1)));
+    refused('p2wpkh', ` ${signature}`);
+    refused('p2wpkh', `smpsmp${signature}`);
+    refused('p2wpkh', 'A'.repeat(100_000));
+  });
+
+  it('of a Taproot address is refused with an annex or a script path', () => {
+    const { signature } = signBip322({ privateKey, kind: 'p2tr', message, network: regtest });
+    const [schnorr = new Uint8Array()] = itemsOf(signature);
+    refused('p2tr', stack(schnorr, Uint8Array.of(0x50)));
+    refused('p2tr', stack(schnorr, Uint8Array.of(0x51), new Uint8Array(33).fill(0xc0)));
+  });
+
+  it('of random bytes is never anything but bad_signature', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 150 }), (bytes) => {
+        refused('p2wpkh', base64.encode(bytes));
+        refused('p2shP2wpkh', base64.encode(bytes));
+        refused('p2tr', base64.encode(bytes));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('of an address of another network is wrong_network', () => {
+    const { address, signature } = signBip322({ privateKey, kind: 'p2tr', message, network });
+    assert.throws(
+      () => verifyBitcoinProof({ address, message, signature, network: regtest }),
+      refuses('wrong_network'),
+    );
+  });
+});
