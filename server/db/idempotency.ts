@@ -1,0 +1,94 @@
+// Stored replies of commands, and the transaction control around them.
+
+import type { Tx } from './database.ts';
+
+export type ReplyRow = {
+  readonly bodyHash: Buffer;
+  readonly status: number;
+  readonly reply: Buffer;
+  readonly keyVersion: number | null;
+};
+
+export type SlotKey = {
+  readonly accountId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+};
+
+/** False while another transaction holds the number; held until this one ends. */
+export async function tryLock(tx: Tx, number: bigint): Promise<boolean> {
+  const rows = await tx.rows<{ locked: boolean }>({
+    name: 'try_lock',
+    text: 'select pg_try_advisory_xact_lock($1) as locked',
+    values: [number.toString()],
+  });
+  return rows[0]?.locked === true;
+}
+
+export async function findReplyRow(tx: Tx, slot: SlotKey, since: Date): Promise<ReplyRow | null> {
+  const rows = await tx.rows<ReplyRow>({
+    name: 'find_reply',
+    text: `
+      select body_hash as "bodyHash", status, reply, key_version as "keyVersion"
+      from idempotency
+      where account_id = $1 and method = $2 and path = $3 and key = $4 and created_at > $5`,
+    values: [slot.accountId, slot.method, slot.path, slot.key, since],
+  });
+  return rows[0] ?? null;
+}
+
+/** Takes the place of an expired one. */
+export async function upsertReply(
+  tx: Tx,
+  slot: SlotKey,
+  row: ReplyRow,
+  createdAt: Date,
+): Promise<void> {
+  await tx.rows({
+    name: 'upsert_reply',
+    text: `
+      insert into idempotency
+        (account_id, method, path, key, body_hash, status, reply, key_version, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      on conflict (account_id, method, path, key) do update set
+        body_hash = excluded.body_hash, status = excluded.status, reply = excluded.reply,
+        key_version = excluded.key_version, created_at = excluded.created_at`,
+    values: [
+      slot.accountId,
+      slot.method,
+      slot.path,
+      slot.key,
+      row.bodyHash,
+      row.status,
+      row.reply,
+      row.keyVersion,
+      createdAt,
+    ],
+  });
+}
+
+/** Deletes at most `most` replies older than `before`; returns how many. */
+export async function deleteReplies(tx: Tx, before: Date, most: number): Promise<number> {
+  const rows = await tx.rows({
+    name: 'delete_replies',
+    text: `
+      delete from idempotency where ctid = any(array(
+        select ctid from idempotency where created_at <= $1 order by created_at limit $2
+      )) returning 1 as one`,
+    values: [before, most],
+  });
+  return rows.length;
+}
+
+export async function savepoint(tx: Tx): Promise<void> {
+  await tx.rows({ name: 'savepoint_effect', text: 'savepoint effect', values: [] });
+}
+
+export async function releaseSavepoint(tx: Tx): Promise<void> {
+  await tx.rows({ name: 'release_effect', text: 'release savepoint effect', values: [] });
+}
+
+export async function rollBackToSavepoint(tx: Tx): Promise<void> {
+  await tx.rows({ name: 'undo_effect', text: 'rollback to savepoint effect', values: [] });
+}

@@ -1,0 +1,77 @@
+// API keys. Only the SHA-256 of a key is ever stored.
+
+import type { Scope } from '../market/messages.ts';
+import type { Tx } from './database.ts';
+
+export type LiveKey = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly scopes: Scope[];
+  readonly expiresAt: Date;
+};
+
+export async function findLiveKey(tx: Tx, hash: Buffer, now: Date): Promise<LiveKey | null> {
+  const rows = await tx.rows<LiveKey>({
+    name: 'find_live_key',
+    text: `
+      select id, account_id as "accountId", scopes, expires_at as "expiresAt"
+      from api_keys
+      where hash = $1 and revoked_at is null and expires_at > $2`,
+    values: [hash, now],
+  });
+  return rows[0] ?? null;
+}
+
+export type NewKey = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly hash: Buffer;
+  readonly prefix: string;
+  readonly name: string | null;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+export async function insertKey(tx: Tx, key: NewKey): Promise<void> {
+  await tx.rows({
+    name: 'insert_key',
+    text: `
+      insert into api_keys (id, account_id, hash, prefix, name, scopes, created_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [
+      key.id,
+      key.accountId,
+      key.hash,
+      key.prefix,
+      key.name,
+      key.scopes,
+      key.createdAt,
+      key.expiresAt,
+    ],
+  });
+}
+
+/** Revokes every live key of the account; returns how many. */
+export async function revokeKeys(tx: Tx, accountId: string, now: Date): Promise<number> {
+  const rows = await tx.rows({
+    name: 'revoke_keys',
+    text: `
+      update api_keys set revoked_at = $2
+      where account_id = $1 and revoked_at is null and expires_at > $2
+      returning id`,
+    values: [accountId, now],
+  });
+  return rows.length;
+}
+
+export async function countLiveKeys(tx: Tx, accountId: string, now: Date): Promise<number> {
+  const rows = await tx.rows<{ count: number }>({
+    name: 'count_live_keys',
+    text: `
+      select count(*) from api_keys
+      where account_id = $1 and revoked_at is null and expires_at > $2`,
+    values: [accountId, now],
+  });
+  return rows[0]?.count ?? 0;
+}

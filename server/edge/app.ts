@@ -1,0 +1,167 @@
+// The HTTP server: what surrounds every request, and the routes.
+
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { type Access, createGate, setBudgetHeaders } from './access.ts';
+import { type Caller, createKeys, type Keys } from './auth.ts';
+import { bodyLimitBytes, parseBody } from './body.ts';
+import { type Budgets, createBudgets } from './budgets.ts';
+import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
+import type { Operation } from './operations.ts';
+import { createRouteTable } from './routeTable.ts';
+
+// Longest a client may take to send its headers and its body.
+const headersTimeoutMs = 15_000;
+const requestTimeoutMs = 30_000;
+// Longer than the idle time of common load balancers (60 s), so that they close first.
+const keepAliveTimeoutMs = 72_000;
+const longestParam = 200;
+
+/** What the routes of one application share. */
+export type Edge = {
+  readonly keys: Keys;
+  readonly budgets: Budgets;
+  readonly operations: Operation[];
+  /** Commands that run in this process under an Idempotency-Key. */
+  readonly underway: Set<string>;
+  /** In tests: throws when a reply is not what its operation declares. */
+  readonly checkReply: ReplyCheck | undefined;
+};
+
+export type ReplyCheck = (
+  operation: Pick<Operation, 'operationId' | 'replies'>,
+  status: number,
+  body: unknown,
+) => void;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    edge: Edge;
+  }
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+}
+
+export async function buildApp(
+  deps: Deps,
+  options: { checkReply?: ReplyCheck } = {},
+): Promise<FastifyInstance> {
+  const { shortName, trustedProxies } = deps.settings;
+  const keys = createKeys(deps);
+  const budgets = createBudgets(deps.settings, deps.now);
+  const routes = createRouteTable();
+  const state = { keys, budgets, routes, closing: false };
+  const app = Fastify({
+    logger: false,
+    bodyLimit: bodyLimitBytes,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    http: { headersTimeout: headersTimeoutMs },
+    // The gate answers in our own words instead.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: longestParam },
+    frameworkErrors: (error, request, reply) => {
+      const found = error.code === 'FST_ERR_MAX_PARAM_LENGTH';
+      setBudgetHeaders(reply as FastifyReply, budgets.spendClient(request.ip));
+      const refusal = found
+        ? httpRefusal('not_found', 'there is nothing at this path')
+        : httpRefusal('malformed_url', 'the URL is malformed');
+      sendRefusal(reply as FastifyReply, refusal, shortName);
+    },
+    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket),
+  });
+  app.decorate('edge', {
+    keys,
+    budgets,
+    operations: [],
+    underway: new Set<string>(),
+    checkReply: options.checkReply,
+  });
+  app.decorateRequest('caller', null);
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat()) routes.add(each, url);
+  });
+  app.addHook('onRequest', createGate(deps, state));
+  app.addHook('preClose', async () => {
+    state.closing = true;
+  });
+  readJsonOnly(app);
+  app.setNotFoundHandler((_request, reply) =>
+    sendRefusal(reply, httpRefusal('not_found', 'there is nothing at this path'), shortName),
+  );
+  app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
+  registerRoutes(app, deps);
+  await app.ready();
+  return app;
+}
+
+/** Every routes file, by name. */
+function registerRoutes(_app: FastifyInstance, _deps: Deps): void {
+  // routes
+}
+
+function readJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) =>
+    done(null, parseBody(text as string)),
+  );
+  // `curl -X POST -d ''` names a form: no body is no body, whatever it is called.
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
+    if (text === '') return done(null, undefined);
+    const sentence = 'the body must be JSON (content-type: application/json)';
+    done(new HttpError('not_json', sentence));
+  });
+}
+
+function answerError(
+  deps: Deps,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { shortName } = deps.settings;
+  const refusal = refusalOf(error, shortName);
+  const about = {
+    method: request.method,
+    route: request.routeOptions.url,
+    accountId: request.caller?.accountId,
+  };
+  if (refusal === null) {
+    deps.log.error({ ...about, err: error }, 'request failed');
+    const sentence = 'something failed on our side; it has been logged';
+    sendRefusal(reply, httpRefusal('internal', sentence), shortName);
+    return;
+  }
+  const line = { ...about, status: refusal.status, code: refusal.code };
+  if (refusal.status >= 500) deps.log.warn(line, 'request refused');
+  else deps.log.debug(line, 'request refused');
+  sendRefusal(reply, refusal, shortName);
+}
+
+/** Bytes that are not HTTP, too long a head, or a client too slow: answered on the socket. */
+function answerBrokenHttp(
+  error: Error & { code?: string },
+  socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, sentence] =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? ['408 Request Timeout', 'the request took too long to arrive']
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? ['431 Request Header Fields Too Large', 'the headers are too large']
+        : ['400 Bad Request', 'the request is not valid HTTP'];
+  const body = JSON.stringify({ error: sentence });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

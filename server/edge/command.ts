@@ -1,0 +1,223 @@
+// How a route is declared. A command (POST, DELETE) commits its effect, its stored idempotent reply
+// and its outbox rows in one transaction; a read only answers.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TSchema } from 'typebox';
+import type { Tx } from '../db/database.ts';
+import type { Deps } from '../deps.ts';
+import type { Scope } from '../market/messages.ts';
+import { type Access, callerOf } from './access.ts';
+import type { Caller } from './auth.ts';
+import { Malformed } from './body.ts';
+import { HttpError } from './errors.ts';
+import { runOnce, type Stored } from './once.ts';
+import type { Method, Operation } from './operations.ts';
+import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
+
+export type { Caller };
+
+export type Reply = {
+  readonly status: number;
+  readonly body: unknown;
+  /** The stored copy of this reply is encrypted. */
+  readonly secret?: boolean;
+};
+
+export type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
+  readonly caller: Caller;
+  readonly params: Static<P>;
+  readonly query: Static<Q>;
+  readonly body: Static<B>;
+};
+
+type Declared<P extends TSchema, Q extends TSchema> = {
+  readonly url: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly params?: P;
+  readonly query?: Q;
+};
+
+export type CommandSpec<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  Prepared,
+> = Declared<P, Q> & {
+  readonly method: 'POST' | 'DELETE';
+  readonly scope?: 'taker' | 'maker';
+  readonly body?: B;
+  readonly replies: Readonly<Record<number, TSchema>>;
+  /**
+   * Slow reads of chains, before and outside the transaction. `signal` ends at
+   * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`.
+   */
+  readonly before?: (input: Input<P, Q, B> & { signal: AbortSignal }) => Promise<Prepared>;
+  /** The effect. What it throws is rolled back; a refusal is stored as the reply. */
+  readonly run: (tx: Tx, input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
+  /** Asked before a stored reply is given again; throws where it must not be. */
+  readonly replay?: (tx: Tx, input: Input<P, Q, B> & { reply: Stored }) => Promise<void>;
+};
+
+export function command<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  Prepared = undefined,
+>(app: FastifyInstance, deps: Deps, spec: CommandSpec<P, Q, B, Prepared>): void {
+  const { method, url, scope, before, run, replay } = spec;
+  const parse = parserOf<P, Q, B>(spec);
+  declare(app, { ...spec, access: 'key' });
+  app.route({
+    method,
+    url,
+    config: { access: { kind: 'key', scope } satisfies Access },
+    handler: async (request, reply) => {
+      const caller = callerOf(request);
+      const answer = await runOnce(deps, app.edge.underway, request, caller, {
+        parse: () => ({ caller, ...parse(request) }),
+        before:
+          before === undefined
+            ? undefined
+            : (input) => {
+                const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
+                return before({ ...input, signal });
+              },
+        run: (tx, input, prepared) => run(tx, { ...input, prepared: prepared as Prepared }),
+        replay:
+          replay === undefined
+            ? undefined
+            : (tx, input, stored) => replay(tx, { ...input, reply: stored }),
+      });
+      if (answer.replayed) reply.header('idempotency-replayed', 'true');
+      if (answer.code !== null) reply.header(`x-${deps.settings.shortName}-error`, answer.code);
+      app.edge.checkReply?.(spec, answer.status, answer.body);
+      return sendJson(reply, answer.status, answer.body);
+    },
+  });
+}
+
+export type ReadSpec<P extends TSchema, Q extends TSchema> = Declared<P, Q> & {
+  readonly replies: Readonly<Record<number, TSchema>>;
+  /** A string answers as it is: JSON that the handler has made or kept. */
+  readonly handle: (input: Omit<Input<P, Q, TSchema>, 'body'>) => Promise<unknown>;
+};
+
+/** A GET with a key. */
+export function read<P extends TSchema, Q extends TSchema>(
+  app: FastifyInstance,
+  _deps: Deps,
+  spec: ReadSpec<P, Q>,
+): void {
+  const { url, handle } = spec;
+  const parse = parserOf<P, Q, TSchema>({ ...spec, method: 'GET' });
+  declare(app, { ...spec, method: 'GET', access: 'key' });
+  app.route({
+    method: 'GET',
+    url,
+    config: { access: { kind: 'key' } satisfies Access },
+    handler: async (request, reply) => {
+      const { params, query } = parse(request);
+      const body = await handle({ caller: callerOf(request), params, query });
+      app.edge.checkReply?.(spec, 200, body);
+      return sendJson(reply, 200, body);
+    },
+  });
+}
+
+export type OpenSpec<P extends TSchema, Q extends TSchema, B extends TSchema> = Declared<P, Q> & {
+  readonly method: Method;
+  readonly body?: B;
+  readonly replies: Readonly<Record<number, TSchema>>;
+  /** Counts against the mints of the client's address. */
+  readonly mint?: boolean;
+  readonly handle: (input: Omit<Input<P, Q, B>, 'caller'>) => Promise<unknown>;
+};
+
+/** An operation that needs no key and keeps no idempotent reply. */
+export function open<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  app: FastifyInstance,
+  _deps: Deps,
+  spec: OpenSpec<P, Q, B>,
+): void {
+  const { method, url, mint, handle } = spec;
+  const parse = parserOf<P, Q, B>(spec);
+  declare(app, { ...spec, access: 'open' });
+  app.route({
+    method,
+    url,
+    config: { access: { kind: 'open', mint } satisfies Access },
+    handler: async (request, reply) => {
+      const body = await handle(parse(request));
+      app.edge.checkReply?.(spec, 200, body);
+      return sendJson(reply, 200, body);
+    },
+  });
+}
+
+function declare(
+  app: FastifyInstance,
+  spec: Omit<Operation, 'scope'> & { readonly scope?: Scope },
+): void {
+  const { method, url, operationId, summary, tags, access, scope, params, query, body } = spec;
+  app.edge.operations.push({
+    method,
+    url,
+    operationId,
+    summary,
+    tags,
+    access,
+    scope,
+    params,
+    query,
+    body,
+    replies: spec.replies,
+  });
+}
+
+function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(spec: {
+  readonly method: Method;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+}): (request: FastifyRequest) => Omit<Input<P, Q, B>, 'caller'> {
+  const checks = {
+    params: spec.params === undefined ? null : paramsCheck(spec.params),
+    query: spec.query === undefined ? null : queryCheck(spec.query),
+    // Closed whether or not its author thought of it.
+    body: spec.body === undefined ? null : bodyCheck({ ...spec.body, additionalProperties: false }),
+  };
+  return (request) => {
+    // PostgreSQL cannot store it, and no path or filter has a use for it.
+    if (request.url.includes('%00')) {
+      throw new HttpError('malformed_url', 'the URL holds the character U+0000');
+    }
+    const { params, query } = request;
+    if (spec.method !== 'GET') refuse(bodyFault(request.body, checks.body));
+    refuse(checks.query?.(query) ?? null);
+    refuse(checks.params?.(params) ?? null);
+    const body = checks.body === null ? undefined : (request.body ?? {});
+    return { params: params as Static<P>, query: query as Static<Q>, body: body as Static<B> };
+  };
+}
+
+function bodyFault(body: unknown, check: ReturnType<typeof bodyCheck> | null): string | null {
+  if (body instanceof Malformed) throw new HttpError('malformed_json', body.sentence);
+  if (check !== null) return check(body === undefined ? {} : body);
+  if (body === undefined || body === null) return null;
+  if (typeof body !== 'object' || Array.isArray(body)) return 'this takes no body';
+  const [field] = Object.keys(body);
+  return field === undefined ? null : `field ${JSON.stringify(field.slice(0, 80))} is not known`;
+}
+
+function refuse(sentence: string | null): void {
+  if (sentence !== null) throw new HttpError('bad_field', sentence);
+}
+
+function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
+  return reply
+    .code(status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(typeof body === 'string' ? body : JSON.stringify(body));
+}

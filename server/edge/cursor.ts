@@ -1,0 +1,54 @@
+// Cursors of lists: opaque, signed, bound to the list's filters. A cursor of another list, of other
+// filters or altered is refused.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ParleyError } from '../../core/errors.ts';
+import type { Deps } from '../deps.ts';
+import { keyringOf } from '../keyring.ts';
+
+const longest = 1_024;
+const tagBytes = 16;
+
+export type Filters = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** The key that this deployment signs cursors with. */
+export function cursorSecret(deps: Pick<Deps, 'settings'>): Uint8Array {
+  return keyringOf(deps.settings).cursorSecret;
+}
+
+/** `filters` names the list and what it is filtered by; `position` is where the next page starts. */
+export function encodeCursor(
+  secret: Uint8Array,
+  filters: Filters,
+  position: readonly string[],
+): string {
+  const payload = Buffer.from(JSON.stringify(position));
+  return Buffer.concat([tagOf(secret, filters, payload), payload]).toString('base64url');
+}
+
+/** The position in a cursor that `encodeCursor` made for the same filters; throws `bad_cursor`. */
+export function decodeCursor(secret: Uint8Array, filters: Filters, cursor: string): string[] {
+  if (cursor.length <= longest && /^[A-Za-z0-9_-]+$/.test(cursor)) {
+    const bytes = Buffer.from(cursor, 'base64url');
+    const payload = bytes.subarray(tagBytes);
+    if (
+      payload.length > 0 &&
+      // Base64 has spare bits: one cursor, one spelling.
+      bytes.toString('base64url') === cursor &&
+      timingSafeEqual(tagOf(secret, filters, payload), bytes.subarray(0, tagBytes))
+    ) {
+      return JSON.parse(payload.toString()) as string[];
+    }
+  }
+  throw new ParleyError(
+    'bad_cursor',
+    'the cursor was not given by this list with these filters; start again without one',
+  );
+}
+
+function tagOf(secret: Uint8Array, filters: Filters, payload: Uint8Array): Buffer {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  given.sort(([a], [b]) => (a < b ? -1 : 1));
+  const hmac = createHmac('sha256', secret).update(JSON.stringify(given)).update('\n');
+  return hmac.update(payload).digest().subarray(0, tagBytes);
+}

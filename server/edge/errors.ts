@@ -1,0 +1,119 @@
+// How a refusal leaves the server: its status, exactly `{ "error": sentence }`, and the code in the
+// header x-<short name>-error. The only place that turns a kind of refusal into a status.
+
+import type { FastifyReply } from 'fastify';
+import { ParleyError, type RefusalKind } from '../../core/errors.ts';
+
+/** Codes that only HTTP knows, and their statuses. docs/errors.md lists what to do next. */
+export const httpCodes = {
+  malformed_url: 400,
+  malformed_json: 400,
+  bad_field: 400,
+  bad_header: 400,
+  key_missing: 401,
+  key_invalid: 401,
+  scope_missing: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  still_running: 409,
+  body_too_large: 413,
+  not_json: 415,
+  key_reused: 422,
+  rate_limited: 429,
+  account_rate_limited: 429,
+  mint_rate_limited: 429,
+  internal: 500,
+  shutting_down: 503,
+  unavailable: 503,
+} as const;
+
+export type HttpCode = keyof typeof httpCodes;
+
+const statuses: Record<RefusalKind, number> = {
+  invalid: 400,
+  forbidden: 403,
+  absent: 404,
+  conflict: 409,
+  timeout: 504,
+  unavailable: 503,
+};
+
+/** A refusal that HTTP itself makes. */
+export class HttpError extends Error {
+  readonly code: HttpCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: HttpCode, sentence: string, headers: Readonly<Record<string, string>> = {}) {
+    super(sentence);
+    this.name = 'HttpError';
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** A refusal ready to leave. */
+export type Refusal = {
+  readonly status: number;
+  readonly code: string;
+  readonly sentence: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** What the caller is told about anything thrown. `null` = not a refusal: a fault of ours. */
+export function refusalOf(error: unknown, shortName: string): Refusal | null {
+  if (error instanceof ParleyError) {
+    const headers: Record<string, string> = {};
+    // On a broadcast that timed out: the transaction to look up before it is sent again.
+    const { txid } = error.facts;
+    if (error.kind === 'timeout' && typeof txid === 'string') {
+      headers[`x-${shortName}-txid`] = txid;
+    }
+    if (error.kind === 'unavailable') headers['retry-after'] = '5';
+    return { status: statuses[error.kind], code: error.code, sentence: error.message, headers };
+  }
+  if (error instanceof HttpError) {
+    const { code, message, headers } = error;
+    return { status: httpCodes[code], code, sentence: message, headers };
+  }
+  return refusalOfFastify(error);
+}
+
+function refusalOfFastify(error: unknown): Refusal | null {
+  const { code, statusCode } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return httpRefusal('body_too_large', 'the body is larger than 65536 bytes');
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return httpRefusal('not_json', 'the body must be JSON (content-type: application/json)');
+  }
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return httpRefusal('bad_header', 'the body is not as long as content-length says');
+  }
+  if (isDatabaseDown(code)) {
+    const sentence = 'the database does not answer; try again in 5 seconds';
+    return { ...httpRefusal('unavailable', sentence), headers: { 'retry-after': '5' } };
+  }
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return { ...httpRefusal('bad_header', 'the request is malformed'), status: statusCode };
+  }
+  return null;
+}
+
+// Connection lost (class 08), shutdown and start-up of the server (57P0x), no connection to be had.
+function isDatabaseDown(code: string | undefined): boolean {
+  return code !== undefined && /^(08...|57P0\d|53300|ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code);
+}
+
+export function httpRefusal(code: HttpCode, sentence: string): Refusal {
+  return { status: httpCodes[code], code, sentence, headers: {} };
+}
+
+export function sendRefusal(reply: FastifyReply, refusal: Refusal, shortName: string): void {
+  reply
+    .code(refusal.status)
+    .headers(refusal.headers)
+    .header(`x-${shortName}-error`, refusal.code)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ error: refusal.sentence }));
+}

@@ -1,0 +1,173 @@
+// Runs a command at most once under its Idempotency-Key.
+//
+// Effect and stored reply commit together. "Still running" is a transaction-scoped advisory lock, so
+// a crash leaves nothing behind; inside this process it is also a set, because the slow reads of a
+// chain come before the transaction. Not stored: 401, 429, 500, 503, 504 and the scope's 403, and
+// bodies refused before they were read (413, 415), which any retry meets again.
+
+import type { FastifyRequest } from 'fastify';
+import { ParleyError } from '../../core/errors.ts';
+import type { Tx } from '../db/database.ts';
+import { releaseSavepoint, rollBackToSavepoint, savepoint } from '../db/idempotency.ts';
+import type { Deps } from '../deps.ts';
+import { findReply, lockSlot, type Slot, storeReply } from '../market/idempotency.ts';
+import type { Caller } from './auth.ts';
+import { bodyHash } from './body.ts';
+import type { Reply } from './command.ts';
+import { HttpError, refusalOf } from './errors.ts';
+
+/** A reply as it was or will be given. `code` is that of a refusal. */
+export type Stored = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly code: string | null;
+};
+export type Answer = Stored & { readonly replayed: boolean };
+
+type Steps<I> = {
+  readonly parse: () => I;
+  readonly before: ((input: I) => Promise<unknown>) | undefined;
+  readonly run: (tx: Tx, input: I, prepared: unknown) => Promise<Reply>;
+  readonly replay: ((tx: Tx, input: I, stored: Stored) => Promise<void>) | undefined;
+};
+
+const attempts = 3;
+const longestKey = 255;
+const neverStored = new Set([401, 429, 500, 503, 504]);
+
+export async function runOnce<I>(
+  deps: Deps,
+  underway: Set<string>,
+  request: FastifyRequest,
+  caller: Caller,
+  steps: Steps<I>,
+): Promise<Answer> {
+  const slot = slotOf(request, caller);
+  if (slot === null) {
+    const input = steps.parse();
+    const prepared = await prepare(steps, input);
+    const reply = await transact(deps, (tx) => steps.run(tx, input, prepared));
+    return { status: reply.status, body: reply.body, code: null, replayed: false };
+  }
+  const name = `${slot.accountId} ${slot.method} ${slot.key} ${slot.path}`;
+  if (underway.has(name)) throw stillRunning();
+  underway.add(name);
+  try {
+    return await runInSlot(deps, slot, steps);
+  } finally {
+    underway.delete(name);
+  }
+}
+
+async function runInSlot<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<Answer> {
+  if (steps.before !== undefined) {
+    const early = await stored(deps, deps.db, slot, steps);
+    if (early !== null) return early;
+  }
+  let refused: Stored | null = null;
+  let input: I | undefined;
+  let prepared: unknown;
+  try {
+    input = steps.parse();
+    prepared = await prepare(steps, input);
+  } catch (error) {
+    refused = storable(error, deps);
+  }
+  return transact(deps, async (tx) => {
+    if (!(await lockSlot(tx, slot))) throw stillRunning();
+    const earlier = await stored(deps, tx, slot, steps);
+    if (earlier !== null) return earlier;
+    let secret = false;
+    let result = refused;
+    if (result === null) {
+      const effect = await tryEffect(deps, tx, () => steps.run(tx, input as I, prepared));
+      secret = effect.secret === true;
+      result = { status: effect.status, body: effect.body, code: effect.code };
+    }
+    await storeReply(deps, tx, slot, result, secret);
+    return { ...result, replayed: false };
+  });
+}
+
+/** The effect, or the refusal that it met with nothing of it left. */
+async function tryEffect(
+  deps: Deps,
+  tx: Tx,
+  run: () => Promise<Reply>,
+): Promise<Stored & { secret?: boolean }> {
+  await savepoint(tx);
+  try {
+    const reply = await run();
+    await releaseSavepoint(tx);
+    return { ...reply, code: null };
+  } catch (error) {
+    const refused = storable(error, deps);
+    await rollBackToSavepoint(tx);
+    return refused;
+  }
+}
+
+/** The refusal to store for what was thrown; what must not be stored is thrown on. */
+function storable(error: unknown, deps: Deps): Stored {
+  const refusal = refusalOf(error, deps.settings.shortName);
+  if (refusal === null || neverStored.has(refusal.status)) throw error;
+  return { status: refusal.status, body: { error: refusal.sentence }, code: refusal.code };
+}
+
+async function stored<I>(deps: Deps, tx: Tx, slot: Slot, steps: Steps<I>): Promise<Answer | null> {
+  const found = await findReply(deps, tx, slot);
+  if (found === null) return null;
+  if (found === 'differs') {
+    const sentence = 'this Idempotency-Key was used with another body; use a new key';
+    throw new HttpError('key_reused', sentence);
+  }
+  const { status, body, code } = found;
+  if (steps.replay !== undefined && status < 400) {
+    await steps.replay(tx, steps.parse(), { status, body, code });
+  }
+  return { status, body, code, replayed: true };
+}
+
+async function prepare<I>(steps: Steps<I>, input: I): Promise<unknown> {
+  if (steps.before === undefined) return undefined;
+  try {
+    return await steps.before(input);
+  } catch (error) {
+    const { name } = error as Error;
+    if (name !== 'TimeoutError' && name !== 'AbortError') throw error;
+    const sentence = 'the chain did not answer in time; nothing changed';
+    throw new ParleyError('chain_timeout', sentence, {}, { cause: error });
+  }
+}
+
+// 40001 and 40P01 are the database asking for another try: nothing of this one is left.
+async function transact<R>(deps: Deps, work: (tx: Tx) => Promise<R>): Promise<R> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await deps.db.transaction(work);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (attempt === attempts || (code !== '40001' && code !== '40P01')) throw error;
+    }
+  }
+}
+
+function slotOf(request: FastifyRequest, caller: Caller): Slot | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || key === '' || key.length > longestKey) {
+    throw new HttpError('bad_header', `Idempotency-Key must be 1 to ${longestKey} characters`);
+  }
+  return {
+    accountId: caller.accountId,
+    method: request.method,
+    path: request.url,
+    key,
+    bodyHash: bodyHash(request.body),
+  };
+}
+
+function stillRunning(): HttpError {
+  const sentence = 'a request with this Idempotency-Key is still running; ask again later';
+  return new HttpError('still_running', sentence, { 'retry-after': '1' });
+}

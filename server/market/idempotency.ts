@@ -1,0 +1,89 @@
+// The stored replies of commands: one slot an account, method, path (with its query) and key, for
+// 24 hours. A reply that carries a secret is encrypted at rest.
+
+import { createHash } from 'node:crypto';
+import type { Tx } from '../db/database.ts';
+import { deleteReplies, findReplyRow, tryLock, upsertReply } from '../db/idempotency.ts';
+import type { Deps } from '../deps.ts';
+import { keyringOf } from '../keyring.ts';
+
+export type Slot = {
+  readonly accountId: string;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly key: string;
+  readonly bodyHash: Buffer;
+};
+
+export type StoredReply = {
+  readonly status: number;
+  readonly body: unknown;
+  /** The code of a refusal. */
+  readonly code: string | null;
+};
+
+export const keptMs = 24 * 3_600_000;
+// A longer path would not fit an index row (2 704 bytes).
+const longestPath = 1_000;
+const sweepBatch = 1_000;
+
+/** False while another request holds the slot. Held to the end of the transaction. */
+export function lockSlot(tx: Tx, slot: Slot): Promise<boolean> {
+  const { accountId, method, path, key } = slot;
+  const text = JSON.stringify([accountId, method, path, key]);
+  return tryLock(tx, createHash('sha256').update(text).digest().readBigInt64BE(0));
+}
+
+/** The reply in the slot; 'differs' when it was to another body. */
+export async function findReply(
+  deps: Pick<Deps, 'settings' | 'now'>,
+  tx: Tx,
+  slot: Slot,
+): Promise<StoredReply | 'differs' | null> {
+  const since = new Date(deps.now() - keptMs);
+  const row = await findReplyRow(tx, rowKey(slot), since);
+  if (row === null) return null;
+  if (!row.bodyHash.equals(slot.bodyHash)) return 'differs';
+  const plain =
+    row.keyVersion === null
+      ? row.reply
+      : keyringOf(deps.settings).decrypt(row.keyVersion, row.reply);
+  const { code, body } = JSON.parse(plain.toString()) as Pick<StoredReply, 'code' | 'body'>;
+  return { status: row.status, body, code };
+}
+
+export async function storeReply(
+  deps: Pick<Deps, 'settings' | 'now'>,
+  tx: Tx,
+  slot: Slot,
+  reply: StoredReply,
+  secret: boolean,
+): Promise<void> {
+  const plain = Buffer.from(JSON.stringify({ code: reply.code, body: reply.body }));
+  const { version, sealed } = secret
+    ? keyringOf(deps.settings).encrypt(plain)
+    : { version: null, sealed: plain };
+  const row = {
+    bodyHash: slot.bodyHash,
+    status: reply.status,
+    reply: sealed,
+    keyVersion: version,
+  };
+  await upsertReply(tx, rowKey(slot), row, new Date(deps.now()));
+}
+
+/** Forgets a batch of expired replies; true = there may be more. */
+export async function sweepReplies(deps: Pick<Deps, 'db' | 'now'>): Promise<boolean> {
+  const before = new Date(deps.now() - keptMs);
+  return (await deleteReplies(deps.db, before, sweepBatch)) === sweepBatch;
+}
+
+function rowKey(slot: Slot) {
+  const { accountId, method, key } = slot;
+  const path =
+    slot.path.length <= longestPath
+      ? slot.path
+      : `sha256:${createHash('sha256').update(slot.path).digest('hex')}`;
+  return { accountId, method, path, key };
+}
