@@ -16,7 +16,12 @@ import {
   toSpendTransaction,
   verifyBitcoinProof,
 } from './proof.ts';
-import { invalidVectors, transactionVectors, validVectors } from './testing/bip322-vectors.ts';
+import {
+  invalidVectors,
+  nestedToSpend,
+  transactionVectors,
+  validVectors,
+} from './testing/bip322-vectors.ts';
 
 const { mainnet: network, regtest } = bitcoinNetworks;
 
@@ -32,6 +37,10 @@ describe('the vectors of BIP-322', () => {
       assert.equal(toSignTransaction(vector.message, script).id, vector.toSign);
     });
   }
+  it('make the same to_spend of a P2SH-P2WPKH address', () => {
+    const { script } = parseBitcoinAddress(nestedToSpend.address, network);
+    assert.equal(toSpendTransaction(nestedToSpend.message, script).id, nestedToSpend.toSpend);
+  });
   for (const [at, vector] of validVectors.entries()) {
     it(`accepts signature ${at} [${vector.source}] of ${vector.address}, with and without smp`, () => {
       const { address, message, signature, pubkey } = vector;

@@ -5,7 +5,8 @@
 // [2] bitcoin/bips, bip-0322/generated-test-vectors.json (CC0)
 // [3] bitcoin/bips, bip-0322.mediawiki, section "Test vectors" (draft form, bare base64)
 // [4] Bitcoin Core pull request 24058, src/test/util_tests.cpp (P2TR with SIGHASH_ALL)
-// [5] sparrowwallet/drongo, Bip322Test (P2SH-P2WPKH; the BIP has only a full one of these)
+// [5] published table of an independent Go verifier, "p2sh-p2wpkh hello world (key1)" (the BIP has
+//     only a full signature of such an address: its to_spend is checked from [2])
 
 export const transactionVectors = [
   {
@@ -26,7 +27,7 @@ export const transactionVectors = [
   },
   {
     source: 1,
-    message: 'UTF-8 support: öäüéàè 测试文本 \\uD83D\\uDE04',
+    message: 'UTF-8 support: öäüéàè 测试文本 \u{1f604}',
     address: 'bc1q9vza2e8x573nczrlzms0wvx3gsqjx7vavgkx0l',
     messageHash: '43936b237ea38c7794eb5d755e0d220b6db92ebfc5c8f482759d22b1286376d7',
     toSpend: 'c8f4f525fe8afb1bc09b44175bd2096f079c98425e8a1be676b712add1fb62f0',
@@ -121,12 +122,12 @@ export const validVectors: readonly {
   },
   {
     source: 5,
-    wif: null,
+    wif: key1,
     message: 'Hello World',
     address: '37qyp7jQAzqb2rCBpMvVtLDuuzKAUCVnJb',
     pubkey: pubkey1,
     signature:
-      'AkcwRAIgHx821fcP3D4R6RsXHF8kXza4d/SqpKGaGu++AEQjJz0CIH9cN5XGDkgkqqF9OMTbYvhgI7Yp9NoHXEgLstjqDOqDASECx/EgAxlkQpQ9hYjgGu6EBCPMVPwVIVJqO4XCsMvViHI=',
+      'AkcwRAIgRfq2Gfv9guFcXAf2vQEJSHX8FP5OuiHs1DSK1I0wk/0CIGPzqm6QNPTDJuki148OQ2DbJtXyrr71s4xYPwogQUupASECx/EgAxlkQpQ9hYjgGu6EBCPMVPwVIVJqO4XCsMvViHI=',
   },
 ];
 
@@ -217,3 +218,10 @@ export const invalidVectors: readonly {
     signature: trSigned,
   },
 ];
+
+/** [2], "full": the prevout of to_sign is the to_spend of a P2SH-P2WPKH address. */
+export const nestedToSpend = {
+  message: 'OQXDXSR5SN5N7WRXSPTI462HKH',
+  address: '37HVPoc7ZsU5C9Z2VKcCkSLzEknYXCzm3s',
+  toSpend: 'bf4e01428458ff951cc6572e504d6735c2e9f16634b8d1b8327a1e13c50663bb',
+} as const;
