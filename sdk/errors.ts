@@ -1,0 +1,71 @@
+// What goes wrong on the customer's side: the market refused, the market lied, or the settlement
+// cannot go on. Each is a code and its facts.
+
+/** The market answered with an error, or not at all (`status` 0). */
+export class ParleyApiError extends Error {
+  /** HTTP status; 0 = no answer was had. */
+  readonly status: number;
+  /** The stable machine code of the header `x-parley-error`; `no_answer` when there was none. */
+  readonly code: string;
+  readonly retryAfterSeconds: number | null;
+  /** On a 504 of a broadcast: the transaction to look up before sending again. */
+  readonly txid: string | null;
+
+  constructor(
+    facts: {
+      status: number;
+      code: string;
+      message: string;
+      retryAfterSeconds?: number | null;
+      txid?: string | null;
+    },
+    options?: ErrorOptions,
+  ) {
+    super(facts.message, options);
+    this.name = 'ParleyApiError';
+    this.status = facts.status;
+    this.code = facts.code;
+    this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
+    this.txid = facts.txid ?? null;
+  }
+
+  /** Nobody decided anything: the market is gone, overloaded or shutting down. */
+  get unreachable(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** The market's answer is not what the customer's own terms come to. Never sign after this. */
+export class VerificationError extends Error {
+  /** Path of the field, such as `legs.b.escrow` or `txs[0].data`. */
+  readonly field: string;
+  readonly expected: string;
+  readonly got: string;
+
+  constructor(field: string, expected: string, got: string) {
+    super(`${field} must be ${expected}; the market says ${got}`);
+    this.name = 'VerificationError';
+    this.field = field;
+    this.expected = expected;
+    this.got = got;
+  }
+}
+
+export type SettleCode =
+  | 'funding_replaced'
+  | 'secret_lost'
+  | 'no_wallet'
+  | 'no_source'
+  | 'unknown_record'
+  | 'bad_record';
+
+/** The settlement cannot go on without a person. */
+export class SettleError extends Error {
+  readonly code: SettleCode;
+
+  constructor(code: SettleCode, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.name = 'SettleError';
+    this.code = code;
+  }
+}

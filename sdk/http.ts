@@ -1,0 +1,157 @@
+// One request to the market: time limit, size limit, idempotency, and retries only where a second
+// try cannot do a thing twice.
+
+import { ParleyApiError } from './errors.ts';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export type HttpOptions = {
+  readonly baseUrl: string;
+  readonly key?: string;
+  /** One try; default 15 s. */
+  readonly timeoutMs?: number;
+  /** Tries of a request that is safe to repeat; default 3. */
+  readonly tries?: number;
+  readonly fetch?: Fetch;
+  /** Names the machine code's header: `x-<shortName>-error`. */
+  readonly shortName?: string;
+};
+
+export type Request = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  /** An effect's own; made up when absent, so that a retry is the same request. */
+  readonly idempotencyKey?: string;
+  /** A mint: its nonce is single-use, so a retry could not succeed. */
+  readonly once?: boolean;
+  readonly signal?: AbortSignal;
+};
+
+const maxAnswerBytes = 8 * 1024 * 1024;
+const maxWaitSeconds = 30;
+
+/** Sends a request and reads its JSON. Throws ParleyApiError for everything but 2xx. */
+export async function call<T>(options: HttpOptions, request: Request): Promise<T> {
+  const init = toInit(options, request);
+  const url = address(options, request);
+  const tries = request.once === true ? 1 : (options.tries ?? 3);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await once<T>(options, url, init, request.signal);
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      if (!(error instanceof ParleyApiError) || attempt >= tries || !repeatable(error)) throw error;
+      const seconds = error.retryAfterSeconds ?? 0.2 * 2 ** (attempt - 1);
+      if (seconds > maxWaitSeconds) throw error;
+      await sleep(seconds * 1000, request.signal);
+    }
+  }
+}
+
+/** Waits; ends early, by throwing, when the signal does. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/**
+ * Reads repeat freely. Effects carry an idempotency key, so a repeat is the same effect; a 504 was
+ * not stored and changed nothing. 409 `in_progress` is a twin still running.
+ */
+function repeatable(error: ParleyApiError): boolean {
+  const { status, code } = error;
+  return [0, 429, 502, 503, 504].includes(status) || (status === 409 && code === 'in_progress');
+}
+
+function address(options: HttpOptions, request: Request): string {
+  const url = new URL(`${options.baseUrl.replace(/\/+$/, '')}${request.path}`);
+  for (const [name, value] of Object.entries(request.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url.href;
+}
+
+function toInit(options: HttpOptions, request: Request): RequestInit {
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (options.key !== undefined) headers.authorization = `Bearer ${options.key}`;
+  if (request.method !== 'GET') {
+    headers['idempotency-key'] = request.idempotencyKey ?? crypto.randomUUID();
+  }
+  const init: RequestInit = { method: request.method, headers, redirect: 'error' };
+  if (request.body !== undefined) {
+    headers['content-type'] = 'application/json';
+    init.body = JSON.stringify(request.body);
+  }
+  return init;
+}
+
+async function once<T>(
+  options: HttpOptions,
+  url: string,
+  init: RequestInit,
+  signal?: AbortSignal,
+): Promise<T> {
+  const limit = AbortSignal.timeout(options.timeoutMs ?? 15_000);
+  const both = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+  let response: Response;
+  let text: string;
+  try {
+    response = await (options.fetch ?? fetch)(url, { ...init, signal: both });
+    text = await bounded(response);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `no answer from ${new URL(url).host}: ${why}`;
+    throw new ParleyApiError({ status: 0, code: 'no_answer', message }, { cause });
+  }
+  if (!response.ok) throw refusal(options.shortName ?? 'parley', response, text);
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    const message = `${init.method} ${url} answered ${response.status} without JSON`;
+    throw new ParleyApiError({ status: response.status, code: 'bad_answer', message }, { cause });
+  }
+}
+
+async function bounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function refusal(shortName: string, response: Response, text: string): ParleyApiError {
+  const after = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new ParleyApiError({
+    status: response.status,
+    code: response.headers.get(`x-${shortName}-error`) ?? `http_${response.status}`,
+    message: sentence(text) ?? `the market answered ${response.status}`,
+    retryAfterSeconds: Number.isFinite(after) ? after : null,
+    txid: response.headers.get(`x-${shortName}-txid`),
+  });
+}
+
+function sentence(text: string): string | null {
+  try {
+    const body = JSON.parse(text) as { error?: unknown };
+    return typeof body.error === 'string' ? body.error : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,105 @@
+// Signing in by wallet: the texts that are signed, and the calls that carry them. A text says what
+// it is for, so a signature got for one purpose cannot serve another.
+
+import type { Family } from '../core/families.ts';
+import { type CallOptions, type ParleyClient, parleyClient } from './client.ts';
+import type { HttpOptions } from './http.ts';
+import type { ApiKey, Proof, ProvenWallet, Scope } from './types.ts';
+
+/** A wallet that signs texts: EIP-191 on EVM, BIP-322 simple on Bitcoin. */
+export type MessageSigner = {
+  readonly family: Family;
+  readonly address: string;
+  signMessage(message: string): Promise<string>;
+};
+
+/** The text of a key mint (specification, part 4). */
+export function mintMessage(input: {
+  address: string;
+  nonce: string;
+  productName?: string;
+  name?: string;
+  scopes?: readonly Scope[];
+}): string {
+  const lines = [
+    `${input.productName ?? 'Parley'} asks you to sign to create an API key.`,
+    '',
+    `Address: ${input.address}`,
+  ];
+  if (input.name !== undefined) lines.push(`Key name: ${input.name}`);
+  if (input.scopes !== undefined) lines.push(`Scopes: ${input.scopes.join(', ')}`);
+  lines.push(`Nonce: ${input.nonce}`);
+  return lines.join('\n');
+}
+
+/** The text that proves a further wallet. */
+export function linkMessage(input: {
+  address: string;
+  nonce: string;
+  productName?: string;
+}): string {
+  const first = `${input.productName ?? 'Parley'} asks you to sign to link this wallet.`;
+  return [first, '', `Address: ${input.address}`, `Nonce: ${input.nonce}`].join('\n');
+}
+
+/** The text by which the login wallet vouches for another. */
+export function authorizeMessage(input: {
+  address: string;
+  loginAddress: string;
+  nonce: string;
+  productName?: string;
+}): string {
+  return [
+    `${input.productName ?? 'Parley'} asks you to sign to authorise this wallet.`,
+    '',
+    `Address: ${input.address}`,
+    `Login: ${input.loginAddress}`,
+    `Nonce: ${input.nonce}`,
+  ].join('\n');
+}
+
+/** Mints a key with the wallet's signature; a wallet-only account's former key stops working. */
+export async function mintKey(
+  options: HttpOptions,
+  signer: MessageSigner,
+  wanted: { name?: string; scopes?: readonly Scope[]; productName?: string } = {},
+  how: CallOptions = {},
+): Promise<ApiKey> {
+  const client = parleyClient(options);
+  const { nonce } = await client.mintNonce(how);
+  const message = mintMessage({ address: signer.address, nonce, ...wanted });
+  const signature = await signer.signMessage(message);
+  const proof = { rail: signer.family, address: signer.address, message, signature };
+  return client.mintKey(proof, how);
+}
+
+/**
+ * Proves a further wallet on the account. With `login` the account's login wallet vouches for it:
+ * only then may it receive money.
+ */
+export async function linkWallet(
+  client: ParleyClient,
+  wallet: MessageSigner,
+  login?: MessageSigner,
+  productName?: string,
+): Promise<ProvenWallet> {
+  const { nonce } = await client.walletNonce('link');
+  const named = productName === undefined ? {} : { productName };
+  const message = linkMessage({ address: wallet.address, nonce, ...named });
+  const signature = await wallet.signMessage(message);
+  const proof: Proof & { authorization?: Proof } = { address: wallet.address, message, signature };
+  if (login !== undefined) proof.authorization = await authorization(client, wallet, login, named);
+  return client.proveWallet(wallet.family, proof);
+}
+
+async function authorization(
+  client: ParleyClient,
+  wallet: MessageSigner,
+  login: MessageSigner,
+  named: { productName?: string },
+): Promise<Proof> {
+  const { nonce } = await client.walletNonce('authorize');
+  const loginAddress = login.address;
+  const message = authorizeMessage({ address: wallet.address, loginAddress, nonce, ...named });
+  return { address: loginAddress, message, signature: await login.signMessage(message) };
+}

@@ -1,0 +1,93 @@
+// A store in a folder: one file a secret, one a swap, readable by its owner only. A file is
+// written beside, synced, and renamed into place, and then the folder is synced: after a power cut
+// there is the old content or the new one, never half of it. Secrets are never overwritten.
+
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Hex32, opens } from '../../core/hashlock.ts';
+import { SettleError } from '../errors.ts';
+import { readRecord, type Store, type SwapRecord, writeRecord } from './store.ts';
+
+const idShape = /^[0-9a-zA-Z-]{1,64}$/;
+
+/** Opens the folder, made when it is not there. */
+export async function fileStore(dir: string): Promise<Store> {
+  const secrets = join(dir, 'secrets');
+  const swaps = join(dir, 'swaps');
+  for (const each of [dir, secrets, swaps]) await mkdir(each, { recursive: true, mode: 0o700 });
+  for (const each of [dir, secrets, swaps]) await syncFolder(each);
+  return {
+    putSecret: async (hashlock, secret) => {
+      const path = join(secrets, named(hashlock));
+      const held = await readOrNull(path);
+      if (held === secret) return;
+      if (held !== null) throw new SettleError('bad_record', `${hashlock} already has a secret`);
+      if (!opens(secret, hashlock)) {
+        throw new SettleError('bad_record', `a secret that does not open ${hashlock}`);
+      }
+      await writeSafely(secrets, named(hashlock), secret);
+    },
+    getSecret: async (hashlock) => {
+      const held = await readOrNull(join(secrets, named(hashlock)));
+      if (held !== null && !opens(held, hashlock)) {
+        throw new SettleError('bad_record', `the file of ${hashlock} holds another secret`);
+      }
+      return held as Hex32 | null;
+    },
+    putSwap: (record) => writeSafely(swaps, named(record.swap.id), writeRecord(record)),
+    getSwap: async (swapId) => read(await readOrNull(join(swaps, named(swapId))), swapId),
+    swapIds: async () => (await readdir(swaps)).filter((name) => idShape.test(name)),
+  };
+}
+
+function named(id: string): string {
+  if (idShape.test(id)) return id;
+  throw new SettleError('bad_record', `"${id.slice(0, 80)}" cannot be the name of a record`);
+}
+
+function read(text: string | null, swapId: string): SwapRecord | null {
+  if (text === null) return null;
+  try {
+    return readRecord(text);
+  } catch (cause) {
+    const sentence = `the record of swap ${swapId} is not readable: keep the file, it holds terms`;
+    throw new SettleError('bad_record', sentence, { cause });
+  }
+}
+
+async function readOrNull(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function writeSafely(folder: string, name: string, text: string): Promise<void> {
+  const beside = join(folder, `.${name}.${process.pid}.${crypto.randomUUID()}`);
+  try {
+    const file = await open(beside, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(beside, join(folder, name));
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/** A new name is only safe when its folder is on disk. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,62 @@
+// What the customer keeps: the secret of each hashlock, and of each swap everything it takes to
+// claim and refund alone. Implemented by memory.ts and file.ts; a bot may bring its own database.
+
+import { randomBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { type Hex32, hashlockOf } from '../../core/hashlock.ts';
+import type { OwnTrade } from '../trade.ts';
+import type { VerifiedSwap } from '../verify.ts';
+
+export type SecretStore = {
+  /** Returns when the secret survives a power cut. */
+  putSecret(hashlock: Hex32, secret: Hex32): Promise<void>;
+  getSecret(hashlock: Hex32): Promise<Hex32 | null>;
+};
+
+/** A signed transaction, kept before it is sent, so that it is sent again and not made again. */
+export type Kept = { readonly txid: string; readonly raw: string };
+
+/** All that is known of one side of a swap. */
+export type SwapRecord = {
+  readonly trade: OwnTrade;
+  readonly swap: VerifiedSwap;
+  readonly funding: Kept | null;
+  readonly claim: Kept | null;
+  readonly refund: Kept | null;
+  /** The secret, once it was seen in public; never forgotten. */
+  readonly publicSecret: Hex32 | null;
+};
+
+export type SwapStore = {
+  /** Returns when the record survives a power cut. */
+  putSwap(record: SwapRecord): Promise<void>;
+  getSwap(swapId: string): Promise<SwapRecord | null>;
+  /** Ids of the swaps kept. */
+  swapIds(): Promise<string[]>;
+};
+
+export type Store = SecretStore & SwapStore;
+
+/** A new secret, kept before its hashlock is told to anyone. */
+export async function newHashlock(store: SecretStore): Promise<Hex32> {
+  const secret = bytesToHex(randomBytes(32));
+  const hashlock = hashlockOf(secret);
+  await store.putSecret(hashlock, secret);
+  return hashlock;
+}
+
+/** A record as text: amounts are bigint, which JSON has no word for. */
+export function writeRecord(record: SwapRecord): string {
+  return JSON.stringify(
+    record,
+    (_, value: unknown) => (typeof value === 'bigint' ? { bigint: value.toString() } : value),
+    1,
+  );
+}
+
+export function readRecord(text: string): SwapRecord {
+  return JSON.parse(text, (_, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('bigint' in value)) return value;
+    return BigInt(String(value.bigint));
+  }) as SwapRecord;
+}

@@ -1,0 +1,98 @@
+// A trade as the CUSTOMER knows it: what it agreed to, where it wants its money, and what it holds
+// true about each chain. Everything the market says later is compared with what follows from this.
+
+import type { BitcoinNetwork } from '../chains/bitcoin/networks.ts';
+import type { EvmDeployment } from '../chains/evm/plan.ts';
+import type { ChainKey } from '../core/families.ts';
+import type { Hex32 } from '../core/hashlock.ts';
+import type { ChainPolicy } from '../core/policy.ts';
+import type { Destination } from '../core/terms.ts';
+import { type Direction, exchange, type LegName, longLeg, type Party } from '../core/trade.ts';
+
+/** An asset as the customer pinned it, with the id the market uses for it. */
+export type PinnedAsset = {
+  readonly id: string;
+  readonly chain: ChainKey;
+  /** Contract; null = the chain's native coin. */
+  readonly token: string | null;
+  readonly decimals: number;
+  /** Base units from which the customer wants the chain's high-value depth; null = never. */
+  readonly highValueFrom: bigint | null;
+};
+
+/** What the customer holds true about a chain, whatever the market says. */
+export type ChainView =
+  | {
+      readonly family: 'evm';
+      readonly chain: ChainKey;
+      readonly chainId: number;
+      readonly deployment: EvmDeployment;
+      readonly policy: ChainPolicy;
+    }
+  | {
+      readonly family: 'bitcoin';
+      readonly chain: ChainKey;
+      readonly network: BitcoinNetwork;
+      readonly policy: ChainPolicy;
+      /** Most that a claim or refund may pay in fees, satoshi a virtual byte; default 500. */
+      readonly mostFeeRateSatPerVbyte?: number;
+    };
+
+export type ChainViews = ReadonlyMap<ChainKey, ChainView>;
+
+export type OwnTrade = {
+  readonly party: Party;
+  readonly rfqId: string;
+  readonly threadId: string;
+  readonly makerId: string;
+  readonly takerId: string;
+  readonly direction: Direction;
+  readonly base: PinnedAsset;
+  /** Base units, as the customer asked for or quoted on. */
+  readonly baseAmount: bigint;
+  readonly quote: PinnedAsset;
+  /** The price the customer accepted. */
+  readonly quoteAmount: bigint;
+  /** The initiator's own; the counterparty learns it from the swap, and finds it on chain. */
+  readonly hashlock: Hex32 | null;
+  /** When the customer accepted, by its own clock (Unix seconds). */
+  readonly acceptedAt: number;
+  /** Where the leg it funds is refunded to, and where the other leg pays it. */
+  readonly refundTo: Destination;
+  readonly payTo: Destination;
+};
+
+export type OwnLeg = {
+  readonly leg: LegName;
+  readonly asset: PinnedAsset;
+  readonly amount: bigint;
+  readonly view: ChainView;
+};
+
+/** Both legs as they follow from the trade, and which one is long. */
+export function ownLegs(
+  trade: OwnTrade,
+  views: ChainViews,
+): { readonly a: OwnLeg; readonly b: OwnLeg; readonly long: LegName } {
+  const given = exchange({
+    direction: trade.direction,
+    baseAssetId: trade.base.id,
+    baseAmount: trade.baseAmount,
+    quoteAssetId: trade.quote.id,
+    quoteAmount: trade.quoteAmount,
+  });
+  const of = (leg: LegName): OwnLeg => {
+    const { assetId, amount } = given[leg];
+    const asset = assetId === trade.base.id ? trade.base : trade.quote;
+    const view = views.get(asset.chain);
+    if (view === undefined) throw new Error(`no pinned facts about chain "${asset.chain}"`);
+    return { leg, asset, amount, view };
+  };
+  const [a, b] = [of('a'), of('b')];
+  return { a, b, long: longLeg(a.view.policy.floorSeconds, b.view.policy.floorSeconds) };
+}
+
+/** The leg this customer funds: `a` for the maker, `b` for the taker. */
+export function givenLeg(party: Party): LegName {
+  return party === 'maker' ? 'a' : 'b';
+}

@@ -1,0 +1,153 @@
+// What the market answers, field by field. Amounts are strings of base units, times RFC 3339,
+// chain times Unix seconds. Nothing here is believed: verify.ts checks what matters.
+
+import type { Material } from '../chains/material.ts';
+import type { Deadlines } from '../core/deadlines.ts';
+import type { LegStatus } from '../core/facts.ts';
+import type { Family } from '../core/families.ts';
+import type { Step } from '../core/next.ts';
+import type { SwapStatus } from '../core/status.ts';
+import type { Direction, LegName, Party, Role } from '../core/trade.ts';
+
+export type Scope = 'read' | 'taker' | 'maker';
+
+export type ApiKey = {
+  id: string;
+  /** Shown once. */
+  key: string;
+  prefix: string;
+  scopes: Scope[];
+  name: string | null;
+  expiresAt: string;
+  replaced: boolean;
+};
+
+export type WalletsOfFamily = { login: string | null; proven: string[] };
+
+export type Me = {
+  userId: string;
+  scopes: Scope[];
+  wallets: Record<Family, WalletsOfFamily>;
+};
+
+export type Proof = { address: string; message: string; signature: string };
+
+export type ProvenWallet = {
+  address: string;
+  family: Family;
+  proven: boolean;
+  authorised?: boolean;
+};
+
+export type Asset = {
+  id: string;
+  chain: string;
+  symbol: string;
+  address: string | null;
+  decimals: number;
+  enabled: boolean;
+  verified: boolean;
+  source: string;
+};
+
+export type RfqStatus = 'open' | 'negotiating' | 'agreed' | 'cancelled' | 'expired';
+
+export type Rfq = {
+  id: string;
+  direction: Direction;
+  baseAssetId: string;
+  baseAmount: string;
+  quoteAssetId: string;
+  status: RfqStatus;
+  expiresAt: string;
+  createdAt: string;
+  visibility: 'public' | 'private';
+  askAmount: string | null;
+  creatorId: string;
+  targetAddress?: string | null;
+};
+
+export type CreateRfq = {
+  direction: Direction;
+  baseAssetId: string;
+  baseAmount: string;
+  quoteAssetId: string;
+  ttlSeconds: number;
+  visibility?: 'public' | 'private';
+  askAmount?: string;
+  targetAddress?: string;
+};
+
+export type Thread = {
+  id: string;
+  rfqId: string;
+  makerId: string;
+  takerId: string;
+  status: 'open' | 'agreed' | 'closed';
+  quoteAmount: string;
+  proposedBy: Party;
+  makerAccepted: boolean;
+  takerAccepted: boolean;
+  initiator: Party;
+  legs: Record<LegName, LegPreview>;
+  swapId: string | null;
+  messages: { by: Party; quoteAmount: string; at: string }[];
+  rfq: Rfq;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type LegPreview = {
+  chain: string;
+  assetId: string;
+  amount: string;
+  long: boolean;
+  timelockSeconds: number;
+};
+
+export type SwapLeg = {
+  leg: LegName;
+  chain: string;
+  assetId: string;
+  amount: string;
+  funder: Party;
+  long: boolean;
+  status: LegStatus;
+  timelock: number;
+  escrow: string | null;
+  redeemScript: string | null;
+  payoutAddress: string | null;
+  refundAddress: string | null;
+  /** Bitcoin legs: the compressed keys in the script. */
+  payoutPubkey?: string | null;
+  refundPubkey?: string | null;
+  fundTx: string | null;
+  claimTx: string | null;
+  refundTx: string | null;
+  confirmations: number;
+  requiredConfirmations: number;
+};
+
+export type Swap = {
+  id: string;
+  threadId: string;
+  rfqId: string;
+  status: SwapStatus;
+  hashlock: string;
+  secret: string | null;
+  /** The caller's. */
+  role: Role;
+  initiatorUserId: string;
+  makerId: string;
+  takerId: string;
+  legs: Record<LegName, SwapLeg>;
+  deadlines: Deadlines;
+  next: Step[];
+  createdAt: string;
+  updatedAt: string;
+};
+
+/** What a builder answers: the bytes to sign, and until when they may be sent (Unix seconds). */
+export type Built = Material & { validUntil?: number | null };
+
+export type Page<Name extends string, T> = { [K in Name]: T[] } & { nextCursor: string | null };

@@ -1,0 +1,134 @@
+// Are the unsigned bytes the market built exactly what the verified terms demand, and nothing
+// more? Recomputes every field and throws a VerificationError naming the first that differs.
+
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { defaultFeeBounds, type FeeBounds } from '../chains/bitcoin/fees.ts';
+import { type EscrowOutput, paymentUri } from '../chains/bitcoin/plan.ts';
+import { checkSpend, readPsbt } from '../chains/bitcoin/signed-psbt.ts';
+import { claimCall, fundCalls, refundCall } from '../chains/evm/plan.ts';
+import type { EvmCall, Material } from '../chains/material.ts';
+import { ParleyError } from '../core/errors.ts';
+import { type Hex32, opens } from '../core/hashlock.ts';
+import type { EscrowTerms } from '../core/terms.ts';
+import { VerificationError } from './errors.ts';
+import type { ChainView } from './trade.ts';
+import { escrowOf, mustEqual } from './verify.ts';
+
+/** What was asked for. */
+export type Asked =
+  | { readonly verb: 'fund' }
+  | { readonly verb: 'claim'; readonly secret: Hex32 }
+  | { readonly verb: 'refund' };
+
+/** The latest a transaction may be sent by the customer's own deadlines; null = no limit. */
+export type Limits = {
+  readonly validUntil: number | null;
+  /** Bitcoin: the escrow's payments, from the customer's own source; null = it has none. */
+  readonly outputs: readonly EscrowOutput[] | null;
+};
+
+/** Throws VerificationError unless the material is what `asked` of these terms comes to. */
+export function verifyMaterial(
+  material: Material & { validUntil?: number | null },
+  asked: Asked,
+  terms: EscrowTerms,
+  view: ChainView,
+  limits: Limits = { validUntil: null, outputs: null },
+): void {
+  const escrow = escrowOf('terms', terms, view);
+  if (asked.verb === 'claim' && !opens(asked.secret, terms.hashlock)) {
+    throw new VerificationError('secret', `a preimage of ${terms.hashlock}`, 'another');
+  }
+  mustEqual('chain', view.chain, material.chain);
+  mustEqual('family', view.family, material.family);
+  mustEqual('escrow', escrow.address, material.escrow);
+  verifyValidUntil(material.validUntil ?? null, limits.validUntil);
+  if (view.family === 'evm') verifyEvm(material, asked, terms, view);
+  else if (asked.verb === 'fund') verifyPayment(material, escrow.address, terms);
+  else verifySpend(material, asked.verb, terms, view, limits.outputs);
+}
+
+/** The market may be stricter than the customer's own deadline, never laxer. */
+function verifyValidUntil(said: number | null, own: number | null): void {
+  if (own === null || said === null || said <= own) return;
+  throw new VerificationError('validUntil', `${own} at the latest`, String(said));
+}
+
+function verifyEvm(
+  material: Material,
+  asked: Asked,
+  terms: EscrowTerms,
+  view: ChainView & { family: 'evm' },
+): void {
+  if (material.sign !== 'evm-tx') throw new VerificationError('sign', 'evm-tx', material.sign);
+  mustEqual('chainId', view.chainId, material.chainId);
+  if (asked.verb === 'fund') mustEqual('from', terms.refund.address, material.from);
+  else if (material.from !== undefined) {
+    throw new VerificationError('from', 'absent', material.from);
+  }
+  const expected = callsFor(asked, terms, view, material.txs.length);
+  mustEqual('txs.length', expected.length, material.txs.length);
+  for (const [at, call] of expected.entries()) {
+    const said: Partial<EvmCall> = material.txs[at] ?? {};
+    mustEqual(`txs[${at}].to`, call.to, said.to);
+    mustEqual(`txs[${at}].data`, call.data, said.data);
+    mustEqual(`txs[${at}].value`, call.value, said.value);
+    for (const field of Object.keys(said)) {
+      if (!Object.hasOwn(call, field)) {
+        throw new VerificationError(`txs[${at}].${field}`, 'absent', 'something');
+      }
+    }
+  }
+}
+
+/** How many approvals come first depends on the token's state: none, one, or a reset and one. */
+function callsFor(
+  asked: Asked,
+  terms: EscrowTerms,
+  { deployment }: ChainView & { family: 'evm' },
+  count: number,
+): EvmCall[] {
+  if (asked.verb === 'claim') return [claimCall(terms, deployment, asked.secret)];
+  if (asked.verb === 'refund') return [refundCall(terms, deployment)];
+  const allowances = terms.amount > 1n ? [terms.amount, 0n, 1n] : [terms.amount, 0n];
+  const forms = allowances.map((allowance) => fundCalls(terms, deployment, allowance));
+  return forms.find(({ length }) => length === count) ?? fundCalls(terms, deployment, 0n);
+}
+
+function verifyPayment(material: Material, escrow: string, terms: EscrowTerms): void {
+  if (material.sign !== 'btc-payment') {
+    throw new VerificationError('sign', 'btc-payment', material.sign);
+  }
+  mustEqual('payTo', escrow, material.payTo);
+  mustEqual('amountSats', terms.amount.toString(), material.amountSats);
+  mustEqual('uri', paymentUri(escrow, terms.amount), material.uri);
+}
+
+function verifySpend(
+  material: Material,
+  verb: 'claim' | 'refund',
+  terms: EscrowTerms,
+  view: ChainView & { family: 'bitcoin' },
+  outputs: readonly EscrowOutput[] | null,
+): void {
+  if (material.sign !== 'btc-sighash') {
+    throw new VerificationError('sign', 'btc-sighash', material.sign);
+  }
+  const { psbtBase64, sighashHexes } = material;
+  const { network } = view;
+  const cap = view.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
+  const bounds: FeeBounds = { ...defaultFeeBounds, capSatPerVbyte: cap };
+  try {
+    const psbt = readPsbt(psbtBase64);
+    const expected = psbt.inputs.map(({ sighash }) => bytesToHex(sighash));
+    mustEqual('sighashHexes.length', expected.length, sighashHexes.length);
+    for (const [at, hash] of expected.entries()) {
+      mustEqual(`sighashHexes[${at}]`, hash, sighashHexes[at]);
+    }
+    const spend = { psbtBase64, sighashHexes, verb, terms, network, bounds, outputs };
+    mustEqual('feeSats', checkSpend(spend).feeSats.toString(), material.feeSats);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new VerificationError('psbtBase64', `the ${verb} of these terms`, error.message);
+  }
+}

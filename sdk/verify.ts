@@ -1,0 +1,268 @@
+// Does the market's swap follow from the customer's own trade? Recomputes roles, amounts, depths,
+// deadlines, scripts and escrow addresses, and throws a VerificationError that names the first
+// field that differs. What it returns is made of the customer's own values, never of the answer.
+
+import { addressesOfPubkey } from '../chains/bitcoin/keys.ts';
+import { bitcoinEscrow } from '../chains/bitcoin/plan.ts';
+import { evmEscrow } from '../chains/evm/plan.ts';
+import { type Deadlines, deadlines, type LegTiming, schedule } from '../core/deadlines.ts';
+import { ParleyError } from '../core/errors.ts';
+import type { ChainKey, Family } from '../core/families.ts';
+import { type Hex32, opens, parseHex32 } from '../core/hashlock.ts';
+import { depthFor } from '../core/policy.ts';
+import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
+import { funderOf, initiatorOf, type LegName, type Party, roleOf } from '../core/trade.ts';
+import type { Role } from '../core/trade.ts';
+import { VerificationError } from './errors.ts';
+import { type ChainView, type ChainViews, givenLeg, type OwnLeg, type OwnTrade } from './trade.ts';
+import { ownLegs } from './trade.ts';
+import type { Asset, Swap, SwapLeg } from './types.ts';
+
+export type VerifiedLeg = {
+  readonly leg: LegName;
+  readonly chain: ChainKey;
+  readonly family: Family;
+  readonly assetId: string;
+  readonly amount: bigint;
+  readonly funder: Party;
+  readonly long: boolean;
+  readonly timelock: number;
+  readonly requiredConfirmations: number;
+  /** null until both destinations of the leg are set. */
+  readonly escrow: (Escrow & { readonly terms: EscrowTerms }) | null;
+};
+
+export type VerifiedSwap = {
+  readonly id: string;
+  readonly party: Party;
+  readonly role: Role;
+  readonly hashlock: Hex32;
+  /** Unix seconds. */
+  readonly agreedAt: number;
+  readonly deadlines: Deadlines;
+  readonly legs: Readonly<Record<LegName, VerifiedLeg>>;
+};
+
+/** How far the market's clock may be from the customer's, in seconds. */
+export const clockToleranceSeconds = 120;
+
+/** Throws unless the two are exactly equal. */
+export function mustEqual(field: string, expected: unknown, got: unknown): void {
+  if (expected !== got) throw new VerificationError(field, shown(expected), shown(got));
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
+}
+
+/** The market's asset must be the pinned one. */
+export function verifyAsset(asset: Asset, pinned: Omit<PinnedId, 'highValueFrom'>): void {
+  mustEqual('asset.id', pinned.id, asset.id);
+  mustEqual('asset.chain', pinned.chain, asset.chain);
+  mustEqual('asset.address', pinned.token, asset.address);
+  mustEqual('asset.decimals', pinned.decimals, asset.decimals);
+}
+type PinnedId = OwnTrade['base'];
+
+/**
+ * The swap, checked. `now` is the customer's clock (Unix seconds). Throws VerificationError.
+ * Destinations of the other side are its own business: it checks them as this side checks its own.
+ */
+export function verifySwap(
+  swap: Swap,
+  trade: OwnTrade,
+  views: ChainViews,
+  now: number,
+): VerifiedSwap {
+  const own = ownLegs(trade, views);
+  const hashlock = verifyParties(swap, trade, own.long);
+  const { agreedAt, times } = verifyDeadlines(swap, trade, own, now);
+  const leg = (name: LegName) =>
+    verifyLeg(swap.legs[name], own[name], name === own.long, times.refundAt[name], {
+      trade,
+      hashlock,
+    });
+  const legs = { a: leg('a'), b: leg('b') };
+  const role = roleOf(trade.party, own.long);
+  return { id: swap.id, party: trade.party, role, hashlock, agreedAt, deadlines: times, legs };
+}
+
+function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32 {
+  mustEqual('threadId', trade.threadId, swap.threadId);
+  mustEqual('rfqId', trade.rfqId, swap.rfqId);
+  mustEqual('makerId', trade.makerId, swap.makerId);
+  mustEqual('takerId', trade.takerId, swap.takerId);
+  const initiator = initiatorOf(long) === 'maker' ? trade.makerId : trade.takerId;
+  mustEqual('initiatorUserId', initiator, swap.initiatorUserId);
+  mustEqual('role', roleOf(trade.party, long), swap.role);
+  const hashlock = hex32('hashlock', swap.hashlock);
+  if (trade.hashlock !== null) mustEqual('hashlock', trade.hashlock, hashlock);
+  if (swap.secret !== null) {
+    const holds = opens(hex32('secret', swap.secret), hashlock);
+    if (!holds) throw new VerificationError('secret', `a preimage of ${hashlock}`, swap.secret);
+  }
+  return hashlock;
+}
+
+function hex32(field: string, text: unknown): Hex32 {
+  try {
+    const parsed = parseHex32(String(text), field);
+    mustEqual(field, parsed, text);
+    return parsed;
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new VerificationError(field, '32 bytes of hex', shown(text));
+  }
+}
+
+/** The deadlines must be the formula's, by the customer's policy, from the time it accepted. */
+function verifyDeadlines(
+  swap: Swap,
+  trade: OwnTrade,
+  own: ReturnType<typeof ownLegs>,
+  now: number,
+): { agreedAt: number; times: Deadlines } {
+  const timing = ({ view, amount, asset }: OwnLeg): LegTiming => ({
+    policy: view.policy,
+    depth: depthFor(view.policy, amount, asset.highValueFrom),
+  });
+  const timings = { a: timing(own.a), b: timing(own.b) };
+  const short = own.long === 'a' ? 'b' : 'a';
+  const plan = schedule(timings[short], timings[own.long]);
+  const said = swap.deadlines;
+  const agreedAt = said.refundAt[short] - plan.shortTimelock;
+  const [from, to] = [trade.acceptedAt - clockToleranceSeconds, now + clockToleranceSeconds];
+  if (!Number.isInteger(agreedAt) || agreedAt < from || agreedAt > to) {
+    const range = `from ${from + plan.shortTimelock} to ${to + plan.shortTimelock}`;
+    throw new VerificationError(
+      `deadlines.refundAt.${short}`,
+      range,
+      shown(said.refundAt[short]),
+    );
+  }
+  const times = deadlines(agreedAt, timings, own.long);
+  mustEqual('deadlines.initiatorFundBy', times.initiatorFundBy, said.initiatorFundBy);
+  mustEqual('deadlines.counterpartyFundBy', times.counterpartyFundBy, said.counterpartyFundBy);
+  mustEqual('deadlines.revealBy', times.revealBy, said.revealBy);
+  mustEqual('deadlines.refundAt.a', times.refundAt.a, said.refundAt.a);
+  mustEqual('deadlines.refundAt.b', times.refundAt.b, said.refundAt.b);
+  return { agreedAt, times };
+}
+
+function verifyLeg(
+  said: SwapLeg,
+  own: OwnLeg,
+  long: boolean,
+  timelock: number,
+  from: { trade: OwnTrade; hashlock: Hex32 },
+): VerifiedLeg {
+  const at = `legs.${own.leg}`;
+  const { view, asset, amount } = own;
+  const { confirmations } = depthFor(view.policy, amount, asset.highValueFrom);
+  mustEqual(`${at}.leg`, own.leg, said.leg);
+  mustEqual(`${at}.chain`, asset.chain, said.chain);
+  mustEqual(`${at}.assetId`, asset.id, said.assetId);
+  mustEqual(`${at}.amount`, amount.toString(), said.amount);
+  mustEqual(`${at}.funder`, funderOf(own.leg), said.funder);
+  mustEqual(`${at}.long`, long, said.long);
+  mustEqual(`${at}.timelock`, timelock, said.timelock);
+  mustEqual(`${at}.requiredConfirmations`, confirmations, said.requiredConfirmations);
+  return {
+    leg: own.leg,
+    chain: asset.chain,
+    family: view.family,
+    assetId: asset.id,
+    amount,
+    funder: funderOf(own.leg),
+    long,
+    timelock,
+    requiredConfirmations: confirmations,
+    escrow: verifyEscrow(at, said, own, timelock, from),
+  };
+}
+
+function verifyEscrow(
+  at: string,
+  said: SwapLeg,
+  own: OwnLeg,
+  timelock: number,
+  { trade, hashlock }: { trade: OwnTrade; hashlock: Hex32 },
+): VerifiedLeg['escrow'] {
+  const mine = givenLeg(trade.party) === own.leg;
+  const payout = destination(at, 'payout', said, own.view);
+  const refund = destination(at, 'refund', said, own.view);
+  if (payout === null || refund === null) {
+    mustEqual(`${at}.escrow`, null, said.escrow);
+    return null;
+  }
+  const [kind, wanted, got] = mine
+    ? (['refund', trade.refundTo, refund] as const)
+    : (['payout', trade.payTo, payout] as const);
+  mustEqual(`${at}.${kind}Pubkey`, wanted.pubkey, got.pubkey);
+  mustEqual(`${at}.${kind}Address`, wanted.address, got.address);
+  const terms: EscrowTerms = {
+    chain: own.asset.chain,
+    hashlock,
+    payout: mine ? payout : trade.payTo,
+    refund: mine ? trade.refundTo : refund,
+    token: own.asset.token,
+    amount: own.amount,
+    timelock,
+  };
+  const escrow = escrowOf(at, terms, own.view);
+  mustEqual(`${at}.redeemScript`, escrow.redeemScript, said.redeemScript);
+  mustEqual(`${at}.escrow`, escrow.address, said.escrow);
+  return { ...escrow, terms };
+}
+
+/** The escrow of terms, by the customer's own view of the chain. */
+export function escrowOf(field: string, terms: EscrowTerms, view: ChainView): Escrow {
+  try {
+    return view.family === 'evm'
+      ? evmEscrow(terms, view.deployment)
+      : bitcoinEscrow(terms, view.network);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new VerificationError(field, 'terms that make an escrow', error.message);
+  }
+}
+
+function destination(
+  at: string,
+  kind: 'payout' | 'refund',
+  said: SwapLeg,
+  view: ChainView,
+): Destination | null {
+  const address = said[`${kind}Address`];
+  const pubkey = said[`${kind}Pubkey`] ?? null;
+  if (address === null) {
+    mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
+    return null;
+  }
+  if (view.family === 'evm') {
+    mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
+    return { address, pubkey };
+  }
+  if (pubkey === null) throw new VerificationError(`${at}.${kind}Pubkey`, 'a key', 'null');
+  mustBelong(`${at}.${kind}`, address, pubkey, view);
+  return { address, pubkey };
+}
+
+/** A Bitcoin script binds the key alone, so the address shown must be one of that key. */
+function mustBelong(
+  at: string,
+  address: string,
+  pubkey: string,
+  view: ChainView & { family: 'bitcoin' },
+): void {
+  let known: string[];
+  try {
+    known = Object.values(addressesOfPubkey(pubkey, view.network));
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new VerificationError(`${at}Pubkey`, 'a compressed public key', pubkey);
+  }
+  if (known.includes(address)) return;
+  throw new VerificationError(`${at}Address`, `an address of ${pubkey}`, address);
+}
