@@ -133,21 +133,6 @@ export async function generate(): Promise<Map<string, string>> {
   return files;
 }
 
-async function main(): Promise<void> {
-  const checking = process.argv.includes('--check');
-  const stale: string[] = [];
-  mkdirSync(join(here, 'artifacts'), { recursive: true });
-  for (const [path, text] of await generate()) {
-    const file = join(here, path);
-    if (!checking) writeFileSync(file, text);
-    else if (read(file) !== text) stale.push(path);
-  }
-  if (stale.length > 0) {
-    process.stderr.write(`build: differ from the source: ${stale.join(', ')}\n`);
-    process.exitCode = 1;
-  } else process.stdout.write(checking ? 'build: artifacts are current\n' : 'build: written\n');
-}
-
 function read(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
@@ -155,6 +140,27 @@ function read(file: string): string | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** Committed files that are not what the sources make, by their path under contracts/evm. */
+export async function staleFiles(): Promise<string[]> {
+  const generated = await generate();
+  return [...generated.keys()].filter((path) => read(join(here, path)) !== generated.get(path));
+}
+
+async function main(): Promise<void> {
+  if (process.argv.includes('--check')) {
+    const stale = await staleFiles();
+    if (stale.length === 0) process.stdout.write('build: artifacts are current\n');
+    else {
+      process.stderr.write(`build: differ from the source: ${stale.join(', ')}\n`);
+      process.exitCode = 1;
+    }
+    return;
+  }
+  mkdirSync(join(here, 'artifacts'), { recursive: true });
+  for (const [path, text] of await generate()) writeFileSync(join(here, path), text);
+  process.stdout.write('build: written\n');
 }
 
 if (import.meta.main) await main();

@@ -1,5 +1,5 @@
 // Compiles the contracts with the pinned npm compiler, with the settings that decide the bytecode
-// and with them every address. foundry.toml repeats them; test/Pinned.t.sol fails if they differ.
+// and with them every address. Forge compiles only the tests: they run the bytecode made here.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,0 +1,65 @@
+// The whole check of the contracts: committed artifacts are current, forge tests pass on them, gas
+// is within the limits and as recorded. Ends with a line `forge: N passed, M failed`.
+//
+//   node contracts/evm/test.ts [--profile ci]
+import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { foundryBinary } from './anvil.ts';
+import { staleFiles } from './build.ts';
+import { checkGas } from './gas.ts';
+
+const here = import.meta.dirname;
+const FORGE_MS = { default: 15 * 60_000, ci: 90 * 60_000 } as const;
+type Profile = keyof typeof FORGE_MS;
+export type ForgeResult = { passed: number; failed: number; exitCode: number };
+
+const SUMMARY = /: (\d+) tests passed, (\d+) failed/g;
+
+/** Runs forge and shows what it prints. A run without a summary counts as one failure. */
+export function forgeTest(profile: Profile): Promise<ForgeResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(foundryBinary('forge'), ['test'], {
+      cwd: here,
+      env: {
+        ...process.env,
+        FOUNDRY_PROFILE: profile,
+        // ./solc runs the node that runs this
+        PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+        NO_COLOR: '1',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      signal: AbortSignal.timeout(FORGE_MS[profile]),
+    });
+    let tail = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      process.stdout.write(chunk);
+      tail = (tail + chunk.toString()).slice(-65_536);
+    });
+    child.once('error', reject);
+    child.once('close', (code) => {
+      const last = [...tail.matchAll(SUMMARY)].at(-1);
+      const exitCode = code ?? 1;
+      if (last === undefined) resolve({ passed: 0, failed: 1, exitCode: exitCode || 1 });
+      else resolve({ passed: Number(last[1]), failed: Number(last[2]), exitCode });
+    });
+  });
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { profile: { type: 'string', default: 'default' } } });
+  const { profile } = values;
+  if (profile !== 'default' && profile !== 'ci') throw new Error('--profile is default or ci');
+  const wrong: string[] = [];
+  for (const path of await staleFiles()) {
+    wrong.push(`${path} differs from the source; run node contracts/evm/build.ts`);
+  }
+  const forge = await forgeTest(profile);
+  wrong.push(...(await checkGas()));
+  for (const sentence of wrong) process.stderr.write(`contracts: ${sentence}\n`);
+  if (wrong.length > 0 || forge.exitCode !== 0) process.exitCode = 1;
+  else process.stdout.write('contracts: artifacts current, gas within its limits\n');
+  process.stdout.write(`forge: ${forge.passed} passed, ${forge.failed} failed\n`);
+}
+
+if (import.meta.main) await main();
