@@ -34,6 +34,7 @@ export const refusalKinds = {
   bad_authorization: 'invalid',
   too_many_keys: 'invalid',
   wallet_taken: 'conflict',
+  too_many_wallets: 'conflict',
   unknown_wallet: 'absent',
   // market
   unknown_rfq: 'absent',
@@ -73,6 +74,7 @@ export const refusalKinds = {
   too_early_to_refund: 'conflict',
   nothing_there: 'conflict',
   escrow_moved: 'conflict',
+  too_many_escrows: 'conflict',
   payout_would_fail: 'conflict',
   funding_would_fail: 'conflict',
   sources_disagree: 'conflict',

@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../chains/adapter.ts';
+import type { Rpc } from '../chains/evm/rpc.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Settings } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -14,5 +15,7 @@ export type Deps = {
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
   readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
+  /** Nodes that can tell whether a contract wallet signed; none = key signatures only. */
+  readonly evmNodes?: readonly Rpc[];
   readonly log: Logger;
 };

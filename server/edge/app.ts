@@ -8,6 +8,9 @@ import { bodyLimitBytes, parseBody } from './body.ts';
 import { type Budgets, createBudgets } from './budgets.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import type { Operation } from './operations.ts';
+import { registerKeys } from './routes/keys.ts';
+import { registerMe } from './routes/me.ts';
+import { registerWallets } from './routes/wallets.ts';
 import { createRouteTable } from './routeTable.ts';
 
 // Longest a client may take to send its headers and its body.
@@ -102,8 +105,10 @@ export async function buildApp(
 }
 
 /** Every routes file, by name. */
-function registerRoutes(_app: FastifyInstance, _deps: Deps): void {
-  // routes
+function registerRoutes(app: FastifyInstance, deps: Deps): void {
+  registerKeys(app, deps);
+  registerMe(app, deps);
+  registerWallets(app, deps);
 }
 
 function readJsonOnly(app: FastifyInstance): void {

@@ -1,0 +1,113 @@
+// Wallets: the addresses that sign in to an account, and those it has proven.
+
+import type { Family } from '../../core/families.ts';
+import type { Tx } from './database.ts';
+
+export type Wallet = {
+  readonly family: Family;
+  readonly address: string;
+  readonly standing: 'login' | 'proven';
+  readonly authorised: boolean;
+  readonly web: boolean;
+};
+
+/** The account that this wallet signs in to. */
+export async function findLogin(tx: Tx, family: Family, address: string): Promise<string | null> {
+  const rows = await tx.rows<{ accountId: string }>({
+    name: 'find_login',
+    text: `
+      select account_id as "accountId" from wallets
+      where family = $1 and address = $2 and standing = 'login'`,
+    values: [family, address],
+  });
+  return rows[0]?.accountId ?? null;
+}
+
+export async function insertLogin(
+  tx: Tx,
+  login: {
+    readonly accountId: string;
+    readonly family: Family;
+    readonly address: string;
+    readonly pubkey: string | null;
+    readonly at: Date;
+  },
+): Promise<void> {
+  await tx.rows({
+    name: 'insert_login',
+    text: `
+      insert into wallets (account_id, family, address, standing, pubkey, proven_at)
+      values ($1, $2, $3, 'login', $4, $5)`,
+    values: [login.accountId, login.family, login.address, login.pubkey, login.at],
+  });
+}
+
+export async function walletsOf(tx: Tx, accountId: string): Promise<Wallet[]> {
+  return tx.rows<Wallet>({
+    name: 'wallets_of',
+    text: `
+      select family, address, standing, authorised, web from wallets
+      where account_id = $1 order by proven_at, address`,
+    values: [accountId],
+  });
+}
+
+export type Proof = {
+  readonly accountId: string;
+  readonly family: Family;
+  readonly address: string;
+  readonly authorised: boolean;
+  readonly pubkey: string | null;
+  readonly at: Date;
+};
+
+/** Adds a proof or what is new of it; null when another account holds it. */
+export async function upsertProof(tx: Tx, proof: Proof): Promise<Wallet | null> {
+  const rows = await tx.rows<Wallet>({
+    name: 'upsert_proof',
+    text: `
+      insert into wallets (account_id, family, address, standing, authorised, pubkey, proven_at)
+      values ($1, $2, $3, 'proven', $4, $5, $6)
+      on conflict (family, address, standing) do update set
+        authorised = wallets.authorised or excluded.authorised,
+        pubkey = coalesce(wallets.pubkey, excluded.pubkey)
+        where wallets.account_id = excluded.account_id
+      returning family, address, standing, authorised, web`,
+    values: [
+      proof.accountId,
+      proof.family,
+      proof.address,
+      proof.authorised,
+      proof.pubkey,
+      proof.at,
+    ],
+  });
+  return rows[0] ?? null;
+}
+
+/** False when the account has no proof of it. A login is not a proof. */
+export async function deleteProof(
+  tx: Tx,
+  accountId: string,
+  family: Family,
+  address: string,
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'delete_proof',
+    text: `
+      delete from wallets
+      where account_id = $1 and family = $2 and address = $3 and standing = 'proven'
+      returning 1 as one`,
+    values: [accountId, family, address],
+  });
+  return rows.length === 1;
+}
+
+export async function countProofs(tx: Tx, accountId: string): Promise<number> {
+  const rows = await tx.rows<{ count: number }>({
+    name: 'count_proofs',
+    text: `select count(*) from wallets where account_id = $1 and standing = 'proven'`,
+    values: [accountId],
+  });
+  return rows[0]?.count ?? 0;
+}

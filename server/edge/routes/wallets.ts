@@ -1,0 +1,55 @@
+// Proving further wallets to the account, and removing a proof.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import type { Deps } from '../../deps.ts';
+import { issueNonce } from '../../market/nonces.ts';
+import { servedFamilies } from '../../market/proofs.ts';
+import { addProof, checkProof, removeProof } from '../../market/wallets.ts';
+import { command, read } from '../command.ts';
+import { oneOf } from '../schemas/common.ts';
+import { nonceReply, proveBody, provenWallet, removedWallet } from '../schemas/identity.ts';
+
+export function registerWallets(app: FastifyInstance, deps: Deps): void {
+  read(app, deps, {
+    url: '/v1/wallets/nonce',
+    operationId: 'getWalletNonce',
+    summary: 'A nonce for proving (link) or vouching for (authorize) a wallet: 10 minutes',
+    tags: ['wallets'],
+    query: Type.Object({ purpose: Type.Optional(oneOf(['link', 'authorize'])) }),
+    replies: { 200: nonceReply },
+    handle: async ({ query }) => ({ nonce: await issueNonce(deps, query.purpose ?? 'link') }),
+  });
+
+  for (const family of servedFamilies) {
+    command(app, deps, {
+      method: 'POST',
+      url: `/v1/wallets/${family}`,
+      operationId: family === 'evm' ? 'proveEvmWallet' : 'proveBitcoinWallet',
+      summary: `Prove a wallet of ${family === 'evm' ? 'an EVM chain' : 'Bitcoin'}`,
+      tags: ['wallets'],
+      body: proveBody,
+      replies: { 200: provenWallet },
+      before: ({ caller, body, signal }) =>
+        checkProof(deps, caller.accountId, family, body, signal),
+      run: async (tx, { caller, prepared }) => ({
+        status: 200,
+        body: await addProof(tx, deps, caller.accountId, prepared),
+      }),
+    });
+  }
+
+  command(app, deps, {
+    method: 'DELETE',
+    url: '/v1/wallets/:address',
+    operationId: 'removeWallet',
+    summary: 'Remove a proof; a login address is not one',
+    tags: ['wallets'],
+    params: Type.Object({ address: Type.String() }),
+    replies: { 200: removedWallet },
+    run: async (tx, { caller, params }) => {
+      const { address, family } = await removeProof(tx, deps, caller.accountId, params.address);
+      return { status: 200, body: { address, family, proven: false } };
+    },
+  });
+}

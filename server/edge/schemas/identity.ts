@@ -1,0 +1,86 @@
+// Shapes of keys, accounts and wallets.
+
+import Type from 'typebox';
+import { families } from '../../../core/families.ts';
+import { longestMessage, scopes } from '../../market/messages.ts';
+import { dateTime, input, named, oneOf } from './common.ts';
+
+// A contract wallet signs with up to 8 192 bytes, in hex.
+const longestSignature = 16_386;
+
+const words = {
+  address: Type.String({ minLength: 1, maxLength: 128 }),
+  message: Type.String({ minLength: 1, maxLength: longestMessage }),
+  signature: Type.String({ minLength: 1, maxLength: longestSignature }),
+};
+
+export const nonceReply = named(
+  'Nonce',
+  Type.Object({ nonce: Type.String({ description: '128 random bits, hex; single-use' }) }),
+);
+
+export const mintBody = named('MintKey', input({ rail: oneOf(families), ...words }));
+
+export const mintedKey = named(
+  'ApiKey',
+  Type.Object({
+    id: Type.String({ format: 'uuid' }),
+    key: Type.String({ description: 'shown once' }),
+    prefix: Type.String(),
+    scopes: Type.Array(oneOf(scopes)),
+    name: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    expiresAt: dateTime,
+    replaced: Type.Boolean({ description: 'this mint revoked a key of the account' }),
+  }),
+);
+
+const authorization = named('Authorization', input(words));
+
+export const proveBody = named(
+  'ProveWallet',
+  input({ ...words, authorization: Type.Optional(authorization) }),
+);
+
+export const provenWallet = named(
+  'ProvenWallet',
+  Type.Object({
+    address: Type.String(),
+    family: oneOf(families),
+    proven: Type.Boolean(),
+    authorised: Type.Boolean({ description: 'counts beyond giving: may receive' }),
+  }),
+);
+
+export const removedWallet = named(
+  'RemovedWallet',
+  Type.Object({
+    address: Type.String(),
+    family: oneOf(families),
+    proven: Type.Unsafe<false>({ type: 'boolean', const: false }),
+  }),
+);
+
+const walletsOfFamily = named(
+  'WalletsOfFamily',
+  Type.Object({
+    login: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'signs in, and is paid',
+    }),
+    proven: Type.Array(Type.String(), { description: 'tradeable; never a payout identity' }),
+  }),
+);
+
+export const me = named(
+  'Me',
+  Type.Object({
+    userId: Type.String({ format: 'uuid' }),
+    scopes: Type.Array(oneOf(scopes)),
+    wallets: Type.Object({
+      evm: walletsOfFamily,
+      tron: walletsOfFamily,
+      bitcoin: walletsOfFamily,
+      solana: walletsOfFamily,
+    }),
+  }),
+);

@@ -1,0 +1,126 @@
+// API keys by wallet signature. The key is shown once; the server keeps its SHA-256 and a prefix.
+
+import { createHash } from 'node:crypto';
+import { ParleyError } from '../../core/errors.ts';
+import type { Network } from '../../core/families.ts';
+import { insertAccount, lockAccount, waitForLock } from '../db/accounts.ts';
+import type { Tx } from '../db/database.ts';
+import { countLiveKeys, insertKey, revokeKeys } from '../db/keys.ts';
+import { findLogin, insertLogin } from '../db/wallets.ts';
+import type { Deps } from '../deps.ts';
+import { type RandomBytes, uuidv7 } from '../ids.ts';
+import { checkMessage, keyTermsOf, mustName, nonceOf, type Scope } from './messages.ts';
+import { withNonce } from './nonces.ts';
+import { canonicalAddress, checkSignature, type ServedFamily } from './proofs.ts';
+
+export const keyLifeDays = 90;
+export const mostBrowserKeys = 10;
+const secretBytes = 32;
+const prefixCharacters = 6;
+
+export type MintRequest = {
+  readonly rail: ServedFamily;
+  readonly address: string;
+  readonly message: string;
+  readonly signature: string;
+};
+
+export type MintedKey = {
+  readonly id: string;
+  readonly key: string;
+  readonly prefix: string;
+  readonly scopes: readonly Scope[];
+  readonly name: string | null;
+  readonly expiresAt: Date;
+  readonly replaced: boolean;
+  readonly accountId: string;
+};
+
+/** Checks the proof, then makes the key in one transaction. `signal` bounds a contract's check. */
+export async function mintKey(
+  deps: Deps,
+  request: MintRequest,
+  signal: AbortSignal,
+): Promise<MintedKey> {
+  const { rail, message, signature } = request;
+  const { network, productName } = deps.settings;
+  const address = canonicalAddress(rail, request.address, network);
+  const addresses = mustName(rail, address);
+  checkMessage(message, { productName, purpose: 'create an API key', addresses });
+  const terms = keyTermsOf(message);
+  const { pubkey } = await withNonce(deps, nonceOf(message), 'mint', () =>
+    checkSignature(deps, { family: rail, address, message, signature }, signal),
+  );
+  return deps.db.transaction(async (tx) => {
+    const accountId = await signIn(tx, deps, { family: rail, address, pubkey });
+    return createKey(tx, deps, { accountId, ...terms });
+  });
+}
+
+/** The account that the wallet signs in to, made on first use. */
+async function signIn(
+  tx: Tx,
+  deps: Deps,
+  wallet: { family: ServedFamily; address: string; pubkey: string | null },
+): Promise<string> {
+  const { family, address } = wallet;
+  const digest = createHash('sha256').update(`login ${family} ${address}`).digest();
+  // Two first mints of one wallet at once make one account.
+  await waitForLock(tx, digest.readBigInt64BE(0));
+  const known = await findLogin(tx, family, address);
+  if (known !== null) return known;
+  const accountId = uuidv7(deps.now(), deps.randomBytes);
+  const at = new Date(deps.now());
+  await insertAccount(tx, { id: accountId, kind: 'wallet', createdAt: at });
+  await insertLogin(tx, { accountId, ...wallet, at });
+  return accountId;
+}
+
+/**
+ * A new key of the account. A wallet-only account holds one: its others are revoked. One signed up
+ * in the browser holds ten: throws `too_many_keys`.
+ */
+export async function createKey(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  wanted: { accountId: string; name: string | null; scopes: readonly Scope[] },
+): Promise<MintedKey> {
+  const { accountId, name, scopes } = wanted;
+  const kind = await lockAccount(tx, accountId);
+  const createdAt = new Date(deps.now());
+  let replaced = false;
+  if (kind === 'wallet') {
+    replaced = (await revokeKeys(tx, accountId, createdAt)) > 0;
+  } else if ((await countLiveKeys(tx, accountId, createdAt)) >= mostBrowserKeys) {
+    throw new ParleyError(
+      'too_many_keys',
+      `the account holds ${mostBrowserKeys} live keys already; revoke one in the browser first`,
+    );
+  }
+  const { key, prefix } = newSecret(deps.settings, deps.randomBytes);
+  const id = uuidv7(deps.now(), deps.randomBytes);
+  const expiresAt = new Date(deps.now() + keyLifeDays * 86_400_000);
+  const hash = createHash('sha256').update(key).digest();
+  await insertKey(tx, { id, accountId, hash, prefix, name, scopes, createdAt, expiresAt });
+  return { id, key, prefix, scopes, name, expiresAt, replaced, accountId };
+}
+
+function newSecret(
+  settings: { shortName: string; network: Network },
+  randomBytes: RandomBytes,
+): { key: string; prefix: string } {
+  const world = settings.network === 'mainnet' ? 'live' : 'test';
+  const secret = base62(randomBytes(secretBytes));
+  const start = `${settings.shortName}_${world}_`;
+  return { key: start + secret, prefix: start + secret.slice(0, prefixCharacters) };
+}
+
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** 32 bytes as 43 characters: 62^43 is just above 2^256. */
+export function base62(bytes: Uint8Array): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  for (; rest > 0n; rest /= 62n) text = digits[Number(rest % 62n)] + text;
+  return text.padStart(43, '0');
+}

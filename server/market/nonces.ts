@@ -1,0 +1,57 @@
+// Nonces in three pools, so that a signature collected for one purpose is good for no other. Used up
+// by the first proof that shows one, whether or not its signature holds.
+
+import { ParleyError } from '../../core/errors.ts';
+import { deleteNonces, insertNonce, type Pool, unuseNonce, useNonce } from '../db/nonces.ts';
+import type { Deps } from '../deps.ts';
+
+export const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
+  mint: 300,
+  link: 600,
+  authorize: 600,
+};
+// 128 random bits.
+const nonceBytes = 16;
+const sweepBatch = 1_000;
+
+export async function issueNonce(
+  deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>,
+  pool: Pool,
+): Promise<string> {
+  const nonce = Buffer.from(deps.randomBytes(nonceBytes)).toString('hex');
+  const expiresAt = new Date(deps.now() + nonceLifeSeconds[pool] * 1_000);
+  await insertNonce(deps.db, { nonce, pool, expiresAt });
+  return nonce;
+}
+
+/**
+ * Uses the nonce up, then checks what was signed over it. Commits by itself, so that the refusal of
+ * a bad signature does not give the nonce back. A node that did not answer does: nothing was told.
+ */
+export async function withNonce<R>(
+  deps: Pick<Deps, 'db' | 'now'>,
+  nonce: string,
+  pool: Pool,
+  check: () => Promise<R>,
+): Promise<R> {
+  if (!(await useNonce(deps.db, nonce, pool, new Date(deps.now())))) {
+    throw new ParleyError(
+      'bad_nonce',
+      `the nonce was never issued for this, was used or is older than ${nonceLifeSeconds[pool]} s`,
+    );
+  }
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof ParleyError) || !['timeout', 'unavailable'].includes(error.kind)) {
+      throw error;
+    }
+    await unuseNonce(deps.db, nonce);
+    throw error;
+  }
+}
+
+/** Forgets a batch of expired nonces; true = there may be more. */
+export async function sweepNonces(deps: Pick<Deps, 'db' | 'now'>): Promise<boolean> {
+  return (await deleteNonces(deps.db, new Date(deps.now()), sweepBatch)) === sweepBatch;
+}

@@ -1,0 +1,179 @@
+// Proving wallets to an account. A proof lets the account give assets of that chain; only with its
+// login wallet's authorization may the proven wallet also receive.
+
+import { ParleyError } from '../../core/errors.ts';
+import { type Family, families } from '../../core/families.ts';
+import type { Tx } from '../db/database.ts';
+import {
+  countProofs,
+  deleteProof,
+  findLogin,
+  upsertProof,
+  type Wallet,
+  walletsOf,
+} from '../db/wallets.ts';
+import type { Deps } from '../deps.ts';
+import { checkMessage, mustName, nonceOf } from './messages.ts';
+import { withNonce } from './nonces.ts';
+import { canonicalAddress, checkSignature, type ServedFamily, servedFamilies } from './proofs.ts';
+
+/** Proofs of one account: far more than a desk needs, few enough to read whole. */
+export const mostProofs = 1_000;
+
+export type Words = {
+  readonly address: string;
+  readonly message: string;
+  readonly signature: string;
+};
+
+export type CheckedProof = {
+  readonly family: ServedFamily;
+  readonly address: string;
+  readonly pubkey: string | null;
+  readonly authorised: boolean;
+};
+
+/** Checks a proof and its authorization and uses their nonces up. Before the transaction. */
+export async function checkProof(
+  deps: Deps,
+  accountId: string,
+  family: ServedFamily,
+  given: Words & { readonly authorization?: Words },
+  signal: AbortSignal,
+): Promise<CheckedProof> {
+  const { productName, network } = deps.settings;
+  const { message, signature, authorization } = given;
+  const address = canonicalAddress(family, given.address, network);
+  const addresses = mustName(family, address);
+  checkMessage(message, { productName, purpose: 'link this wallet', addresses });
+  const nonce = nonceOf(message);
+  const login =
+    authorization === undefined
+      ? null
+      : await readAuthorization(deps, accountId, authorization, address);
+  const { pubkey } = await withNonce(deps, nonce, 'link', () =>
+    checkSignature(deps, { family, address, message, signature }, signal),
+  );
+  if (login !== null) {
+    await withNonce(deps, login.nonce, 'authorize', () =>
+      checkSignature(deps, login, signal).catch((error: unknown) => {
+        throw asAuthorization(error);
+      }),
+    );
+  }
+  return { family, address, pubkey, authorised: login !== null };
+}
+
+/** The authorization's text, read: it must come from a login wallet and name what it vouches for. */
+async function readAuthorization(
+  deps: Deps,
+  accountId: string,
+  given: Words,
+  linked: string,
+): Promise<Words & { family: ServedFamily; nonce: string }> {
+  const { productName, network } = deps.settings;
+  const logins = (await walletsOf(deps.db, accountId)).filter((each) => each.standing === 'login');
+  for (const family of servedFamilies) {
+    const address = tryCanonical(family, given.address, network);
+    if (!logins.some((each) => each.family === family && each.address === address)) continue;
+    const addresses = [linked, ...mustName(family, address as string)];
+    try {
+      const purpose = 'authorise this wallet';
+      checkMessage(given.message, { productName, purpose, addresses });
+      const nonce = nonceOf(given.message);
+      return { ...given, address: address as string, family, nonce };
+    } catch (error) {
+      throw asAuthorization(error);
+    }
+  }
+  throw new ParleyError(
+    'bad_authorization',
+    "the authorization is not by this account's login wallet",
+  );
+}
+
+function asAuthorization(error: unknown): unknown {
+  if (!(error instanceof ParleyError) || error.kind !== 'invalid') return error;
+  const sentence = `the authorization: ${error.message}`;
+  return new ParleyError('bad_authorization', sentence, error.facts, { cause: error });
+}
+
+function tryCanonical(
+  family: ServedFamily,
+  text: string,
+  network: Deps['settings']['network'],
+): string | null {
+  try {
+    return canonicalAddress(family, text, network);
+  } catch (error) {
+    if (error instanceof ParleyError) return null;
+    throw error;
+  }
+}
+
+export type ProvenWallet = {
+  readonly address: string;
+  readonly family: Family;
+  readonly proven: boolean;
+  readonly authorised: boolean;
+};
+
+/** Adds a checked proof to the account. Throws `wallet_taken`. */
+export async function addProof(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  accountId: string,
+  proof: CheckedProof,
+): Promise<ProvenWallet> {
+  const { family, address } = proof;
+  const owner = await findLogin(tx, family, address);
+  // A login counts for more than any proof.
+  if (owner === accountId) return { address, family, proven: true, authorised: true };
+  if (owner !== null) throw taken(address);
+  if ((await countProofs(tx, accountId)) >= mostProofs) {
+    const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
+    throw new ParleyError('too_many_wallets', sentence);
+  }
+  const held = await upsertProof(tx, { accountId, ...proof, at: new Date(deps.now()) });
+  if (held === null) throw taken(address);
+  return { address, family, proven: true, authorised: held.authorised || held.web };
+}
+
+function taken(address: string): ParleyError {
+  return new ParleyError('wallet_taken', `${address} belongs to another account`);
+}
+
+/** Removes a proof. Throws `unknown_wallet`, also for a login. */
+export async function removeProof(
+  tx: Tx,
+  deps: Pick<Deps, 'settings'>,
+  accountId: string,
+  text: string,
+): Promise<ProvenWallet> {
+  for (const family of servedFamilies) {
+    const address = tryCanonical(family, text, deps.settings.network);
+    if (address !== null && (await deleteProof(tx, accountId, family, address))) {
+      return { address, family, proven: false, authorised: false };
+    }
+  }
+  throw new ParleyError('unknown_wallet', 'this account has no proof for this address');
+}
+
+export type WalletsOfFamily = { login: string | null; proven: string[] };
+
+/** What `GET /v1/me` shows. */
+export async function walletsByFamily(
+  tx: Tx,
+  accountId: string,
+): Promise<Record<Family, WalletsOfFamily>> {
+  const rows: Wallet[] = await walletsOf(tx, accountId);
+  const shown = {} as Record<Family, WalletsOfFamily>;
+  for (const family of families) {
+    const own = rows.filter((row) => row.family === family);
+    shown[family] = {
+      login: own.find((row) => row.standing === 'login')?.address ?? null,
+      proven: own.filter((row) => row.standing === 'proven').map((row) => row.address),
+    };
+  }
+  return shown;
+}
