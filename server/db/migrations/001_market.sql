@@ -69,8 +69,9 @@ create table rfqs (
   visibility text not null check (visibility in ('public', 'private')),
   ask_amount numeric(78, 0),
   target_address text,
-  -- `expired` is never stored: it follows from expires_at.
-  status text not null check (status in ('open', 'negotiating', 'agreed', 'cancelled')),
+  -- `expired` follows from expires_at; it is stored later, to keep the partial indexes small.
+  status text not null
+    check (status in ('open', 'negotiating', 'agreed', 'cancelled', 'expired')),
   created_at timestamptz not null,
   expires_at timestamptz not null,
   updated_at timestamptz not null
@@ -78,7 +79,8 @@ create table rfqs (
 -- The book, newest first; UUIDv7 ids sort by creation.
 create index book on rfqs (id desc)
   where visibility = 'public' and status in ('open', 'negotiating');
-create index rfqs_by_creator on rfqs (creator_id, id desc);
+create index live_rfqs_by_creator on rfqs (creator_id) where status in ('open', 'negotiating');
+create index live_rfqs_by_expiry on rfqs (expires_at) where status in ('open', 'negotiating');
 
 create table threads (
   id uuid primary key,
@@ -92,21 +94,13 @@ create table threads (
   taker_accepted_at timestamptz,
   -- The hashlock the initiator's standing acceptance carries.
   hashlock text,
-  message_count integer not null default 1,
+  -- The price history, newest last, the latest 100: [{ by, quoteAmount, at }].
+  messages jsonb not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   unique (rfq_id, maker_id)
 );
 create index threads_by_activity on threads (rfq_id, updated_at desc, id desc);
-
-create table thread_messages (
-  thread_id uuid not null references threads (id),
-  position integer not null,
-  by text not null check (by in ('maker', 'taker')),
-  quote_amount numeric(78, 0) not null,
-  at timestamptz not null,
-  primary key (thread_id, position)
-);
 
 -- Every hashlock ever offered, for ever: reusing one whose secret is public is theft.
 create table hashlocks (
@@ -177,7 +171,7 @@ create table escrows (
   -- core/facts.ts EscrowFacts, amounts as strings; the cache of the last read.
   facts jsonb not null,
   created_at timestamptz not null,
-  -- The transaction that wrote it: a follower asks for those it cannot have seen yet.
+  -- The transaction from which it is followed: a follower asks for those it cannot have seen yet.
   created_xact xid8 not null default pg_current_xact_id(),
   -- No longer followed.
   done boolean not null default false,

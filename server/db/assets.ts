@@ -1,0 +1,93 @@
+// Statements about assets.
+
+import type { Asset } from '../market/assets.ts';
+import type { Tx } from './database.ts';
+
+export type AssetRow = {
+  readonly id: string;
+  readonly chain: string;
+  readonly symbol: string;
+  readonly address: string | null;
+  readonly decimals: number;
+  readonly enabled: boolean;
+  readonly verified: boolean;
+  readonly source: string;
+  readonly high_value_from: string | null;
+};
+
+export function assetOf(row: AssetRow): Asset {
+  const { high_value_from: high, ...rest } = row;
+  return { ...rest, highValueFrom: high === null ? null : BigInt(high) };
+}
+
+export type AssetFilters = {
+  readonly chain: string | null;
+  readonly symbol: string | null;
+  /** As stored, or in any case for hex. */
+  readonly address: string | null;
+  readonly enabled: boolean | null;
+};
+
+/** Assets after the id `after`, by id. */
+export async function listAssets(
+  tx: Tx,
+  filters: AssetFilters,
+  after: string | null,
+  limit: number,
+): Promise<Asset[]> {
+  const { chain, symbol, address, enabled } = filters;
+  const rows = await tx.rows<AssetRow>({
+    name: 'assets_list',
+    text: `select id, chain, symbol, address, decimals, enabled, verified, source, high_value_from
+      from assets
+      where ($1::text is null or chain = $1)
+        and ($2::text is null or symbol = $2)
+        and ($3::text is null or address = $3
+          or (address like '0x%' and lower(address) = lower($3)))
+        and ($4::boolean is null or enabled = $4)
+        and ($5::uuid is null or id > $5)
+      order by id
+      limit $6`,
+    values: [chain, symbol, address, enabled, after, limit],
+  });
+  return rows.map(assetOf);
+}
+
+export async function findAssets(tx: Tx, ids: readonly string[]): Promise<Asset[]> {
+  const rows = await tx.rows<AssetRow>({
+    name: 'assets_find',
+    text: `select id, chain, symbol, address, decimals, enabled, verified, source, high_value_from
+      from assets where id = any($1::uuid[])`,
+    values: [ids],
+  });
+  return rows.map(assetOf);
+}
+
+/** Adds a curated asset, or brings the one of this chain and address up to date. */
+export async function upsertCuratedAsset(tx: Tx, asset: Asset, at: Date): Promise<Asset> {
+  const { id, chain, symbol, address, decimals, highValueFrom } = asset;
+  const rows = await tx.rows<AssetRow>({
+    name: 'assets_upsert_curated',
+    text: `insert into assets
+        (id, chain, symbol, address, decimals, enabled, verified, source, high_value_from,
+         created_at)
+      values ($1, $2, $3, $4, $5, true, true, 'curated', $6, $7)
+      on conflict (chain, address) do update set
+        symbol = excluded.symbol, decimals = excluded.decimals, enabled = true, verified = true,
+        source = 'curated', high_value_from = excluded.high_value_from
+      returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
+    values: [id, chain, symbol, address, decimals, highValueFrom?.toString() ?? null, at],
+  });
+  return assetOf(rows[0]!);
+}
+
+/** Closes curated assets that are no longer among `ids`; returns how many. */
+export async function closeCuratedAssets(tx: Tx, ids: readonly string[]): Promise<number> {
+  const rows = await tx.rows({
+    name: 'assets_close_curated',
+    text: `update assets set enabled = false
+      where source = 'curated' and enabled and id <> all($1::uuid[]) returning id`,
+    values: [ids],
+  });
+  return rows.length;
+}

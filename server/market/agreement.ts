@@ -1,0 +1,89 @@
+// Accepting, and what happens when both sides have: in one transaction the swap exists, the RFQ is
+// agreed, its other threads are closed and the events are written. The RFQ's row lock makes two
+// makers' acceptances take turns, so that an RFQ has one swap.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import type { Tx } from '../db/database.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import { setRfqStatus } from '../db/rfqs.ts';
+import { offerHashlock, settleThreads, updatePrice } from '../db/threads.ts';
+import type { Deps } from '../deps.ts';
+import { createSwap } from '../settle/create.ts';
+import { previewLegs } from '../settle/preview.ts';
+import {
+  acceptPrice,
+  assertCurrent,
+  assertHashlockFits,
+  assertSameHashlock,
+} from './negotiation.ts';
+import { assertNegotiable, lockThread, partyOf, type Thread } from './threads.ts';
+
+export type Words = { readonly quoteAmount: bigint; readonly hashlock: Hex32 | null };
+
+/** Accepts the current price for the caller's side. `swapId` is set when both have. */
+export async function accept(
+  tx: Tx,
+  deps: Deps,
+  callerId: string,
+  id: string,
+  words: Words,
+): Promise<Thread> {
+  const thread = await lockThread(tx, callerId, id);
+  const party = partyOf(thread, callerId);
+  const { direction, base, quote, baseAmount } = thread.rfq;
+  const { quoteAmount } = thread.price;
+  const { initiator } = previewLegs(deps, { direction, base, quote, baseAmount, quoteAmount });
+  const by = { party, isInitiator: party === initiator };
+  if (thread.status === 'agreed') {
+    assertCurrent(thread.price, words.quoteAmount);
+    assertHashlockFits(by.isInitiator, words.hashlock);
+    assertSameHashlock(thread.price.hashlock, words.hashlock);
+    return thread;
+  }
+  const nowMs = deps.now();
+  assertNegotiable(thread, nowMs);
+  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
+  const accepted = acceptPrice(thread.price, by, words, nowMs, ttlMs);
+  if (!accepted.changed) return thread;
+  const at = new Date(nowMs);
+  if (words.hashlock !== null) {
+    await offer(tx, { hashlock: words.hashlock, accountId: callerId, threadId: id, at });
+  }
+  const updated = { ...thread, price: accepted.price, updatedAt: at };
+  await updatePrice(tx, updated);
+  return accepted.agreed ? await agree(tx, deps, updated, at) : updated;
+}
+
+async function offer(tx: Tx, wanted: Parameters<typeof offerHashlock>[1]): Promise<void> {
+  if (await offerHashlock(tx, wanted)) return;
+  throw new ParleyError(
+    'hashlock_used',
+    'this hashlock was offered before, and one serves a single thread for ever; ' +
+      'make a new secret',
+  );
+}
+
+async function agree(tx: Tx, deps: Deps, thread: Thread, at: Date): Promise<Thread> {
+  const { rfq, price, makerId, takerId } = thread;
+  const { swapId } = await createSwap(tx, deps, {
+    threadId: thread.id,
+    rfqId: rfq.id,
+    hashlock: price.hashlock!,
+    makerId,
+    takerId,
+    direction: rfq.direction,
+    base: rfq.base,
+    quote: rfq.quote,
+    baseAmount: rfq.baseAmount,
+    quoteAmount: price.quoteAmount,
+  });
+  await setRfqStatus(tx, rfq.id, 'agreed', at);
+  await settleThreads(tx, rfq.id, thread.id, at);
+  const payload = { swapId, threadId: thread.id };
+  await insertOutbox(
+    tx,
+    [makerId, takerId].map((accountId) => ({ topic: 'swap.agreed', accountId, payload, at })),
+  );
+  return { ...thread, status: 'agreed', swapId, rfq: { ...rfq, status: 'agreed' } };
+}

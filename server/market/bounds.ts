@@ -1,0 +1,19 @@
+// Limits of the market, each with its reason. docs/limits.md shows them to customers.
+
+/** Lifetime of an RFQ in seconds: long enough to be quoted, short enough for prices to mean it. */
+export const ttlSeconds = { least: 30, most: 604_800 } as const;
+
+/** Live RFQs of one account: keeps one account from filling the book. */
+export const mostLiveRfqs = 1_000;
+
+/** Makers that may quote one RFQ: an agreement closes all other threads in one transaction. */
+export const mostThreads = 2_000;
+
+/** Prices that a thread remembers, newest last: a thread is one row and is read whole. */
+export const mostMessages = 100;
+
+/** Threads of one RFQ on a page, and its default. */
+export const threadsPage = 100;
+
+/** How long an event waits for its deliveries. */
+export const outboxDays = 7;

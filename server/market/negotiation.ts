@@ -1,0 +1,131 @@
+// The rules of one thread, pure: who may move the price, who may accept, and when both have. A
+// side's acceptance of the current price stands for `ttlMs`, then it lapses as if never given.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import type { Party } from '../../core/trade.ts';
+
+export type Price = {
+  readonly quoteAmount: bigint;
+  readonly proposedBy: Party;
+  /** Milliseconds since the epoch. */
+  readonly makerAcceptedAt: number | null;
+  readonly takerAcceptedAt: number | null;
+  /** What the initiator's last acceptance of this price carries. */
+  readonly hashlock: Hex32 | null;
+};
+
+/** When this side's standing acceptance lapses; null = none stands. */
+export function standsUntil(
+  price: Price,
+  party: Party,
+  nowMs: number,
+  ttlMs: number,
+): number | null {
+  const acceptedAt = party === 'maker' ? price.makerAcceptedAt : price.takerAcceptedAt;
+  if (acceptedAt === null || nowMs >= acceptedAt + ttlMs) return null;
+  return acceptedAt + ttlMs;
+}
+
+/** Throws `committed` while this side's acceptance of the current price stands. */
+export function assertFree(price: Price, party: Party, nowMs: number, ttlMs: number): void {
+  const until = standsUntil(price, party, nowMs, ttlMs);
+  if (until === null) return;
+  throw new ParleyError(
+    'committed',
+    `your acceptance of ${price.quoteAmount} stands until ${new Date(until).toISOString()}; ` +
+      'until then only the other side can move the price',
+    { quoteAmount: price.quoteAmount, until },
+  );
+}
+
+/** The price that `party` puts instead: nobody has accepted it yet. Throws `committed`. */
+export function movePrice(
+  price: Price,
+  party: Party,
+  quoteAmount: bigint,
+  nowMs: number,
+  ttlMs: number,
+): Price {
+  assertFree(price, party, nowMs, ttlMs);
+  return {
+    quoteAmount,
+    proposedBy: party,
+    makerAcceptedAt: null,
+    takerAcceptedAt: null,
+    hashlock: null,
+  };
+}
+
+/** Throws `terms_moved` unless `quoteAmount` is the current price. */
+export function assertCurrent(price: Price, quoteAmount: bigint): void {
+  if (quoteAmount === price.quoteAmount) return;
+  throw new ParleyError(
+    'terms_moved',
+    `the current price is ${price.quoteAmount}, not ${quoteAmount}; read the thread again`,
+    { quoteAmount: price.quoteAmount, named: quoteAmount },
+  );
+}
+
+/** The initiator names a hashlock, the other side must not. */
+export function assertHashlockFits(isInitiator: boolean, hashlock: Hex32 | null): void {
+  if (isInitiator && hashlock === null) {
+    throw new ParleyError(
+      'hashlock_missing',
+      'you fund the long leg: accept with hashlock, the SHA-256 of your 32-byte secret',
+    );
+  }
+  if (!isInitiator && hashlock !== null) {
+    throw new ParleyError(
+      'hashlock_unexpected',
+      'the other side funds the long leg and names the hashlock; accept without one',
+    );
+  }
+}
+
+/** Throws `hashlock_differs` when an acceptance that binds named another hashlock. */
+export function assertSameHashlock(bound: Hex32 | null, hashlock: Hex32 | null): void {
+  if (hashlock === null || hashlock === bound) return;
+  throw new ParleyError(
+    'hashlock_differs',
+    'you have accepted this price with another hashlock, and that one binds',
+  );
+}
+
+export type Accepted = {
+  readonly price: Price;
+  /** False when the same words had been said before and still bind. */
+  readonly changed: boolean;
+  readonly agreed: boolean;
+};
+
+/**
+ * `party` accepts the current price. Saying it again changes nothing and prolongs nothing. Throws
+ * `terms_moved`, `hashlock_missing`, `hashlock_unexpected`, `hashlock_differs`.
+ */
+export function acceptPrice(
+  price: Price,
+  by: { readonly party: Party; readonly isInitiator: boolean },
+  words: { readonly quoteAmount: bigint; readonly hashlock: Hex32 | null },
+  nowMs: number,
+  ttlMs: number,
+): Accepted {
+  const { party, isInitiator } = by;
+  assertCurrent(price, words.quoteAmount);
+  assertHashlockFits(isInitiator, words.hashlock);
+  if (standsUntil(price, party, nowMs, ttlMs) !== null) {
+    assertSameHashlock(price.hashlock, words.hashlock);
+    return { price, changed: false, agreed: false };
+  }
+  const other = party === 'maker' ? 'taker' : 'maker';
+  const agreed = standsUntil(price, other, nowMs, ttlMs) !== null;
+  return {
+    price: {
+      ...price,
+      [party === 'maker' ? 'makerAcceptedAt' : 'takerAcceptedAt']: nowMs,
+      hashlock: isInitiator ? words.hashlock : price.hashlock,
+    },
+    changed: true,
+    agreed,
+  };
+}

@@ -1,0 +1,201 @@
+// Quoting: a maker's first price opens a thread, the next ones move it. Many quotes share one
+// transaction, each answered after its commit, so that a commit to disk is paid once for many.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Tx } from '../db/database.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import type { Standing } from '../db/quotes.ts';
+import { insertThreads, makerStandings, moveThreads } from '../db/quotes.ts';
+import { findRfq, lockRfqs } from '../db/rfqs.ts';
+import type { Deps } from '../deps.ts';
+import { uuidv7 } from '../ids.ts';
+import { holds } from './addresses.ts';
+import { checkAmounts } from './amounts.ts';
+import { type Asset, assertOpen } from './assets.ts';
+import { mostThreads } from './bounds.ts';
+import { assertHolds, assertLive, type Rfq, unknownRfq } from './rfqs.ts';
+import { quoteCreated, type Thread, withPrice } from './threads.ts';
+
+export type Quote = {
+  readonly makerId: string;
+  readonly rfqId: string;
+  readonly quoteAmount: bigint;
+};
+
+export type Quoted = { readonly thread: Thread; readonly created: boolean };
+
+/** Remembers which asset is the quote of an RFQ, which never changes: at most this many. */
+const mostRemembered = 20_000;
+
+/** Asks the quote asset's chain whether a price could settle. */
+export type PrepareQuote = (quote: Quote, signal: AbortSignal) => Promise<void>;
+
+export function createPrepareQuote(deps: Pick<Deps, 'adapters' | 'db'>): PrepareQuote {
+  const quoteAssets = new Map<string, Asset>();
+  return async ({ rfqId, quoteAmount }, signal) => {
+    let asset = quoteAssets.get(rfqId);
+    if (asset === undefined) {
+      const rfq = await findRfq(deps.db, rfqId);
+      if (rfq === null) throw unknownRfq(rfqId);
+      asset = rfq.quote;
+      if (quoteAssets.size >= mostRemembered) quoteAssets.clear();
+      quoteAssets.set(rfqId, asset);
+    }
+    await checkAmounts(deps, [{ asset, amount: quoteAmount }], signal);
+  };
+}
+
+/** One quote in the caller's transaction. */
+export async function quote(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
+  wanted: Quote,
+): Promise<Quoted> {
+  const [outcome] = await quoteLocked(tx, deps, [wanted], await lockRfqs(tx, [wanted.rfqId]));
+  if (outcome instanceof ParleyError) throw outcome;
+  return outcome!;
+}
+
+/**
+ * Quotes on RFQs that are locked: an outcome each, in order. A refused quote leaves nothing behind.
+ * No two may be by one maker on one RFQ.
+ */
+export async function quoteLocked(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
+  quotes: readonly Quote[],
+  locked: readonly Rfq[],
+): Promise<(Quoted | ParleyError)[]> {
+  const rfqs = new Map(locked.map((each) => [each.id, each]));
+  const standings = await makerStandings(tx, quotes, mostThreads);
+  const nowMs = deps.now();
+  /** Threads that this batch adds to an RFQ. */
+  const added = new Map<string, number>();
+  const outcomes = quotes.map((each, position): Quoted | ParleyError => {
+    const rfq = rfqs.get(each.rfqId);
+    if (rfq === undefined) return unknownRfq(each.rfqId);
+    const standing = standings[position]!;
+    const before = standing.threads + (added.get(rfq.id) ?? 0);
+    const outcome = refusing(() =>
+      quoted(deps, rfq, each, { ...standing, threads: before }, nowMs),
+    );
+    if (!(outcome instanceof ParleyError) && outcome.created) {
+      added.set(rfq.id, (added.get(rfq.id) ?? 0) + 1);
+    }
+    return outcome;
+  });
+  const done = outcomes.filter((each): each is Quoted => !(each instanceof ParleyError));
+  await insertThreads(
+    tx,
+    done.filter((each) => each.created).map((each) => each.thread),
+  );
+  await moveThreads(
+    tx,
+    done.filter((each) => !each.created).map((each) => each.thread),
+  );
+  await insertOutbox(
+    tx,
+    done.map(({ thread }) => quoteCreated(thread)),
+  );
+  return outcomes;
+}
+
+/** What `decide` gives, or the refusal that it throws. */
+function refusing<T>(decide: () => T): T | ParleyError {
+  try {
+    return decide();
+  } catch (error) {
+    if (error instanceof ParleyError) return error;
+    throw error;
+  }
+}
+
+function quoted(
+  deps: Pick<Deps, 'settings' | 'adapters' | 'randomBytes'>,
+  rfq: Rfq,
+  wanted: Quote,
+  standing: Standing,
+  nowMs: number,
+): Quoted {
+  assertLive(rfq, nowMs);
+  assertOpen(rfq.base, rfq.quote);
+  assertMayQuote(deps, rfq, wanted.makerId, standing);
+  const { known } = standing;
+  const live: Rfq = { ...rfq, status: 'negotiating' };
+  if (known === null) {
+    if (standing.threads >= mostThreads) {
+      throw new ParleyError(
+        'too_many_open',
+        `${standing.threads} makers have quoted this RFQ, the most there may be`,
+        { threads: standing.threads, most: mostThreads },
+      );
+    }
+    return { thread: newThread(deps, live, wanted, nowMs), created: true };
+  }
+  const thread: Thread = {
+    id: known.id,
+    rfq: live,
+    makerId: wanted.makerId,
+    takerId: rfq.creatorId,
+    status: 'open',
+    price: {
+      quoteAmount: BigInt(known.quote_amount),
+      proposedBy: known.proposed_by,
+      makerAcceptedAt: known.maker_accepted_at?.getTime() ?? null,
+      takerAcceptedAt: known.taker_accepted_at?.getTime() ?? null,
+      hashlock: known.hashlock,
+    },
+    messages: known.messages,
+    swapId: null,
+    createdAt: known.created_at,
+    updatedAt: new Date(nowMs),
+  };
+  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
+  return { thread: withPrice(thread, 'maker', wanted.quoteAmount, nowMs, ttlMs), created: false };
+}
+
+function assertMayQuote(
+  deps: Pick<Deps, 'adapters'>,
+  rfq: Rfq,
+  makerId: string,
+  standing: Standing,
+): void {
+  if (rfq.creatorId === makerId) {
+    throw new ParleyError('own_rfq', 'an account cannot quote its own RFQ', { rfqId: rfq.id });
+  }
+  if (rfq.targetAddress !== null && !holds(standing.addresses, rfq.targetAddress)) {
+    throw new ParleyError(
+      'not_addressed',
+      'this RFQ is addressed to a wallet that this account does not hold',
+      { rfqId: rfq.id },
+    );
+  }
+  assertHolds(deps, standing, rfq.direction === 'sell_base' ? rfq.quote : rfq.base);
+}
+
+function newThread(
+  deps: Pick<Deps, 'randomBytes'>,
+  rfq: Rfq,
+  { makerId, quoteAmount }: Quote,
+  nowMs: number,
+): Thread {
+  const at = new Date(nowMs);
+  return {
+    id: uuidv7(nowMs, deps.randomBytes),
+    rfq,
+    makerId,
+    takerId: rfq.creatorId,
+    status: 'open',
+    price: {
+      quoteAmount,
+      proposedBy: 'maker',
+      makerAcceptedAt: null,
+      takerAcceptedAt: null,
+      hashlock: null,
+    },
+    messages: [{ by: 'maker', quoteAmount: quoteAmount.toString(), at: at.toISOString() }],
+    swapId: null,
+    createdAt: at,
+    updatedAt: at,
+  };
+}

@@ -1,0 +1,199 @@
+// Requests for quote: posting, cancelling, and what they look like to whom.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Direction } from '../../core/trade.ts';
+import type { Tx } from '../db/database.ts';
+import type { Holdings } from '../db/holdings.ts';
+import { findHoldings } from '../db/holdings.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import type { StoredStatus } from '../db/rfqs.ts';
+import { countLiveRfqs, insertRfq, lockAccount, lockRfqs, setRfqStatus } from '../db/rfqs.ts';
+import { closeThreads, findTakerAcceptance } from '../db/threads.ts';
+import type { Deps } from '../deps.ts';
+import { uuidv7 } from '../ids.ts';
+import { familyOfAddress, holds } from './addresses.ts';
+import { checkAmounts } from './amounts.ts';
+import { type Asset, assertOpen, assetPair } from './assets.ts';
+import { mostLiveRfqs } from './bounds.ts';
+import { assertFree } from './negotiation.ts';
+import { type RfqView, rfqView } from './views.ts';
+
+export type Rfq = {
+  readonly id: string;
+  readonly creatorId: string;
+  readonly direction: Direction;
+  readonly base: Asset;
+  readonly baseAmount: bigint;
+  readonly quote: Asset;
+  readonly visibility: 'public' | 'private';
+  readonly askAmount: bigint | null;
+  readonly targetAddress: string | null;
+  /** As stored; `statusAt` says what it is. */
+  readonly status: StoredStatus;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+/** `expired` is a fact of the clock. */
+export function statusAt(rfq: Rfq, nowMs: number): StoredStatus {
+  const ends = rfq.status === 'open' || rfq.status === 'negotiating';
+  return ends && rfq.expiresAt.getTime() <= nowMs ? 'expired' : rfq.status;
+}
+
+export function isLive(rfq: Rfq, nowMs: number): boolean {
+  const status = statusAt(rfq, nowMs);
+  return status === 'open' || status === 'negotiating';
+}
+
+/** Throws `rfq_gone` unless it is open or negotiating. */
+export function assertLive(rfq: Rfq, nowMs: number): void {
+  if (isLive(rfq, nowMs)) return;
+  const status = statusAt(rfq, nowMs);
+  throw new ParleyError('rfq_gone', `the RFQ is ${status} and takes no more business`, {
+    rfqId: rfq.id,
+    status,
+  });
+}
+
+export function unknownRfq(id: string): ParleyError {
+  return new ParleyError('unknown_rfq', `there is no RFQ ${id.slice(0, 64)}`);
+}
+
+/** Throws `no_wallet` unless a wallet of the asset's chain is among the holdings. */
+export function assertHolds(deps: Pick<Deps, 'adapters'>, holdings: Holdings, given: Asset): void {
+  const family = deps.adapters.get(given.chain)?.family;
+  if (family !== undefined && holdings.families.includes(family)) return;
+  throw new ParleyError(
+    'no_wallet',
+    `giving ${given.symbol} needs a wallet on ${given.chain} proven by this account`,
+    { chain: given.chain },
+  );
+}
+
+export type NewRfq = {
+  readonly direction: Direction;
+  readonly baseAssetId: string;
+  readonly baseAmount: bigint;
+  readonly quoteAssetId: string;
+  readonly ttlSeconds: number;
+  readonly visibility: 'public' | 'private';
+  readonly askAmount: bigint | null;
+  readonly targetAddress: string | null;
+};
+
+/** What can be refused before the transaction; asks the chains whether the amounts can settle. */
+export async function preparePost(
+  deps: Pick<Deps, 'settings' | 'adapters' | 'db'>,
+  wanted: NewRfq,
+  signal: AbortSignal,
+): Promise<{ base: Asset; quote: Asset }> {
+  if (wanted.targetAddress !== null) {
+    if (wanted.visibility !== 'private') {
+      throw new ParleyError('bad_field', 'targetAddress goes with visibility "private" only', {
+        field: 'targetAddress',
+      });
+    }
+    familyOfAddress(wanted.targetAddress, deps.settings.network);
+  }
+  const pair = await assetPair(deps.db, wanted.baseAssetId, wanted.quoteAssetId);
+  if (pair.base.chain === pair.quote.chain) {
+    throw new ParleyError(
+      'same_chain',
+      `base and quote must be on two chains; both are on ${pair.base.chain}`,
+      { chain: pair.base.chain },
+    );
+  }
+  assertOpen(pair.base, pair.quote);
+  const amounts = [{ asset: pair.base, amount: wanted.baseAmount }];
+  if (wanted.askAmount !== null) amounts.push({ asset: pair.quote, amount: wanted.askAmount });
+  await checkAmounts(deps, amounts, signal);
+  return pair;
+}
+
+export async function postRfq(
+  tx: Tx,
+  deps: Pick<Deps, 'adapters' | 'now' | 'randomBytes'>,
+  creatorId: string,
+  wanted: NewRfq,
+): Promise<Rfq> {
+  // The lock makes the count below right: an account posts one RFQ at a time.
+  await lockAccount(tx, creatorId);
+  const now = new Date(deps.now());
+  const { base, quote } = await assetPair(tx, wanted.baseAssetId, wanted.quoteAssetId);
+  assertOpen(base, quote);
+  const given = wanted.direction === 'sell_base' ? base : quote;
+  assertHolds(deps, await findHoldings(tx, creatorId), given);
+  const live = await countLiveRfqs(tx, creatorId, now);
+  if (live >= mostLiveRfqs) {
+    throw new ParleyError(
+      'too_many_open',
+      `this account has ${live} live RFQs, the most there may be; cancel one first`,
+      { live, most: mostLiveRfqs },
+    );
+  }
+  const { direction, baseAmount, visibility, askAmount, targetAddress, ttlSeconds } = wanted;
+  const rfq: Rfq = {
+    id: uuidv7(now.getTime(), deps.randomBytes),
+    creatorId,
+    direction,
+    base,
+    baseAmount,
+    quote,
+    visibility,
+    askAmount,
+    targetAddress,
+    status: 'open',
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + ttlSeconds * 1_000),
+  };
+  await insertRfq(tx, rfq);
+  await tellFeed(tx, 'feed.created', rfq, now);
+  return rfq;
+}
+
+/** Cancels the creator's RFQ and closes its threads; again is fine. */
+export async function cancelRfq(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now'>,
+  callerId: string,
+  id: string,
+): Promise<Rfq> {
+  const [rfq] = await lockRfqs(tx, [id]);
+  if (rfq === undefined) throw unknownRfq(id);
+  if (rfq.creatorId !== callerId) {
+    throw new ParleyError('not_creator', 'only its creator may cancel an RFQ', { rfqId: id });
+  }
+  if (rfq.status === 'cancelled') return rfq;
+  const nowMs = deps.now();
+  assertLive(rfq, nowMs);
+  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
+  const bound = await findTakerAcceptance(tx, id, new Date(nowMs - ttlMs));
+  if (bound !== null) assertFree(bound.price, 'taker', nowMs, ttlMs);
+  const now = new Date(nowMs);
+  await setRfqStatus(tx, id, 'cancelled', now);
+  await closeThreads(tx, id, now);
+  const cancelled: Rfq = { ...rfq, status: 'cancelled' };
+  await tellFeed(tx, 'feed.cancelled', cancelled, now);
+  return cancelled;
+}
+
+/** Makers hear of public RFQs, the addressed one of a private RFQ, nobody of other private ones. */
+async function tellFeed(
+  tx: Tx,
+  topic: 'feed.created' | 'feed.cancelled',
+  rfq: Rfq,
+  at: Date,
+): Promise<void> {
+  if (rfq.visibility === 'private' && rfq.targetAddress === null) return;
+  const { visibility, targetAddress } = rfq;
+  const payload = { visibility, targetAddress, rfq: rfqView(rfq, at.getTime(), true) };
+  await insertOutbox(tx, [{ topic, accountId: null, payload, at }]);
+}
+
+/** The RFQ as `viewerId` may see it; `holdings` are the viewer's. */
+export function rfqFor(rfq: Rfq, viewerId: string, holdings: Holdings, nowMs: number): RfqView {
+  const { creatorId, targetAddress } = rfq;
+  const shows =
+    targetAddress !== null && (viewerId === creatorId || holds(holdings.addresses, targetAddress));
+  return rfqView(rfq, nowMs, shows);
+}
