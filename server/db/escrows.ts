@@ -37,7 +37,10 @@ export function termsOf(stored: StoredTerms): EscrowTerms {
   return { ...stored, amount: BigInt(stored.amount) };
 }
 
-/** An escrow that a leg had before is left as it is. */
+/**
+ * An escrow that a leg had before keeps its facts. Its terms may differ in what the address does
+ * not commit to: on Bitcoin, which address of the same key is paid.
+ */
 export async function insertEscrow(
   tx: Tx,
   row: {
@@ -56,7 +59,8 @@ export async function insertEscrow(
     text: `insert into escrows
         (chain, address, swap_id, leg, terms, redeem_script, facts, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (chain, address) do nothing`,
+      on conflict (chain, address) do update
+        set terms = $5, done = false, created_xact = pg_current_xact_id()`,
     values: [
       row.chain,
       row.address,
@@ -109,13 +113,16 @@ export async function swapsOfEscrows(
   return rows.map((row) => row.swap_id);
 }
 
+/** One that is followed again after it was done is announced to the followers like a new one. */
 export async function updateEscrow(
   tx: Tx,
   row: { chain: ChainKey; address: string; facts: EscrowFacts; done: boolean },
 ): Promise<void> {
   await tx.rows({
     name: 'escrow_update',
-    text: `update escrows set facts = $3, done = $4 where chain = $1 and address = $2`,
+    text: `update escrows set facts = $3, done = $4,
+        created_xact = case when done and not $4 then pg_current_xact_id() else created_xact end
+      where chain = $1 and address = $2`,
     values: [row.chain, row.address, JSON.stringify(storedFacts(row.facts)), row.done],
   });
 }

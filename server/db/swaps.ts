@@ -280,15 +280,7 @@ export async function updateSwap(
     text: `update swaps set status = $2, secret = coalesce(secret, $3), lapsed = lapsed or $4,
         due_at = $5, done = $6, revision = revision + 1, updated_at = $7
       where id = $1`,
-    values: [
-      swap.id,
-      swap.status,
-      swap.secret,
-      swap.lapsed,
-      swap.dueAt,
-      swap.done,
-      swap.at,
-    ],
+    values: [swap.id, swap.status, swap.secret, swap.lapsed, swap.dueAt, swap.done, swap.at],
   });
 }
 
@@ -302,16 +294,20 @@ export async function touchSwap(tx: Tx, id: string, at: Date): Promise<void> {
 }
 
 /** Swaps that time alone may have changed, the longest due first. */
-export async function dueSwaps(tx: Tx, wall: number, limit: number): Promise<string[]> {
-  const rows = await tx.rows<{ id: string }>({
+export async function dueSwaps(
+  tx: Tx,
+  wall: number,
+  limit: number,
+): Promise<{ id: string; chains: ChainKey[] }[]> {
+  return tx.rows({
     name: 'swaps_due',
-    text: `select id from swaps where due_at <= $1 order by due_at limit $2`,
+    text: `select id, array(select chain from legs where swap_id = swaps.id) as chains
+      from swaps where due_at <= $1 order by due_at limit $2`,
     values: [wall, limit],
   });
-  return rows.map((row) => row.id);
 }
 
-/** Looks at a swap again at `dueAt` (Unix seconds), or before if it was due before. */
+/** Looks at a swap again at `dueAt` (Unix seconds); the next reconcile computes it anew. */
 export async function makeDue(tx: Tx, id: string, dueAt: number): Promise<void> {
   await tx.rows({
     name: 'swap_make_due',

@@ -33,6 +33,25 @@ export function destinationOfLogin(
   return { address: login.address, pubkey: login.pubkey };
 }
 
+/**
+ * An address that receives on a family of plain addresses. Throws `not_payable` when it is none of
+ * the account's that may receive.
+ */
+export function mustBePayable(
+  wallets: readonly PayableWallet[],
+  address: string,
+  parse: (text: string) => string,
+): void {
+  const own = wallets.some((each) => mayReceive(each) && parse(each.address) === address);
+  if (own) return;
+  throw new ParleyError(
+    'not_payable',
+    `${address} may not be paid: it is neither a wallet you sign in with nor one that your login ` +
+      'wallet authorised',
+    { address },
+  );
+}
+
 export type BitcoinKey = {
   readonly pubkey: string;
   readonly keySignature: string | null;
@@ -46,10 +65,7 @@ export type BitcoinKey = {
  * `not_payable` when no wallet of the account that may receive has it, `bad_signature` when a
  * Taproot wallet's key comes without a signature by exactly that key.
  */
-export function destinationOfKey(
-  wallets: readonly PayableWallet[],
-  key: BitcoinKey,
-): Destination {
+export function destinationOfKey(wallets: readonly PayableWallet[], key: BitcoinKey): Destination {
   const { pubkey } = key;
   const { p2wpkh, p2shP2wpkh, p2tr } = addressesOfPubkey(pubkey, bitcoinNetworkOf(key.network));
   const own = (address: string) =>

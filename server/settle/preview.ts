@@ -6,7 +6,13 @@ import { type LegTiming, schedule } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { depthFor } from '../../core/policy.ts';
-import { type Direction, initiatorOf, type LegName, longLeg, type Party } from '../../core/trade.ts';
+import {
+  type Direction,
+  initiatorOf,
+  type LegName,
+  longLeg,
+  type Party,
+} from '../../core/trade.ts';
 import type { Deps } from '../deps.ts';
 import type { Asset } from '../market/assets.ts';
 

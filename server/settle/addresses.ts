@@ -1,0 +1,162 @@
+// Where a party is paid on one chain of its swap, and where it funds from. A correction before the
+// leg is funded moves its escrow; the former one is kept, followed and refundable.
+
+import { parsePublicKey } from '../../chains/bitcoin/keys.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { Leg } from '../../core/swap.ts';
+import type { Destination, EscrowTerms } from '../../core/terms.ts';
+import type { Party } from '../../core/trade.ts';
+import type { Tx } from '../db/database.ts';
+import { escrowsOfSwap, factsOf, insertEscrow } from '../db/escrows.ts';
+import { updateDestinations, walletsToPay } from '../db/legs.ts';
+import { lockSwap, partyOf, type Swap, swapById, touchSwap } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import { swapOfCaller } from './access.ts';
+import { destinationOfKey, mustBePayable } from './destinations.ts';
+import { currentEscrow, destinationsOf, termsOfLeg, within } from './escrows.ts';
+import { adapterOf } from './preview.ts';
+
+/** How many escrows a leg may have had: each is followed for as long as the swap. */
+export const escrowsALeg = 20;
+
+export type AddressRequest = {
+  readonly accountId: string;
+  readonly swapId: string;
+  readonly chain: ChainKey;
+  /** Bitcoin: a compressed public key. */
+  readonly address: string;
+  readonly keySignature: string | null;
+};
+
+/** What was found before the transaction: everything that needs a node. */
+export type PreparedAddress = {
+  readonly leg: Leg['leg'];
+  readonly party: Party;
+  readonly destination: Destination;
+};
+
+/**
+ * Reads the chain, checks who may receive, and tries both payouts. Throws `addresses_fixed` before
+ * `not_payable`; on `chain_timeout` nothing has changed.
+ */
+export async function prepareAddress(
+  deps: Deps,
+  request: AddressRequest,
+  signal: AbortSignal,
+): Promise<PreparedAddress> {
+  const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
+  const leg = legOn(swap, request.chain);
+  const adapter = adapterOf(deps, leg.chain);
+  const text =
+    leg.family === 'bitcoin'
+      ? parsePublicKey(request.address)
+      : adapter.parseAddress(request.address);
+  const escrow = currentEscrow(swap, leg.leg);
+  if (escrow !== null) {
+    const facts = await within(signal, leg.chain, adapter.readEscrow(escrow, signal));
+    if (swap.done) adapter.unwatch([escrow.address]);
+    mustBeOpen(leg, facts);
+  }
+  const destination = await destinationOf(deps, { request, leg, party, text });
+  for (const each of payoutsAfter(swap, leg, party, destination)) {
+    const trying = adapterOf(deps, each.chain).preflight(each, 'payout', signal);
+    await within(signal, each.chain, trying);
+  }
+  return { leg: leg.leg, party, destination };
+}
+
+/** Stores it, and plans the escrow when the leg has both destinations. Asks no node. */
+export async function storeAddress(
+  tx: Tx,
+  deps: Deps,
+  request: AddressRequest,
+  { leg: name, party, destination }: PreparedAddress,
+): Promise<Swap> {
+  const swap = await lockSwap(tx, request.swapId);
+  if (swap === null || partyOf(swap, request.accountId) !== party) {
+    throw new Error(`swap ${request.swapId} changed its parties`);
+  }
+  const leg = swap.state.legs[name];
+  mustBeOpen(leg, leg.facts);
+  const was = destinationsOf(swap, name);
+  const is =
+    leg.funder === party ? { ...was, refund: destination } : { ...was, payout: destination };
+  const terms = termsOfLeg(swap, name, is);
+  const at = new Date(deps.now());
+  const escrow = terms === null ? null : adapterOf(deps, leg.chain).plan(terms);
+  if (terms !== null && escrow !== null) {
+    await mayMoveTo(tx, swap, leg, escrow.address);
+    const { address, redeemScript } = escrow;
+    const row = { chain: leg.chain, address, swapId: swap.id, leg: name, terms, redeemScript, at };
+    await insertEscrow(tx, { ...row, facts: nothingSeen });
+  }
+  const stored = { swapId: swap.id, leg: name, ...is, escrow: escrow?.address ?? null };
+  await updateDestinations(tx, stored);
+  await touchSwap(tx, swap.id, at);
+  return (await swapById(tx, swap.id)) as Swap;
+}
+
+function legOn(swap: Swap, chain: ChainKey): Leg {
+  const { a, b } = swap.state.legs;
+  const leg = [a, b].find((each) => each.chain === chain);
+  if (leg !== undefined) return leg;
+  throw new ParleyError(
+    'bad_chain',
+    `"${chain.slice(0, 50)}" is not a chain of this swap; its chains are ${a.chain} and ${b.chain}`,
+    {},
+  );
+}
+
+function mustBeOpen(leg: Leg, facts: EscrowFacts): void {
+  const status = legStatus(facts);
+  if (status === 'unfunded') return;
+  throw new ParleyError(
+    'addresses_fixed',
+    `leg ${leg.leg} is ${status}: its addresses are fixed from the first sight of its funding`,
+    { leg: leg.leg },
+  );
+}
+
+async function destinationOf(
+  deps: Deps,
+  about: { request: AddressRequest; leg: Leg; party: Party; text: string },
+): Promise<Destination> {
+  const { request, leg, party, text } = about;
+  const adapter = adapterOf(deps, leg.chain);
+  const receives = leg.funder !== party;
+  // Where a refund returns to whoever funded, the address only names the funder.
+  if (leg.family !== 'bitcoin' && !receives) return { address: text, pubkey: null };
+  const wallets = await walletsToPay(deps.db, [request.accountId], [leg.family]);
+  if (leg.family !== 'bitcoin') {
+    mustBePayable(wallets, text, adapter.parseAddress);
+    return { address: text, pubkey: null };
+  }
+  const { network, productName } = deps.settings;
+  const { keySignature, swapId } = request;
+  return destinationOfKey(wallets, { pubkey: text, keySignature, swapId, productName, network });
+}
+
+/** Both legs' terms as they will be, as far as they are complete. */
+function payoutsAfter(swap: Swap, leg: Leg, party: Party, destination: Destination): EscrowTerms[] {
+  const side = leg.funder === party ? 'refund' : 'payout';
+  const terms = (['a', 'b'] as const).map((name) => {
+    const now = destinationsOf(swap, name);
+    return termsOfLeg(swap, name, name === leg.leg ? { ...now, [side]: destination } : now);
+  });
+  return terms.filter((each) => each !== null);
+}
+
+/** Refuses a move away from, or back to, an escrow that holds a payment, and endless moves. */
+async function mayMoveTo(tx: Tx, swap: Swap, leg: Leg, address: string): Promise<void> {
+  const rows = (await escrowsOfSwap(tx, swap.id)).filter((each) => each.leg === leg.leg);
+  const back = rows.find((each) => each.address === address);
+  if (back !== undefined) return mustBeOpen(leg, factsOf(back.facts));
+  if (rows.length < escrowsALeg) return;
+  throw new ParleyError(
+    'too_many_escrows',
+    `leg ${leg.leg} has had ${rows.length} escrows, the most there may be`,
+    { leg: leg.leg, most: escrowsALeg },
+  );
+}

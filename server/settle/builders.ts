@@ -1,0 +1,163 @@
+// Unsigned funding, claim and refund of a leg, behind the gates. The chains are read first, outside
+// any transaction; the secret of a claim passes through and is neither stored nor logged.
+
+import type { WatchedEscrow } from '../../chains/adapter.ts';
+import type { Material } from '../../chains/material.ts';
+import { ParleyError } from '../../core/errors.ts';
+import {
+  claimGate,
+  fundBy,
+  fundGate,
+  mustFund,
+  mustOpen,
+  mustReceive,
+  refundGate,
+} from '../../core/gates.ts';
+import { parseHex32 } from '../../core/hashlock.ts';
+import { type LegName, otherLeg } from '../../core/trade.ts';
+import type { Tx } from '../db/database.ts';
+import { escrowsOfSwap } from '../db/escrows.ts';
+import { type Swap, swapById } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import { legNamed, swapOfCaller } from './access.ts';
+import { currentEscrow, escrowOfRow, termsOfLeg, within } from './escrows.ts';
+import { readBothLegs, readForClaim, readOneLeg } from './live.ts';
+import { adapterOf } from './preview.ts';
+
+/** A refund has no deadline of its own, but its fee estimate ages. */
+const buildGoodForSeconds = 3_600;
+
+export type BuildRequest = {
+  readonly accountId: string;
+  readonly swapId: string;
+  readonly leg: string;
+  /** Bitcoin: sat per vbyte; null = estimate. */
+  readonly feeRateSatPerVbyte: number | null;
+  readonly signal: AbortSignal;
+};
+
+export type Built = Material & {
+  /** Unix seconds: do not send what was built after this. */
+  readonly validUntil: number;
+};
+
+/** The funding of the caller's own leg. */
+export async function buildFund(deps: Deps, request: BuildRequest): Promise<Built> {
+  const { signal, feeRateSatPerVbyte } = request;
+  const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
+  const { leg: name } = legNamed(swap, request.leg);
+  mustFund(swap.state.legs[name], party);
+  const { state, clocks } = await readBothLegs(deps, swap, signal);
+  fundGate(state, name, clocks);
+  const { chain } = state.legs[name];
+  const escrow = planned(swap, name);
+  // Once this leg is funded it is too late for somebody to learn that a payout cannot arrive.
+  const other = termsOfLeg(swap, otherLeg(name));
+  if (other !== null) {
+    await within(
+      signal,
+      other.chain,
+      adapterOf(deps, other.chain).preflight(other, 'payout', signal),
+    );
+  }
+  const adapter = adapterOf(deps, chain);
+  await within(signal, chain, adapter.preflight(escrow.terms, 'funding', signal));
+  const building = adapter.buildFund({ escrow, feeRateSatPerVbyte }, signal);
+  const material = await within(signal, chain, building);
+  return { ...material, validUntil: fundBy(state, state.legs[name]) };
+}
+
+/** The claim of the leg that pays the caller. */
+export async function buildClaim(
+  deps: Deps,
+  request: BuildRequest & { readonly secret: string },
+): Promise<Built> {
+  const { signal, feeRateSatPerVbyte } = request;
+  const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
+  const { leg: name } = legNamed(swap, request.leg);
+  const secret = parseHex32(request.secret, 'secret');
+  mustOpen(swap.state, secret);
+  mustReceive(swap.state.legs[name], party);
+  const { state, clocks } = await readForClaim(deps, swap, name, signal);
+  claimGate(state, name, clocks);
+  const leg = state.legs[name];
+  const escrow = planned(swap, name);
+  const adapter = adapterOf(deps, leg.chain);
+  const building = adapter.buildClaim({ escrow, feeRateSatPerVbyte }, secret, signal);
+  const material = await within(signal, leg.chain, building);
+  const reveals = state.secret === null;
+  // Past the timelock the funder may refund at any moment, yet only the chain may refuse a claim.
+  const late = clocks.wall >= leg.timelock;
+  const onChain = late ? clocks.wall + buildGoodForSeconds : leg.timelock;
+  return { ...material, validUntil: reveals ? state.deadlines.revealBy : onChain };
+}
+
+/** The refund of the caller's own leg, or of an escrow that it moved off. */
+export async function buildRefund(
+  deps: Deps,
+  request: BuildRequest & { readonly escrow: string | null },
+): Promise<Built> {
+  const { signal, feeRateSatPerVbyte } = request;
+  const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
+  const { leg: name, chain } = legNamed(swap, request.leg);
+  mustFund(swap.state.legs[name], party);
+  const escrow = await escrowToRefund(deps, swap, name, request.escrow);
+  const { state, clocks } = await readOneLeg(deps, swap, name, signal);
+  refundGate(state.legs[name], escrow.terms.timelock, clocks);
+  const adapter = adapterOf(deps, chain);
+  const building = adapter.buildRefund({ escrow, feeRateSatPerVbyte }, signal);
+  const material = await within(signal, chain, building);
+  return { ...material, validUntil: clocks.wall + buildGoodForSeconds };
+}
+
+function planned(swap: Swap, name: LegName): WatchedEscrow {
+  const escrow = currentEscrow(swap, name);
+  if (escrow !== null) return escrow;
+  throw new ParleyError('addresses_missing', `leg ${name} has no escrow yet: set its addresses`, {
+    leg: name,
+  });
+}
+
+async function escrowToRefund(
+  deps: Deps,
+  swap: Swap,
+  name: LegName,
+  named: string | null,
+): Promise<WatchedEscrow> {
+  if (named === null) return planned(swap, name);
+  const { chain } = swap.state.legs[name];
+  const rows = await escrowsOfSwap(deps.db, swap.id);
+  const wanted = canonical(deps, chain, named);
+  const row = rows.find((each) => each.leg === name && each.address === wanted);
+  if (row !== undefined) return escrowOfRow(swap, row);
+  throw new ParleyError(
+    'unknown_escrow',
+    `"${named.slice(0, 100)}" was never an escrow of leg ${name}`,
+    { leg: name },
+  );
+}
+
+function canonical(deps: Deps, chain: string, address: string): string {
+  try {
+    return adapterOf(deps, chain).parseAddress(address);
+  } catch {
+    // What is no address at all is no escrow either.
+    return address;
+  }
+}
+
+/** Throws `escrow_moved` when the leg's escrow is no longer the one that was built for. */
+export async function mustStillBe(
+  tx: Tx,
+  about: { swapId: string; leg: string; escrow: string },
+): Promise<void> {
+  const swap = await swapById(tx, about.swapId);
+  if (swap === null) return;
+  const { leg, escrow } = legNamed(swap, about.leg);
+  if (escrow === about.escrow) return;
+  throw new ParleyError(
+    'escrow_moved',
+    `leg ${leg} has moved to ${escrow} since an address was corrected: ask for its funding again`,
+    { leg, was: about.escrow, is: escrow },
+  );
+}

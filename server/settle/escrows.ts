@@ -1,0 +1,67 @@
+// From a swap to the escrows that its chains know, and the time limit of a read.
+
+import type { WatchedEscrow } from '../../chains/adapter.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { Destination, EscrowTerms } from '../../core/terms.ts';
+import type { LegName } from '../../core/trade.ts';
+import { type EscrowRow, termsOf } from '../db/escrows.ts';
+import type { Swap } from '../db/swaps.ts';
+
+export function destinationsOf(
+  swap: Swap,
+  name: LegName,
+): { payout: Destination | null; refund: Destination | null } {
+  const leg = swap.state.legs[name];
+  const { payoutAddress, payoutPubkey, refundAddress, refundPubkey } = leg;
+  return {
+    payout: payoutAddress === null ? null : { address: payoutAddress, pubkey: payoutPubkey },
+    refund: refundAddress === null ? null : { address: refundAddress, pubkey: refundPubkey },
+  };
+}
+
+/** The terms of a leg, null until both destinations are known. */
+export function termsOfLeg(
+  swap: Swap,
+  name: LegName,
+  destinations = destinationsOf(swap, name),
+): EscrowTerms | null {
+  const { payout, refund } = destinations;
+  if (payout === null || refund === null) return null;
+  const { chain, amount, timelock } = swap.state.legs[name];
+  const { hashlock } = swap.state;
+  return { chain, hashlock, payout, refund, token: swap.tokens[name], amount, timelock };
+}
+
+/** A leg's current escrow as its adapter takes it, null until it is planned. */
+export function currentEscrow(swap: Swap, name: LegName): WatchedEscrow | null {
+  const { escrow, requiredConfirmations } = swap.state.legs[name];
+  const terms = termsOfLeg(swap, name);
+  if (escrow === null || terms === null) return null;
+  return { address: escrow, terms, requiredConfirmations, since: swap.agreedAt };
+}
+
+export function escrowOfRow(swap: Swap, row: EscrowRow): WatchedEscrow {
+  const { requiredConfirmations } = swap.state.legs[row.leg];
+  const { address } = row;
+  return { address, terms: termsOf(row.terms), requiredConfirmations, since: swap.agreedAt };
+}
+
+/** Ends the wait when `signal` does, whatever the work does with the signal itself. */
+export async function within<Result>(
+  signal: AbortSignal,
+  chain: string,
+  work: Promise<Result>,
+): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = () => {
+    const sentence = `chain "${chain}" did not answer in time; nothing changed`;
+    reject(new ParleyError('chain_timeout', sentence, { chain }, { cause: signal.reason }));
+  };
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}

@@ -1,0 +1,72 @@
+// Which events a change of a swap is worth: derived from what was stored before and what is stored
+// now, so that each is sent once, in order, however many steps one look found. Pure.
+
+import { type EscrowFacts, isFunded, legStatus } from '../../core/facts.ts';
+import type { SwapStatus } from '../../core/status.ts';
+import { longOf, type SwapState, shortOf } from '../../core/swap.ts';
+
+export type SwapTopic =
+  | 'swap.funded'
+  | 'secret.revealed'
+  | 'swap.settled'
+  | 'swap.refunded'
+  | 'swap.half_settled'
+  | 'swap.reorged';
+
+export type SwapEvent = { readonly topic: SwapTopic; readonly status: SwapStatus };
+
+export type Known = { readonly state: SwapState; readonly status: SwapStatus };
+
+/** What has been reached, each told once when it becomes true. */
+type Reached = {
+  readonly initiatorFunded: boolean;
+  readonly counterpartyFunded: boolean;
+  readonly revealed: boolean;
+  readonly settled: boolean;
+  readonly longRefunded: boolean;
+  readonly shortRefunded: boolean;
+  readonly half: boolean;
+};
+
+function wasFunded(facts: EscrowFacts): boolean {
+  return isFunded(facts) || (facts.funded !== null && legStatus(facts) === 'refunded');
+}
+
+function reached({ state, status }: Known): Reached {
+  const long = longOf(state).facts;
+  const short = shortOf(state).facts;
+  const initiatorFunded = wasFunded(long);
+  return {
+    initiatorFunded,
+    // The counterparty's leg alone is no status of its own (decisions.md, 7).
+    counterpartyFunded: initiatorFunded && wasFunded(short),
+    revealed: state.secret !== null || legStatus(short) === 'claimed',
+    settled: legStatus(long) === 'claimed',
+    longRefunded: legStatus(long) === 'refunded',
+    shortRefunded: legStatus(short) === 'refunded',
+    half: status === 'half_settled',
+  };
+}
+
+/** The events between two stored states of one swap, in the order they happened. */
+export function eventsBetween(before: Known, after: Known): SwapEvent[] {
+  const was = reached(before);
+  const is = reached(after);
+  const events: SwapEvent[] = [];
+  const taken = (Object.keys(was) as (keyof Reached)[]).some((each) => was[each] && !is[each]);
+  if (taken && before.status !== after.status) {
+    events.push({ topic: 'swap.reorged', status: after.status });
+  }
+  const tell = (each: keyof Reached, topic: SwapTopic, status: SwapStatus) => {
+    if (is[each] && !was[each]) events.push({ topic, status });
+  };
+  tell('initiatorFunded', 'swap.funded', 'initiator_funded');
+  tell('counterpartyFunded', 'swap.funded', 'counterparty_funded');
+  tell('revealed', 'secret.revealed', 'initiator_claimed');
+  tell('settled', 'swap.settled', 'counterparty_claimed');
+  const refund: SwapStatus = is.half ? 'half_settled' : 'refunded';
+  tell('longRefunded', 'swap.refunded', refund);
+  tell('shortRefunded', 'swap.refunded', refund);
+  tell('half', 'swap.half_settled', 'half_settled');
+  return events;
+}

@@ -1,0 +1,292 @@
+// Follows every chain. Events only nudge: a pass asks an adapter which escrows to look at again,
+// and reconciles their swaps. A restart is the same path, since every open escrow is then new.
+// The work of a pass grows with what happened, not with the number of open swaps.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChainAdapter, Heads } from '../../chains/adapter.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
+import {
+  escrowsToFollow,
+  type FollowedFrom,
+  type FollowedRow,
+  swapsOfEscrows,
+  termsOf,
+} from '../db/escrows.ts';
+import { storeHeads } from '../db/heads.ts';
+import { dueSwaps, makeDue } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import { reconcile } from './reconcile.ts';
+
+/** Limits of one pass, so that a backlog never holds up what happens now. */
+export const passLimits = {
+  /** Escrows taken up from the database. */
+  escrows: 2_000,
+  /** Swaps reconciled. */
+  swaps: 200,
+  /** At once: each uses up to three connections of a pool of ten in turn, never together. */
+  parallel: 4,
+  /** Time for one look at a chain; catching up after a night takes longer than one read. */
+  changesMs: 60_000,
+  /** Waiting after failures doubles up to this. */
+  backoffMs: 30_000,
+} as const;
+
+/** A swap that could not be reconciled is tried again after this. */
+const retrySeconds = 30;
+
+export type Pass = {
+  readonly chain: ChainKey;
+  /** Escrows followed from this pass on. */
+  readonly found: number;
+  readonly touched: number;
+  readonly reconciled: number;
+  /** Swaps left to the next pass. */
+  readonly left: number;
+  readonly heads: Heads;
+};
+
+export type Settlement = {
+  /** Follows every chain until `stop`. */
+  start(): void;
+  /** Ends what runs; nothing is lost, because a pass may end anywhere. */
+  stop(): Promise<void>;
+  /** One look at one chain. Throws what its adapter throws; the next pass takes up the rest. */
+  pass(chain: ChainKey): Promise<Pass>;
+  /** Reconciles swaps that time alone may have changed; returns how many. */
+  passDue(): Promise<number>;
+};
+
+/** What a follower remembers of its chain; lost at a restart, and then found again. */
+type Following = {
+  readonly adapter: ChainAdapter;
+  from: FollowedFrom;
+  /** Where transactions may still have been open when this sweep of the escrows began. */
+  horizon: string | null;
+  /** Escrows taken up from `horizon` on, with the transaction that announced each. */
+  readonly recent: Map<string, string>;
+  /** Swaps about which the chain said something. */
+  readonly urgent: Set<string>;
+  /** Swaps of escrows that are new to this process. */
+  readonly backlog: Set<string>;
+  /** Touched escrows whose swaps are not looked up yet. */
+  readonly touched: Set<string>;
+  head: string;
+  running: Promise<unknown>;
+};
+
+export function createSettlement(deps: Deps): Settlement {
+  const stopping = new AbortController();
+  const loops: Promise<void>[] = [];
+  const following = new Map<ChainKey, Following>();
+  for (const adapter of deps.adapters.values()) following.set(adapter.chain, unstarted(adapter));
+  const pass = (chain: ChainKey) => {
+    const follower = following.get(chain);
+    if (follower === undefined) throw new Error(`chain "${chain}" is not followed`);
+    // An adapter takes one caller at a time.
+    const next = follower.running.then(() => passOf(deps, follower, stopping.signal));
+    follower.running = next.catch(() => {});
+    return next;
+  };
+  const passDue = () => passOfDue(deps, stopping.signal);
+  return {
+    pass,
+    passDue,
+    start: () => {
+      if (loops.length > 0) return;
+      for (const chain of following.keys()) {
+        const look = async () => {
+          const { left } = await pass(chain);
+          return left > 0;
+        };
+        loops.push(loop(deps, chain, look, stopping.signal));
+      }
+      loops.push(loop(deps, 'time', async () => (await passDue()) > 0, stopping.signal));
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(loops);
+      await Promise.all([...following.values()].map((each) => each.running));
+    },
+  };
+}
+
+function unstarted(adapter: ChainAdapter): Following {
+  return {
+    adapter,
+    from: { xact: '0', address: '' },
+    horizon: null,
+    recent: new Map(),
+    urgent: new Set(),
+    backlog: new Set(),
+    touched: new Set(),
+    head: '',
+    running: Promise.resolve(),
+  };
+}
+
+/** Runs `look` for ever; it returns whether there is more to do at once. */
+async function loop(
+  deps: Deps,
+  name: string,
+  look: () => Promise<boolean>,
+  stop: AbortSignal,
+): Promise<void> {
+  const { followIntervalMs } = deps.settings;
+  let failures = 0;
+  while (!stop.aborted) {
+    let wait: number = followIntervalMs;
+    try {
+      if (await look()) wait = 0;
+      if (failures > 0) deps.log.info({ follows: name, failures }, 'followed again');
+      failures = 0;
+    } catch (error) {
+      if (stop.aborted) return;
+      failures += 1;
+      const most = Math.max(passLimits.backoffMs, followIntervalMs);
+      wait = Math.min(followIntervalMs * 2 ** Math.min(failures, 20), most);
+      deps.log.warn({ follows: name, failures, waitMs: wait, err: error }, 'a look failed');
+    }
+    if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => {});
+  }
+}
+
+async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promise<Pass> {
+  stop.throwIfAborted();
+  const { adapter, urgent, backlog } = follower;
+  const { chain } = adapter;
+  const found = await takeUp(deps, follower);
+  const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
+  const { touched, heads } = await adapter.changes(limit);
+  // Kept until they are looked up: an adapter tells each change once.
+  for (const address of touched) follower.touched.add(address);
+  if (follower.touched.size > 0) {
+    const addresses = [...follower.touched];
+    for (const id of await swapsOfEscrows(deps.db, chain, addresses)) urgent.add(id);
+    follower.touched.clear();
+  }
+  await keepHeads(deps, follower, heads);
+  const swaps = [...urgent, ...[...backlog].filter((each) => !urgent.has(each))];
+  const now = swaps.slice(0, passLimits.swaps);
+  await inParallel(now, async (id) => {
+    await reconcileOne(deps, id, [chain], stop);
+    urgent.delete(id);
+    backlog.delete(id);
+  });
+  const left = urgent.size + backlog.size;
+  const more = found.full ? left + 1 : left;
+  return {
+    chain,
+    found: found.count,
+    touched: touched.length,
+    reconciled: now.length,
+    left: more,
+    heads,
+  };
+}
+
+/** Follows the escrows that appeared since the last pass; their swaps are looked at once. */
+async function takeUp(deps: Deps, follower: Following): Promise<{ count: number; full: boolean }> {
+  const { adapter, backlog, recent } = follower;
+  const rows = await escrowsToFollow(deps.db, adapter.chain, follower.from, passLimits.escrows);
+  const last = rows.at(-1);
+  if (last === undefined) return { count: 0, full: false };
+  const fresh = rows.filter((row) => recent.get(row.address) !== row.created_xact);
+  adapter.watch(fresh.map(watched));
+  for (const row of fresh) {
+    backlog.add(row.swap_id);
+    recent.set(row.address, row.created_xact);
+  }
+  const full = rows.length === passLimits.escrows;
+  follower.horizon ??= last.horizon;
+  follower.from = { xact: last.created_xact, address: last.address };
+  if (!full) endSweep(follower);
+  return { count: fresh.length, full };
+}
+
+/** Transactions commit out of order: what was open when the sweep began may show itself later. */
+function endSweep(follower: Following): void {
+  const { from, horizon, recent } = follower;
+  if (horizon !== null && BigInt(horizon) <= BigInt(from.xact)) {
+    follower.from = { xact: horizon, address: '' };
+  }
+  follower.horizon = null;
+  for (const [address, xact] of recent) {
+    if (BigInt(xact) < BigInt(follower.from.xact)) recent.delete(address);
+  }
+}
+
+function watched(row: FollowedRow) {
+  return {
+    address: row.address,
+    terms: termsOf(row.terms),
+    requiredConfirmations: row.required_confirmations,
+    since: row.agreed_at,
+  };
+}
+
+async function keepHeads(deps: Deps, follower: Following, heads: Heads): Promise<void> {
+  const head = `${heads.hash} ${heads.clock}`;
+  if (head === follower.head) return;
+  await storeHeads(deps.db, follower.adapter.chain, heads, new Date(deps.now()));
+  follower.head = head;
+}
+
+/**
+ * A chain that does not answer ends the pass; anything else is this swap's own trouble, which must
+ * not hold up the others: it is logged, the swap falls due again later, and the failure returned.
+ */
+async function reconcileOne(
+  deps: Deps,
+  swapId: string,
+  chains: readonly ChainKey[] | 'all',
+  stop: AbortSignal,
+): Promise<unknown> {
+  const limit = AbortSignal.timeout(deps.settings.chainTimeoutMs);
+  try {
+    await reconcile(deps, swapId, { chains, signal: AbortSignal.any([stop, limit]) });
+    return null;
+  } catch (error) {
+    if (stop.aborted) throw error;
+    const kind = error instanceof ParleyError ? error.kind : null;
+    if (chains !== 'all' && (kind === 'timeout' || kind === 'unavailable')) throw error;
+    deps.log.error({ swapId, err: error }, 'a swap could not be reconciled');
+    await makeDue(deps.db, swapId, Math.floor(deps.now() / 1000) + retrySeconds);
+    return error;
+  }
+}
+
+async function passOfDue(deps: Deps, stop: AbortSignal): Promise<number> {
+  stop.throwIfAborted();
+  const wall = Math.floor(deps.now() / 1000);
+  const due = await dueSwaps(deps.db, wall, passLimits.swaps);
+  // The first silence of a chain speaks for all of this pass: others must not wait for it too.
+  const silent = new Set<ChainKey>();
+  await inParallel(due, async ({ id, chains }) => {
+    if (chains.some((each) => silent.has(each))) {
+      await makeDue(deps.db, id, wall + retrySeconds);
+      return;
+    }
+    const failure = await reconcileOne(deps, id, 'all', stop);
+    const chain = failure instanceof ParleyError ? failure.facts.chain : undefined;
+    if (typeof chain === 'string') silent.add(chain);
+  });
+  return due.length;
+}
+
+/** Runs `work` on each, some at once; the first failure ends it after those under way. */
+async function inParallel<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const queue = items.values();
+  const failures: unknown[] = [];
+  const worker = async () => {
+    for (const item of queue) {
+      if (failures.length > 0) return;
+      await work(item).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: passLimits.parallel }, worker));
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,79 @@
+// What a swap comes to, from what its escrows show: status, secret, and when to look again. Pure.
+
+import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
+import { opens } from '../../core/hashlock.ts';
+import { type SwapStatus, swapStatus } from '../../core/status.ts';
+import type { Leg, SwapState } from '../../core/swap.ts';
+import type { LegName } from '../../core/trade.ts';
+
+/**
+ * How long an escrow that was never funded is followed after its swap's last timelock: a payment
+ * sent late is still seen, and its refund offered, without anybody asking for it.
+ */
+export const lateWatchSeconds = 7 * 86_400;
+
+/** An escrow of the swap, with the newest facts known. */
+export type KnownEscrow = {
+  readonly leg: LegName;
+  readonly address: string;
+  readonly facts: EscrowFacts;
+};
+
+export type Look = {
+  readonly escrows: readonly KnownEscrow[];
+  /** Whether every escrow was read just now; else some facts are of an earlier look. */
+  readonly full: boolean;
+  /** Unix seconds. */
+  readonly wall: number;
+};
+
+export type Outcome = {
+  readonly state: SwapState;
+  readonly status: SwapStatus;
+  /** Unix seconds at which time alone changes something, null = only a chain can. */
+  readonly dueAt: number | null;
+  readonly done: boolean;
+};
+
+export function outcome(before: SwapState, look: Look): Outcome {
+  const { escrows, full, wall } = look;
+  const shown = escrows.map((each) => each.facts.secret);
+  const secret =
+    before.secret ?? shown.find((each) => each !== null && opens(each, before.hashlock)) ?? null;
+  const legs = { a: withFacts(before.legs.a, escrows), b: withFacts(before.legs.b, escrows) };
+  const state: SwapState = { ...before, legs, secret };
+  const { initiatorFundBy } = before.deadlines;
+  // That nothing was funded in time is only known when both chains were asked after it.
+  const status = swapStatus(state, full ? wall : Math.min(wall, initiatorFundBy));
+  const lapsed = before.lapsed || status === 'expired';
+  const statuses = [legStatus(legs.a.facts), legStatus(legs.b.facts)];
+  const ended = statuses.every((each) => each === 'claimed' || each === 'refunded');
+  const empty = escrows.every(({ facts }) => facts.empty && facts.balance === 0n);
+  const quietAt = Math.max(legs.a.timelock, legs.b.timelock) + lateWatchSeconds;
+  const over = empty && (ended || wall >= quietAt);
+  return {
+    state: { ...state, lapsed },
+    status,
+    done: over && full,
+    dueAt: dueAt({ over, full, empty, wall, quietAt, waits: !lapsed && status === 'agreed' }),
+  };
+
+  function dueAt(now: {
+    over: boolean;
+    full: boolean;
+    empty: boolean;
+    wall: number;
+    quietAt: number;
+    waits: boolean;
+  }): number | null {
+    if (now.over) return now.full ? null : now.wall;
+    const untouched = statuses.every((each) => each === 'unfunded');
+    if (now.waits && untouched) return initiatorFundBy + 1;
+    return now.empty ? now.quietAt : null;
+  }
+}
+
+function withFacts(leg: Leg, escrows: readonly KnownEscrow[]): Leg {
+  const own = escrows.find((each) => each.leg === leg.leg && each.address === leg.escrow);
+  return { ...leg, facts: own?.facts ?? nothingSeen };
+}

@@ -1,0 +1,157 @@
+// One swap brought in line with what its chains show. Takes no news, only the swap's id: it reads
+// the escrows, computes the status, and stores it with its events in one transaction. Running it
+// again, or twice at once, changes nothing more.
+
+import type { EscrowFacts } from '../../core/facts.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { SwapStatus } from '../../core/status.ts';
+import type { Tx } from '../db/database.ts';
+import {
+  type EscrowRow,
+  escrowsOfSwap,
+  factsOf,
+  storedFacts,
+  updateEscrow,
+} from '../db/escrows.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import { lockSwap, type Swap, swapById, updateSwap } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import { escrowOfRow, within } from './escrows.ts';
+import { eventsBetween, type SwapEvent } from './events.ts';
+import { type Outcome, outcome } from './outcome.ts';
+import { adapterOf } from './preview.ts';
+
+/** How often facts may go stale under one reconcile before it is left to a later pass. */
+const attempts = 5;
+
+export type Reconciled = {
+  readonly status: SwapStatus;
+  readonly changed: boolean;
+  readonly events: readonly SwapEvent[];
+};
+
+export type ReconcileScope = {
+  /** Whose escrows to read; the others' facts are those last stored. */
+  readonly chains: readonly ChainKey[] | 'all';
+  readonly signal: AbortSignal;
+};
+
+/** Null when there is no such swap. Throws what an adapter throws, with nothing stored. */
+export async function reconcile(
+  deps: Deps,
+  swapId: string,
+  scope: ReconcileScope,
+): Promise<Reconciled | null> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const swap = await swapById(deps.db, swapId);
+    if (swap === null) return null;
+    const rows = await escrowsOfSwap(deps.db, swapId);
+    const read = await readEscrows(deps, swap, rows, scope);
+    const stored = await deps.db.transaction(async (tx) => {
+      const locked = await lockSwap(tx, swapId);
+      // Facts read before somebody else's change may be older than what that change stored.
+      if (locked === null || locked.revision !== swap.revision) return null;
+      return store(tx, deps, locked, await escrowsOfSwap(tx, swapId), read);
+    });
+    if (stored !== null) {
+      if (stored.done) forget(deps, rows);
+      return stored;
+    }
+  }
+  throw new Error(`swap ${swapId} kept changing while it was reconciled`);
+}
+
+type Read = ReadonlyMap<string, EscrowFacts>;
+
+function keyOf(row: { chain: ChainKey; address: string }): string {
+  return `${row.chain} ${row.address}`;
+}
+
+async function readEscrows(
+  deps: Deps,
+  swap: Swap,
+  rows: readonly EscrowRow[],
+  { chains, signal }: ReconcileScope,
+): Promise<Read> {
+  const wanted = rows.filter((row) => chains === 'all' || chains.includes(row.chain));
+  const facts = await Promise.all(
+    wanted.map((row) => {
+      const adapter = adapterOf(deps, row.chain);
+      const reading = adapter.readEscrow(escrowOfRow(swap, row), signal);
+      return within(signal, row.chain, reading);
+    }),
+  );
+  return new Map(wanted.map((row, at) => [keyOf(row), facts[at] as EscrowFacts]));
+}
+
+async function store(
+  tx: Tx,
+  deps: Deps,
+  swap: Swap,
+  rows: readonly EscrowRow[],
+  read: Read,
+): Promise<Reconciled & { done: boolean }> {
+  const nowMs = deps.now();
+  const escrows = rows.map((row) => ({
+    row,
+    leg: row.leg,
+    address: row.address,
+    facts: read.get(keyOf(row)) ?? factsOf(row.facts),
+  }));
+  const full = rows.every((row) => read.has(keyOf(row)));
+  const after = outcome(swap.state, { escrows, full, wall: Math.floor(nowMs / 1000) });
+  const events = eventsBetween({ state: swap.state, status: swap.status }, after);
+  const moved = escrows.filter(({ row, facts }) => !same(row, facts) || row.done !== after.done);
+  const changed = moved.length > 0 || differs(swap, after);
+  if (!changed) return { status: swap.status, changed, events: [], done: after.done };
+  const at = new Date(nowMs);
+  for (const { row, facts } of moved) {
+    await updateEscrow(tx, { chain: row.chain, address: row.address, facts, done: after.done });
+  }
+  const { status, dueAt, done } = after;
+  const { secret, lapsed } = after.state;
+  await updateSwap(tx, { id: swap.id, status, secret, lapsed, dueAt, done, at });
+  await insertOutbox(
+    tx,
+    events.flatMap(({ topic, status: told }) =>
+      [swap.makerId, swap.takerId].map((accountId) => ({
+        topic,
+        accountId,
+        payload: { swapId: swap.id, status: told },
+        at,
+      })),
+    ),
+  );
+  if (events.some((each) => each.topic === 'swap.reorged')) {
+    deps.log.warn({ swapId: swap.id, from: swap.status, status }, 'a reorganisation was followed');
+  }
+  return { status, changed, events, done };
+}
+
+function same(row: EscrowRow, facts: EscrowFacts): boolean {
+  const fresh = storedFacts(facts);
+  const keys = Object.keys(fresh) as (keyof typeof fresh)[];
+  return keys.every((each) => equal(fresh[each], row.facts[each]));
+}
+
+function equal(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
+    return one === other;
+  }
+  const [left, right] = [one as Record<string, unknown>, other as Record<string, unknown>];
+  return Object.keys(left).every((each) => left[each] === right[each]);
+}
+
+function differs(swap: Swap, after: Outcome): boolean {
+  return (
+    swap.status !== after.status ||
+    swap.state.secret !== after.state.secret ||
+    swap.state.lapsed !== after.state.lapsed ||
+    swap.dueAt !== after.dueAt ||
+    swap.done !== after.done
+  );
+}
+
+function forget(deps: Deps, rows: readonly EscrowRow[]): void {
+  for (const row of rows) deps.adapters.get(row.chain)?.unwatch([row.address]);
+}

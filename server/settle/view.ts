@@ -1,0 +1,129 @@
+// A swap as its two parties read it: stored facts, and the steps open to each side by the clocks.
+
+import { type EscrowFacts, type LegStatus, legStatus } from '../../core/facts.ts';
+import { nextSteps, type Step } from '../../core/next.ts';
+import type { SwapStatus } from '../../core/status.ts';
+import type { Clocks } from '../../core/swap.ts';
+import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
+import { clocksOf, type FormerEscrow, type Swap } from '../db/swaps.ts';
+
+export type LegView = {
+  leg: LegName;
+  chain: string;
+  assetId: string;
+  amount: string;
+  funder: Party;
+  long: boolean;
+  status: LegStatus;
+  timelock: number;
+  escrow: string | null;
+  redeemScript: string | null;
+  payoutAddress: string | null;
+  refundAddress: string | null;
+  payoutPubkey: string | null;
+  refundPubkey: string | null;
+  fundTx: string | null;
+  claimTx: string | null;
+  refundTx: string | null;
+  confirmations: number;
+  requiredConfirmations: number;
+  balance: string;
+  formerEscrows: { escrow: string; balance: string }[];
+};
+
+export type SwapView = {
+  id: string;
+  threadId: string;
+  rfqId: string;
+  status: SwapStatus;
+  hashlock: string;
+  secret: string | null;
+  role: Role;
+  initiatorUserId: string;
+  makerId: string;
+  takerId: string;
+  legs: { a: LegView; b: LegView };
+  deadlines: {
+    initiatorFundBy: number;
+    counterpartyFundBy: number;
+    revealBy: number;
+    refundAt: { a: number; b: number };
+  };
+  next: Step[];
+  createdAt: string;
+  updatedAt: string;
+};
+
+export function swapView(swap: Swap, party: Party, nowMs: number): SwapView {
+  const { state, makerId, takerId } = swap;
+  const clocks = clocksOf(swap, nowMs);
+  return {
+    id: swap.id,
+    threadId: swap.threadId,
+    rfqId: swap.rfqId,
+    status: swap.status,
+    hashlock: state.hashlock,
+    secret: state.secret,
+    role: roleOf(party, swap.long),
+    initiatorUserId: swap.initiator === 'maker' ? makerId : takerId,
+    makerId,
+    takerId,
+    legs: { a: legView(swap, 'a'), b: legView(swap, 'b') },
+    deadlines: state.deadlines,
+    next: [...nextSteps(state, clocks), ...formerRefunds(swap, clocks)],
+    createdAt: swap.createdAt.toISOString(),
+    updatedAt: swap.updatedAt.toISOString(),
+  };
+}
+
+function legView(swap: Swap, name: LegName): LegView {
+  const leg = swap.state.legs[name];
+  const { facts } = leg;
+  return {
+    leg: name,
+    chain: leg.chain,
+    assetId: leg.assetId,
+    amount: leg.amount.toString(),
+    funder: leg.funder,
+    long: leg.long,
+    status: legStatus(facts),
+    timelock: leg.timelock,
+    escrow: leg.escrow,
+    redeemScript: swap.redeemScripts[name],
+    payoutAddress: leg.payoutAddress,
+    refundAddress: leg.refundAddress,
+    payoutPubkey: leg.payoutPubkey,
+    refundPubkey: leg.refundPubkey,
+    fundTx: facts.funded?.txid ?? null,
+    claimTx: facts.claimed?.txid ?? null,
+    refundTx: facts.refunded?.txid ?? null,
+    confirmations: newest(facts)?.confirmations ?? 0,
+    requiredConfirmations: leg.requiredConfirmations,
+    balance: facts.balance.toString(),
+    formerEscrows: swap.former
+      .filter((each) => each.leg === name)
+      .map((each) => ({ escrow: each.address, balance: each.facts.balance.toString() })),
+  };
+}
+
+/** The confirmations shown are those of what happened last. */
+function newest({ funded, claimed, refunded }: EscrowFacts) {
+  return refunded ?? claimed ?? funded;
+}
+
+/** Payments to an escrow that the leg moved off go back to their funder with `?escrow=`. */
+function formerRefunds(swap: Swap, clocks: Clocks): Step[] {
+  const open = ({ leg: name, facts }: FormerEscrow) => {
+    const { family, timelock } = swap.state.legs[name];
+    const clock = clocks[name];
+    const passed = family === 'bitcoin' ? clock > timelock : clock >= timelock;
+    return passed && facts.balance > 0n && facts.refunded === null;
+  };
+  return swap.former.filter(open).map(({ leg, address, facts }) => ({
+    by: roleOf(swap.state.legs[leg].funder, swap.long),
+    action: 'refund',
+    leg,
+    before: null,
+    why: `${facts.balance} are in the former escrow ${address}: refund with ?escrow=${address}`,
+  }));
+}
