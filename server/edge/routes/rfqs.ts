@@ -1,0 +1,144 @@
+// Requests for quote and the book.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { parseAmount } from '../../../core/amounts.ts';
+import { findHoldings } from '../../db/holdings.ts';
+import { findRfq, listBook } from '../../db/rfqs.ts';
+import type { Deps } from '../../deps.ts';
+import { isUuid } from '../../ids.ts';
+import { bookOf, bookWriting, type Page } from '../../market/book.ts';
+import { cancelRfq, postRfq, preparePost, type Rfq, rfqFor, unknownRfq } from '../../market/rfqs.ts';
+import { rfqView } from '../../market/views.ts';
+import { command, read } from '../command.ts';
+import { cursorSecret, decodeCursor, encodeCursor } from '../cursor.ts';
+import { idParams, oneOf, pageLimit, pageQuery, uuid } from '../schemas/common.ts';
+import { createRfq, directions, rfq, rfqList, rfqReply } from '../schemas/rfq.ts';
+
+const tags = ['rfqs'];
+
+const bookQuery = pageQuery({
+  direction: Type.Optional(oneOf(directions)),
+  baseAssetId: Type.Optional(uuid),
+  quoteAssetId: Type.Optional(uuid),
+});
+type BookQuery = Type.Static<typeof bookQuery>;
+
+export function registerRfqs(app: FastifyInstance, deps: Deps): void {
+  const writing = { ...deps, db: bookWriting(deps.db) };
+  registerBook(app, deps);
+
+  command(app, writing, {
+    method: 'POST',
+    url: '/v1/rfqs',
+    operationId: 'createRfq',
+    summary: 'Ask for quotes',
+    tags,
+    scope: 'taker',
+    body: createRfq,
+    replies: { 201: rfqReply },
+    before: async ({ body, signal }) => {
+      const { direction, ttlSeconds, visibility = 'public' } = body;
+      const wanted = {
+        direction,
+        ttlSeconds,
+        visibility,
+        baseAssetId: body.baseAssetId,
+        quoteAssetId: body.quoteAssetId,
+        baseAmount: parseAmount(body.baseAmount, 'baseAmount'),
+        askAmount: body.askAmount === undefined ? null : parseAmount(body.askAmount, 'askAmount'),
+        targetAddress: body.targetAddress ?? null,
+      };
+      await preparePost(deps, wanted, signal);
+      return wanted;
+    },
+    run: async (tx, { caller, prepared }) => {
+      const posted = await postRfq(tx, deps, caller.accountId, prepared);
+      return { status: 201, body: { rfq: rfqView(posted, deps.now(), true) } };
+    },
+  });
+
+  command(app, writing, {
+    method: 'POST',
+    url: '/v1/rfqs/:id/cancel',
+    operationId: 'cancelRfq',
+    summary: 'Take an RFQ off the market',
+    tags,
+    scope: 'taker',
+    params: idParams,
+    replies: { 200: rfqReply },
+    run: async (tx, { caller, params }) => {
+      if (!isUuid(params.id)) throw unknownRfq(params.id);
+      const cancelled = await cancelRfq(tx, deps, caller.accountId, params.id);
+      return { status: 200, body: { rfq: rfqView(cancelled, deps.now(), true) } };
+    },
+  });
+}
+
+function registerBook(app: FastifyInstance, deps: Deps): void {
+  const book = bookOf(deps.db);
+  read(app, deps, {
+    url: '/v1/rfqs',
+    operationId: 'listRfqs',
+    summary: 'The book: public RFQs, newest first',
+    tags,
+    query: bookQuery,
+    replies: { 200: rfqList },
+    handle: async ({ query }) => {
+      const { direction = '', baseAssetId = '', quoteAssetId = '', limit, cursor = '' } = query;
+      // A cursor that was never checked is not the key of any page.
+      const key = `${direction} ${baseAssetId} ${quoteAssetId} ${limit} ${cursor}`;
+      const nowMs = deps.now();
+      return book.page(key, nowMs, () => loadPage(deps, query, nowMs));
+    },
+  });
+
+  read(app, deps, {
+    url: '/v1/rfqs/:id',
+    operationId: 'getRfq',
+    summary: 'One RFQ; whoever has the link may read a private one',
+    tags,
+    params: idParams,
+    replies: { 200: rfq },
+    handle: async ({ caller, params }) => {
+      const found = isUuid(params.id) ? await findRfq(deps.db, params.id) : null;
+      if (found === null) throw unknownRfq(params.id);
+      const holdings = await viewerHoldings(deps, found, caller.accountId);
+      return rfqFor(found, caller.accountId, holdings, deps.now());
+    },
+  });
+}
+
+/** Only an addressed RFQ depends on what its viewer holds. */
+async function viewerHoldings(deps: Deps, found: Rfq, viewerId: string) {
+  const addressed = found.targetAddress !== null && found.creatorId !== viewerId;
+  return addressed ? findHoldings(deps.db, viewerId) : { families: [], addresses: [] };
+}
+
+async function loadPage(deps: Deps, query: BookQuery, nowMs: number): Promise<Page> {
+  const secret = cursorSecret(deps);
+  const { limit = pageLimit.otherwise, cursor } = query;
+  const filters = {
+    direction: query.direction ?? null,
+    baseAssetId: query.baseAssetId?.toLowerCase() ?? null,
+    quoteAssetId: query.quoteAssetId?.toLowerCase() ?? null,
+  };
+  const bound = { list: 'rfqs', ...filters };
+  const before = cursor === undefined ? null : decodeCursor(secret, bound, cursor)[0]!;
+  // One more than asked says whether there is a next page.
+  const page = { before, limit: limit + 1 };
+  const found = await listBook(deps.db, filters, page, new Date(nowMs));
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  const more = found.length > limit && last !== undefined;
+  return {
+    json: JSON.stringify({
+      rfqs: shown.map((each) => rfqView(each, nowMs, false)),
+      nextCursor: more ? encodeCursor(secret, bound, [last.id]) : null,
+    }),
+    validUntilMs: found.reduce(
+      (least, each) => Math.min(least, each.expiresAt.getTime()),
+      Number.POSITIVE_INFINITY,
+    ),
+  };
+}

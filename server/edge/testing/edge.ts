@@ -1,0 +1,136 @@
+// The whole HTTP server on a database of its own, without a socket, and a client for it. Every
+// reply is checked against what its operation declares.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { FastifyInstance } from 'fastify';
+import type { TSchema } from 'typebox';
+import { testDatabase } from '../../../test/support/database.ts';
+import { type DepsOverrides, type TestDeps, testDeps } from '../../../test/support/deps.ts';
+import { buildApp, type ReplyCheck } from '../app.ts';
+import type { TestWallet } from './signers.ts';
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire says
+  readonly body: any;
+};
+
+export type Call = (
+  method: string,
+  url: string,
+  options?: {
+    readonly key?: string;
+    readonly body?: unknown;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly ip?: string;
+  },
+) => Promise<Answer>;
+
+export type TestEdge = {
+  readonly app: FastifyInstance;
+  readonly deps: TestDeps;
+  readonly call: Call;
+  /** Mints a key by the wallet's signature. `lines` are added before the nonce. */
+  mint(wallet: TestWallet, lines?: readonly string[]): Promise<Answer>;
+  /** The body of a wallet proof. */
+  proof(wallet: TestWallet, key: string, words?: string): Promise<Record<string, string>>;
+  close(): Promise<void>;
+};
+
+export async function startEdge(overrides: Omit<DepsOverrides, 'db'> = {}): Promise<TestEdge> {
+  const { db, drop } = await testDatabase();
+  const home = await mkdtemp(join(tmpdir(), 'parley-edge-'));
+  const settings = { home, ...overrides.settings };
+  const deps = testDeps({ ...overrides, db, settings });
+  const app = await buildApp(deps, { checkReply: strictly() });
+  const call = caller(app);
+  return {
+    app,
+    deps,
+    call,
+    mint: async (wallet, lines = []) => {
+      const { nonce } = (await call('GET', '/v1/keys/nonce')).body;
+      const message = [
+        'Parley - create an API key',
+        '',
+        `Address: ${wallet.address}`,
+        ...lines,
+        `Nonce: ${nonce}`,
+      ].join('\n');
+      const signature = await wallet.sign(message);
+      const { family: rail, address } = wallet;
+      return call('POST', '/v1/keys', { body: { rail, address, message, signature } });
+    },
+    proof: async (wallet, key, words = 'link this wallet') => {
+      const purpose = words.startsWith('authorise') ? 'authorize' : 'link';
+      const { nonce } = (await call('GET', `/v1/wallets/nonce?purpose=${purpose}`, { key })).body;
+      const message = `Parley - ${words}\n\nAddress: ${wallet.address}\nNonce: ${nonce}`;
+      return { address: wallet.address, message, signature: await wallet.sign(message) };
+    },
+    close: async () => {
+      await app.close();
+      // At the end of a file its cluster may have stopped first, database and all.
+      await drop().catch(() => {});
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+export function caller(app: FastifyInstance): Call {
+  return async (method, url, { key, body, headers, ip } = {}) => {
+    const response = await app.inject({
+      method: method as 'GET',
+      url,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(ip === undefined ? {} : { remoteAddress: ip }),
+    });
+    return {
+      status: response.statusCode,
+      headers: response.headers as Record<string, string>,
+      body: response.body === '' ? undefined : JSON.parse(response.body),
+    };
+  };
+}
+
+/** Throws when a reply is not what its operation declares: the status, and every field. */
+export function strictly(): ReplyCheck {
+  const ajv = new Ajv({ strict: false, formats: { uuid: true, 'date-time': true, uri: true } });
+  const compiled = new Map<TSchema, ValidateFunction>();
+  return ({ operationId, replies }, status, body) => {
+    if (status >= 400) return;
+    const schema = replies[status];
+    if (schema === undefined) throw new Error(`${operationId} does not declare ${status}`);
+    let validate = compiled.get(schema);
+    if (validate === undefined) {
+      validate = ajv.compile(closed(schema));
+      compiled.set(schema, validate);
+    }
+    const value = typeof body === 'string' ? JSON.parse(body) : JSON.parse(JSON.stringify(body));
+    if (!validate(value)) {
+      throw new Error(`${operationId} ${status}: ${ajv.errorsText(validate.errors)}`);
+    }
+  };
+}
+
+/** The schema with every plain object closed: an undeclared field is a failure. */
+function closed(schema: unknown): TSchema {
+  if (Array.isArray(schema)) return schema.map(closed) as unknown as TSchema;
+  if (schema === null || typeof schema !== 'object') return schema as TSchema;
+  const parts = Object.entries(schema).map(([name, part]) => [name, closed(part)]);
+  const copy = Object.fromEntries(parts) as Record<string, unknown>;
+  const plain = copy.type === 'object' && 'properties' in copy;
+  return plain && !('additionalProperties' in copy)
+    ? { ...copy, additionalProperties: false }
+    : copy;
+}

@@ -1,0 +1,47 @@
+// Wallets for tests: keys of their own that sign texts as real wallets do.
+
+import { base64 } from '@scure/base';
+import { p2tr, p2wpkh, RawWitness } from '@scure/btc-signer';
+import { pubECDSA, pubSchnorr, randomPrivateKeyBytes } from '@scure/btc-signer/utils.js';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
+import { toSignTransaction } from '../../../chains/bitcoin/proof.ts';
+
+export type TestWallet = {
+  readonly family: 'evm' | 'bitcoin';
+  readonly address: string;
+  /** Bitcoin: the compressed key, hex. */
+  readonly pubkey: string | null;
+  sign(message: string): Promise<string>;
+};
+
+export function evmWallet(): TestWallet {
+  const account = privateKeyToAccount(generatePrivateKey());
+  return {
+    family: 'evm',
+    address: account.address,
+    pubkey: null,
+    sign: (message) => account.signMessage({ message }),
+  };
+}
+
+/** A regtest wallet that signs by BIP-322. */
+export function bitcoinWallet(kind: 'p2wpkh' | 'p2tr' = 'p2wpkh'): TestWallet {
+  const secret = randomPrivateKeyBytes();
+  const pubkey = pubECDSA(secret);
+  const network = bitcoinNetworks.regtest;
+  const payment =
+    kind === 'p2wpkh' ? p2wpkh(pubkey, network) : p2tr(pubSchnorr(secret), undefined, network);
+  return {
+    family: 'bitcoin',
+    address: payment.address as string,
+    pubkey: Buffer.from(pubkey).toString('hex'),
+    sign: async (message) => {
+      const transaction = toSignTransaction(message, payment.script);
+      if (kind === 'p2tr') transaction.updateInput(0, { tapInternalKey: pubSchnorr(secret) });
+      transaction.signIdx(secret, 0);
+      transaction.finalizeIdx(0);
+      return base64.encode(RawWitness.encode(transaction.getInput(0).finalScriptWitness ?? []));
+    },
+  };
+}
