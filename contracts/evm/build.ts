@@ -20,7 +20,13 @@ import {
 import { mnemonicToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { withAnvil } from './anvil.ts';
-import { type Compiled, compileContracts, EVM_VERSION, SOLC_VERSION } from './compile.ts';
+import {
+  type Compiled,
+  compileContracts,
+  EVM_VERSION,
+  OPTIMIZER_RUNS,
+  SOLC_VERSION,
+} from './compile.ts';
 import { typescript } from './typescript.ts';
 
 const here = import.meta.dirname;
@@ -106,7 +112,7 @@ export async function generate(): Promise<Map<string, string>> {
   const compiled = compileContracts();
   const pinned = await withAnvil((rpcUrl) => pin(compiled, rpcUrl));
   const { devTokens, ...deployment } = pinned;
-  const compiler = { solc: SOLC_VERSION, evmVersion: EVM_VERSION, optimizerRuns: 1_000_000 };
+  const compiler = { solc: SOLC_VERSION, evmVersion: EVM_VERSION, optimizerRuns: OPTIMIZER_RUNS };
   const files = new Map<string, string>();
   const hashes: Record<string, Hex> = {
     ParleyFactory: pinned.factory.codeHash,

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Takes a fee of 1 % (rounded down) out of every transfer. For tests; anyone mints.
-/// @notice `setFee` lets a test turn the fee off and on again, so that an escrow can be funded first.
+/// @notice `setFee` turns the fee off and on again, so that a test can fund an escrow first.
 contract FeeToken {
     string public constant name = "Fee Token";
     string public constant symbol = "FEE";

@@ -41,7 +41,9 @@ contract ParleyEscrow {
     /// @notice A native payment was refused by its receiver. Nothing changed; try again later.
     error PaymentRejected(address to, uint256 amount);
     /// @notice A claim made the escrow lose something else than the amount.
-    error WrongAmountSent(address token, uint256 balanceBefore, uint256 balanceAfter, uint256 amount);
+    error WrongAmountSent(
+        address token, uint256 balanceBefore, uint256 balanceAfter, uint256 amount
+    );
 
     /// @dev 0xff and the factory's address, left aligned: how a CREATE2 preimage begins.
     bytes32 private immutable _create2Prefix;
@@ -86,7 +88,9 @@ contract ParleyEscrow {
     /// @param terms The terms this escrow was funded under.
     function refund(Terms calldata terms) external {
         _requireOwn(terms);
-        if (block.timestamp < terms.timelock) revert RefundTooEarly(terms.timelock, block.timestamp);
+        if (block.timestamp < terms.timelock) {
+            revert RefundTooEarly(terms.timelock, block.timestamp);
+        }
 
         address token = terms.token;
         if (token == address(0)) {

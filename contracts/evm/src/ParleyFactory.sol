@@ -98,8 +98,12 @@ contract ParleyFactory {
     }
 
     function _requireTimelock(uint256 timelock) private view {
-        uint256 earliest = block.timestamp + MIN_AHEAD;
-        uint256 latest = block.timestamp + MAX_AHEAD;
+        uint256 earliest;
+        uint256 latest;
+        unchecked {
+            earliest = block.timestamp + MIN_AHEAD; // no clock is near 2^256
+            latest = block.timestamp + MAX_AHEAD;
+        }
         if (timelock < earliest || timelock > latest) {
             revert TimelockOutOfBounds(timelock, earliest, latest);
         }
@@ -111,7 +115,7 @@ contract ParleyFactory {
         bytes32 topic = EscrowFunded.selector;
         bytes32 salt;
         assembly ("memory-safe") {
-            // the addresses were read, and so found clean, before: these words are abi.encode(terms)
+            // its addresses were read, so found clean, before: these words are abi.encode(terms)
             let m := mload(0x40)
             calldatacopy(m, terms, 0xc0)
             salt := keccak256(m, 0xc0)
