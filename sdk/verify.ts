@@ -11,11 +11,11 @@ import type { ChainKey, Family } from '../core/families.ts';
 import { type Hex32, opens, parseHex32 } from '../core/hashlock.ts';
 import { depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
-import { funderOf, initiatorOf, type LegName, type Party, roleOf } from '../core/trade.ts';
-import type { Role } from '../core/trade.ts';
+import type { LegName, Party, Role } from '../core/trade.ts';
+import { funderOf, initiatorOf, roleOf } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
-import { type ChainView, type ChainViews, givenLeg, type OwnLeg, type OwnTrade } from './trade.ts';
-import { ownLegs } from './trade.ts';
+import type { ChainView, ChainViews, OwnLeg, OwnTrade, PinnedAsset } from './trade.ts';
+import { givenLeg, ownLegs } from './trade.ts';
 import type { Asset, Swap, SwapLeg } from './types.ts';
 
 export type VerifiedLeg = {
@@ -53,31 +53,31 @@ export function mustEqual(field: string, expected: unknown, got: unknown): void 
 
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
+  return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text;
 }
 
 /** The market's asset must be the pinned one. */
-export function verifyAsset(asset: Asset, pinned: Omit<PinnedId, 'highValueFrom'>): void {
+export function verifyAsset(asset: Asset, pinned: PinnedAsset): void {
   mustEqual('asset.id', pinned.id, asset.id);
   mustEqual('asset.chain', pinned.chain, asset.chain);
   mustEqual('asset.address', pinned.token, asset.address);
   mustEqual('asset.decimals', pinned.decimals, asset.decimals);
 }
-type PinnedId = OwnTrade['base'];
 
 /**
- * The swap, checked. `now` is the customer's clock (Unix seconds). Throws VerificationError.
+ * The swap, checked. `at.now` is the customer's clock (Unix seconds). Throws VerificationError.
  * Destinations of the other side are its own business: it checks them as this side checks its own.
  */
 export function verifySwap(
   swap: Swap,
   trade: OwnTrade,
   views: ChainViews,
-  now: number,
+  at: { readonly swapId: string; readonly now: number },
 ): VerifiedSwap {
+  mustEqual('id', at.swapId, swap.id);
   const own = ownLegs(trade, views);
   const hashlock = verifyParties(swap, trade, own.long);
-  const { agreedAt, times } = verifyDeadlines(swap, trade, own, now);
+  const { agreedAt, times } = verifyDeadlines(swap, trade, own, at.now);
   const leg = (name: LegName) =>
     verifyLeg(swap.legs[name], own[name], name === own.long, times.refundAt[name], {
       trade,

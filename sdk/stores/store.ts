@@ -1,8 +1,7 @@
 // What the customer keeps: the secret of each hashlock, and of each swap everything it takes to
 // claim and refund alone. Implemented by memory.ts and file.ts; a bot may bring its own database.
 
-import { randomBytes } from '@noble/hashes/utils.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { type Hex32, hashlockOf } from '../../core/hashlock.ts';
 import type { OwnTrade } from '../trade.ts';
 import type { VerifiedSwap } from '../verify.ts';

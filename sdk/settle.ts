@@ -1,0 +1,158 @@
+// Drives one side of a swap to its end: funds when the other leg is there, claims in time, refunds
+// when it must. It decides by the customer's own trade, clock and chain sources alone; the market
+// is asked to build and to relay, and nothing it says is believed. Every step can be repeated after
+// a crash at any point, and once funded the market is not needed any more.
+
+import { ParleyError } from '../core/errors.ts';
+import { legStatus } from '../core/facts.ts';
+import { fundBy } from '../core/gates.ts';
+import { nextSteps } from '../core/next.ts';
+import { type SwapStatus, swapStatus } from '../core/status.ts';
+import { pessimistic } from '../core/swap.ts';
+import type { LegName } from '../core/trade.ts';
+import { sleep } from './http.ts';
+import { claim, fund, refund } from './settle/act.ts';
+import {
+  type Context,
+  contextOf,
+  look,
+  ownSides,
+  type Seen,
+  type SettleInput,
+} from './settle/context.ts';
+import { prepare, refresh } from './settle/prepare.ts';
+import type { SwapRecord } from './stores/store.ts';
+
+export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
+
+/** How it ended for this side. */
+export type Outcome = {
+  readonly swapId: string;
+  /** `received`: paid what was promised; `refunded`: own funds back; `nothing`: none moved. */
+  readonly end: 'received' | 'refunded' | 'nothing';
+  /** By the customer's own chains. */
+  readonly status: SwapStatus;
+  /** As the chains show them, whoever sent them. */
+  readonly txids: Readonly<
+    Record<LegName, { fund: string | null; claim: string | null; refund: string | null }>
+  >;
+};
+
+/**
+ * Runs until this side has nothing left to do. Throws VerificationError when the market lies about
+ * the terms, SettleError when a person is needed, and the signal's reason when it is aborted. Call
+ * again with the same store to go on.
+ */
+export async function settle(input: SettleInput): Promise<Outcome> {
+  const context = contextOf(input);
+  let record = await prepare(context);
+  if (record === null) return nothing(context);
+  let askedAtMs = performance.now();
+  for (;;) {
+    context.signal?.throwIfAborted();
+    try {
+      let seen = await look(context, record);
+      record = await remember(context, record, seen);
+      if (performance.now() - askedAtMs > context.marketPollMs) {
+        askedAtMs = performance.now();
+        const before: SwapRecord = record;
+        record = await refresh(context, record, seen);
+        if (record !== before) seen = await look(context, record);
+      }
+      if (ended(record, seen)) return outcome(context, record, seen);
+      record = await act(context, record, seen);
+    } catch (error) {
+      context.signal?.throwIfAborted();
+      if (!(error instanceof ParleyError) || !passing(error)) throw error;
+      context.tell('waiting', null, error.message);
+      // What was kept before the interruption counts.
+      record = (await context.store.getSwap(context.swapId)) ?? record;
+    }
+    await sleep(context.pollMs, context.signal);
+  }
+}
+
+/** Not now, or not reachable: the next look may find it otherwise. */
+function passing(error: ParleyError): boolean {
+  return (
+    error.kind === 'conflict' ||
+    error.kind === 'timeout' ||
+    error.kind === 'unavailable' ||
+    error.code === 'refused_by_node'
+  );
+}
+
+/** The most urgent step that the rules open to this side now. */
+async function act(context: Context, record: SwapRecord, seen: Seen): Promise<SwapRecord> {
+  const { gives, gets } = ownSides(record);
+  const open = nextSteps(seen.state, seen.clocks).filter(({ by }) => by === record.swap.role);
+  const has = (action: string, leg: LegName) =>
+    open.some((step) => step.action === action && step.leg === leg);
+  if (has('claim', gets)) return claim(context, record, seen);
+  if (has('refund', gives)) return refund(context, record, seen);
+  if (has('fund', gives)) return fund(context, record);
+  const [first] = open;
+  if (first !== undefined) context.tell('waiting', first.leg, first.why);
+  return record;
+}
+
+/** Keeps a secret that was seen: a chain may take it back, nobody can forget it. */
+async function remember(context: Context, record: SwapRecord, seen: Seen): Promise<SwapRecord> {
+  for (const name of ['a', 'b'] as const) {
+    const { facts, requiredConfirmations } = seen.state.legs[name];
+    const last = facts.refunded ?? facts.claimed ?? facts.funded;
+    if (last === null) continue;
+    const what = facts.refunded ? 'refund' : facts.claimed ? 'claim' : 'funding';
+    const depth = last.deep ? 'deep' : `not yet ${requiredConfirmations} deep`;
+    context.tell('seen', name, `${what} of leg ${name} is ${depth}`, last.txid);
+  }
+  const { secret } = seen.state;
+  if (secret === null || record.publicSecret === secret) return record;
+  await context.store.putSecret(record.swap.hashlock, secret);
+  const next = { ...record, publicSecret: secret };
+  await context.store.putSwap(next);
+  return next;
+}
+
+/** Whether anything can still be gained or lost by this side. */
+function ended(record: SwapRecord, { state, clocks }: Seen): boolean {
+  const { gives, gets } = ownSides(record);
+  const [own, other] = [state.legs[gives], state.legs[gets]];
+  const ownStatus = legStatus(own.facts);
+  const otherStatus = legStatus(other.facts);
+  const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
+  const untouched = ownStatus === 'unfunded' && record.funding === null;
+  const neverFunds = untouched && (now > fundBy(state, own) || state.secret !== null);
+  const ownDone =
+    ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||
+    neverFunds;
+  if (!ownDone) return false;
+  const otherOpen = otherStatus === 'funded' || otherStatus === 'seen';
+  // With the secret public the other leg can still be claimed; without it, it cannot any more.
+  return !otherOpen || state.secret === null;
+}
+
+function outcome(context: Context, record: SwapRecord, { state, clocks }: Seen): Outcome {
+  const { gives, gets } = ownSides(record);
+  const status = swapStatus(state, clocks.wall);
+  const received = legStatus(state.legs[gets].facts) === 'claimed';
+  const refunded = legStatus(state.legs[gives].facts) === 'refunded';
+  const end = received ? 'received' : refunded ? 'refunded' : 'nothing';
+  context.tell('ended', null, `${end}; the swap is ${status}`);
+  const txids = (name: LegName) => {
+    const { facts } = state.legs[name];
+    return {
+      fund: facts.funded?.txid ?? (name === gives ? (record.funding?.txid ?? null) : null),
+      claim: facts.claimed?.txid ?? null,
+      refund: facts.refunded?.txid ?? null,
+    };
+  };
+  return { swapId: record.swap.id, end, status, txids: { a: txids('a'), b: txids('b') } };
+}
+
+function nothing(context: Context): Outcome {
+  const none = { fund: null, claim: null, refund: null };
+  context.tell('ended', null, 'the addresses were not complete in time: nothing moved');
+  const txids = { a: none, b: none };
+  return { swapId: context.swapId, end: 'nothing', status: 'expired', txids };
+}

@@ -1,0 +1,337 @@
+// The three verbs of one side. Each: gate, build, verify, sign, gate again, keep, send. What was
+// kept is sent again and never made twice.
+
+import type { Material, Signed } from '../../chains/material.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
+import type { LegName } from '../../core/trade.ts';
+import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
+import { sleep } from '../http.ts';
+import type { Kept, SwapRecord } from '../stores/store.ts';
+import type { Built } from '../types.ts';
+import { type Asked, verifyMaterial } from '../verify-material.ts';
+import type { BitcoinWallet, EvmWallet } from '../wallets/wallet.ts';
+import {
+  type Context,
+  legOf,
+  look,
+  ownSides,
+  type Seen,
+  type SetLeg,
+  sourceOf,
+  walletOf,
+  watchedOf,
+} from './context.ts';
+import { signalOf } from './prepare.ts';
+
+/** A transaction that nobody shows is sent again after this long, through one's own node. */
+const resendAfterMs = 5_000;
+const approvalLimitMs = 120_000;
+
+/** Funds the own leg. Needs the market: with it gone nothing new is begun. */
+export async function fund(context: Context, record: SwapRecord): Promise<SwapRecord> {
+  const { gives } = ownSides(record);
+  if (record.funding !== null) return fundAgain(context, record, record.funding);
+  const built = await askToFund(context, record, gives);
+  if (built === null) return record;
+  const leg = legOf(record, gives);
+  await preflight(context, record);
+  const kept = await signFunding(context, record, built);
+  // Signing may have taken long: everything is looked at once more, right before sending.
+  const fresh = await look(context, record);
+  fundGate(fresh.state, gives, fresh.clocks);
+  const next = { ...record, funding: kept };
+  await context.store.putSwap(next);
+  await send(context, leg, kept);
+  context.tell('funded', gives, `sent the funding of leg ${gives} to ${leg.escrow.address}`, kept.txid);
+  return next;
+}
+
+async function askToFund(
+  context: Context,
+  record: SwapRecord,
+  name: LegName,
+): Promise<Built | null> {
+  const { client } = context;
+  if (client === null) {
+    context.tell('waiting', name, 'the market is gone: nothing new is funded');
+    return null;
+  }
+  try {
+    const built = await client.fund(context.swapId, name, signalOf(context));
+    const leg = legOf(record, name);
+    const { view } = sourceOf(context, leg.chain);
+    const { deadlines } = record.swap;
+    const validUntil = leg.long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
+    verifyMaterial(built, { verb: 'fund' }, leg.escrow.terms, view, { validUntil, outputs: null });
+    return built;
+  } catch (error) {
+    if (!(error instanceof ParleyApiError)) throw error;
+    if (!error.unreachable && error.status !== 409) throw error;
+    context.tell('market_refused', name, error.message);
+    return null;
+  }
+}
+
+/** Both legs must be payable before either is worth funding. */
+async function preflight(context: Context, record: SwapRecord): Promise<void> {
+  const { gives, gets } = ownSides(record);
+  for (const [name, about] of [[gets, 'payout'], [gives, 'payout'], [gives, 'funding']] as const) {
+    const leg = legOf(record, name);
+    // An approval is part of the funding: whether the token lets the factory take it is tried
+    // when the funding itself is signed.
+    if (about === 'funding' && leg.escrow.terms.token !== null) continue;
+    const { adapter } = sourceOf(context, leg.chain);
+    await adapter.preflight(leg.escrow.terms, about, context.limit());
+  }
+}
+
+async function signFunding(context: Context, record: SwapRecord, built: Built): Promise<Kept> {
+  const { gives } = ownSides(record);
+  const leg = legOf(record, gives);
+  const wallet = walletOf(context, leg.chain);
+  if (wallet.family === 'bitcoin') {
+    return wallet.signPayment(leg.escrow.address, leg.amount, context.limit());
+  }
+  if (built.sign !== 'evm-tx') throw new VerificationError('sign', 'evm-tx', built.sign);
+  const [funding, ...approvals] = [...built.txs].reverse();
+  if (funding === undefined) throw new VerificationError('txs', 'a call', 'none');
+  for (const approval of approvals.reverse()) {
+    const kept = await wallet.sign(built.chainId, approval, context.limit());
+    await send(context, leg, kept);
+    await untilMined(context, wallet, kept.txid);
+    context.tell('approved', gives, 'the factory may take exactly the amount', kept.txid);
+  }
+  return wallet.sign(built.chainId, funding, context.limit());
+}
+
+async function untilMined(context: Context, wallet: EvmWallet, txid: string): Promise<void> {
+  const until = performance.now() + approvalLimitMs;
+  for (;;) {
+    const result = await wallet.mined(txid, context.limit());
+    if (result === 'succeeded') return;
+    if (result === 'reverted' || performance.now() > until) {
+      throw new ParleyError('funding_would_fail', `the approval ${txid} did not succeed`, { txid });
+    }
+    await sleep(context.pollMs, context.signal);
+  }
+}
+
+/** Sends the kept funding again while it may still be sent. Never makes another beside it. */
+async function fundAgain(context: Context, record: SwapRecord, kept: Kept): Promise<SwapRecord> {
+  const { gives } = ownSides(record);
+  const wallet = walletOf(context, legOf(record, gives).chain);
+  if (wallet.family === 'bitcoin') wallet.reserve(kept.raw);
+  if (!due(context, kept)) return record;
+  try {
+    await send(context, legOf(record, gives), kept);
+    return record;
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
+    if (wallet.family === 'evm') {
+      // The factory makes the escrow of these terms once, so another funding cannot double it.
+      wallet.forget();
+      const next = { ...record, funding: null };
+      await context.store.putSwap(next);
+      return next;
+    }
+    const sentence =
+      `the node refuses the kept funding ${kept.txid}: ${error.message}. Its coins were probably ` +
+      'spent elsewhere. Nothing is signed again, because both might be mined';
+    throw new SettleError('funding_replaced', sentence, { cause: error });
+  }
+}
+
+/** Claims the leg that pays this side. */
+export async function claim(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+): Promise<SwapRecord> {
+  const { gets } = ownSides(record);
+  const secret = seen.state.secret ?? (await context.store.getSecret(record.swap.hashlock));
+  if (secret === null) {
+    const sentence = `the store has no secret for ${record.swap.hashlock}`;
+    throw new SettleError('secret_lost', sentence);
+  }
+  mustOpen(seen.state, secret);
+  claimGate(seen.state, gets, seen.clocks);
+  if (record.claim !== null) return resend(context, record, 'claim', gets);
+  // Asking the market to build a claim tells it the secret: only once the secret is public.
+  const ask = seen.state.secret !== null;
+  const kept = await spend(context, record, gets, { verb: 'claim', secret }, ask);
+  const fresh = await look(context, record);
+  claimGate(fresh.state, gets, fresh.clocks);
+  const next = { ...record, claim: kept };
+  await context.store.putSwap(next);
+  await sendAnyway(context, next, 'claim', gets);
+  context.tell('claimed', gets, `sent the claim of leg ${gets}`, kept.txid);
+  return next;
+}
+
+/** Takes back what the own leg holds. */
+export async function refund(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+): Promise<SwapRecord> {
+  const { gives } = ownSides(record);
+  const { timelock } = legOf(record, gives);
+  refundGate(seen.state.legs[gives], timelock, seen.clocks);
+  if (record.refund !== null) return resend(context, record, 'refund', gives);
+  const kept = await spend(context, record, gives, { verb: 'refund' }, true);
+  const next = { ...record, refund: kept };
+  await context.store.putSwap(next);
+  await sendAnyway(context, next, 'refund', gives);
+  context.tell('refunded', gives, `sent the refund of leg ${gives}`, kept.txid);
+  return next;
+}
+
+type Spending = Asked & { readonly verb: 'claim' | 'refund' };
+
+/** A signed claim or refund: built by the market and verified, or else built here. */
+async function spend(
+  context: Context,
+  record: SwapRecord,
+  name: LegName,
+  asked: Spending,
+  ask: boolean,
+): Promise<Kept> {
+  const leg = legOf(record, name);
+  const { view } = sourceOf(context, leg.chain);
+  const built = ask ? await askToSpend(context, name, asked) : null;
+  if (built !== null) {
+    try {
+      verifyMaterial(built, asked, leg.escrow.terms, view);
+      return await signSpend(context, record, name, asked, built);
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      context.tell('market_lied', name, error.message);
+    }
+  }
+  const own = await buildAlone(context, record, name, asked);
+  verifyMaterial(own, asked, leg.escrow.terms, view);
+  return signSpend(context, record, name, asked, own);
+}
+
+async function askToSpend(
+  context: Context,
+  name: LegName,
+  asked: Spending,
+): Promise<Built | null> {
+  const { client, swapId } = context;
+  if (client === null) return null;
+  try {
+    return asked.verb === 'claim'
+      ? await client.claim(swapId, name, asked.secret, signalOf(context))
+      : await client.refund(swapId, name, {}, signalOf(context));
+  } catch (error) {
+    if (!(error instanceof ParleyApiError)) throw error;
+    context.tell('market_refused', name, error.message);
+    return null;
+  }
+}
+
+async function buildAlone(
+  context: Context,
+  record: SwapRecord,
+  name: LegName,
+  asked: Spending,
+): Promise<Material> {
+  const { adapter } = sourceOf(context, legOf(record, name).chain);
+  const input = { escrow: watchedOf(record, name), feeRateSatPerVbyte: null };
+  return asked.verb === 'claim'
+    ? adapter.buildClaim(input, asked.secret, context.limit())
+    : adapter.buildRefund(input, context.limit());
+}
+
+async function signSpend(
+  context: Context,
+  record: SwapRecord,
+  name: LegName,
+  asked: Spending,
+  built: Material,
+): Promise<Kept> {
+  const { chain } = legOf(record, name);
+  const wallet = walletOf(context, chain);
+  if (built.sign === 'evm-tx' && wallet.family === 'evm') {
+    const [call] = built.txs;
+    if (call === undefined) throw new VerificationError('txs', 'a call', 'none');
+    return wallet.sign(built.chainId, call, context.limit());
+  }
+  if (built.sign !== 'btc-sighash' || wallet.family !== 'bitcoin') {
+    throw new VerificationError('sign', `for a ${wallet.family} wallet`, built.sign);
+  }
+  const signed = await signPsbt(context, wallet, asked, built);
+  const { adapter } = sourceOf(context, chain);
+  const { txid, raw } = await adapter.readSigned(signed, context.limit());
+  return { txid, raw };
+}
+
+async function signPsbt(
+  context: Context,
+  wallet: BitcoinWallet,
+  asked: Spending,
+  built: Material & { sign: 'btc-sighash' },
+): Promise<Signed> {
+  const signaturesHex = await wallet.signSighashes(built.sighashHexes, context.limit());
+  const preimage = asked.verb === 'claim' ? { preimageHex: asked.secret } : {};
+  return { psbtBase64: built.psbtBase64, signaturesHex, ...preimage };
+}
+
+function due(context: Context, kept: Kept): boolean {
+  const last = context.sentAtMs.get(kept.txid);
+  return last === undefined || performance.now() - last > resendAfterMs;
+}
+
+/** Sends a kept claim or refund again; one that no node takes any more is made anew. */
+async function resend(
+  context: Context,
+  record: SwapRecord,
+  verb: 'claim' | 'refund',
+  name: LegName,
+): Promise<SwapRecord> {
+  const kept = record[verb];
+  if (kept === null || !due(context, kept)) return record;
+  return sendAnyway(context, record, verb, name);
+}
+
+async function sendAnyway(
+  context: Context,
+  record: SwapRecord,
+  verb: 'claim' | 'refund',
+  name: LegName,
+): Promise<SwapRecord> {
+  const kept = record[verb];
+  if (kept === null) return record;
+  try {
+    await send(context, legOf(record, name), kept);
+    return record;
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
+    const wallet = walletOf(context, legOf(record, name).chain);
+    if (wallet.family === 'evm') wallet.forget();
+    const next = { ...record, [verb]: null };
+    await context.store.putSwap(next);
+    return next;
+  }
+}
+
+/** First through the market, which shows it to both sides; else, or again, through one's own node. */
+async function send(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+  const again = context.sentAtMs.has(kept.txid);
+  context.sentAtMs.set(kept.txid, performance.now());
+  const { chain, leg: name } = leg;
+  if (context.client !== null && !again) {
+    try {
+      await context.client.broadcast(chain, kept.raw, signalOf(context));
+      return;
+    } catch (error) {
+      if (!(error instanceof ParleyApiError)) throw error;
+      context.tell('market_refused', name, error.message);
+    }
+  }
+  const { adapter } = sourceOf(context, chain);
+  const read = await adapter.readSigned(kept.raw, context.limit());
+  await adapter.broadcast(read, context.limit());
+}

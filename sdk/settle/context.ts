@@ -1,0 +1,174 @@
+// What a settlement works with: the trade, the market (if it is there), the customer's own chain
+// sources, wallets and store. And how it reads one swap from its own chains.
+
+import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
+import { type LegName, otherLeg } from '../../core/trade.ts';
+import type { ParleyClient } from '../client.ts';
+import { SettleError } from '../errors.ts';
+import type { Store, SwapRecord } from '../stores/store.ts';
+import { type ChainView, type ChainViews, givenLeg, type OwnTrade } from '../trade.ts';
+import type { VerifiedLeg } from '../verify.ts';
+import type { Wallet } from '../wallets/wallet.ts';
+
+/** A chain as the customer sees it, through a node of its own choice. */
+export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAdapter };
+
+export type ProgressStep =
+  | 'address_set'
+  | 'verified'
+  | 'approved'
+  | 'funded'
+  | 'seen'
+  | 'claimed'
+  | 'refunded'
+  | 'waiting'
+  | 'market_refused'
+  | 'market_lied'
+  | 'ended';
+
+export type Progress = {
+  readonly swapId: string;
+  readonly step: ProgressStep;
+  readonly leg: LegName | null;
+  readonly txid: string | null;
+  readonly text: string;
+};
+
+export type SettleInput = {
+  readonly swapId: string;
+  /** Absent: the swap must be in the store already (a restart). */
+  readonly trade?: OwnTrade;
+  /** null: the market is gone; claims and refunds need none. */
+  readonly client: ParleyClient | null;
+  readonly sources: ReadonlyMap<ChainKey, ChainSource>;
+  readonly wallets: ReadonlyMap<ChainKey, Wallet>;
+  readonly store: Store;
+  /** The customer's clock, Unix seconds; default the machine's. */
+  readonly now?: () => number | Promise<number>;
+  /** Pause between looks at the chains; default 1 s. */
+  readonly pollMs?: number;
+  /** Least time between questions to the market; default 2 s. */
+  readonly marketPollMs?: number;
+  /** Time limit of one read of a chain; default 15 s. */
+  readonly chainTimeoutMs?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+};
+
+export type Context = Omit<SettleInput, 'now'> & {
+  readonly now: () => Promise<number>;
+  readonly pollMs: number;
+  readonly marketPollMs: number;
+  /** A limit for one chain read or signature, ended early by the caller's signal. */
+  readonly limit: () => AbortSignal;
+  readonly tell: (step: ProgressStep, leg: LegName | null, text: string, txid?: string) => void;
+  /** When each transaction was last sent (performance.now()). */
+  readonly sentAtMs: Map<string, number>;
+};
+
+export function contextOf(input: SettleInput): Context {
+  const { now = () => Math.floor(Date.now() / 1000), signal } = input;
+  const limitMs = input.chainTimeoutMs ?? 15_000;
+  let told = '';
+  return {
+    ...input,
+    now: async () => now(),
+    pollMs: input.pollMs ?? 1_000,
+    marketPollMs: input.marketPollMs ?? 2_000,
+    limit: () => {
+      const limit = AbortSignal.timeout(limitMs);
+      return signal === undefined ? limit : AbortSignal.any([limit, signal]);
+    },
+    tell: (step, leg, text, txid) => {
+      const key = `${step} ${leg} ${text} ${txid}`;
+      // A pass repeats itself until something changes.
+      if (key === told) return;
+      told = key;
+      input.onProgress?.({ swapId: input.swapId, step, leg, text, txid: txid ?? null });
+    },
+    sentAtMs: new Map(),
+  };
+}
+
+export function viewsOf(context: Pick<Context, 'sources'>): ChainViews {
+  return new Map([...context.sources].map(([chain, { view }]) => [chain, view]));
+}
+
+export function sourceOf(context: Context, chain: ChainKey): ChainSource {
+  const source = context.sources.get(chain);
+  if (source !== undefined) return source;
+  throw new SettleError('no_source', `no chain source of your own for "${chain}"`);
+}
+
+export function walletOf(context: Context, chain: ChainKey): Wallet {
+  const wallet = context.wallets.get(chain);
+  if (wallet !== undefined) return wallet;
+  throw new SettleError('no_wallet', `no wallet of your own for "${chain}"`);
+}
+
+/** A verified leg whose destinations are known: every leg of a record. */
+export type SetLeg = VerifiedLeg & { readonly escrow: NonNullable<VerifiedLeg['escrow']> };
+
+export function legOf(record: SwapRecord, name: LegName): SetLeg {
+  const leg = record.swap.legs[name];
+  if (leg.escrow === null) throw new SettleError('bad_record', `leg ${name} has no escrow`);
+  return { ...leg, escrow: leg.escrow };
+}
+
+/** The leg this customer funds, and the one that pays it. */
+export function ownSides(record: SwapRecord): { gives: LegName; gets: LegName } {
+  const gives = givenLeg(record.trade.party);
+  return { gives, gets: otherLeg(gives) };
+}
+
+export function watchedOf(record: SwapRecord, name: LegName): WatchedEscrow {
+  const { escrow, requiredConfirmations } = legOf(record, name);
+  return {
+    address: escrow.address,
+    terms: escrow.terms,
+    requiredConfirmations,
+    since: record.swap.agreedAt,
+  };
+}
+
+export type Seen = { readonly state: SwapState; readonly clocks: Clocks };
+
+/** The swap as the customer's own chains show it now. Asks the market nothing. */
+export async function look(context: Context, record: SwapRecord): Promise<Seen> {
+  const [a, b] = await Promise.all([lookAt(context, record, 'a'), lookAt(context, record, 'b')]);
+  const secret: Hex32 | null = record.publicSecret ?? a.leg.facts.secret ?? b.leg.facts.secret;
+  const { hashlock, deadlines } = record.swap;
+  return {
+    state: { hashlock, deadlines, secret, lapsed: false, legs: { a: a.leg, b: b.leg } },
+    clocks: { wall: await context.now(), a: a.clock, b: b.clock },
+  };
+}
+
+async function lookAt(
+  context: Context,
+  record: SwapRecord,
+  name: LegName,
+): Promise<{ leg: Leg; clock: number }> {
+  const { escrow, ...leg } = legOf(record, name);
+  const { adapter } = sourceOf(context, leg.chain);
+  const [facts, heads] = await Promise.all([
+    adapter.readEscrow(watchedOf(record, name), context.limit()),
+    adapter.heads(context.limit()),
+  ]);
+  const { payout, refund } = escrow.terms;
+  return {
+    leg: {
+      ...leg,
+      facts,
+      escrow: escrow.address,
+      payoutAddress: payout.address,
+      payoutPubkey: payout.pubkey,
+      refundAddress: refund.address,
+      refundPubkey: refund.pubkey,
+    },
+    clock: heads.clock,
+  };
+}

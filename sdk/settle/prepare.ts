@@ -1,0 +1,127 @@
+// Before any money moves: names the customer's addresses, checks the market's swap against the
+// customer's trade, and keeps on disk all that claiming and refunding alone will take.
+
+import { legStatus } from '../../core/facts.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { ParleyClient } from '../client.ts';
+import { ParleyApiError, SettleError } from '../errors.ts';
+import { sleep } from '../http.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import { givenLeg, ownLegs, type OwnTrade } from '../trade.ts';
+import type { Swap } from '../types.ts';
+import { verifySwap, type VerifiedSwap } from '../verify.ts';
+import { type Context, ownSides, type Seen, viewsOf } from './context.ts';
+
+/** The kept record, or a new one as soon as the swap is complete; null when it came to nothing. */
+export async function prepare(context: Context): Promise<SwapRecord | null> {
+  const kept = await context.store.getSwap(context.swapId);
+  if (kept !== null) return kept;
+  const { trade, client, swapId } = context;
+  if (trade === undefined || client === null) {
+    const sentence = `swap ${swapId} is not in the store: a first run needs the trade and the market`;
+    throw new SettleError('unknown_record', sentence);
+  }
+  for (;;) {
+    const swap = await named(context, trade, await untilAnswered(context, client));
+    const at = { swapId, now: await context.now() };
+    const verified = verifySwap(swap, trade, viewsOf(context), at);
+    if (complete(verified)) {
+      const record: SwapRecord = {
+        trade,
+        swap: verified,
+        funding: null,
+        claim: null,
+        refund: null,
+        publicSecret: null,
+      };
+      await context.store.putSwap(record);
+      context.tell('verified', null, 'escrows, deadlines and roles follow from your own trade');
+      return record;
+    }
+    if ((await context.now()) > verified.deadlines.initiatorFundBy) return null;
+    context.tell('waiting', null, 'the other side has yet to name its addresses');
+    await sleep(context.marketPollMs, context.signal);
+  }
+}
+
+function complete(swap: VerifiedSwap): boolean {
+  return swap.legs.a.escrow !== null && swap.legs.b.escrow !== null;
+}
+
+/** Nothing has moved yet, so a market that is away is waited for. */
+async function untilAnswered(context: Context, client: ParleyClient): Promise<Swap> {
+  for (;;) {
+    try {
+      return await client.swap(context.swapId, signalOf(context));
+    } catch (error) {
+      if (!(error instanceof ParleyApiError) || !error.unreachable) throw error;
+      context.tell('waiting', null, error.message);
+      await sleep(context.marketPollMs, context.signal);
+    }
+  }
+}
+
+export function signalOf(context: Context): { signal?: AbortSignal } {
+  return context.signal === undefined ? {} : { signal: context.signal };
+}
+
+/** Tells the market the customer's addresses where it has none or others. */
+async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Swap> {
+  const { client } = context;
+  if (client === null) return first;
+  const gives = givenLeg(trade.party);
+  const own = ownLegs(trade, viewsOf(context));
+  let swap = first;
+  for (const name of ['a', 'b'] as const) {
+    const kind = name === gives ? 'refund' : 'payout';
+    const wanted = name === gives ? trade.refundTo : trade.payTo;
+    const said = swap.legs[name];
+    const same =
+      said[`${kind}Address`] === wanted.address &&
+      (said[`${kind}Pubkey`] ?? null) === wanted.pubkey;
+    if (same) continue;
+    const { chain } = own[name].asset;
+    const input = { chain, address: wanted.pubkey ?? wanted.address };
+    swap = await client.setAddress(context.swapId, input, signalOf(context));
+    context.tell('address_set', name, `${kind} address of leg ${name}: ${wanted.address}`);
+  }
+  return swap;
+}
+
+/**
+ * Until a leg is funded the other side may still correct its own key, and the escrow moves with
+ * it. Takes such a correction over, checked like the first time; funded legs stay as they are.
+ */
+export async function refresh(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+): Promise<SwapRecord> {
+  const { client } = context;
+  const open = (name: LegName) =>
+    legStatus(seen.state.legs[name].facts) === 'unfunded' &&
+    (name !== ownSides(record).gives || record.funding === null);
+  if (client === null || (!open('a') && !open('b'))) return record;
+  let swap: Swap;
+  try {
+    swap = await client.swap(context.swapId, signalOf(context));
+  } catch (error) {
+    if (error instanceof ParleyApiError && error.unreachable) return record;
+    throw error;
+  }
+  const at = { swapId: context.swapId, now: await context.now() };
+  const verified = verifySwap(swap, record.trade, viewsOf(context), at);
+  const moved = (name: LegName) =>
+    open(name) &&
+    verified.legs[name].escrow !== null &&
+    verified.legs[name].escrow.address !== record.swap.legs[name].escrow?.address;
+  if (!moved('a') && !moved('b')) return record;
+  const legs = {
+    a: moved('a') ? verified.legs.a : record.swap.legs.a,
+    b: moved('b') ? verified.legs.b : record.swap.legs.b,
+  };
+  const next = { ...record, swap: { ...record.swap, legs } };
+  await context.store.putSwap(next);
+  context.tell('verified', null, 'the other side corrected an address: escrows checked again');
+  return next;
+}

@@ -1,0 +1,212 @@
+// Tests only: a swap as an honest market would answer it, made by the same pure core, and ways to
+// alter every field of a JSON value in turn.
+
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
+import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { bitcoinEscrow } from '../../chains/bitcoin/plan.ts';
+import { evmDeployment, evmEscrow } from '../../chains/evm/plan.ts';
+import { evmChains } from '../../chains/evm/policy.ts';
+import { deadlines } from '../../core/deadlines.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { Destination, EscrowTerms } from '../../core/terms.ts';
+import { funderOf, type LegName, type Party, roleOf } from '../../core/trade.ts';
+import type { ChainView, OwnTrade, PinnedAsset } from '../trade.ts';
+import type { Swap, SwapLeg } from '../types.ts';
+
+export const secret = '5e'.repeat(32);
+export const now = 1_800_000_000;
+export const swapId = '0193f0a0-0000-7000-8000-000000000001';
+
+const bitcoinPolicy: ChainPolicy = {
+  floorSeconds: 86_400,
+  normal: { confirmations: 3, settleSeconds: 6_720, outageSeconds: 3_600 },
+  high: { confirmations: 6, settleSeconds: 9_900, outageSeconds: 3_600 },
+  lateClaimSeconds: 7_200,
+  reactSeconds: 1_800,
+  signSeconds: 600,
+  detectSeconds: 60,
+};
+
+export const bitcoinView: ChainView & { family: 'bitcoin' } = {
+  family: 'bitcoin',
+  chain: 'bitcoin-regtest',
+  network: bitcoinNetworks.regtest,
+  policy: bitcoinPolicy,
+};
+export const evmView: ChainView & { family: 'evm' } = {
+  family: 'evm',
+  chain: 'evm-dev',
+  chainId: 31_337,
+  deployment: evmDeployment,
+  policy: evmChains['evm-dev'].policy,
+};
+export const views = new Map<string, ChainView>([
+  [bitcoinView.chain, bitcoinView],
+  [evmView.chain, evmView],
+]);
+
+export const keys = { maker: '11'.repeat(32), taker: '22'.repeat(32) } as const;
+
+export function bitcoinOf(party: Party): Destination {
+  const pubkey = bytesToHex(secp256k1.getPublicKey(hexToBytes(keys[party]), true));
+  return { pubkey, address: addressesOfPubkey(pubkey, bitcoinView.network).p2wpkh };
+}
+
+const evmAddresses: Record<Party, string> = {
+  maker: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  taker: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+};
+export function evmOf(party: Party): Destination {
+  return { address: evmAddresses[party], pubkey: null };
+}
+
+const btc: PinnedAsset = {
+  id: '0193f0a0-0000-7000-8000-0000000000b1',
+  chain: 'bitcoin-regtest',
+  token: null,
+  decimals: 8,
+  highValueFrom: 1_000_000_000n,
+};
+const dollar: PinnedAsset = {
+  id: '0193f0a0-0000-7000-8000-0000000000d1',
+  chain: 'evm-dev',
+  token: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  decimals: 6,
+  highValueFrom: null,
+};
+
+/** The taker sells 0.01 BTC for 600 dollars: it is the initiator. */
+export function tradeOf(party: Party): OwnTrade {
+  const [bitcoin, evm] = [bitcoinOf(party), evmOf(party)];
+  return {
+    party,
+    rfqId: '0193f0a0-0000-7000-8000-0000000000f1',
+    threadId: '0193f0a0-0000-7000-8000-0000000000e1',
+    makerId: '0193f0a0-0000-7000-8000-0000000000a1',
+    takerId: '0193f0a0-0000-7000-8000-0000000000a2',
+    direction: 'sell_base',
+    base: btc,
+    baseAmount: 1_000_000n,
+    quote: dollar,
+    quoteAmount: 600_000_000n,
+    hashlock: party === 'taker' ? hashlockOf(secret) : null,
+    acceptedAt: now - 5,
+    refundTo: party === 'taker' ? bitcoin : evm,
+    payTo: party === 'taker' ? evm : bitcoin,
+  };
+}
+
+/** What an honest market shows to `party`. */
+export function honestSwap(party: Party): Swap {
+  const trade = tradeOf(party);
+  const legs = {
+    a: { policy: evmView.policy, depth: evmView.policy.normal },
+    b: { policy: bitcoinPolicy, depth: bitcoinPolicy.normal },
+  };
+  const times = deadlines(now - 2, legs, 'b');
+  const instant = new Date(now * 1000).toISOString();
+  return {
+    id: swapId,
+    threadId: trade.threadId,
+    rfqId: trade.rfqId,
+    status: 'agreed',
+    hashlock: hashlockOf(secret),
+    secret: null,
+    role: roleOf(party, 'b'),
+    initiatorUserId: trade.takerId,
+    makerId: trade.makerId,
+    takerId: trade.takerId,
+    legs: { a: honestLeg('a', times.refundAt.a), b: honestLeg('b', times.refundAt.b) },
+    deadlines: times,
+    next: [{ by: 'initiator', action: 'fund', leg: 'b', before: times.initiatorFundBy, why: '' }],
+    createdAt: instant,
+    updatedAt: instant,
+  };
+}
+
+/** Terms of a leg: dollars from the maker on EVM (a), coins from the taker on Bitcoin (b). */
+export function termsOf(leg: LegName, timelock: number): EscrowTerms {
+  const evm = leg === 'a';
+  const of = evm ? evmOf : bitcoinOf;
+  const [from, to]: [Party, Party] = evm ? ['maker', 'taker'] : ['taker', 'maker'];
+  return {
+    chain: evm ? 'evm-dev' : 'bitcoin-regtest',
+    hashlock: hashlockOf(secret),
+    payout: of(to),
+    refund: of(from),
+    token: evm ? dollar.token : null,
+    amount: evm ? 600_000_000n : 1_000_000n,
+    timelock,
+  };
+}
+
+function honestLeg(leg: LegName, timelock: number): SwapLeg {
+  const terms = termsOf(leg, timelock);
+  const escrow =
+    leg === 'a' ? evmEscrow(terms, evmDeployment) : bitcoinEscrow(terms, bitcoinView.network);
+  return {
+    leg,
+    chain: terms.chain,
+    assetId: leg === 'a' ? dollar.id : btc.id,
+    amount: terms.amount.toString(),
+    funder: funderOf(leg),
+    long: leg === 'b',
+    status: 'unfunded',
+    timelock,
+    escrow: escrow.address,
+    redeemScript: escrow.redeemScript,
+    payoutAddress: terms.payout.address,
+    refundAddress: terms.refund.address,
+    payoutPubkey: terms.payout.pubkey,
+    refundPubkey: terms.refund.pubkey,
+    fundTx: null,
+    claimTx: null,
+    refundTx: null,
+    confirmations: 0,
+    requiredConfirmations: leg === 'a' ? 2 : 3,
+  };
+}
+
+export type Alteration = { readonly path: string; readonly how: string; readonly value: unknown };
+
+/** Every way to alter one field: another value of its type, another type, absence. */
+export function* alterations(value: unknown, path = ''): Generator<Alteration> {
+  for (const [how, other] of alternatives(value)) yield { path, how, value: other };
+  if (typeof value !== 'object' || value === null) return;
+  const list = Array.isArray(value);
+  for (const [name, part] of Object.entries(value)) {
+    const at = list ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`;
+    const put = (changed: unknown): unknown =>
+      list
+        ? value.map((each: unknown, index) => (String(index) === name ? changed : each))
+        : { ...value, [name]: changed };
+    for (const each of alterations(part, at)) yield { ...each, value: put(each.value) };
+    if (!list && part !== null) {
+      const { [name]: _, ...rest } = value as Record<string, unknown>;
+      yield { path: at, how: 'absent', value: rest };
+    }
+  }
+}
+
+function alternatives(value: unknown): [string, unknown][] {
+  if (typeof value === 'string') {
+    const last = value.at(-1);
+    const digit = last === '1' ? '2' : '1';
+    return [
+      ['last character', value.slice(0, -1) + digit],
+      ['longer', `${value}0`],
+      ['empty', ''],
+      ['null', null],
+    ];
+  }
+  if (typeof value === 'number') {
+    return [['more', value + 1], ['less', value - 1], ['much more', value * 2 + 86_400]];
+  }
+  if (typeof value === 'boolean') return [['flipped', !value]];
+  if (value === null) return [['something', 'ab'.repeat(33)]];
+  if (Array.isArray(value)) return [['shorter', value.slice(1)], ['longer', [...value, value[0]]]];
+  return [];
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { Transaction } from '@scure/btc-signer';
+import { bitcoinNetworks, parseBitcoinAddress } from '../../chains/bitcoin/networks.ts';
+import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
+import { bitcoinWallet } from './bitcoin.ts';
+import type { Coin } from './coins.ts';
+
+const network = bitcoinNetworks.regtest;
+const signal = AbortSignal.timeout(60_000);
+
+function walletWith(coins: Coin[], rate = 2) {
+  const source = { coins: async () => coins, feeRateSatPerVbyte: async () => rate };
+  return bitcoinWallet({ privateKey: '42'.repeat(32), network, source });
+}
+
+function coin(index: number, amountSats: bigint): Coin {
+  return { txid: index.toString(16).padStart(64, '0'), vout: 0, amountSats };
+}
+
+test('its BIP-322 signature proves its address and shows its key', async () => {
+  const wallet = walletWith([]);
+  const signature = await wallet.signMessage('Hello World\nNonce: 1');
+  const proof = { address: wallet.address, message: 'Hello World\nNonce: 1', signature, network };
+  assert.equal(verifyBitcoinProof(proof).pubkey, wallet.pubkey);
+  assert.throws(() => verifyBitcoinProof({ ...proof, message: 'Hello World' }));
+});
+
+test('a payment has one output of exactly the amount, and change of the rest less the fee', async () => {
+  const wallet = walletWith([coin(1, 50_000n), coin(2, 200_000n)]);
+  const to = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+  const { raw, txid } = await wallet.signPayment(to, 120_000n, signal);
+  const tx = Transaction.fromRaw(hexToBytes(raw));
+  assert.equal(tx.id, txid);
+  assert.equal(tx.inputsLength, 1);
+  const { script } = parseBitcoinAddress(to, network);
+  const paid = tx.getOutput(0);
+  assert.equal(paid.amount, 120_000n);
+  assert.equal(bytesToHex(paid.script ?? new Uint8Array()), bytesToHex(script));
+  const fee = 200_000n - 120_000n - (tx.getOutput(1).amount ?? 0n);
+  assert.ok(fee >= 2n * BigInt(tx.vsize) && fee < 3n * BigInt(tx.vsize), `fee ${fee}`);
+});
+
+test('two payments at once never spend one coin', async () => {
+  const wallet = walletWith([coin(1, 100_000n), coin(2, 100_000n)]);
+  const to = wallet.address;
+  const both = await Promise.all([1, 2].map(() => wallet.signPayment(to, 60_000n, signal)));
+  const inputs = both.map(({ raw }) => {
+    const { txid } = Transaction.fromRaw(hexToBytes(raw)).getInput(0);
+    return bytesToHex(txid ?? new Uint8Array());
+  });
+  assert.equal(new Set(inputs).size, 2);
+  await assert.rejects(() => wallet.signPayment(to, 60_000n, signal), /60000 and a fee are due/);
+});
+
+test('the coins of a payment from before a restart are left alone', async () => {
+  const coins = [coin(1, 100_000n)];
+  const { raw } = await walletWith(coins).signPayment(walletWith([]).address, 60_000n, signal);
+  const after = walletWith(coins);
+  after.reserve(raw);
+  await assert.rejects(() => after.signPayment(after.address, 60_000n, signal), /a fee are due/);
+});
