@@ -17,8 +17,10 @@ type Link = { readonly source: string; readonly target: string };
  * Finds the programs of this platform and completes their library links. `spareFolder` takes the
  * links where the package itself cannot be written.
  */
-export async function findBinaries(spareFolder: string): Promise<Binaries> {
-  const root = packageRoot();
+export async function findBinaries(
+  spareFolder: string,
+  root: string = packageRoot(),
+): Promise<Binaries> {
   const text = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8');
   const links: readonly Link[] = JSON.parse(text);
   const programs = {

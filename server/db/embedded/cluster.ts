@@ -2,8 +2,8 @@
 // `postmaster.pid`, PostgreSQL's own note of who is running on it.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError } from './failure.ts';
@@ -86,10 +86,11 @@ async function createCluster(
   password: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  // A folder of another name until it is complete: a crash in here leaves nothing half made.
-  const making = `${places.data}.new`;
+  // A folder of another name until it is complete: a crash in here leaves nothing half made. A new
+  // name each time, for what was interrupted may not have ended yet.
+  const making = `${places.data}.new-${randomBytes(6).toString('hex')}`;
   const passwordFile = join(places.base, 'password.new');
-  await rm(making, { recursive: true, force: true });
+  await removeUnfinished(places);
   await mkdir(making, { mode: 0o700 });
   await writePrivately(passwordFile, `${password}\n`);
   if (identity.owner !== null) {
@@ -106,7 +107,7 @@ async function createCluster(
     '--no-instructions',
   ];
   try {
-    await run(identity.command(binaries.initdb, args, false), binaries, places, signal);
+    await run(identity.command(binaries.initdb, args), binaries, places, signal);
     await rename(making, places.data);
   } finally {
     await rm(passwordFile, { force: true });
@@ -130,23 +131,32 @@ function run(
       ...(command.uid === undefined ? {} : { uid: command.uid, gid: command.gid ?? command.uid }),
     });
     let output = '';
+    let cause: Error | undefined;
     const collect = (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-4_000);
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    const fail = (cause?: unknown) =>
-      reject(
-        new EmbeddedPostgresError(
-          'init_failed',
-          `The database could not be created in ${places.data}: ${lastLine(output)}`,
-          { output },
-          { cause },
-        ),
-      );
-    child.once('error', fail);
-    child.once('close', (code) => (code === 0 ? resolve() : fail()));
+    child.once('error', (error) => {
+      cause = error;
+    });
+    // Not before it has closed: an interrupted initdb still clears up after itself.
+    child.once('close', (code) => {
+      if (code === 0) return resolve();
+      const failure = signal?.aborted ? 'aborted' : 'init_failed';
+      const words = output === '' ? (cause?.message ?? '') : lastLine(output);
+      const message = `The database could not be created in ${places.data}: ${words}`;
+      reject(new EmbeddedPostgresError(failure, message, { output }, { cause }));
+    });
   });
+}
+
+async function removeUnfinished(places: Places): Promise<void> {
+  const prefix = `${basename(places.data)}.new-`;
+  for (const name of await readdir(places.base)) {
+    if (!name.startsWith(prefix)) continue;
+    await rm(join(places.base, name), { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 /** Nothing of our own environment: a stray PGDATA or PGOPTIONS must not reach the database. */

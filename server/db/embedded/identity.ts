@@ -14,8 +14,8 @@ export type Owner = { readonly uid: number; readonly gid: number; readonly name:
 export type Identity = {
   /** Null when we are not root: the database is then simply ours. */
   readonly owner: Owner | null;
-  /** The command line that runs `program` as the owner, ending with us where that can be had. */
-  command(program: string, args: readonly string[], endsWithUs: boolean): Command;
+  /** The command line that runs `program` as the owner, and ends it with us where it can. */
+  command(program: string, args: readonly string[]): Command;
 };
 
 export type Command = {
@@ -57,20 +57,19 @@ function switchedIdentity(owner: Owner): Identity {
 }
 
 function withSetpriv(setpriv: string, owner: Owner | null, lend: boolean): Identity['command'] {
-  const options: string[] = [];
+  // SIGINT is PostgreSQL's fast shutdown: rolled back, checkpointed, nothing to recover.
+  const options = ['--pdeathsig=INT'];
   if (owner !== null) {
     options.push(`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups');
     options.push('--no-new-privs');
   }
   if (lend) {
     options.push('--inh-caps=-all,+dac_override', '--ambient-caps=-all,+dac_override');
+    // access(2) asks for the real user alone and forgets capabilities, unless this is set; with it
+    // the capabilities of root end at exec and not at the change of user.
+    options.push('--securebits=+no_setuid_fixup');
   }
-  return (program, args, endsWithUs) => {
-    // SIGINT is PostgreSQL's fast shutdown: rolled back, checkpointed, nothing to recover.
-    const tied = endsWithUs ? [...options, '--pdeathsig=INT'] : options;
-    if (tied.length === 0) return { file: program, args };
-    return { file: setpriv, args: [...tied, '--', program, ...args] };
-  };
+  return (program, args) => ({ file: setpriv, args: [...options, '--', program, ...args] });
 }
 
 async function chooseOwner(keepUid: number | null): Promise<Owner> {

@@ -160,7 +160,7 @@ async function launch(
   const { places, binaries, identity } = setup;
   const args = ['-D', places.data, '-p', String(port)];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
-  const command = identity.command(binaries.postgres, args, true);
+  const command = identity.command(binaries.postgres, args);
   await rotateLog(places.log);
   // A file, not a pipe: the database must not lose its log with us.
   const logFile = await open(places.log, 'a', 0o600);

@@ -1,0 +1,364 @@
+// Real PostgreSQL throughout: what is promised here is what a crash leaves behind.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { isAlive } from './cluster.ts';
+import { EmbeddedPostgresError } from './failure.ts';
+import { type EmbeddedPostgres, type PostgresOptions, startPostgres } from './postgres.ts';
+
+const module = new URL('./postgres.ts', import.meta.url).href;
+const isRoot = process.getuid?.() === 0;
+const limitMs = 30_000;
+
+type Line = { level: string; message: string };
+
+function recorder() {
+  const lines: Line[] = [];
+  const at = (level: string) => (_facts: object, message: string) => {
+    lines.push({ level, message });
+  };
+  return { lines, log: { info: at('info'), warn: at('warn'), error: at('error') } };
+}
+
+/** What was started in a folder; it ends before the folder is removed. */
+const startedIn = new Map<string, EmbeddedPostgres[]>();
+
+async function emptyFolder(t: TestContext): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
+  startedIn.set(dir, []);
+  t.after(async () => {
+    for (const database of startedIn.get(dir) ?? []) await database.stop();
+    await rm(dir, { recursive: true, force: true });
+  });
+  return dir;
+}
+
+async function start(
+  dir: string,
+  options: Partial<PostgresOptions> = {},
+): Promise<EmbeddedPostgres> {
+  const database = await startPostgres({ dir, log: recorder().log, ...options });
+  startedIn.get(dir)?.push(database);
+  return database;
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: limitMs });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function eventually<T>(what: string, probe: () => Promise<T>): Promise<T> {
+  let problem: unknown;
+  for (const until = Date.now() + limitMs; Date.now() < until; await sleep(50)) {
+    try {
+      return await probe();
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw new Error(`not within ${limitMs} ms: ${what}`, { cause: problem });
+}
+
+function refusal(code: string) {
+  return (error: unknown) => error instanceof EmbeddedPostgresError && error.code === code;
+}
+
+/** A process of its own that starts the database, runs `sql` and then waits to be killed. */
+function startInChild(dir: string, sql: string, as: { uid?: number; gid?: number } = {}) {
+  const program = `
+    import pg from 'pg';
+    import { startPostgres } from '${module}';
+    const quiet = { info() {}, warn() {}, error() {} };
+    const database = await startPostgres({ dir: ${JSON.stringify(dir)}, log: quiet });
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(${JSON.stringify(sql)});
+    console.log(JSON.stringify({ pid: database.pid, url: database.url }));
+    process.stdin.resume();
+    process.stdin.once('end', async () => { await client.end(); await database.stop(); });
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: new URL('.', import.meta.url),
+    stdio: ['pipe', 'pipe', 'ignore'],
+    ...as,
+  });
+  const ready = new Promise<{ pid: number; url: string }>((resolve, reject) => {
+    child.stdout.once('data', (chunk: Buffer) => resolve(JSON.parse(chunk.toString())));
+    child.once('exit', (code) => reject(new Error(`the child ended with ${code}`)));
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { child, ready, ended };
+}
+
+test('a fresh folder gives a private, durable database in UTF8 and C order', async (t) => {
+  const dir = await emptyFolder(t);
+  const database = await start(dir);
+  const [found] = await query(
+    database.url,
+    `select current_database() as name, getdatabaseencoding() as encoding,
+       current_setting('fsync') as fsync, current_setting('full_page_writes') as pages,
+       current_setting('synchronous_commit') as commits, datcollate as order
+     from pg_database where datname = current_database()`,
+  );
+  assert.deepEqual(found, {
+    name: 'parley',
+    encoding: 'UTF8',
+    fsync: 'on',
+    pages: 'on',
+    commits: 'on',
+    order: 'C',
+  });
+  const { mode } = await stat(join(dir, 'postgres', 'password'));
+  assert.equal(mode & 0o777, 0o600);
+});
+
+test('nobody without the password gets in', async (t) => {
+  const database = await start(await emptyFolder(t));
+  const wrong = new URL(database.url);
+  wrong.password = 'guess';
+  await assert.rejects(query(wrong.href, 'select 1'), /password authentication failed/);
+});
+
+test('only loopback can reach it', async (t) => {
+  const database = await start(await emptyFolder(t));
+  const url = new URL(database.url);
+  assert.equal(url.hostname, '127.0.0.1');
+  const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const outside = others.find(({ internal, family }) => !internal && family === 'IPv4');
+  if (outside === undefined) return t.skip('this machine has loopback only');
+  const reached = await new Promise<boolean>((resolve) => {
+    const socket = connect(Number(url.port), outside.address);
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => socket.destroy());
+  });
+  assert.equal(reached, false);
+});
+
+test('rows and password are there after an orderly stop and a start', async (t) => {
+  const dir = await emptyFolder(t);
+  const first = await start(dir);
+  await query(first.url, 'create table kept as select 42 as answer');
+  await first.stop();
+  await first.stop();
+  assert.equal(isAlive(first.pid), false);
+  const second = await start(dir);
+  assert.deepEqual(await query(second.url, 'select answer from kept'), [{ answer: 42 }]);
+});
+
+test('of two starts in one folder at once, one is refused and the other works', async (t) => {
+  const dir = await emptyFolder(t);
+  const both = await Promise.allSettled([start(dir), start(dir)]);
+  const won = both.filter((result) => result.status === 'fulfilled');
+  const lost = both.filter((result) => result.status === 'rejected');
+  assert.deepEqual([won.length, lost.length], [1, 1]);
+  assert.ok(refusal('in_use')(lost[0]?.reason), String(lost[0]?.reason));
+  const late = startInChild(dir, 'select 1');
+  await assert.rejects(late.ready);
+  assert.equal((await query(won[0]!.value.url, 'select 1 as one')).length, 1);
+});
+
+test('the folder is free again after a start that failed', async (t) => {
+  const dir = await emptyFolder(t);
+  const busy = createServer().listen(0, '127.0.0.1');
+  t.after(() => busy.close());
+  await new Promise((resolve) => busy.once('listening', resolve));
+  const { port } = busy.address() as { port: number };
+  await assert.rejects(start(dir, { port }), refusal('start_failed'));
+  await start(dir);
+});
+
+test('a database killed with -9 comes back on the same port with what was committed', async (t) => {
+  const { lines, log } = recorder();
+  const database = await start(await emptyFolder(t), { log });
+  await query(database.url, 'create table kept as select 42 as answer');
+  const killed = database.pid;
+  process.kill(killed, 'SIGKILL');
+  const rows = await eventually('rows again', () => query(database.url, 'select * from kept'));
+  assert.deepEqual(rows, [{ answer: 42 }]);
+  assert.notEqual(database.pid, killed);
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    ['error', 'warn'],
+  );
+});
+
+test('stop ends a database that is just being started again', async (t) => {
+  const database = await start(await emptyFolder(t));
+  process.kill(database.pid, 'SIGKILL');
+  await sleep(20);
+  await database.stop();
+  assert.equal(isAlive(database.pid), false);
+  await assert.rejects(query(database.url, 'select 1'), /ECONNREFUSED/);
+});
+
+test('nothing committed is lost when our process is killed with -9', async (t) => {
+  const dir = await emptyFolder(t);
+  const { child, ready, ended } = startInChild(dir, 'create table kept as select 42 as answer');
+  await ready;
+  child.kill('SIGKILL');
+  await ended;
+  const database = await start(dir);
+  assert.deepEqual(await query(database.url, 'select answer from kept'), [{ answer: 42 }]);
+});
+
+test('nothing committed is lost when both are killed with -9', async (t) => {
+  const dir = await emptyFolder(t);
+  const { child, ready, ended } = startInChild(dir, 'create table kept as select 42 as answer');
+  const { pid } = await ready;
+  child.kill('SIGSTOP');
+  process.kill(pid, 'SIGKILL');
+  child.kill('SIGKILL');
+  await ended;
+  const database = await start(dir);
+  assert.deepEqual(await query(database.url, 'select answer from kept'), [{ answer: 42 }]);
+});
+
+test('a database ends with us where the system can tie them', async (t) => {
+  if (process.platform !== 'linux') return t.skip('setpriv is a Linux tool');
+  const { child, ready, ended } = startInChild(await emptyFolder(t), 'select 1');
+  const { pid } = await ready;
+  child.kill('SIGKILL');
+  await ended;
+  await eventually('the database ended', async () => assert.equal(isAlive(pid), false));
+});
+
+/** Runs the postmaster that a start used, without us: as a crash would leave it. */
+async function leaveOrphan(t: TestContext, dir: string): Promise<number> {
+  const database = await startPostgres({ dir, log: recorder().log });
+  await query(database.url, 'create table kept as select 42 as answer');
+  const command = (await readFile(`/proc/${database.pid}/cmdline`, 'utf8')).split('\0');
+  const { uid, gid } = await stat(join(dir, 'postgres', 'data'));
+  await database.stop();
+  const caps = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  const lend = [...caps, '--clear-groups', '--securebits=+no_setuid_fixup'];
+  const asOwner = isRoot
+    ? ['/usr/bin/setpriv', `--reuid=${uid}`, `--regid=${gid}`, ...lend, '--']
+    : [];
+  const [file, ...args] = [...asOwner, ...command.filter((part) => part !== '')];
+  const orphan = spawn(file!, args, { detached: true, stdio: 'ignore' });
+  t.after(() => {
+    if (orphan.exitCode === null && orphan.signalCode === null) orphan.kill('SIGKILL');
+  });
+  const note = join(dir, 'postgres', 'data', 'postmaster.pid');
+  await eventually('the orphan is ready', async () =>
+    assert.match(await readFile(note, 'utf8'), /ready/),
+  );
+  return orphan.pid!;
+}
+
+test('a database left running by a crash is stopped and its rows are kept', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc');
+  const dir = await emptyFolder(t);
+  const orphan = await leaveOrphan(t, dir);
+  const { lines, log } = recorder();
+  const database = await start(dir, { log });
+  assert.notEqual(database.pid, orphan);
+  assert.match(lines[0]!.message, /left running/);
+  assert.deepEqual(await query(database.url, 'select answer from kept'), [{ answer: 42 }]);
+});
+
+test('a note that names an unrelated process by now stops nobody', async (t) => {
+  const dir = await emptyFolder(t);
+  const first = await start(dir);
+  const note = join(dir, 'postgres', 'data', 'postmaster.pid');
+  const text = await readFile(note, 'utf8');
+  await first.stop();
+  const { uid, gid } = await stat(join(dir, 'postgres', 'data'));
+  // PostgreSQL itself would believe a process of its own user and refuse to start.
+  const bystander = spawn('sleep', ['60'], { ...(isRoot ? { uid, gid } : {}), stdio: 'ignore' });
+  t.after(() => bystander.kill('SIGKILL'));
+  await writeFile(note, text.replace(/^\d+/, String(bystander.pid)));
+  await chown(note, uid, gid);
+  await start(dir);
+  assert.equal(isAlive(bystander.pid!), true);
+  assert.equal(bystander.signalCode, null);
+});
+
+test('Ctrl-C in the terminal reaches us and not the database', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc');
+  const database = await start(await emptyFolder(t));
+  const group = async (pid: number | 'self') =>
+    (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[2];
+  assert.notEqual(await group(database.pid), await group('self'));
+});
+
+test('an interrupted creation is begun anew', async (t) => {
+  const dir = await emptyFolder(t);
+  await mkdir(join(dir, 'postgres', 'data.new-1'), { recursive: true });
+  await writeFile(join(dir, 'postgres', 'data.new-1', 'PG_VERSION'), '18');
+  await writeFile(join(dir, 'postgres', 'password'), 'half');
+  await start(dir);
+});
+
+test('a lost password file and a foreign version are told in a sentence', async (t) => {
+  const dir = await emptyFolder(t);
+  const first = await start(dir);
+  await first.stop();
+  const password = join(dir, 'postgres', 'password');
+  await rename(password, `${password}.away`);
+  await assert.rejects(start(dir), refusal('password_missing'));
+  await rename(`${password}.away`, password);
+  await writeFile(join(dir, 'postgres', 'data', 'PG_VERSION'), '17\n');
+  await assert.rejects(start(dir), refusal('wrong_version'));
+});
+
+test('a start can be given up', async (t) => {
+  const dir = await emptyFolder(t);
+  await assert.rejects(start(dir, { signal: AbortSignal.timeout(50) }), refusal('aborted'));
+  const database = await start(dir);
+  assert.equal((await query(database.url, 'select 1 as one')).length, 1);
+});
+
+test('root keeps its folders closed and the database still runs', async (t) => {
+  if (!isRoot) return t.skip('not root');
+  const closed = await emptyFolder(t);
+  await chmod(closed, 0o700);
+  const database = await start(closed);
+  const { uid } = await stat(`/proc/${database.pid}`);
+  assert.notEqual(uid, 0);
+  assert.equal((await stat(closed)).mode & 0o777, 0o700);
+});
+
+test('an ordinary user runs it in a folder of its own', async (t) => {
+  if (!isRoot) return t.skip('every other test here shows it');
+  const dir = await emptyFolder(t);
+  const nobody = { uid: 65_534, gid: 65_534 };
+  await chown(dir, nobody.uid, nobody.gid);
+  const reads = spawn(process.execPath, ['--check', new URL(module).pathname], {
+    ...nobody,
+    stdio: 'ignore',
+  });
+  const readable = await new Promise<boolean>((resolve) => {
+    reads.once('error', () => resolve(false));
+    reads.once('exit', (code) => resolve(code === 0));
+  });
+  if (!readable) return t.skip('another user cannot read this checkout');
+  const { child, ready, ended } = startInChild(dir, 'select 1', nobody);
+  const { pid } = await ready;
+  assert.equal((await stat(`/proc/${pid}`)).uid, nobody.uid);
+  child.stdin.end();
+  assert.equal(await ended, 0);
+  assert.equal(isAlive(pid), false);
+});
