@@ -8,8 +8,13 @@ import { bodyLimitBytes, parseBody } from './body.ts';
 import { type Budgets, createBudgets } from './budgets.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import type { Operation } from './operations.ts';
+import { registerAssets } from './routes/assets.ts';
 import { registerKeys } from './routes/keys.ts';
 import { registerMe } from './routes/me.ts';
+import { registerSwaps } from './routes/swaps.ts';
+import { registerTx } from './routes/tx.ts';
+import { registerRfqs } from './routes/rfqs.ts';
+import { registerThreads } from './routes/threads.ts';
 import { registerWallets } from './routes/wallets.ts';
 import { createRouteTable } from './routeTable.ts';
 
@@ -106,8 +111,13 @@ export async function buildApp(
 
 /** Every routes file, by name. */
 function registerRoutes(app: FastifyInstance, deps: Deps): void {
+  registerAssets(app, deps);
   registerKeys(app, deps);
   registerMe(app, deps);
+  registerSwaps(app, deps);
+  registerTx(app, deps);
+  registerRfqs(app, deps);
+  registerThreads(app, deps);
   registerWallets(app, deps);
 }
 

@@ -1,6 +1,7 @@
 // A swap as its two parties read it: stored facts, and the steps open to each side by the clocks.
 
 import { type EscrowFacts, type LegStatus, legStatus } from '../../core/facts.ts';
+import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Clocks } from '../../core/swap.ts';
@@ -10,6 +11,7 @@ import { clocksOf, type FormerEscrow, type Swap } from '../db/swaps.ts';
 export type LegView = {
   leg: LegName;
   chain: string;
+  family: Family;
   assetId: string;
   amount: string;
   funder: Party;
@@ -82,6 +84,7 @@ function legView(swap: Swap, name: LegName): LegView {
   return {
     leg: name,
     chain: leg.chain,
+    family: leg.family,
     assetId: leg.assetId,
     amount: leg.amount.toString(),
     funder: leg.funder,

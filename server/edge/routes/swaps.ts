@@ -1,0 +1,164 @@
+// Swaps: reading them, setting addresses, and building what a party signs.
+
+import type { FastifyInstance } from 'fastify';
+import { partyOf, swapsOfAccount } from '../../db/swaps.ts';
+import type { Deps } from '../../deps.ts';
+import { swapOfCaller } from '../../settle/access.ts';
+import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
+import {
+  type BuildRequest,
+  buildClaim,
+  buildFund,
+  buildRefund,
+  mustStillBe,
+} from '../../settle/builders.ts';
+import { swapView } from '../../settle/view.ts';
+import { command, read } from '../command.ts';
+import { cursorSecret, decodeCursor, encodeCursor } from '../cursor.ts';
+import { idParams, pageLimit } from '../schemas/common.ts';
+import { buildQuery, claimBody, legParams, material, refundQuery } from '../schemas/material.ts';
+import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../schemas/swap.ts';
+
+const tags = ['swaps'] as const;
+
+export function registerSwaps(app: FastifyInstance, deps: Deps): void {
+  readSwaps(app, deps);
+  writeAddress(app, deps);
+  buildLegs(app, deps);
+}
+
+function readSwaps(app: FastifyInstance, deps: Deps): void {
+  read(app, deps, {
+    url: '/v1/swaps',
+    operationId: 'listSwaps',
+    summary: 'Your swaps, newest first',
+    tags,
+    query: swapsQuery,
+    replies: { 200: swapPage },
+    handle: async ({ caller, query }) => {
+      const { accountId } = caller;
+      const status = query.status ?? null;
+      const filters = { list: 'swaps', accountId, status };
+      const secret = cursorSecret(deps);
+      const [before = null] = query.cursor ? decodeCursor(secret, filters, query.cursor) : [];
+      const limit = query.limit ?? pageLimit.otherwise;
+      const found = await swapsOfAccount(deps.db, { accountId, status, before, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      const more = found.length > limit && last !== undefined;
+      return {
+        swaps: page.map((each) => swapView(each, partyOf(each, accountId) ?? 'maker', deps.now())),
+        nextCursor: more ? encodeCursor(secret, filters, [last.id]) : null,
+      };
+    },
+  });
+
+  read(app, deps, {
+    url: '/v1/swaps/:id',
+    operationId: 'getSwap',
+    summary: 'One of your swaps; the authoritative state',
+    tags,
+    params: idParams,
+    replies: { 200: swapSchema },
+    handle: async ({ caller, params }) => {
+      const { swap, party } = await swapOfCaller(deps.db, params.id, caller.accountId);
+      return swapView(swap, party, deps.now());
+    },
+  });
+}
+
+function writeAddress(app: FastifyInstance, deps: Deps): void {
+  command(app, deps, {
+    method: 'POST',
+    url: '/v1/swaps/:id/address',
+    operationId: 'setAddress',
+    summary:
+      'Your address on one chain of the swap: payout where you receive, refund where you fund',
+    tags,
+    params: idParams,
+    body: setAddress,
+    replies: { 200: swapReply },
+    before: ({ caller, params, body, signal }) =>
+      prepareAddress(deps, addressRequest(caller.accountId, params.id, body), signal),
+    run: async (tx, { caller, params, body, prepared }) => {
+      const request = addressRequest(caller.accountId, params.id, body);
+      const swap = await storeAddress(tx, deps, request, prepared);
+      return { status: 200, body: { swap: swapView(swap, prepared.party, deps.now()) } };
+    },
+  });
+}
+
+function addressRequest(
+  accountId: string,
+  swapId: string,
+  body: { chain: string; address: string; keySignature?: string },
+) {
+  const { chain, address, keySignature = null } = body;
+  return { accountId, swapId, chain, address, keySignature };
+}
+
+function buildLegs(app: FastifyInstance, deps: Deps): void {
+  command(app, deps, {
+    method: 'POST',
+    url: '/v1/swaps/:id/legs/:leg/fund',
+    operationId: 'buildFund',
+    summary: 'Unsigned funding of your leg',
+    tags,
+    params: legParams,
+    query: buildQuery,
+    replies: { 200: material },
+    before: (input) => buildFund(deps, buildRequest(input)),
+    run: async (tx, { params, prepared }) => {
+      await mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow: prepared.escrow });
+      return { status: 200, body: prepared };
+    },
+    // A stored funding whose escrow has moved since would send money to the former one.
+    replay: (tx, { params, reply }) => {
+      const { escrow } = reply.body as { escrow: string };
+      return mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow });
+    },
+  });
+
+  command(app, deps, {
+    method: 'POST',
+    url: '/v1/swaps/:id/legs/:leg/claim',
+    operationId: 'buildClaim',
+    summary: 'Unsigned claim of the leg that pays you; sending it reveals the secret',
+    tags,
+    params: legParams,
+    query: buildQuery,
+    body: claimBody,
+    replies: { 200: material },
+    before: (input) => buildClaim(deps, { ...buildRequest(input), secret: input.body.secret }),
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared, secret: true }),
+  });
+
+  command(app, deps, {
+    method: 'POST',
+    url: '/v1/swaps/:id/legs/:leg/refund',
+    operationId: 'buildRefund',
+    summary: 'Unsigned refund of your leg after its timelock, or of an escrow that it moved off',
+    tags,
+    params: legParams,
+    query: refundQuery,
+    replies: { 200: material },
+    before: (input) =>
+      buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
+  });
+}
+
+function buildRequest(input: {
+  caller: { accountId: string };
+  params: { id: string; leg: string };
+  query: { feeRate?: number };
+  signal: AbortSignal;
+}): BuildRequest {
+  return {
+    accountId: input.caller.accountId,
+    swapId: input.params.id,
+    leg: input.params.leg,
+    feeRateSatPerVbyte: input.query.feeRate ?? null,
+    signal: input.signal,
+  };
+}

@@ -1,0 +1,34 @@
+// Sending signed transactions.
+
+import type { FastifyInstance } from 'fastify';
+import type { Signed, SignedPsbt } from '../../../chains/material.ts';
+import { parseHex32 } from '../../../core/hashlock.ts';
+import type { Deps } from '../../deps.ts';
+import { broadcast } from '../../settle/broadcast.ts';
+import { command } from '../command.ts';
+import { broadcastBody, broadcastReply } from '../schemas/material.ts';
+
+export function registerTx(app: FastifyInstance, deps: Deps): void {
+  command(app, deps, {
+    method: 'POST',
+    url: '/v1/tx/broadcast',
+    operationId: 'broadcast',
+    summary: 'Send a signed transaction; on 504 the header names the txid to look up',
+    tags: ['transactions'],
+    body: broadcastBody,
+    replies: { 200: broadcastReply },
+    // Sent outside the transaction: the same bytes give the same txid however often.
+    before: ({ body, signal }) =>
+      broadcast(deps, { chain: body.chain, signed: signedOf(body.signed), signal }),
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
+  });
+}
+
+function signedOf(
+  signed: string | { psbtBase64: string; signaturesHex: string[]; preimageHex?: string },
+): Signed {
+  if (typeof signed === 'string') return signed;
+  const { preimageHex, ...rest } = signed;
+  if (preimageHex === undefined) return rest satisfies SignedPsbt;
+  return { ...rest, preimageHex: parseHex32(preimageHex, 'preimageHex') } satisfies SignedPsbt;
+}

@@ -1,0 +1,129 @@
+// Shapes of swaps and their legs.
+
+import Type from 'typebox';
+import { families } from '../../../core/families.ts';
+import { swapStatuses } from '../../../core/status.ts';
+import {
+  amount,
+  dateTime,
+  hex32,
+  input,
+  named,
+  nextCursor,
+  nullable,
+  oneOf,
+  pageQuery,
+  unixSeconds,
+  uuid,
+} from './common.ts';
+
+const text = Type.String();
+const textOrNull = nullable(text);
+const party = oneOf(['maker', 'taker']);
+const role = oneOf(['initiator', 'counterparty']);
+const legName = oneOf(['a', 'b']);
+const units = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$', description: 'base units' });
+
+export const legSchema = named(
+  'Leg',
+  Type.Object({
+    leg: legName,
+    chain: text,
+    family: oneOf(families),
+    assetId: uuid,
+    amount,
+    funder: party,
+    long: Type.Boolean({ description: 'the initiator funds the long leg, and first' }),
+    status: oneOf(['unfunded', 'seen', 'funded', 'claimed', 'refunded']),
+    timelock: Type.Integer({ description: 'Unix seconds: claims before, refunds from then on' }),
+    escrow: Type.Union([text, Type.Null()], {
+      description: 'null until both addresses of the leg are known',
+    }),
+    redeemScript: Type.Union([text, Type.Null()], { description: 'Bitcoin: witness script, hex' }),
+    payoutAddress: textOrNull,
+    refundAddress: textOrNull,
+    payoutPubkey: Type.Union([text, Type.Null()], { description: 'Bitcoin' }),
+    refundPubkey: Type.Union([text, Type.Null()], { description: 'Bitcoin' }),
+    fundTx: textOrNull,
+    claimTx: textOrNull,
+    refundTx: textOrNull,
+    confirmations: Type.Integer({ description: 'of the last of these transactions' }),
+    requiredConfirmations: Type.Integer(),
+    balance: { ...units, description: 'base units in the escrow now, as last seen' },
+    formerEscrows: Type.Array(Type.Object({ escrow: text, balance: units }), {
+      description: 'escrows this leg moved off; refundable with ?escrow=',
+    }),
+  }),
+);
+
+const step = named(
+  'Step',
+  Type.Object({
+    by: role,
+    action: oneOf(['set_address', 'fund', 'claim', 'refund', 'wait']),
+    leg: Type.Union([legName, Type.Null()]),
+    before: Type.Union([unixSeconds, Type.Null()], {
+      description: 'Unix seconds after which this is no longer open; null = no limit of ours',
+    }),
+    why: text,
+  }),
+);
+
+export const swapSchema = named(
+  'Swap',
+  Type.Object({
+    id: uuid,
+    threadId: uuid,
+    rfqId: uuid,
+    status: oneOf(swapStatuses),
+    hashlock: hex32,
+    secret: Type.Union([hex32, Type.Null()], { description: 'once it is public' }),
+    role: { ...role, description: 'yours' },
+    initiatorUserId: uuid,
+    makerId: uuid,
+    takerId: uuid,
+    legs: Type.Object({ a: legSchema, b: legSchema }),
+    deadlines: named(
+      'Deadlines',
+      Type.Object({
+        initiatorFundBy: unixSeconds,
+        counterpartyFundBy: unixSeconds,
+        revealBy: unixSeconds,
+        refundAt: Type.Object({ a: unixSeconds, b: unixSeconds }),
+      }),
+    ),
+    next: Type.Array(step, { description: 'what each side can do now' }),
+    createdAt: dateTime,
+    updatedAt: dateTime,
+  }),
+);
+
+export const swapReply = Type.Object({ swap: swapSchema });
+
+export const swapPage = named(
+  'SwapPage',
+  Type.Object({ swaps: Type.Array(swapSchema), nextCursor }),
+);
+
+export const swapsQuery = pageQuery({ status: Type.Optional(oneOf(swapStatuses)) });
+
+export const setAddress = named(
+  'SetAddress',
+  input({
+    chain: Type.String({ minLength: 1, maxLength: 32, description: 'a chain key of the swap' }),
+    address: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'where you receive or fund on it; on Bitcoin a compressed public key, 66 hex',
+    }),
+    keySignature: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          'a key of a Taproot wallet: base64 ECDSA signature (BIP 137) by exactly that key over ' +
+          '"<product> - use this key: <pubkey> for swap <id>"',
+      }),
+    ),
+  }),
+);
