@@ -14,6 +14,7 @@ import type { Deps } from '../deps.ts';
 import { escrowOfRow, within } from './escrows.ts';
 import { readBothLegs, readForClaim, readOneLeg } from './live.ts';
 import { adapterOf } from './preview.ts';
+import type { Freshness } from './take-up.ts';
 
 export type Broadcast = {
   /** A family (`evm`, `bitcoin`) or a chain key. */
@@ -26,10 +27,15 @@ export type Broadcast = {
  * The txid. Throws `chain_timeout` with the fact `txid` when the node did not answer: it may have
  * the transaction all the same.
  */
-export async function broadcast(deps: Deps, input: Broadcast): Promise<{ txid: string }> {
+export async function broadcast(
+  deps: Deps,
+  fresh: Freshness,
+  input: Broadcast,
+): Promise<{ txid: string }> {
   const { signal } = input;
   const adapter = adapterFor(deps, input.chain, input.signed);
   const { chain } = adapter;
+  await within(signal, chain, fresh(adapter, signal));
   const transaction = await within(signal, chain, adapter.readSigned(input.signed, signal));
   const { txid } = transaction;
   try {

@@ -6,22 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter, Heads } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import {
-  escrowsToFollow,
-  type FollowedFrom,
-  type FollowedRow,
-  swapsOfEscrows,
-  termsOf,
-} from '../db/escrows.ts';
+import { swapsOfEscrows } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
 import { dueSwaps, makeDue } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { reconcile } from './reconcile.ts';
+import { fromTheStart, type Position, takeUp } from './take-up.ts';
 
 /** Limits of one pass, so that a backlog never holds up what happens now. */
 export const passLimits = {
-  /** Escrows taken up from the database. */
-  escrows: 2_000,
   /** Swaps reconciled. */
   swaps: 200,
   /** At once: each uses up to three connections of a pool of ten in turn, never together. */
@@ -41,7 +34,7 @@ export type Pass = {
   readonly found: number;
   readonly touched: number;
   readonly reconciled: number;
-  /** Swaps left to the next pass. */
+  /** What is left to the next pass; 0 = nothing. */
   readonly left: number;
   readonly heads: Heads;
 };
@@ -60,11 +53,7 @@ export type Settlement = {
 /** What a follower remembers of its chain; lost at a restart, and then found again. */
 type Following = {
   readonly adapter: ChainAdapter;
-  from: FollowedFrom;
-  /** Where transactions may still have been open when this sweep of the escrows began. */
-  horizon: string | null;
-  /** Escrows taken up from `horizon` on, with the transaction that announced each. */
-  readonly recent: Map<string, string>;
+  readonly position: Position;
   /** Swaps about which the chain said something. */
   readonly urgent: Set<string>;
   /** Swaps of escrows that are new to this process. */
@@ -114,9 +103,7 @@ export function createSettlement(deps: Deps): Settlement {
 function unstarted(adapter: ChainAdapter): Following {
   return {
     adapter,
-    from: { xact: '0', address: '' },
-    horizon: null,
-    recent: new Map(),
+    position: fromTheStart(),
     urgent: new Set(),
     backlog: new Set(),
     touched: new Set(),
@@ -155,7 +142,8 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
   stop.throwIfAborted();
   const { adapter, urgent, backlog } = follower;
   const { chain } = adapter;
-  const found = await takeUp(deps, follower);
+  const { fresh, full } = await takeUp(deps.db, adapter, follower.position);
+  for (const row of fresh) backlog.add(row.swap_id);
   const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
   const { touched, heads } = await adapter.changes(limit);
   // Kept until they are looked up: an adapter tells each change once.
@@ -173,55 +161,14 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
     urgent.delete(id);
     backlog.delete(id);
   });
-  const left = urgent.size + backlog.size;
-  const more = found.full ? left + 1 : left;
+  const left = urgent.size + backlog.size + (full ? 1 : 0);
   return {
     chain,
-    found: found.count,
+    found: fresh.length,
     touched: touched.length,
     reconciled: now.length,
-    left: more,
+    left,
     heads,
-  };
-}
-
-/** Follows the escrows that appeared since the last pass; their swaps are looked at once. */
-async function takeUp(deps: Deps, follower: Following): Promise<{ count: number; full: boolean }> {
-  const { adapter, backlog, recent } = follower;
-  const rows = await escrowsToFollow(deps.db, adapter.chain, follower.from, passLimits.escrows);
-  const last = rows.at(-1);
-  if (last === undefined) return { count: 0, full: false };
-  const fresh = rows.filter((row) => recent.get(row.address) !== row.created_xact);
-  adapter.watch(fresh.map(watched));
-  for (const row of fresh) {
-    backlog.add(row.swap_id);
-    recent.set(row.address, row.created_xact);
-  }
-  const full = rows.length === passLimits.escrows;
-  follower.horizon ??= last.horizon;
-  follower.from = { xact: last.created_xact, address: last.address };
-  if (!full) endSweep(follower);
-  return { count: fresh.length, full };
-}
-
-/** Transactions commit out of order: what was open when the sweep began may show itself later. */
-function endSweep(follower: Following): void {
-  const { from, horizon, recent } = follower;
-  if (horizon !== null && BigInt(horizon) <= BigInt(from.xact)) {
-    follower.from = { xact: horizon, address: '' };
-  }
-  follower.horizon = null;
-  for (const [address, xact] of recent) {
-    if (BigInt(xact) < BigInt(follower.from.xact)) recent.delete(address);
-  }
-}
-
-function watched(row: FollowedRow) {
-  return {
-    address: row.address,
-    terms: termsOf(row.terms),
-    requiredConfirmations: row.required_confirmations,
-    since: row.agreed_at,
   };
 }
 

@@ -51,26 +51,14 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const empty = escrows.every(({ facts }) => facts.empty && facts.balance === 0n);
   const quietAt = Math.max(legs.a.timelock, legs.b.timelock) + lateWatchSeconds;
   const over = empty && (ended || wall >= quietAt);
-  return {
-    state: { ...state, lapsed },
-    status,
-    done: over && full,
-    dueAt: dueAt({ over, full, empty, wall, quietAt, waits: !lapsed && status === 'agreed' }),
+  const untouched = statuses.every((each) => each === 'unfunded');
+  const waits = untouched && !lapsed && status === 'agreed';
+  const dueAt = () => {
+    if (over) return full ? null : wall;
+    if (waits) return initiatorFundBy + 1;
+    return empty ? quietAt : null;
   };
-
-  function dueAt(now: {
-    over: boolean;
-    full: boolean;
-    empty: boolean;
-    wall: number;
-    quietAt: number;
-    waits: boolean;
-  }): number | null {
-    if (now.over) return now.full ? null : now.wall;
-    const untouched = statuses.every((each) => each === 'unfunded');
-    if (now.waits && untouched) return initiatorFundBy + 1;
-    return now.empty ? now.quietAt : null;
-  }
+  return { state: { ...state, lapsed }, status, done: over && full, dueAt: dueAt() };
 }
 
 function withFacts(leg: Leg, escrows: readonly KnownEscrow[]): Leg {

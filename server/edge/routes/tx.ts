@@ -5,10 +5,12 @@ import type { Signed, SignedPsbt } from '../../../chains/material.ts';
 import { parseHex32 } from '../../../core/hashlock.ts';
 import type { Deps } from '../../deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
+import { createFreshness } from '../../settle/take-up.ts';
 import { command } from '../command.ts';
 import { broadcastBody, broadcastReply } from '../schemas/material.ts';
 
 export function registerTx(app: FastifyInstance, deps: Deps): void {
+  const fresh = createFreshness(deps.db);
   command(app, deps, {
     method: 'POST',
     url: '/v1/tx/broadcast',
@@ -19,7 +21,7 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
     replies: { 200: broadcastReply },
     // Sent outside the transaction: the same bytes give the same txid however often.
     before: ({ body, signal }) =>
-      broadcast(deps, { chain: body.chain, signed: signedOf(body.signed), signal }),
+      broadcast(deps, fresh, { chain: body.chain, signed: signedOf(body.signed), signal }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
   });
 }
