@@ -185,14 +185,21 @@ const termsWords = 6;
 /**
  * Every fund, claim and refund inside calldata, at any depth: a call sent through a wallet
  * contract, a bundler or a multicall carries ours word for word. Only calls whose addresses are
- * clean words count, since the contracts refuse all others.
+ * clean words count, since the contracts refuse all others. `wanted` says which hashlocks are of
+ * interest before anything is hashed, so that calldata full of selectors costs little.
  */
-export function callsIn(data: string, deployment: EvmDeployment): DecodedCall[] {
+export function callsIn(
+  data: string,
+  deployment: EvmDeployment,
+  wanted: (hashlock: Hex32) => boolean = () => true,
+): DecodedCall[] {
   const hex = data.toLowerCase();
   const found: DecodedCall[] = [];
   for (const { 0: four, index } of hex.matchAll(selector)) {
     const verb = verbs[four];
-    const call = index % 2 === 0 && verb ? readCall(hex, index + 8, verb, deployment) : null;
+    const start = index + 8;
+    if (index % 2 === 1 || !verb || !wanted(hex.slice(start, start + wordLength))) continue;
+    const call = readCall(hex, start, verb, deployment);
     if (call !== null) found.push(call);
   }
   return found;

@@ -33,8 +33,8 @@ const ethereum: ChainPolicy = {
 };
 
 /**
- * One sequencer: it may stop for hours (longest seen: about 10 on Arbitrum, 2 on OP chains), and
- * what it gave out can change until its batch is on Ethereum, which `safe` stands for.
+ * One sequencer: it may stop for hours, and what it gave out can change until its batch is on
+ * Ethereum, which `safe` stands for.
  */
 function rollup(highConfirmations: number): ChainPolicy {
   return {

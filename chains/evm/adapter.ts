@@ -1,0 +1,330 @@
+// An EVM chain behind the interface that every chain keeps. One for each chain id.
+
+import type { Hex } from 'viem';
+import { keccak256 } from 'viem/utils';
+import { ParleyError } from '../../core/errors.ts';
+import { opens } from '../../core/hashlock.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { BuildInput, ChainAdapter, ReadTransaction, Touch } from '../adapter.ts';
+import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
+import { parseEvmAddress } from './address.ts';
+import { changes } from './follow.ts';
+import {
+  allowanceOf,
+  balanceAt,
+  blockAt,
+  chainIdOf,
+  codeAt,
+  gasPrice,
+  headBlock,
+  txOf,
+} from './node.ts';
+import {
+  callsIn,
+  claimCall,
+  type EvmDeployment,
+  evmDeployment,
+  evmEscrow,
+  fundCalls,
+  refundCall,
+} from './plan.ts';
+import type { DepthTag } from './policy.ts';
+import { preflight } from './preflight.ts';
+import { readRaw } from './raw.ts';
+import { readEscrow } from './read.ts';
+import { type Rpc, RpcError, type RpcOptions, rpcClient } from './rpc.ts';
+import { forget, type Logger, once, remember, type Watch } from './watch.ts';
+
+export type EvmAdapterOptions = {
+  /** The chain's name, such as `ethereum`. */
+  readonly chain: string;
+  readonly chainId: number;
+  /** One or more nodes of the same chain; the first that answers is used. */
+  readonly rpcUrls: readonly string[];
+  readonly policy: ChainPolicy;
+  /** Default: the contracts as contracts/evm/deployment.json pins them. */
+  readonly deployment?: EvmDeployment;
+  /** See EvmChainSettings.depthTag. Default null. */
+  readonly depthTag?: DepthTag | null;
+  /** Most blocks in one request for logs; it is lowered where a provider allows fewer. */
+  readonly maxLogRange?: number;
+  /** Gas of one claim, for what is too small to be worth claiming. Default 50 000. */
+  readonly claimGas?: bigint;
+  readonly rpc?: Pick<RpcOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
+  readonly log?: Logger;
+};
+
+export type EvmAdapter = ChainAdapter & {
+  readonly family: 'evm';
+  readonly chainId: number;
+  /** For proofs by contract wallets of this chain (proof.ts). */
+  readonly node: Rpc;
+  /** Checks that the node is of this chain and the factory is the pinned one. */
+  open(signal: AbortSignal): Promise<void>;
+};
+
+const defaultLogRange = 10_000;
+const defaultClaimGas = 50_000n;
+
+export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
+  const { chain, chainId, policy, deployment = evmDeployment } = options;
+  const rpc = rpcClient({ chain, urls: options.rpcUrls, ...options.rpc });
+  const watch = newWatch(options, rpc, deployment);
+  let checked: Promise<void> | null = null;
+  /** Checked once; a failed check is repeated by the next call. */
+  const open = (signal: AbortSignal): Promise<void> => {
+    checked ??= checkNode(watch, chainId, signal).catch((error: unknown) => {
+      checked = null;
+      throw error;
+    });
+    return checked;
+  };
+  const opened = <A extends unknown[], T>(work: (...args: [...A, AbortSignal]) => Promise<T>) => {
+    return async (...args: [...A, AbortSignal]): Promise<T> => {
+      await open(args.at(-1) as AbortSignal);
+      return work(...args);
+    };
+  };
+  return {
+    chain,
+    family: 'evm',
+    chainId,
+    policy,
+    node: rpc,
+    open,
+    parseAddress: parseEvmAddress,
+    plan: (terms) => evmEscrow(terms, deployment),
+    heads: opened(async (signal) => {
+      const { number, hash, timestamp } = await headBlock(rpc, signal);
+      return { height: number, hash, clock: timestamp };
+    }),
+    watch: (escrows) => {
+      for (const each of escrows) remember(watch, each);
+    },
+    unwatch: (addresses) => {
+      for (const each of addresses) forget(watch, each);
+    },
+    changes: opened((signal) => changes(watch, signal)),
+    readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
+    preflight: opened((terms: EscrowTerms, about: 'payout' | 'funding', signal) =>
+      preflight(watch, terms, about, signal),
+    ),
+    ...builders(watch, chainId, opened),
+    readSigned: (signed) => readSigned(watch, chainId, signed),
+    broadcast: opened((transaction: ReadTransaction, signal) =>
+      broadcast(watch, transaction, signal),
+    ),
+    checkAmount: opened((token: string | null, amount: bigint, signal) =>
+      checkAmount(watch, token, amount, options.claimGas ?? defaultClaimGas, signal),
+    ),
+    close: async () => {},
+  };
+}
+
+function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeployment): Watch {
+  const { policy, maxLogRange = defaultLogRange } = options;
+  const { normal, high } = policy;
+  return {
+    chain: options.chain,
+    rpc,
+    deployment,
+    depthTag: options.depthTag ?? null,
+    tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
+    log: options.log ?? (() => {}),
+    logRange: { now: maxLogRange, most: maxLogRange },
+    known: new Map(),
+    byHashlock: new Map(),
+    secrets: new Map(),
+    owed: new Set(),
+    shallow: new Map(),
+    waiting: new Map(),
+    blocks: [],
+    followedFrom: 0,
+    hours: new Map(),
+    said: new Set(),
+  };
+}
+
+async function checkNode(watch: Watch, chainId: number, signal: AbortSignal): Promise<void> {
+  const { rpc, chain, deployment } = watch;
+  const wrong = (sentence: string, facts: Record<string, string | number>) =>
+    new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
+  const ids = await eachSource(watch, (one) => chainIdOf(one, signal));
+  // None answered: say why.
+  if (ids.length === 0) ids.push(await chainIdOf(rpc, signal));
+  for (const id of ids) {
+    if (id === chainId) continue;
+    throw wrong(`the node is of chain id ${id}, not ${chainId}`, { id, chainId });
+  }
+  const code = await codeAt(rpc, deployment.factory, 'latest', signal);
+  const { factory, factoryCodeHash: pinned } = deployment;
+  if (code === '0x') throw wrong(`there is no escrow factory at ${factory}`, { factory });
+  const codeHash = keccak256(code as Hex);
+  if (codeHash !== pinned) {
+    const sentence = `the code at ${factory} has hash ${codeHash}, not ${pinned} as pinned`;
+    throw wrong(sentence, { factory, codeHash, pinned });
+  }
+}
+
+/** Asks each source by itself; those that do not answer are left out. */
+async function eachSource<T>(watch: Watch, ask: (one: Rpc) => Promise<T>): Promise<T[]> {
+  const { rpc, chain } = watch;
+  const answers: T[] = [];
+  for (let at = 0; at < rpc.sources; at += 1) {
+    const one: Rpc = {
+      ...rpc,
+      call: (method, params, signal) => rpc.ask(at, method, params, signal),
+    };
+    try {
+      answers.push(await ask(one));
+    } catch (error) {
+      once(watch, `source_${at}_silent`, { chain, source: at, why: String(error) });
+    }
+  }
+  return answers;
+}
+
+type Opened = <A extends unknown[], T>(
+  work: (...args: [...A, AbortSignal]) => Promise<T>,
+) => (...args: [...A, AbortSignal]) => Promise<T>;
+
+function builders(
+  watch: Watch,
+  chainId: number,
+  opened: Opened,
+): Pick<ChainAdapter, 'buildFund' | 'buildClaim' | 'buildRefund'> {
+  const { chain, rpc, deployment } = watch;
+  const material = (escrow: string, txs: readonly EvmCall[], from?: string): EvmMaterial => ({
+    chain,
+    family: 'evm',
+    sign: 'evm-tx',
+    chainId,
+    ...(from === undefined ? {} : { from }),
+    txs,
+    escrow,
+  });
+  /** What the escrow holds; `nothing_there` when it is not there. */
+  const held = async (terms: EscrowTerms, address: string, signal: AbortSignal) => {
+    const code = await codeAt(rpc, address, 'latest', signal);
+    return code === '0x' ? 0n : balanceAt(rpc, terms.token, address, 'latest', signal);
+  };
+  const nothing = (address: string, balance: bigint, amount: bigint) =>
+    new ParleyError(
+      'nothing_there',
+      `the escrow ${address} on ${chain} holds ${balance} of ${amount}`,
+      { escrow: address, balance, amount },
+    );
+  return {
+    buildFund: opened(async ({ escrow: { terms } }: BuildInput, signal) => {
+      const { address } = evmEscrow(terms, deployment);
+      const from = parseEvmAddress(terms.refund.address);
+      await sourcesAgree(watch, signal);
+      if ((await codeAt(rpc, address, 'latest', signal)) !== '0x') {
+        throw new ParleyError('already_funded', `the escrow ${address} was funded before`, {
+          escrow: address,
+        });
+      }
+      const { token } = terms;
+      const allowance =
+        token === null ? 0n : await allowanceOf(rpc, token, from, deployment.factory, signal);
+      return material(address, fundCalls(terms, deployment, allowance), from);
+    }),
+    buildClaim: opened(async ({ escrow: { terms } }: BuildInput, secret: string, signal) => {
+      const { address } = evmEscrow(terms, deployment);
+      if (!opens(secret, terms.hashlock)) {
+        throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
+      }
+      if (!watch.secrets.has(terms.hashlock)) await sourcesAgree(watch, signal);
+      const balance = await held(terms, address, signal);
+      if (balance < terms.amount) throw nothing(address, balance, terms.amount);
+      return material(address, [claimCall(terms, deployment, secret)]);
+    }),
+    buildRefund: opened(async ({ escrow: { terms } }: BuildInput, signal) => {
+      const { address } = evmEscrow(terms, deployment);
+      const balance = await held(terms, address, signal);
+      if (balance === 0n) throw nothing(address, balance, terms.amount);
+      return material(address, [refundCall(terms, deployment)]);
+    }),
+  };
+}
+
+/**
+ * All nodes that answer must have the same block at the depth of a normal payment: otherwise one
+ * of them shows another chain, and nobody should fund or reveal by it.
+ */
+async function sourcesAgree(watch: Watch, signal: AbortSignal): Promise<void> {
+  const { rpc, chain } = watch;
+  if (rpc.sources < 2) return;
+  const { number } = await headBlock(rpc, signal);
+  const depth = Math.max(0, number - agreementDepth);
+  const blocks = await eachSource(watch, (one) => blockAt(one, depth, false, signal));
+  const hashes = new Set(blocks.flatMap((block) => (block === null ? [] : [block.hash])));
+  if (hashes.size < 2) return;
+  throw new ParleyError(
+    'sources_disagree',
+    `the nodes of ${chain} show different blocks at height ${depth}: nothing may be funded or ` +
+      'revealed until they agree',
+    { chain, height: depth },
+  );
+}
+
+/** Blocks below the head at which sources are compared: nodes are a few blocks apart. */
+const agreementDepth = 6;
+
+async function readSigned(watch: Watch, chainId: number, signed: Signed): Promise<ReadTransaction> {
+  const raw = await readRaw(signed);
+  if (raw.chainId !== chainId) {
+    throw new ParleyError(
+      'bad_transaction',
+      `the transaction was signed for chain id ${raw.chainId}; ${watch.chain} is ${chainId}`,
+      { signedFor: raw.chainId, chainId },
+    );
+  }
+  const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
+  const touches: Touch[] = callsIn(raw.data, watch.deployment, wanted)
+    .filter(({ escrow }) => watch.known.has(escrow))
+    .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
+  return { txid: raw.txid, raw: raw.raw, touches };
+}
+
+const alreadyKnown = /already (known|imported|exists)|known transaction/i;
+
+async function broadcast(
+  { rpc, chain }: Watch,
+  { raw, txid }: ReadTransaction,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    await rpc.call('eth_sendRawTransaction', [raw], signal);
+    return txid;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (alreadyKnown.test(error.message)) return txid;
+    // A nonce that is too low is also what a node says of the very transaction it has mined.
+    if ((await txOf(rpc, txid, signal)) !== null) return txid;
+    throw new ParleyError(
+      'refused_by_node',
+      `the ${chain} node refused the transaction: ${error.message}`,
+      { chain, txid, rpcCode: error.code },
+      { cause: error },
+    );
+  }
+}
+
+async function checkAmount(
+  { rpc, chain }: Watch,
+  token: string | null,
+  amount: bigint,
+  claimGas: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  // What a token is worth in gas is not known here.
+  const least = token === null ? claimGas * (await gasPrice(rpc, signal)) : 0n;
+  if (amount > least) return;
+  throw new ParleyError(
+    'amount_too_small',
+    `${amount} on ${chain} is not more than the ${least} that claiming it costs in gas now`,
+    { chain, amount, least },
+  );
+}

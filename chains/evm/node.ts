@@ -1,0 +1,252 @@
+// What is asked of a node, parsed: blocks, logs, receipts, code and balances. Answers of another
+// shape are the node's fault and end in `chain_unavailable`.
+
+import type { Hex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
+import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { quantity, type Rpc, RpcError } from './rpc.ts';
+
+export type Tx = {
+  readonly hash: string;
+  readonly from: string;
+  /** Checksummed; null creates a contract. */
+  readonly to: string | null;
+  readonly input: string;
+  readonly value: bigint;
+};
+
+export type Block = {
+  readonly number: number;
+  readonly hash: string;
+  readonly parentHash: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  /** Empty when the block was asked for without its transactions. */
+  readonly txs: readonly Tx[];
+};
+
+export type Log = {
+  /** Checksummed. */
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly txid: string;
+  readonly block: number;
+  readonly blockHash: string;
+  readonly index: number;
+};
+
+export type Receipt = {
+  readonly succeeded: boolean;
+  readonly block: number;
+  readonly logs: readonly Log[];
+};
+
+export type BlockTag = 'latest' | 'pending' | 'safe' | 'finalized';
+type Json = Record<string, unknown>;
+
+function object(value: unknown): Json {
+  if (typeof value !== 'object' || value === null) throw new Error('not an object');
+  return value as Json;
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new Error('not a text');
+  return value;
+}
+
+function list(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw new Error('not a list');
+  return value;
+}
+
+/** Asks and reads; what cannot be read is `chain_unavailable`, and so is a plain refusal. */
+async function asked<T>(
+  rpc: Rpc,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+  read: (answer: unknown) => T,
+): Promise<T> {
+  const answer = await rpc.call(method, params, signal).catch((error: unknown) => {
+    throw error instanceof RpcError ? refused(rpc, method, error) : error;
+  });
+  try {
+    return read(answer);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unreadable';
+    throw new ParleyError(
+      'chain_unavailable',
+      `the ${rpc.chain} node gave an answer to ${method} that cannot be read: ${why}`,
+      { chain: rpc.chain, method },
+      { cause },
+    );
+  }
+}
+
+export function refused(rpc: Rpc, method: string, cause: RpcError): ParleyError {
+  return new ParleyError(
+    'chain_unavailable',
+    `the ${rpc.chain} node refused ${method}: ${cause.message}`,
+    { chain: rpc.chain, method, rpcCode: cause.code },
+    { cause },
+  );
+}
+
+function atBlock(at: number | BlockTag): string {
+  return typeof at === 'number' ? `0x${at.toString(16)}` : at;
+}
+
+function readTx(value: unknown): Tx {
+  const tx = object(value);
+  return {
+    hash: text(tx.hash),
+    from: getAddress(text(tx.from)),
+    to: typeof tx.to === 'string' ? getAddress(tx.to) : null,
+    input: text(tx.input ?? tx.data),
+    value: BigInt(text(tx.value)),
+  };
+}
+
+/** A block, or null when the node has none there. A pending block has an empty hash. */
+export function blockAt(
+  rpc: Rpc,
+  at: number | BlockTag,
+  withTxs: boolean,
+  signal: AbortSignal,
+): Promise<Block | null> {
+  return asked(rpc, 'eth_getBlockByNumber', [atBlock(at), withTxs], signal, (answer) => {
+    if (answer === null) return null;
+    const block = object(answer);
+    return {
+      number: quantity(block.number),
+      hash: at === 'pending' ? '' : text(block.hash),
+      parentHash: text(block.parentHash),
+      timestamp: quantity(block.timestamp),
+      txs: withTxs ? list(block.transactions).map(readTx) : [],
+    };
+  });
+}
+
+export async function headBlock(rpc: Rpc, signal: AbortSignal): Promise<Block> {
+  const head = await blockAt(rpc, 'latest', false, signal);
+  if (head !== null) return head;
+  throw new ParleyError('chain_unavailable', `the ${rpc.chain} node has no block yet`, {
+    chain: rpc.chain,
+  });
+}
+
+function readLog(value: unknown): Log {
+  const log = object(value);
+  return {
+    address: getAddress(text(log.address)),
+    topics: list(log.topics).map(text),
+    data: text(log.data),
+    txid: text(log.transactionHash),
+    block: quantity(log.blockNumber),
+    blockHash: text(log.blockHash),
+    index: quantity(log.logIndex),
+  };
+}
+
+export type LogFilter = {
+  readonly address?: string;
+  readonly topics: readonly (string | readonly string[] | null)[];
+};
+
+/** The logs of one range of blocks. Throws RpcError when the node finds the range too large. */
+export async function logsOf(
+  rpc: Rpc,
+  filter: LogFilter,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<Log[]> {
+  const range = { fromBlock: atBlock(from), toBlock: atBlock(to) };
+  const answer = await rpc.call('eth_getLogs', [{ ...filter, ...range }], signal);
+  return asked({ ...rpc, call: async () => answer }, 'eth_getLogs', [], signal, (value) =>
+    list(value).map(readLog),
+  );
+}
+
+export function receiptOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Receipt | null> {
+  return asked(rpc, 'eth_getTransactionReceipt', [txid], signal, (answer) => {
+    if (answer === null) return null;
+    const receipt = object(answer);
+    return {
+      succeeded: receipt.status === '0x1',
+      block: quantity(receipt.blockNumber),
+      logs: list(receipt.logs).map(readLog),
+    };
+  });
+}
+
+/** A transaction the node knows, mined or waiting. */
+export function txOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Tx | null> {
+  return asked(rpc, 'eth_getTransactionByHash', [txid], signal, (answer) =>
+    answer === null ? null : readTx(answer),
+  );
+}
+
+export function codeAt(
+  rpc: Rpc,
+  address: string,
+  at: number | BlockTag,
+  signal: AbortSignal,
+): Promise<string> {
+  return asked(rpc, 'eth_getCode', [address, atBlock(at)], signal, text);
+}
+
+/** What `holder` has of a token, or of the native coin when `token` is null. */
+export function balanceAt(
+  rpc: Rpc,
+  token: string | null,
+  holder: string,
+  at: number | BlockTag,
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (token === null) {
+    return asked(rpc, 'eth_getBalance', [holder, atBlock(at)], signal, (answer) =>
+      BigInt(text(answer)),
+    );
+  }
+  const call = { to: token, data: balanceOfCall(holder) };
+  return asked(rpc, 'eth_call', [call, atBlock(at)], signal, (answer) => wordOf(text(answer)));
+}
+
+export function balanceOfCall(holder: string): string {
+  return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [holder as Hex] });
+}
+
+/** The first word of a call's answer. */
+export function wordOf(answer: string): bigint {
+  if (!/^0x[0-9a-fA-F]{64}/.test(answer)) throw new Error('no word: is there a token?');
+  return BigInt(answer.slice(0, 66));
+}
+
+/** What `owner` lets `spender` take of a token. */
+export function allowanceOf(
+  rpc: Rpc,
+  token: string,
+  owner: string,
+  spender: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'allowance',
+    args: [owner as Hex, spender as Hex],
+  });
+  return asked(rpc, 'eth_call', [{ to: token, data }, 'latest'], signal, (answer) =>
+    decodeFunctionResult({ abi: erc20Abi, functionName: 'allowance', data: answer as Hex }),
+  );
+}
+
+export function gasPrice(rpc: Rpc, signal: AbortSignal): Promise<bigint> {
+  return asked(rpc, 'eth_gasPrice', [], signal, (answer) => BigInt(text(answer)));
+}
+
+export function chainIdOf(rpc: Rpc, signal: AbortSignal): Promise<number> {
+  return asked(rpc, 'eth_chainId', [], signal, quantity);
+}

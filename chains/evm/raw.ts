@@ -1,0 +1,67 @@
+// Signed EVM transactions, read before they are sent. Pure but for recovering the sender.
+
+import { type Hex, recoverTransactionAddress, type TransactionSerialized } from 'viem';
+import { keccak256, parseTransaction } from 'viem/utils';
+import { ParleyError } from '../../core/errors.ts';
+import type { Signed } from '../material.ts';
+
+/** Nodes refuse more than 128 KiB. */
+const mostBytes = 131_072;
+
+export type RawTransaction = {
+  readonly raw: Hex;
+  readonly txid: string;
+  readonly chainId: number;
+  readonly from: string;
+  readonly to: string | null;
+  readonly data: string;
+};
+
+function bad(why: string, cause?: unknown): ParleyError {
+  return new ParleyError('bad_transaction', `not a signed EVM transaction: ${why}`, {}, { cause });
+}
+
+/** The bytes as nodes take them. */
+function rawHex(signed: Signed): Hex {
+  if (typeof signed !== 'string') throw bad('it must be the raw transaction as hex');
+  const digits = signed.startsWith('0x') ? signed.slice(2) : signed;
+  if (digits.length > 2 * mostBytes) throw bad(`it has more than ${mostBytes} bytes`);
+  if (!/^([0-9a-fA-F]{2})+$/.test(digits)) throw bad('it is not hex');
+  return `0x${digits.toLowerCase()}`;
+}
+
+function parse(raw: Hex) {
+  const type = Number.parseInt(raw.slice(2, 4), 16);
+  // Blobs and code delegations have no place in a swap, and carry more than one effect.
+  if (type === 3 || type === 4) throw bad(`type ${type} is not served; use type 0, 1 or 2`);
+  if (type !== 1 && type !== 2 && type < 0xc0) throw bad(`type ${type} is unknown`);
+  try {
+    return parseTransaction(raw);
+  } catch (cause) {
+    throw bad('its bytes do not decode', cause);
+  }
+}
+
+/** The chain a raw transaction was signed for. Throws `bad_transaction` when it names none. */
+export function chainIdOfRaw(signed: Signed): number {
+  const { chainId } = parse(rawHex(signed));
+  if (chainId === undefined)
+    throw bad('it names no chain id (EIP-155), so any chain may replay it');
+  return chainId;
+}
+
+/** Reads it and checks its signature. Throws `bad_transaction`. */
+export async function readRaw(signed: Signed): Promise<RawTransaction> {
+  const raw = rawHex(signed);
+  const { to, data, r, s } = parse(raw);
+  const chainId = chainIdOfRaw(raw);
+  if (r === undefined || s === undefined) throw bad('it is not signed');
+  let from: string;
+  try {
+    const serializedTransaction = raw as TransactionSerialized;
+    from = await recoverTransactionAddress({ serializedTransaction });
+  } catch (cause) {
+    throw bad('its signature belongs to no key', cause);
+  }
+  return { raw, txid: keccak256(raw), chainId, from, to: to ?? null, data: data ?? '0x' };
+}

@@ -1,0 +1,106 @@
+// Logs in ranges that suit the provider: a range it refuses is halved, one it takes lets the next
+// be larger.
+
+import { ParleyError } from '../../core/errors.ts';
+import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
+import { RpcError } from './rpc.ts';
+import { fundedTopic } from './topics.ts';
+import { type Known, noteLog, type Watch } from './watch.ts';
+
+/** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */
+const mostRequests = 600;
+/** Blocks looked at again behind what was scanned: reorganisations that nobody followed. */
+const reorgMargin = 64;
+/** A chain's clock may be behind ours when a swap is agreed. */
+const clockSlackSeconds = 3_600;
+
+/** Calls `take` with the logs of each range, in order; a range is taken whole or not at all. */
+export async function eachRange(
+  watch: Watch,
+  filters: readonly LogFilter[],
+  from: number,
+  to: number,
+  signal: AbortSignal,
+  take: (logs: readonly Log[], end: number) => void,
+): Promise<void> {
+  const range = watch.logRange;
+  let start = from;
+  for (let requests = 0; start <= to; requests += 1) {
+    if (requests === mostRequests) throw tooLong(watch, from, to);
+    const end = Math.min(to, start + range.now - 1);
+    try {
+      const found = await Promise.all(
+        filters.map((filter) => logsOf(watch.rpc, filter, start, end, signal)),
+      );
+      take(found.flat(), end);
+      start = end + 1;
+      range.now = Math.min(range.most, range.now * 2);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      if (end === start) throw refused(watch.rpc, 'eth_getLogs', error);
+      range.now = Math.max(1, Math.floor((end - start + 1) / 2));
+    }
+  }
+}
+
+function tooLong(watch: Watch, from: number, to: number): ParleyError {
+  return new ParleyError(
+    'chain_timeout',
+    `the logs of blocks ${from} to ${to} of ${watch.chain} take more than ${mostRequests} ` +
+      'requests; the next call goes on from there',
+    { chain: watch.chain, from, to },
+  );
+}
+
+/** Brings an escrow's marks up to `to`. Returns the marks seen by this very call. */
+export async function scanEscrow(
+  watch: Watch,
+  known: Known,
+  to: number,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const { address, requiredConfirmations, since } = known.watched;
+  const from =
+    known.scannedTo === null
+      ? await firstBlock(watch, since, signal)
+      : Math.max(0, scannedTo(watch, known) - reorgMargin - requiredConfirmations);
+  const topic = `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+  const filters = [
+    { address: watch.deployment.factory, topics: [fundedTopic, topic] },
+    { address, topics: [] },
+  ];
+  const fresh = new Set<string>();
+  await eachRange(watch, filters, from, to, signal, (logs, end) => {
+    for (const log of logs) if (noteLog(watch, log) !== null) fresh.add(log.txid);
+    known.scannedTo = Math.max(known.scannedTo ?? 0, end);
+  });
+  return fresh;
+}
+
+/** How far this escrow's logs are known, the followed blocks included. */
+function scannedTo(watch: Watch, known: Known): number {
+  const tip = watch.blocks.at(-1)?.number ?? -1;
+  const own = known.scannedTo ?? -1;
+  return own >= watch.followedFrom - 1 ? Math.max(own, tip) : own;
+}
+
+/** A block from before `since` (Unix seconds), an hour's slack included. */
+export async function firstBlock(
+  watch: Watch,
+  since: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const hour = Math.floor((since - clockSlackSeconds) / 3_600);
+  const before = watch.hours.get(hour);
+  if (before !== undefined) return before;
+  let low = 0;
+  let high = (await headBlock(watch.rpc, signal)).number;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const block = await blockAt(watch.rpc, middle, false, signal);
+    if (block !== null && block.timestamp <= hour * 3_600) low = middle;
+    else high = middle - 1;
+  }
+  watch.hours.set(hour, low);
+  return low;
+}

@@ -1,0 +1,170 @@
+// Calls tried on a node without a transaction: code and balances are lent to addresses for the
+// length of one eth_call (state overrides).
+
+import type { Hex } from 'viem';
+import { decodeErrorResult, encodeFunctionData, keccak256 } from 'viem/utils';
+import type { EvmCall } from '../material.ts';
+import { balanceOfCall, refused } from './node.ts';
+import { probeAbi, probeCode } from './probe.ts';
+import { type Revert, readRevert } from './reverts.ts';
+import { type Rpc, RpcError } from './rpc.ts';
+
+export type Lent = {
+  readonly code?: string;
+  readonly balance?: string;
+  readonly stateDiff?: Readonly<Record<string, string>>;
+};
+export type Overrides = Readonly<Record<string, Lent>>;
+
+/** An address that nobody has the key of: pays for trials and holds what they move. */
+export const stranger = '0x9a11e4f1A6b4e51D5Cb0e9a5e1b6A6f5d4C3b2a1'.toLowerCase();
+
+export type Failure = Revert & {
+  /** Which of the calls failed. */
+  readonly index: number;
+};
+
+const noCall = -1;
+
+/** Whether the node lends code. Asked of it once: a contract that answers 42 is put somewhere. */
+export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
+  const answer42 = '0x602a60005260206000f3';
+  try {
+    const overrides: Overrides = { [stranger]: { code: answer42 } };
+    const answer = await rpc.call('eth_call', [{ to: stranger }, 'latest', overrides], signal);
+    return typeof answer === 'string' && /^0x0*2a$/.test(answer);
+  } catch (error) {
+    if (error instanceof RpcError) return false;
+    throw error;
+  }
+}
+
+/** Makes the calls as `from`, in order, with what is lent. null: all of them work. */
+export async function tryCalls(
+  rpc: Rpc,
+  from: string,
+  calls: readonly EvmCall[],
+  overrides: Overrides,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const data = encodeFunctionData({
+    abi: probeAbi,
+    functionName: 'run',
+    args: [
+      calls.map(({ to, value, data: input }) => ({
+        to: to as Hex,
+        value: BigInt(value),
+        data: input as Hex,
+      })),
+    ],
+  });
+  const lent = { ...overrides, [from]: { ...overrides[from], code: probeCode } };
+  return tryCall(rpc, { from, to: from, data }, lent, signal);
+}
+
+/** One plain call; what is lent may be nothing. */
+export async function tryCall(
+  rpc: Rpc,
+  call: Readonly<Record<string, string>>,
+  overrides: Overrides | null,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const params = overrides === null ? [call, 'latest'] : [call, 'latest', overrides];
+  try {
+    await rpc.call('eth_call', params, signal);
+    return null;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (error.data === null && !/revert|invalid opcode|out of gas/i.test(error.message)) {
+      throw refused(rpc, 'eth_call', error);
+    }
+    return failureOf(error);
+  }
+}
+
+function failureOf({ data, message }: RpcError): Failure {
+  try {
+    const { args } = decodeErrorResult({ abi: probeAbi, data: data as Hex });
+    const [index, answer] = args;
+    return { ...readRevert(answer, message), index: Number(index) };
+  } catch {
+    return { ...readRevert(data, message), index: noCall };
+  }
+}
+
+const mostSlots = 32;
+const guessedSlots = 64n;
+
+/**
+ * What to lend a token so that `holder` has at least `amount` of it; null when its balances are
+ * kept in a way that cannot be found. Looks where the token itself looks (an access list), else
+ * at the places where compilers put a mapping.
+ */
+export async function lendBalance(
+  rpc: Rpc,
+  token: string,
+  holder: string,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<Overrides | null> {
+  const call = { from: holder, to: token, data: balanceOfCall(holder) };
+  const balanceWith = async (overrides: Overrides): Promise<bigint> => {
+    try {
+      const answer = await rpc.call('eth_call', [call, 'latest', overrides], signal);
+      return typeof answer === 'string' && answer.length >= 66 ? BigInt(answer.slice(0, 66)) : 0n;
+    } catch (error) {
+      if (error instanceof RpcError) return 0n;
+      throw error;
+    }
+  };
+  const slots = await slotsRead(rpc, call, signal);
+  // Some tokens keep shares or scaled balances: then a larger number is needed.
+  for (const scale of [0n, 40n, 100n]) {
+    const value = word((amount << scale) % 2n ** 250n);
+    for (const { address, key } of slots.slice(0, mostSlots)) {
+      const lent = { [address]: { stateDiff: { [key]: value } } };
+      if ((await balanceWith(lent)) >= amount) return lent;
+    }
+  }
+  const guesses = guessedKeys(holder);
+  const all = Object.fromEntries(guesses.map((key, at) => [key, word(amount + BigInt(at))]));
+  const at = (await balanceWith({ [token]: { stateDiff: all } })) - amount;
+  const key = at >= 0n && at < guesses.length ? guesses[Number(at)] : undefined;
+  if (key === undefined) return null;
+  const lent = { [token]: { stateDiff: { [key]: word(amount) } } };
+  return (await balanceWith(lent)) >= amount ? lent : null;
+}
+
+async function slotsRead(
+  rpc: Rpc,
+  call: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<{ address: string; key: string }[]> {
+  try {
+    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
+    const { accessList } = answer as {
+      accessList: { address: string; storageKeys: string[] }[];
+    };
+    return accessList.flatMap(({ address, storageKeys }) =>
+      storageKeys.map((key) => ({ address, key })),
+    );
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof TypeError) return [];
+    throw error;
+  }
+}
+
+function word(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, '0')}`;
+}
+
+/** Solidity hashes key then slot, Vyper slot then key. */
+function guessedKeys(holder: string): string[] {
+  const key = holder.slice(2).toLowerCase().padStart(64, '0');
+  const keys: string[] = [];
+  for (let slot = 0n; slot < guessedSlots; slot += 1n) {
+    const place = word(slot).slice(2);
+    keys.push(keccak256(`0x${key}${place}`), keccak256(`0x${place}${key}`));
+  }
+  return keys;
+}

@@ -1,0 +1,94 @@
+// One leg of a swap for the tests: terms, its escrow, and what its parties do to it.
+
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Abi, Hex } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import { hashlockOf } from '../../../core/hashlock.ts';
+import type { EscrowTerms } from '../../../core/terms.ts';
+import type { WatchedEscrow } from '../../adapter.ts';
+import { claimCall, evmDeployment, evmEscrow, fundCalls, refundCall } from '../plan.ts';
+import { accounts, deploy, type Sender, send, type TestChain } from './anvil.ts';
+
+export const funder = accounts[1]!;
+export const receiver = accounts[2]!;
+export const anyone = accounts[3]!;
+
+const artifacts = join(import.meta.dirname, '../../../contracts/evm/artifacts');
+type DevToken = 'DevDollar' | 'DevTether' | 'ReturnsFalse' | 'FeeToken';
+
+export function artifact(name: DevToken): { readonly abi: Abi; readonly bytecode: Hex } {
+  return JSON.parse(readFileSync(join(artifacts, `${name}.json`), 'utf8'));
+}
+
+/** Deploys one of the contracts' own test tokens. */
+export function deployToken(chain: TestChain, name: DevToken): Promise<Hex> {
+  return deploy(chain, artifact(name).bytecode);
+}
+
+const mintAbi = [
+  {
+    type: 'function',
+    name: 'mint',
+    stateMutability: 'nonpayable',
+    inputs: [
+      { name: 'to', type: 'address' },
+      { name: 'value', type: 'uint256' },
+    ],
+    outputs: [],
+  },
+] as const;
+
+export async function mint(chain: TestChain, token: Hex, to: Hex, amount: bigint): Promise<void> {
+  const data = encodeFunctionData({ abi: mintAbi, functionName: 'mint', args: [to, amount] });
+  await send(chain, accounts[9]!, { to: token, data });
+}
+
+export type Leg = {
+  readonly secret: string;
+  readonly terms: EscrowTerms;
+  readonly escrow: WatchedEscrow;
+};
+
+/** A leg of 1 000 units, claimable for two hours of the chain's time, two confirmations deep. */
+export async function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}): Promise<Leg> {
+  const { timestamp } = await chain.client.getBlock();
+  const secret = randomBytes(32).toString('hex');
+  const terms: EscrowTerms = {
+    chain: 'evm-dev',
+    hashlock: hashlockOf(secret),
+    payout: { address: receiver.address, pubkey: null },
+    refund: { address: funder.address, pubkey: null },
+    token: null,
+    amount: 1_000n,
+    timelock: Number(timestamp) + 7_200,
+    ...over,
+  };
+  const { address } = evmEscrow(terms, evmDeployment);
+  const since = Number(timestamp);
+  return { secret, terms, escrow: { address, terms, requiredConfirmations: 2, since } };
+}
+
+/** Funds a leg; returns the txid of the funding itself. */
+export async function fund(chain: TestChain, leg: Leg, from: Sender = funder): Promise<Hex> {
+  let txid: Hex = '0x';
+  for (const call of fundCalls(leg.terms, evmDeployment, 0n)) {
+    txid = await send(chain, from, call);
+  }
+  return txid;
+}
+
+export function claim(chain: TestChain, leg: Leg, from: Sender = anyone): Promise<Hex> {
+  return send(chain, from, claimCall(leg.terms, evmDeployment, leg.secret));
+}
+
+export function refund(chain: TestChain, leg: Leg, from: Sender = anyone): Promise<Hex> {
+  return send(chain, from, refundCall(leg.terms, evmDeployment));
+}
+
+/** Moves the chain's clock and mines. */
+export async function later(chain: TestChain, seconds: number): Promise<void> {
+  await chain.client.increaseTime({ seconds });
+  await chain.client.mine({ blocks: 1 });
+}

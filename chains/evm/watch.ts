@@ -1,0 +1,165 @@
+// What one adapter remembers between calls: whom it watches, which transactions it saw touch
+// them, and every secret it ever saw. All of it can be lost: the chain gives it again, but for
+// secrets in claims that failed long ago (docs of changes(), in follow.ts).
+
+import { getAddress } from 'viem/utils';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { WatchedEscrow } from '../adapter.ts';
+import type { Block, Log, Tx } from './node.ts';
+import { callsIn, type DecodedCall, type EvmDeployment } from './plan.ts';
+import type { DepthTag } from './policy.ts';
+import type { Rpc } from './rpc.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
+
+export type Verb = DecodedCall['verb'];
+
+/** A transaction that did something to an escrow, as last seen on chain. */
+export type Mark = {
+  readonly verb: Verb;
+  readonly txid: string;
+  readonly block: number;
+  readonly index: number;
+};
+
+/** A watched escrow and what was seen of it. */
+export type Known = {
+  readonly watched: WatchedEscrow;
+  /** By verb and txid. */
+  readonly marks: Map<string, Mark>;
+  /** Transactions that called it directly; looked at when its logs do not explain its state. */
+  readonly callers: Set<string>;
+  /** All its logs up to here are in `marks`; null = not looked yet. */
+  scannedTo: number | null;
+};
+
+/** A transaction that waits for its block. */
+export type Waiting = { readonly verb: Verb; readonly txid: string };
+
+export type Seen = Pick<Block, 'number' | 'hash'> & { readonly touched: ReadonlySet<string> };
+
+export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;
+
+export type Watch = {
+  readonly chain: string;
+  readonly rpc: Rpc;
+  readonly deployment: EvmDeployment;
+  readonly depthTag: DepthTag | null;
+  /** Escrows that want at least so many confirmations wait for the tag too. */
+  readonly tagFrom: number;
+  readonly log: Logger;
+  readonly logRange: { now: number; readonly most: number };
+  /** By address. */
+  readonly known: Map<string, Known>;
+  /** Watched addresses by hashlock. */
+  readonly byHashlock: Map<string, Set<string>>;
+  /** Secrets by hashlock, never forgotten. */
+  readonly secrets: Map<string, string>;
+  /** To be reported by the next changes(). */
+  readonly owed: Set<string>;
+  /** Escrows with something above their depth, and the block of it. */
+  readonly shallow: Map<string, number>;
+  /** What the pending block holds, by escrow. */
+  waiting: ReadonlyMap<string, Waiting>;
+  /** The last blocks followed, oldest first, without a gap. */
+  readonly blocks: Seen[];
+  /** Logs of all blocks from here to the tip were matched with `known`. */
+  followedFrom: number;
+  /** Block numbers by hour of their time. */
+  readonly hours: Map<number, number>;
+  /** Complaints made once. */
+  readonly said: Set<string>;
+};
+
+export function once(watch: Watch, event: string, facts: Readonly<Record<string, unknown>>): void {
+  if (watch.said.has(event)) return;
+  watch.said.add(event);
+  watch.log(event, facts);
+}
+
+export function remember(watch: Watch, watched: WatchedEscrow): Known {
+  const before = watch.known.get(watched.address);
+  if (before !== undefined) return before;
+  const known: Known = { watched, marks: new Map(), callers: new Set(), scannedTo: null };
+  watch.known.set(watched.address, known);
+  const { hashlock } = watched.terms;
+  const same = watch.byHashlock.get(hashlock) ?? new Set();
+  watch.byHashlock.set(hashlock, same.add(watched.address));
+  watch.owed.add(watched.address);
+  return known;
+}
+
+export function forget(watch: Watch, address: string): void {
+  const known = watch.known.get(address);
+  if (known === undefined) return;
+  const { hashlock } = known.watched.terms;
+  const same = watch.byHashlock.get(hashlock);
+  same?.delete(address);
+  if (same?.size === 0) watch.byHashlock.delete(hashlock);
+  for (const each of [watch.known, watch.owed, watch.shallow]) each.delete(address);
+}
+
+/** Keeps a secret when it opens a hashlock that is watched. Returns the escrows it concerns. */
+export function learn(watch: Watch, word: string): ReadonlySet<string> {
+  const hashlock = hashlockOf(word);
+  const escrows = watch.byHashlock.get(hashlock);
+  if (escrows === undefined) return new Set();
+  if (!watch.secrets.has(hashlock)) for (const address of escrows) watch.owed.add(address);
+  watch.secrets.set(hashlock, word);
+  return escrows;
+}
+
+export function mark(known: Known, found: Mark): void {
+  known.marks.set(`${found.verb} ${found.txid}`, found);
+}
+
+/** Calldata sent straight to an escrow is searched for a secret at every byte, up to here. */
+const mostSearchedBytes = 4_096;
+const wordHex = 64;
+
+function secretsIn(watch: Watch, input: string): void {
+  const hex = input.slice(2, 2 + 2 * mostSearchedBytes).toLowerCase();
+  for (let at = 0; at + wordHex <= hex.length; at += 2) learn(watch, hex.slice(at, at + wordHex));
+}
+
+/** What a transaction, mined or not, failed or not, does or tries to do to watched escrows. */
+export function touchesOf(watch: Watch, tx: Tx): Map<string, Verb | null> {
+  const touched = new Map<string, Verb | null>();
+  if (tx.to !== null && watch.known.has(tx.to)) {
+    touched.set(tx.to, null);
+    secretsIn(watch, tx.input);
+  }
+  if (tx.input.length < 2 + 8 + 6 * wordHex) return touched;
+  const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
+  for (const { verb, escrow, secret } of callsIn(tx.input, watch.deployment, wanted)) {
+    if (watch.known.has(escrow)) touched.set(escrow, verb);
+    if (secret === null) continue;
+    for (const each of learn(watch, secret)) if (!touched.has(each)) touched.set(each, null);
+  }
+  return touched;
+}
+
+/** Reads a log of ours into its escrow's marks. Returns the escrow, or null when not watched. */
+export function noteLog(watch: Watch, log: Log): string | null {
+  const { deployment, known } = watch;
+  const topic = log.topics[0];
+  const at = { txid: log.txid, block: log.block, index: log.index };
+  if (topic === fundedTopic && log.address === deployment.factory) {
+    const escrow = /^0x0{24}([0-9a-fA-F]{40})$/.exec(log.topics[1] ?? '')?.[1];
+    const found = escrow === undefined ? escrow : known.get(getAddress(`0x${escrow}`));
+    if (found === undefined) return null;
+    mark(found, { verb: 'fund', ...at });
+    return found.watched.address;
+  }
+  const found = known.get(log.address);
+  if (found === undefined) return null;
+  if (topic === claimedTopic) {
+    const word = log.data.slice(2, 2 + wordHex);
+    if (word.length === wordHex) learn(watch, word);
+    mark(found, { verb: 'claim', ...at });
+  } else if (topic === refundedTopic) {
+    mark(found, { verb: 'refund', ...at });
+  } else {
+    return null;
+  }
+  return log.address;
+}
