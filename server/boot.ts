@@ -9,17 +9,19 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { type Devnet, startDevnet } from '../devnet/devnet.ts';
-import { brokenPolicies, openAdapters } from './chains.ts';
+import { openAdapters } from './chains.ts';
 import type { AssetSettings, ChainSettings, Settings } from './config.ts';
+import { findCuratedAsset } from './db/assets.ts';
 import { connect, type Database, databaseLimits } from './db/database.ts';
 import { startPostgres } from './db/embedded/postgres.ts';
 import { migrate } from './db/migrate.ts';
 import type { Deps } from './deps.ts';
 import { devAssets, devChains, type ReadyChain, servedChains } from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
-import { findAsset, seedAssets } from './market/assets.ts';
-import { startPruning } from './market/prune.ts';
+import { seedAssets } from './market/assets.ts';
+
 import { createSettlement } from './settle/follow.ts';
+import { sweepByAge } from './sweep.ts';
 
 /** What the ready line says. */
 export type Ready = {
@@ -74,15 +76,15 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   market.db = db;
   const chains = settings.chains ?? devChains(devnet);
   const adapters = await openAdapters(settings, chains, { now, log });
-  undo.push(() => closeAll(adapters));
-  refuseUnsoundPolicies(adapters);
-  const deps: Deps = { settings, db, now, randomBytes, adapters, log };
+  undo.push(() => closeAll(adapters.all));
+  const evmNodes = adapters.evm.map(({ node }) => node);
+  const deps: Deps = { settings, db, now, randomBytes, adapters: adapters.all, evmNodes, log };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
   const settlement = createSettlement(deps);
-  await settlement.start();
+  settlement.start();
   undo.push(() => settlement.stop());
-  const pruning = startPruning(deps);
-  undo.push(() => pruning.stop());
+  const sweeping = sweepByAge(deps);
+  undo.push(() => sweeping.stop());
   const app = await buildApp(deps);
   const url = await listen(app, settings);
   undo.push(() => app.close());
@@ -142,7 +144,7 @@ async function openDevnet(
     },
     resolveAsset: async (idOrSymbol) => {
       const open = db();
-      return open === undefined ? null : findAsset(open, idOrSymbol);
+      return open === undefined ? null : findCuratedAsset(open, idOrSymbol);
     },
   });
   undo.unshift(() => devnet.stop());
@@ -155,11 +157,6 @@ function assetsOf(
   devnet: Devnet | null,
 ): readonly AssetSettings[] {
   return settings.assets ?? devAssets(chains, devnet);
-}
-
-function refuseUnsoundPolicies(adapters: ReadonlyMap<string, ChainAdapter>): void {
-  const broken = brokenPolicies(adapters);
-  if (broken.length > 0) throw new Error(`chain policies refused:\n- ${broken.join('\n- ')}`);
 }
 
 async function closeAll(adapters: ReadonlyMap<string, ChainAdapter>): Promise<void> {

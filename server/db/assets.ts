@@ -63,6 +63,20 @@ export async function findAssets(tx: Tx, ids: readonly string[]): Promise<Asset[
   return rows.map(assetOf);
 }
 
+/** The enabled curated asset of this id or symbol; the oldest of a symbol on several chains. */
+export async function findCuratedAsset(tx: Tx, idOrSymbol: string): Promise<Asset | null> {
+  const rows = await tx.rows<AssetRow>({
+    name: 'assets_find_curated',
+    text: `select id, chain, symbol, address, decimals, enabled, verified, source, high_value_from
+      from assets
+      where source = 'curated' and enabled and (id::text = $1 or symbol = $1)
+      order by id
+      limit 1`,
+    values: [idOrSymbol],
+  });
+  return rows[0] === undefined ? null : assetOf(rows[0]);
+}
+
 /** Adds a curated asset, or brings the one of this chain and address up to date. */
 export async function upsertCuratedAsset(tx: Tx, asset: Asset, at: Date): Promise<Asset> {
   const { id, chain, symbol, address, decimals, highValueFrom } = asset;
