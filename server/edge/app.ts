@@ -9,12 +9,13 @@ import { type Budgets, createBudgets } from './budgets.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import type { Operation } from './operations.ts';
 import { registerAssets } from './routes/assets.ts';
+import { registerDocs } from './routes/docs.ts';
 import { registerKeys } from './routes/keys.ts';
 import { registerMe } from './routes/me.ts';
-import { registerSwaps } from './routes/swaps.ts';
-import { registerTx } from './routes/tx.ts';
 import { registerRfqs } from './routes/rfqs.ts';
+import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
+import { registerTx } from './routes/tx.ts';
 import { registerWallets } from './routes/wallets.ts';
 import { createRouteTable } from './routeTable.ts';
 
@@ -111,14 +112,15 @@ export async function buildApp(
 
 /** Every routes file, by name. */
 function registerRoutes(app: FastifyInstance, deps: Deps): void {
-  registerAssets(app, deps);
   registerKeys(app, deps);
   registerMe(app, deps);
-  registerSwaps(app, deps);
-  registerTx(app, deps);
+  registerWallets(app, deps);
+  registerAssets(app, deps);
   registerRfqs(app, deps);
   registerThreads(app, deps);
-  registerWallets(app, deps);
+  registerSwaps(app, deps);
+  registerTx(app, deps);
+  registerDocs(app, deps);
 }
 
 function readJsonOnly(app: FastifyInstance): void {

@@ -3,10 +3,10 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { AssetSettings } from '../config.ts';
-import { closeCuratedAssets, findAssets, upsertCuratedAsset } from '../db/assets.ts';
+import { closeCuratedAssets, findAssets, listAssets, upsertCuratedAsset } from '../db/assets.ts';
 import type { Database, Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
+import { isUuid, uuidv7 } from '../ids.ts';
 
 export type Asset = {
   readonly id: string;
@@ -57,6 +57,13 @@ export async function seedAssets(
     );
     return seeded;
   });
+}
+
+/** An asset by id, or the oldest enabled one of this symbol; null where there is none. */
+export async function findAsset(tx: Tx, idOrSymbol: string): Promise<Asset | null> {
+  if (isUuid(idOrSymbol)) return (await findAssets(tx, [idOrSymbol]))[0] ?? null;
+  const filters = { chain: null, symbol: idOrSymbol, address: null, enabled: true };
+  return (await listAssets(tx, filters, null, 1))[0] ?? null;
 }
 
 /** The two assets of an RFQ. Throws `bad_asset` for an id that names none. */

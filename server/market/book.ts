@@ -1,4 +1,4 @@
-// Pages of the book, kept ready as bytes. A page is right until the book changes or an RFQ on it
+// Pages of the book, kept ready as JSON. A page is right until the book changes or an RFQ on it
 // expires. Changes made here show at once: whoever changed the book calls `touch` when its
 // transaction has ended, before it replies. A change by another process shows after `maxAgeMs`.
 
@@ -10,14 +10,14 @@ const maxAgeMs = 250;
 const mostPages = 256;
 
 export type Page = {
-  readonly bytes: Buffer;
+  readonly json: string;
   /** When the first RFQ on it expires, on the market's clock. */
   readonly validUntilMs: number;
 };
 
 export type Book = {
   /** The page under `key`, ready or by `load`; `nowMs` on the market's clock. */
-  page(key: string, nowMs: number, load: () => Promise<Page>): Promise<Buffer> | Buffer;
+  page(key: string, nowMs: number, load: () => Promise<Page>): Promise<string> | string;
   /** The book may have changed: nothing read until now is shown again. */
   touch(): void;
 };
@@ -53,9 +53,9 @@ export function createBook(): Book {
         nowMs >= page.loadedAtMs &&
         performance.now() - page.readAt < maxAgeMs
       ) {
-        return page.bytes;
+        return page.json;
       }
-      return (loading.get(key) ?? load(key, nowMs, read)).then((fresh) => fresh.bytes);
+      return (loading.get(key) ?? load(key, nowMs, read)).then((fresh) => fresh.json);
     },
     touch() {
       kept = new Map();

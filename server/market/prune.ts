@@ -1,36 +1,50 @@
-// What is dropped or put away with age, in bounded batches. main.ts calls `prune` now and then;
-// calling it too often costs one index look-up a statement.
+// What is dropped or put away with age, in bounded batches: events after 7 days, used and expired
+// nonces, stored replies, and expired RFQs, which leave the book's index.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
+import { deleteReplies } from '../db/idempotency.ts';
+import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
 import { storeExpired } from '../db/rfqs.ts';
 import type { Deps } from '../deps.ts';
 import { outboxDays } from './bounds.ts';
+import { keptMs } from './idempotency.ts';
 
 /** Rows a statement: some 10 ms of work. */
 const batch = 500;
-/** Batches a call: the rest waits for the next call. */
+/** Batches of one kind a pass: the rest waits for the next pass. */
 const mostBatches = 20;
+/** Between passes, so that 10 000 rows a minute are kept up with. */
+const pauseMs = 60_000;
 const dayMs = 86_400_000;
 /** Processes whose clocks differ this much still agree on what has expired. */
 const graceMs = 60_000;
 
-/** Deletes at most `limit` rows that are older than the instant; returns how many. */
-export type Pruner = (tx: Tx, before: Date, limit: number) => Promise<number>;
+/** Handles at most `limit` rows that are older than the instant; returns how many. */
+type Pruner = (tx: Tx, before: Date, limit: number) => Promise<number>;
 
-export type Pruned = { readonly outbox: number; readonly expired: number };
+export type Pruned = {
+  readonly outbox: number;
+  readonly expired: number;
+  readonly nonces: number;
+  readonly replies: number;
+};
 
-/** Drops events older than 7 days, and puts expired RFQs out of the book's index. */
+/** One pass. */
 export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
   const now = deps.now();
+  const { db } = deps;
   return {
-    outbox: await inBatches(deps.db, pruneOutbox, new Date(now - outboxDays * dayMs)),
-    expired: await inBatches(deps.db, storeExpired, new Date(now - graceMs)),
+    outbox: await inBatches(db, pruneOutbox, new Date(now - outboxDays * dayMs)),
+    expired: await inBatches(db, storeExpired, new Date(now - graceMs)),
+    nonces: await inBatches(db, deleteNonces, new Date(now - graceMs)),
+    replies: await inBatches(db, deleteReplies, new Date(now - keptMs)),
   };
 }
 
-/** Repeats one bounded statement until it finds less than a batch, or enough for one call. */
-export async function inBatches(tx: Tx, pruner: Pruner, before: Date): Promise<number> {
+/** Repeats one bounded statement until it finds less than a batch, or enough for one pass. */
+async function inBatches(tx: Tx, pruner: Pruner, before: Date): Promise<number> {
   let pruned = 0;
   for (let done = 0; done < mostBatches; done += 1) {
     const rows = await pruner(tx, before, batch);
@@ -38,4 +52,23 @@ export async function inBatches(tx: Tx, pruner: Pruner, before: Date): Promise<n
     if (rows < batch) break;
   }
   return pruned;
+}
+
+/** A pass every minute until `stop`, which waits for the one under way. */
+export function startPruning(deps: Pick<Deps, 'db' | 'now' | 'log'>): { stop(): Promise<void> } {
+  const halt = new AbortController();
+  const { signal } = halt;
+  const passes = async () => {
+    while (!signal.aborted) {
+      await prune(deps).catch((error: unknown) => deps.log.error({ err: error }, 'prune failed'));
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  const running = passes();
+  return {
+    stop: () => {
+      halt.abort();
+      return running;
+    },
+  };
 }

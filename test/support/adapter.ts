@@ -1,6 +1,7 @@
 // A chain that is not there: real policy numbers, addresses by pattern, and a `checkAmount` that a
 // test may replace. For market tests, where nothing is settled; every other call throws.
 
+import { hash } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
@@ -55,7 +56,13 @@ export function stubAdapter(
       }
       return family === 'evm' || text.toLowerCase().startsWith('bcrt1') ? text.toLowerCase() : text;
     },
-    plan: absent,
+    // Any address that commits to the terms will do where nothing is settled.
+    plan: (terms) => {
+      const text = JSON.stringify(terms, (_, each) =>
+        typeof each === 'bigint' ? `${each}` : each,
+      );
+      return { address: `escrow-${hash('sha256', text)}`, redeemScript: null };
+    },
     heads: absent,
     watch: () => {},
     unwatch: () => {},

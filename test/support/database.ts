@@ -4,7 +4,6 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { after } from 'node:test';
 import pg from 'pg';
 import { connect, type Database, databaseLimits } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
@@ -54,9 +53,11 @@ function theCluster(): Promise<Cluster> {
   return cluster;
 }
 
-// Registered when the module loads, so that it belongs to the file and not to one test in it.
-after(async () => {
-  if (cluster !== null) await (await cluster).stop();
+// When everything else has ended: a file's own hooks still need the database.
+process.on('beforeExit', async () => {
+  const last = cluster;
+  cluster = null;
+  if (last !== null) await (await last).stop();
 });
 
 /** Migrates the template once a schema, whoever of several processes comes first. */

@@ -30,7 +30,7 @@ export function testDeps(overrides: DepsOverrides): TestDeps {
     now: () => (frozen ?? (now ?? Date.now)()) + offset,
     randomBytes: (count) => randomBytes(count),
     adapters: new Map(chains.map((each) => [each.chain, each])),
-    log: pino({ level: 'silent' }),
+    log: pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' }),
     ...rest,
     advance: (milliseconds) => {
       offset += milliseconds;

@@ -8,7 +8,14 @@ import { findRfq, listBook } from '../../db/rfqs.ts';
 import type { Deps } from '../../deps.ts';
 import { isUuid } from '../../ids.ts';
 import { bookOf, bookWriting, type Page } from '../../market/book.ts';
-import { cancelRfq, postRfq, preparePost, type Rfq, rfqFor, unknownRfq } from '../../market/rfqs.ts';
+import {
+  cancelRfq,
+  postRfq,
+  preparePost,
+  type Rfq,
+  rfqFor,
+  unknownRfq,
+} from '../../market/rfqs.ts';
 import { rfqView } from '../../market/views.ts';
 import { command, read } from '../command.ts';
 import { cursorSecret, decodeCursor, encodeCursor } from '../cursor.ts';

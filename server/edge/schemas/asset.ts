@@ -22,8 +22,4 @@ export const asset = named(
   }),
 );
 
-export const assetList = named(
-  'AssetList',
-  Type.Object({ assets: Type.Array(asset), nextCursor }),
-);
-
+export const assetList = named('AssetList', Type.Object({ assets: Type.Array(asset), nextCursor }));

@@ -52,7 +52,10 @@ export const hex32Input = Type.String({
 export const pageLimit = { least: 1, most: 100, otherwise: 20 } as const;
 
 /** The query of a list: its filters, and `limit` and `cursor`. */
-export function pageQuery<P extends TProperties>(filters: P, otherwise = pageLimit.otherwise) {
+export function pageQuery<P extends TProperties>(
+  filters: P,
+  otherwise: number = pageLimit.otherwise,
+) {
   return Type.Object({
     ...filters,
     limit: Type.Optional(

@@ -65,3 +65,8 @@ export const threadList = named(
   'ThreadList',
   Type.Object({ threads: Type.Array(thread), nextCursor }),
 );
+
+export const acceptReply = named(
+  'AcceptReply',
+  Type.Object({ thread, swap: Type.Optional(Type.Object({ id: uuid })) }),
+);
