@@ -1,0 +1,310 @@
+// The Bitcoin chain behind the one interface every chain keeps: reads escrows through an index
+// that follows a Core node or an Esplora server, and builds unsigned payments, claims and refunds.
+
+import type { EscrowFacts } from '../../core/facts.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { BuildInput, ChainAdapter, ReadTransaction, Touch, WatchedEscrow } from '../adapter.ts';
+import type { BtcSighash, Signed } from '../material.ts';
+import type { BitcoinBackend } from './backend.ts';
+import { coreBackend } from './core-backend.ts';
+import { escrowFacts, type EscrowHistory } from './escrow-facts.ts';
+import { applyTransaction, historyOf, involvement, takeTouched } from './escrow-index.ts';
+import { esploraBackend } from './esplora-backend.ts';
+import { currentEstimate, type EstimateCache } from './fee-estimates.ts';
+import { type Conflict, defaultFeeBounds, type FeeBounds, feeAt, ladderRate } from './fees.ts';
+import {
+  createFollower,
+  follow,
+  type Follower,
+  followOnce,
+  followToEnd,
+  type Log,
+  unfollow,
+} from './follower.ts';
+import {
+  type BitcoinNetwork,
+  type BitcoinNetworkName,
+  bitcoinNetworks,
+  dustSats,
+  parseBitcoinAddress,
+} from './networks.ts';
+import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, spendVsize, vsizeOf } from './plan.ts';
+import { bitcoinPolicies, fallbackRates } from './policy.ts';
+import { parseTx, type Tx } from './raw-transaction.ts';
+import { assemble } from './signed-psbt.ts';
+import { claimable, refundable, rivals, spend } from './spending.ts';
+
+/** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
+export type BitcoinSource =
+  | { readonly coreUrl: string; readonly cookiePath?: string; readonly timeMs?: number }
+  | { readonly esploraUrl: string; readonly timeMs?: number }
+  | { readonly backend: BitcoinBackend };
+
+export type BitcoinAdapterOptions = {
+  readonly chain: string;
+  readonly network: BitcoinNetworkName;
+  readonly source: BitcoinSource;
+  readonly policy?: ChainPolicy;
+  readonly feeBounds?: FeeBounds;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly log?: Log;
+};
+
+type Context = {
+  readonly chain: string;
+  readonly network: BitcoinNetwork;
+  readonly bounds: FeeBounds;
+  readonly now: () => number;
+  readonly follower: Follower;
+  readonly estimates: EstimateCache;
+};
+
+export function backendOf(
+  source: BitcoinSource,
+  network: BitcoinNetwork,
+  now: () => number,
+): BitcoinBackend {
+  if ('backend' in source) return source.backend;
+  const limits = source.timeMs === undefined ? {} : { limits: { timeMs: source.timeMs } };
+  if ('esploraUrl' in source) {
+    return esploraBackend({ url: source.esploraUrl, network, ...limits });
+  }
+  const { coreUrl: url, cookiePath } = source;
+  return coreBackend({
+    url,
+    network,
+    now,
+    ...limits,
+    ...(cookiePath === undefined ? {} : { cookiePath }),
+  });
+}
+
+export function bitcoinAdapter(options: BitcoinAdapterOptions): ChainAdapter {
+  const { chain, now } = options;
+  const network = bitcoinNetworks[options.network];
+  const backend = backendOf(options.source, network, now);
+  const bounds = options.feeBounds ?? defaultFeeBounds;
+  const follower = createFollower(backend, now, options.log);
+  const fallbackRate = fallbackRates[network.name];
+  const estimates = { backend, bounds, now, fallbackRate, last: null };
+  const context: Context = { chain, network, bounds, now, follower, estimates };
+  return {
+    chain,
+    family: 'bitcoin',
+    policy: options.policy ?? bitcoinPolicies[network.name],
+    parseAddress: (text) => parseBitcoinAddress(text, network).address,
+    plan: (terms) => bitcoinEscrow(terms, network),
+    heads: (signal) => backend.tip(signal),
+    watch: (escrows) => {
+      for (const escrow of escrows) watch(context, escrow);
+    },
+    unwatch: (addresses) => {
+      for (const address of addresses) unfollow(follower, address);
+    },
+    changes: async (signal) => {
+      const { heads } = await followOnce(follower, null, signal);
+      return { touched: takeTouched(follower.index), heads };
+    },
+    readEscrow: (escrow, signal) => readEscrow(context, escrow, signal),
+    preflight: (terms, about, signal) => preflight(context, terms, about, signal),
+    buildFund: async ({ escrow }) => payment(context, escrow),
+    buildClaim: (input, _secret, signal) => buildClaim(context, input, signal),
+    buildRefund: (input, signal) => buildRefund(context, input, signal),
+    readSigned: async (signed) => readSigned(context, signed),
+    broadcast: (transaction, signal) => broadcast(context, transaction, signal),
+    checkAmount: (token, amount, signal) => checkAmount(context, token, amount, signal),
+    close: async () => {},
+  };
+}
+
+/** The escrow's address must be that of its terms: an index of another address would never fill. */
+function watch({ follower, network }: Context, escrow: WatchedEscrow): void {
+  const bytes = escrowBytes(escrow.terms, network);
+  if (bytes.address !== escrow.address) {
+    throw new ParleyError(
+      'unknown_escrow',
+      `the terms give the escrow ${bytes.address}, not ${escrow.address}`,
+      { escrow: escrow.address, derived: bytes.address },
+    );
+  }
+  follow(follower, escrow, bytes);
+}
+
+async function history(
+  context: Context,
+  escrow: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<{ readonly history: EscrowHistory; readonly clock: number }> {
+  watch(context, escrow);
+  const { clock } = await followToEnd(context.follower, escrow.address, signal);
+  return { history: historyOf(context.follower.index, escrow.address), clock };
+}
+
+async function readEscrow(
+  context: Context,
+  escrow: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<EscrowFacts> {
+  const { history: seen } = await history(context, escrow, signal);
+  return escrowFacts(seen, escrow.terms.amount, escrow.requiredConfirmations);
+}
+
+function payment({ chain }: Context, { address, terms }: WatchedEscrow) {
+  return {
+    chain,
+    family: 'bitcoin',
+    sign: 'btc-payment',
+    payTo: address,
+    amountSats: terms.amount.toString(),
+    uri: paymentUri(address, terms.amount),
+    escrow: address,
+  } as const;
+}
+
+async function buildClaim(
+  context: Context,
+  input: BuildInput,
+  signal: AbortSignal,
+): Promise<BtcSighash> {
+  const { escrow } = input;
+  const { history: seen, clock } = await history(context, escrow, signal);
+  const taken = claimable(seen, escrow.terms, escrow.address);
+  const secondsLeft = escrow.terms.timelock - Math.max(clock, context.now());
+  return build(context, input, 'claim', [taken], secondsLeft, signal);
+}
+
+async function buildRefund(
+  context: Context,
+  input: BuildInput,
+  signal: AbortSignal,
+): Promise<BtcSighash> {
+  const { history: seen } = await history(context, input.escrow, signal);
+  const taken = refundable(seen, input.escrow.address);
+  // Whoever holds a public secret may claim until the refund is mined.
+  const secondsLeft = seen.secret === null ? null : 0;
+  return build(context, input, 'refund', taken, secondsLeft, signal);
+}
+
+async function build(
+  context: Context,
+  { escrow, feeRateSatPerVbyte }: BuildInput,
+  verb: 'claim' | 'refund',
+  payments: Parameters<typeof spend>[0]['payments'],
+  secondsLeft: number | null,
+  signal: AbortSignal,
+): Promise<BtcSighash> {
+  const { network, bounds, follower, estimates, chain } = context;
+  const conflicts: Conflict[] = [];
+  for (const txid of rivals(payments)) {
+    const entry = await follower.backend.mempoolEntry(txid, signal);
+    if (entry !== null) conflicts.push(entry);
+  }
+  const built = spend({
+    verb,
+    terms: escrow.terms,
+    network,
+    payments,
+    conflicts,
+    estimate: await currentEstimate(estimates, signal),
+    bounds,
+    secondsLeft,
+    wantedRate: feeRateSatPerVbyte,
+  });
+  return {
+    chain,
+    family: 'bitcoin',
+    sign: 'btc-sighash',
+    psbtBase64: built.psbtBase64,
+    sighashHexes: built.sighashHexes,
+    escrow: escrow.address,
+    feeSats: built.feeSats.toString(),
+  };
+}
+
+function readSigned({ follower }: Context, signed: Signed): ReadTransaction {
+  const raw = typeof signed === 'string' ? signed.toLowerCase() : assemble(signed).raw;
+  const tx = parseTx(raw);
+  return { txid: tx.txid(), raw, touches: touchesOf(follower, tx) };
+}
+
+function touchesOf({ index }: Follower, tx: Tx): Touch[] {
+  const found = involvement(index, tx);
+  const touches = new Map<string, Touch>();
+  for (const { address: escrow } of found?.payments ?? []) {
+    touches.set(`fund ${escrow}`, { escrow, verb: 'fund', secret: null });
+  }
+  for (const { address: escrow, secret } of found?.spends ?? []) {
+    const verb = secret === null ? 'refund' : 'claim';
+    touches.set(`${verb} ${escrow}`, { escrow, verb, secret });
+  }
+  return [...touches.values()];
+}
+
+async function broadcast(
+  { follower }: Context,
+  transaction: ReadTransaction,
+  signal: AbortSignal,
+): Promise<string> {
+  const { index, backend } = follower;
+  const { txid, raw } = transaction;
+  if (index.records.get(txid)?.height != null) return txid;
+  await backend.send(raw, txid, signal);
+  // The node took it, so a secret in it is public from now on.
+  applyTransaction(index, parseTx(raw), null);
+  return txid;
+}
+
+async function checkAmount(
+  { estimates }: Context,
+  token: string | null,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  if (token !== null) {
+    throw new ParleyError('bad_asset', `Bitcoin has no token ${token}`, { token });
+  }
+  if (amount > maxSats) {
+    const sentence = `${amount} sats are more than the 21 million coins there will ever be`;
+    throw new ParleyError('bad_amount', sentence, { amount });
+  }
+  const rate = ladderRate(await currentEstimate(estimates, signal), 0);
+  const least = leastAmount(rate, estimates.bounds);
+  if (amount >= least) return;
+  throw new ParleyError(
+    'amount_too_small',
+    `${amount} sats are too little for Bitcoin now: at ${rate} sat per vbyte a claim needs at ` +
+      `least ${least} sats`,
+    { amount, least },
+  );
+}
+
+/** The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR. */
+const claimVsize = spendVsize('claim', 1, 119, 34);
+
+/** Least amount whose claim is neither dust nor above the fee's share of the value. */
+export function leastAmount(rate: number, bounds: FeeBounds): bigint {
+  const fee = feeAt(claimVsize, Math.min(rate, bounds.capSatPerVbyte));
+  const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;
+  const byDust = fee + dustSats.p2pkh;
+  return byShare > byDust ? byShare : byDust;
+}
+
+async function preflight(
+  context: Context,
+  terms: EscrowTerms,
+  about: 'payout' | 'funding',
+  signal: AbortSignal,
+): Promise<void> {
+  const code = about === 'payout' ? 'payout_would_fail' : 'funding_would_fail';
+  vsizeOf(terms, context.network, 'claim', 1);
+  vsizeOf(terms, context.network, 'refund', 1);
+  try {
+    await checkAmount(context, terms.token, terms.amount, signal);
+  } catch (cause) {
+    if (!(cause instanceof ParleyError) || cause.code !== 'amount_too_small') throw cause;
+    throw new ParleyError(code, cause.message, cause.facts, { cause });
+  }
+}

@@ -1,0 +1,59 @@
+// What the follower needs of a source of the Bitcoin chain. Two keep it: a Core node over JSON-RPC
+// and an Esplora server over REST. Every call throws `chain_timeout` when its signal or its own
+// limit runs out and `chain_unavailable` when the source is gone or refuses.
+
+import type { Heads } from '../adapter.ts';
+import type { Conflict, FeeEstimate } from './fees.ts';
+import type { Tx } from './raw-transaction.ts';
+
+export type PlacedTx = { readonly tx: Tx; readonly height: number | null };
+
+export type MempoolInterest = {
+  /** Unspent payments, as `txid:vout`: asked for only where the mempool cannot all be read. */
+  readonly outpoints: () => readonly string[];
+  /** Transactions of ours that were not mined when last seen. */
+  readonly unmined: readonly string[];
+  /** Every watched escrow. */
+  readonly addresses: () => readonly string[];
+  /** Watched since the last call: look again at what was already passed over. */
+  readonly isNewInterest: boolean;
+  /** The escrow that somebody asks about now. */
+  readonly about: string | null;
+};
+
+export type MempoolChange = {
+  /** Possibly of interest, not seen in the mempool before. */
+  readonly transactions: readonly Tx[];
+  /** Of `unmined`: in the mempool no more. */
+  readonly gone: readonly string[];
+  /** The best block after the mempool was read: with another one, `gone` may mean mined. */
+  readonly tipHash: string;
+};
+
+/** How a source tells what happened before an escrow was watched. */
+export type Past =
+  | { readonly kind: 'by_address'; read(address: string, signal: AbortSignal): Promise<PlacedTx[]> }
+  | {
+      readonly kind: 'by_block';
+      /** A height at or below the first block that can hold a payment sent at `since`. */
+      firstHeight(since: number, signal: AbortSignal): Promise<number>;
+    };
+
+export type BitcoinBackend = {
+  /** For people: which kind of source. Never its address, which may hold credentials. */
+  readonly name: string;
+  readonly past: Past;
+  tip(signal: AbortSignal): Promise<Heads>;
+  /** Null above the best block. */
+  blockHash(height: number, signal: AbortSignal): Promise<string | null>;
+  block(hash: string, signal: AbortSignal): Promise<Uint8Array>;
+  mempool(interest: MempoolInterest, signal: AbortSignal): Promise<MempoolChange>;
+  /** Null when the source has too little to go by. */
+  feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | null>;
+  /** An unconfirmed transaction's fee and size; null when it is not in the mempool. */
+  mempoolEntry(txid: string, signal: AbortSignal): Promise<Conflict | null>;
+  /** Whether a transaction is in the mempool or a block, as far as the source can tell. */
+  isKnown(txid: string, signal: AbortSignal): Promise<boolean>;
+  /** Throws `refused_by_node` with the node's words. Known bytes are no refusal. */
+  send(rawHex: string, txid: string, signal: AbortSignal): Promise<void>;
+};

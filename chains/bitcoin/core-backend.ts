@@ -1,0 +1,246 @@
+// The chain as a Core node shows it (Bitcoin Core 24 or later, or Knots; no wallet, no txindex and
+// no pruning below the escrows' age needed).
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { Heads } from '../adapter.ts';
+import type { BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
+import type { Conflict, FeeEstimate } from './fees.ts';
+import { unavailable } from './http.ts';
+import type { BitcoinNetwork } from './networks.ts';
+import { parseTx, type Tx } from './raw-transaction.ts';
+import {
+  type CoreOptions,
+  coreName,
+  coreRpc,
+  type CoreRpc,
+  refused,
+  RpcRefusal,
+  unexpected,
+} from './rpc.ts';
+
+type ChainInfo = {
+  chain: string;
+  blocks: number;
+  bestblockhash: string;
+  mediantime: number;
+  initialblockdownload: boolean;
+};
+
+/** Transactions fetched from the mempool in one pass; the rest wait for the next. */
+const maxFetched = 2_000;
+/** A mempool list longer than this is read at most every `longListSeconds`. */
+const longList = 5_000;
+const longListSeconds = 5;
+/** Outpoints asked about in one pass where the list was not read. */
+const maxOutpoints = 1_000;
+
+type State = {
+  readonly rpc: CoreRpc;
+  readonly network: BitcoinNetwork;
+  readonly now: () => number;
+  /** Mempool transactions already looked at. */
+  known: Set<string>;
+  listedAt: number;
+};
+
+/** `now` in Unix seconds. */
+export function coreBackend(
+  options: CoreOptions & { readonly network: BitcoinNetwork; readonly now: () => number },
+): BitcoinBackend {
+  const { network, now } = options;
+  const state: State = { rpc: coreRpc(options), network, now, known: new Set(), listedAt: 0 };
+  const { rpc } = state;
+  return {
+    name: coreName,
+    past: { kind: 'by_block', firstHeight: (since, signal) => firstHeight(rpc, since, signal) },
+    tip: (signal) => tip(state, signal),
+    blockHash: (height, signal) => blockHash(rpc, height, signal),
+    block: async (hash, signal) => {
+      const hex = await rpc.call<string>('getblock', [hash, 0], signal).catch(unexpected);
+      return hexToBytes(hex);
+    },
+    mempool: (interest, signal) => mempool(state, interest, signal),
+    feeEstimate: (at, signal) => feeEstimate(rpc, at, signal),
+    mempoolEntry: (txid, signal) => mempoolEntry(rpc, txid, signal),
+    isKnown: (txid, signal) => isKnown(rpc, txid, signal),
+    send: (rawHex, txid, signal) => send(rpc, rawHex, txid, signal),
+  };
+}
+
+async function tip({ rpc, network }: State, signal: AbortSignal): Promise<Heads> {
+  const info = await rpc.call<ChainInfo>('getblockchaininfo', [], signal).catch(unexpected);
+  if (!network.coreChains.includes(info.chain)) {
+    throw unavailable(coreName, `it runs ${info.chain}, and this is Bitcoin ${network.name}`);
+  }
+  // On regtest a moved clock alone makes a node think that it is behind.
+  if (info.initialblockdownload && network.name !== 'regtest') {
+    throw unavailable(coreName, `it is still catching up, at block ${info.blocks}`);
+  }
+  return { height: info.blocks, hash: info.bestblockhash, clock: info.mediantime };
+}
+
+const outOfRange = -8;
+
+async function blockHash(rpc: CoreRpc, height: number, signal: AbortSignal) {
+  try {
+    return await rpc.call<string>('getblockhash', [height], signal);
+  } catch (error) {
+    if (error instanceof RpcRefusal && error.code === outOfRange) return null;
+    return unexpected(error);
+  }
+}
+
+/** Block times may be off by two hours against real time (consensus: MAX_FUTURE_BLOCK_TIME). */
+const clockSkewSeconds = 7_200;
+/** So many blocks in a row from before a moment, and the ones below are too (BIP 113's median). */
+const settledRun = 11;
+/** Timelocks reach 30 days ahead at most; blocks may come twice as fast for a while. */
+const maxHeaders = 9_000;
+
+async function firstHeight(rpc: CoreRpc, since: number, signal: AbortSignal): Promise<number> {
+  const top = await rpc.call<number>('getblockcount', [], signal).catch(unexpected);
+  const from = since - clockSkewSeconds;
+  let run = 0;
+  for (let upper = top; upper >= 0 && top - upper < maxHeaders; upper -= 100) {
+    const heights = Array.from({ length: Math.min(100, upper + 1) }, (_, at) => upper - at);
+    const calls = heights.map((height) => ({ method: 'getblockhash', params: [height] }));
+    const hashes = (await rpc.batch<string>(calls, signal)).map(mustAnswer);
+    const asks = hashes.map((hash) => ({ method: 'getblockheader', params: [hash] }));
+    const headers = (await rpc.batch<{ time: number }>(asks, signal)).map(mustAnswer);
+    for (const [at, { time }] of headers.entries()) {
+      run = time < from ? run + 1 : 0;
+      if (run === settledRun) return upper - at;
+    }
+  }
+  return Math.max(0, top - maxHeaders);
+}
+
+function mustAnswer<T>(answer: T | RpcRefusal): T {
+  return answer instanceof RpcRefusal ? unexpected(answer) : answer;
+}
+
+async function mempool(
+  state: State,
+  interest: MempoolInterest,
+  signal: AbortSignal,
+): Promise<MempoolChange> {
+  const { rpc } = state;
+  if (interest.isNewInterest && state.known.size <= longList) state.known = new Set();
+  const long = state.known.size > longList;
+  const wait = long && Math.abs(state.now() - state.listedAt) < longListSeconds;
+  const first = long ? await spenders(rpc, interest.outpoints(), signal) : [];
+  const early = await fetchNew(state, first, signal);
+  if (wait) return { transactions: early, gone: [], tipHash: '' };
+  const [listed, best] = await rpc.batch<string[] | string>(
+    [
+      { method: 'getrawmempool', params: [] },
+      { method: 'getbestblockhash', params: [] },
+    ],
+    signal,
+  );
+  if (!Array.isArray(listed) || typeof best !== 'string') {
+    throw unavailable(coreName, 'it does not show its mempool');
+  }
+  const present = new Set(listed);
+  state.listedAt = state.now();
+  state.known = new Set([...state.known].filter((txid) => present.has(txid)));
+  const transactions = [...early, ...(await fetchNew(state, listed, signal))];
+  return {
+    transactions,
+    gone: interest.unmined.filter((txid) => !present.has(txid)),
+    tipHash: best,
+  };
+}
+
+/** What spends these outputs in the mempool: cheap where the whole list is long. */
+async function spenders(rpc: CoreRpc, outpoints: readonly string[], signal: AbortSignal) {
+  const asked = outpoints.slice(0, maxOutpoints).map((outpoint) => {
+    const [txid = '', vout = ''] = outpoint.split(':');
+    return { txid, vout: Number(vout) };
+  });
+  if (asked.length === 0) return [];
+  type Answer = { spendingtxid?: string }[];
+  const found = await rpc.call<Answer>('gettxspendingprevout', [asked], signal).catch(unexpected);
+  return found.flatMap(({ spendingtxid }) => (spendingtxid === undefined ? [] : [spendingtxid]));
+}
+
+async function fetchNew(state: State, txids: readonly string[], signal: AbortSignal): Promise<Tx[]> {
+  const fresh = txids.filter((txid) => !state.known.has(txid)).slice(0, maxFetched);
+  if (fresh.length === 0) return [];
+  const calls = fresh.map((txid) => ({ method: 'getrawtransaction', params: [txid] }));
+  const raws = await state.rpc.batch<string>(calls, signal);
+  for (const txid of fresh) state.known.add(txid);
+  // A refusal here: it left the mempool between the two calls.
+  return raws.flatMap((raw) => (raw instanceof RpcRefusal ? [] : [parseTx(raw)]));
+}
+
+const targets = { fast: 2, medium: 3, slow: 6 } as const;
+type Smart = { feerate?: number };
+
+async function feeEstimate(
+  rpc: CoreRpc,
+  at: number,
+  signal: AbortSignal,
+): Promise<FeeEstimate | null> {
+  const calls = [
+    ...Object.values(targets).map((blocks) => ({ method: 'estimatesmartfee', params: [blocks] })),
+    { method: 'getmempoolinfo', params: [] },
+  ];
+  const answers = await rpc.batch<Smart | { mempoolminfee: number }>(calls, signal);
+  const [fast, medium, slow] = answers.slice(0, 3).map((answer) => {
+    if (answer instanceof RpcRefusal || !('feerate' in answer)) return null;
+    return answer.feerate === undefined ? null : satPerVbyte(answer.feerate);
+  });
+  const info = answers[3];
+  const known = info !== undefined && !(info instanceof RpcRefusal) && 'mempoolminfee' in info;
+  const least = known ? satPerVbyte(info.mempoolminfee) : 1;
+  if (fast == null || medium == null || slow == null) return null;
+  return { fast, medium, slow, least, at };
+}
+
+/** Core speaks coins per 1 000 vbytes. */
+function satPerVbyte(coinsPerKvB: number): number {
+  return Math.round(coinsPerKvB * 1e8) / 1_000;
+}
+
+type Entry = { vsize: number; fees: { base: number; descendant: number } };
+
+async function mempoolEntry(
+  rpc: CoreRpc,
+  txid: string,
+  signal: AbortSignal,
+): Promise<Conflict | null> {
+  try {
+    const { vsize, fees } = await rpc.call<Entry>('getmempoolentry', [txid], signal);
+    const sats = (coins: number) => BigInt(Math.round(coins * 1e8));
+    const withDescendantsFeeSats = sats(fees.descendant);
+    return { txid, vsize, feeSats: sats(fees.base), withDescendantsFeeSats };
+  } catch (error) {
+    if (error instanceof RpcRefusal) return null;
+    throw error;
+  }
+}
+
+/** Mined ones only where the node keeps a txindex; the adapter knows those it watched itself. */
+async function isKnown(rpc: CoreRpc, txid: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await rpc.call('getrawtransaction', [txid], signal);
+    return true;
+  } catch (error) {
+    if (error instanceof RpcRefusal) return false;
+    throw error;
+  }
+}
+
+/** RPC_VERIFY_ALREADY_IN_UTXO_SET: mined already. */
+const alreadyMined = -27;
+
+async function send(rpc: CoreRpc, rawHex: string, txid: string, signal: AbortSignal) {
+  try {
+    await rpc.call('sendrawtransaction', [rawHex], signal);
+  } catch (error) {
+    if (!(error instanceof RpcRefusal)) throw error;
+    if (error.code === alreadyMined || (await isKnown(rpc, txid, signal))) return;
+    throw refused(error);
+  }
+}

@@ -1,0 +1,104 @@
+// From the payments to one escrow and what spent them to the facts of its leg. Pure.
+//
+// The rules, and why:
+// - Funded is ONE payment of at least the amount: a heap of dust can cost more to claim than it is
+//   worth. Of several, the one that came to depth first (lowest block; by outpoint within one), so
+//   that a later payment cannot change what already counts.
+// - But if any such payment was taken by a transaction that shows the secret, that one counts: the
+//   claimer has been paid, whichever of them it chose.
+// - Claimed and refunded speak about that payment alone. Underpayments and further payments never
+//   make a leg funded, claimed or refunded; while they lie there they are `balance`, which the
+//   funder takes back after the timelock. Refunding dust does not make a funded leg refunded, and
+//   a second full payment left behind does not undo a refund.
+// - A spend by a transaction without the secret is a refund: the script has no third way.
+
+import type { EscrowFacts, Sighting } from '../../core/facts.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+
+export type EscrowSpend = {
+  readonly txid: string;
+  /** Null in the mempool. */
+  readonly height: number | null;
+  readonly secret: Hex32 | null;
+};
+
+export type Payment = {
+  readonly txid: string;
+  readonly vout: number;
+  readonly amount: bigint;
+  readonly height: number | null;
+  readonly coinbase: boolean;
+  readonly spend: EscrowSpend | null;
+};
+
+export type EscrowHistory = {
+  readonly payments: readonly Payment[];
+  /** The secret, if any transaction ever showed it, however it ended. */
+  readonly secret: Hex32 | null;
+  /** Height of the best block. */
+  readonly tip: number;
+};
+
+/** A coinbase output cannot be spent before (consensus: COINBASE_MATURITY). */
+export const coinbaseMaturity = 100;
+
+function confirmations(height: number | null, tip: number): number {
+  return height === null ? 0 : Math.max(0, tip - height + 1);
+}
+
+function sighting(
+  tx: { readonly txid: string; readonly height: number | null },
+  tip: number,
+  required: number,
+): Sighting {
+  const count = confirmations(tx.height, tip);
+  return { txid: tx.txid, confirmations: count, deep: count >= required };
+}
+
+/** Blocks that `payment` needs before it counts. */
+export function requiredFor(payment: Payment, required: number): number {
+  return payment.coinbase ? Math.max(required, coinbaseMaturity) : required;
+}
+
+function earlier(a: Payment, b: Payment): number {
+  const byHeight = (a.height ?? Infinity) - (b.height ?? Infinity);
+  if (a.height !== b.height && !Number.isNaN(byHeight)) return byHeight;
+  return a.txid === b.txid ? a.vout - b.vout : a.txid < b.txid ? -1 : 1;
+}
+
+/** The payment that funds the escrow, if one does. */
+export function fundingPayment(history: EscrowHistory, amount: bigint): Payment | null {
+  const enough = history.payments.filter((each) => each.amount >= amount).sort(earlier);
+  const claimed = enough.filter(({ spend }) => spend !== null && spend.secret !== null);
+  // A mined claim before one that may still be replaced.
+  const mined = claimed.find(({ spend }) => spend !== null && spend.height !== null);
+  return mined ?? claimed[0] ?? enough[0] ?? null;
+}
+
+/** What the funder can take back: mined, and spent by nothing that was seen. */
+export function unspentPayments(history: EscrowHistory): Payment[] {
+  return history.payments.filter(({ height, spend }) => height !== null && spend === null);
+}
+
+export function escrowFacts(
+  history: EscrowHistory,
+  amount: bigint,
+  requiredConfirmations: number,
+): EscrowFacts {
+  const { payments, tip, secret } = history;
+  const funding = fundingPayment(history, amount);
+  const spend = funding?.spend ?? null;
+  const spent = spend === null ? null : sighting(spend, tip, requiredConfirmations);
+  const settled = (payment: Payment) =>
+    payment.spend !== null &&
+    confirmations(payment.spend.height, tip) >= requiredConfirmations;
+  return {
+    funded:
+      funding === null ? null : sighting(funding, tip, requiredFor(funding, requiredConfirmations)),
+    claimed: spend !== null && spend.secret !== null ? spent : null,
+    refunded: spend !== null && spend.secret === null ? spent : null,
+    secret,
+    balance: unspentPayments(history).reduce((sum, each) => sum + each.amount, 0n),
+    empty: payments.every(settled),
+  };
+}

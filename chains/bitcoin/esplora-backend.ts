@@ -1,0 +1,209 @@
+// The chain as an Esplora server shows it over REST (blockstream/esplora, mempool/electrs). What
+// it lacks against a node: no list of what is new in the mempool, so the escrows are asked about
+// in turn; no fees of descendants, so a replacement pays for the transaction alone.
+// https://github.com/Blockstream/esplora/blob/master/API.md
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { ParleyError } from '../../core/errors.ts';
+import type { Heads } from '../adapter.ts';
+import type { BitcoinBackend, MempoolChange, MempoolInterest, PlacedTx } from './backend.ts';
+import type { Conflict, FeeEstimate } from './fees.ts';
+import { exchange, type HttpLimits, unavailable } from './http.ts';
+import type { BitcoinNetwork } from './networks.ts';
+import type { Tx } from './raw-transaction.ts';
+
+const esploraName = 'Esplora server';
+
+/** Escrows whose mempool is read in one pass: public servers allow some requests a second. */
+const addressesPerPass = 20;
+/** Pages of 25 read of one address's history. */
+const maxPages = 40;
+const pageLength = 25;
+
+const defaultLimits: HttpLimits = { timeMs: 15_000, bytes: 16_000_000 };
+
+export type EsploraOptions = {
+  readonly url: string;
+  readonly network: BitcoinNetwork;
+  readonly limits?: Partial<HttpLimits>;
+};
+
+type Get = (path: string, signal: AbortSignal) => Promise<Uint8Array | null>;
+type State = { readonly get: Get; turn: number; checked: boolean; readonly network: BitcoinNetwork };
+
+export function esploraBackend(options: EsploraOptions): BitcoinBackend {
+  const limits = { ...defaultLimits, ...options.limits };
+  const base = options.url.replace(/\/+$/, '');
+  const get: Get = async (path, signal) => {
+    const request = { url: base + path, method: 'GET' as const, headers: {} };
+    const { status, body } = await exchange(esploraName, request, limits, signal);
+    if (status === 404) return null;
+    if (status !== 200) throw unavailable(esploraName, `it answered HTTP ${status}`);
+    return body;
+  };
+  const state: State = { get, turn: 0, checked: false, network: options.network };
+  return {
+    name: esploraName,
+    past: { kind: 'by_address', read: (address, signal) => past(get, address, signal) },
+    tip: (signal) => tip(state, signal),
+    blockHash: async (height, signal) => {
+      const hash = await get(`/block-height/${height}`, signal);
+      return hash === null ? null : text(hash);
+    },
+    block: async (hash, signal) => mustHave(await get(`/block/${hash}/raw`, signal), 'a block'),
+    mempool: (interest, signal) => mempool(state, interest, signal),
+    feeEstimate: (at, signal) => feeEstimate(get, at, signal),
+    mempoolEntry: (txid, signal) => mempoolEntry(get, txid, signal),
+    isKnown: async (txid, signal) => (await get(`/tx/${txid}/status`, signal)) !== null,
+    send: (raw, txid, signal) => send({ base, limits, get }, raw, txid, signal),
+  };
+}
+
+function text(body: Uint8Array): string {
+  return new TextDecoder().decode(body).trim();
+}
+
+function json<T>(body: Uint8Array): T {
+  try {
+    return JSON.parse(text(body)) as T;
+  } catch (cause) {
+    throw unavailable(esploraName, 'its answer is not JSON', cause);
+  }
+}
+
+function mustHave(body: Uint8Array | null, what: string): Uint8Array {
+  if (body === null) throw unavailable(esploraName, `it does not have ${what} that it named`);
+  return body;
+}
+
+// The first block says which chain it is. Signet and the testnets each have one of their own, so
+// only mainnet can be told apart from the rest.
+const mainnetGenesis = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f';
+
+async function tip(state: State, signal: AbortSignal): Promise<Heads> {
+  const { get, network } = state;
+  if (!state.checked) {
+    const genesis = text(mustHave(await get('/block-height/0', signal), 'block 0'));
+    if ((genesis === mainnetGenesis) !== (network.name === 'mainnet')) {
+      throw unavailable(esploraName, `it serves another network than Bitcoin ${network.name}`);
+    }
+    state.checked = true;
+  }
+  const hash = text(mustHave(await get('/blocks/tip/hash', signal), 'its best block'));
+  const body = mustHave(await get(`/block/${hash}`, signal), 'its best block');
+  const { height, mediantime } = json<{ height: number; mediantime: number }>(body);
+  return { height, hash, clock: mediantime };
+}
+
+type EsploraTx = {
+  txid: string;
+  fee: number;
+  weight: number;
+  vin: {
+    txid: string;
+    vout: number;
+    is_coinbase: boolean;
+    scriptsig?: string;
+    witness?: string[];
+  }[];
+  vout: { scriptpubkey: string; value: number }[];
+  status: { confirmed: boolean; block_height?: number };
+};
+
+function toTx(tx: EsploraTx): Tx {
+  return {
+    txid: () => tx.txid,
+    coinbase: tx.vin.some((input) => input.is_coinbase),
+    inputs: tx.vin.map(({ txid, vout, scriptsig, witness }) => ({
+      outpoint: () => `${txid}:${vout}`,
+      scriptSig: hexToBytes(scriptsig ?? ''),
+      witness: (witness ?? []).map((item) => hexToBytes(item)),
+    })),
+    outputs: tx.vout.map(({ scriptpubkey, value }) => ({
+      script: hexToBytes(scriptpubkey),
+      amount: BigInt(value),
+    })),
+  };
+}
+
+async function past(get: Get, address: string, signal: AbortSignal): Promise<PlacedTx[]> {
+  const found: EsploraTx[] = await inMempool(get, address, signal);
+  let last = '';
+  for (let page = 0; page < maxPages; page += 1) {
+    const body = await get(`/address/${address}/txs/chain${last}`, signal);
+    const transactions = body === null ? [] : json<EsploraTx[]>(body);
+    found.push(...transactions);
+    if (transactions.length < pageLength) break;
+    last = `/${transactions.at(-1)?.txid ?? ''}`;
+  }
+  return found.map((tx) => ({
+    tx: toTx(tx),
+    height: tx.status.confirmed ? (tx.status.block_height ?? null) : null,
+  }));
+}
+
+async function inMempool(get: Get, address: string, signal: AbortSignal): Promise<EsploraTx[]> {
+  const body = await get(`/address/${address}/txs/mempool`, signal);
+  return body === null ? [] : json<EsploraTx[]>(body);
+}
+
+async function mempool(
+  state: State,
+  { addresses, about, unmined }: MempoolInterest,
+  signal: AbortSignal,
+): Promise<MempoolChange> {
+  const all = addresses();
+  const asked = new Set(about === null ? [] : [about]);
+  for (let count = Math.min(all.length, addressesPerPass); count > 0; count -= 1) {
+    state.turn = (state.turn + 1) % all.length;
+    asked.add(all[state.turn] ?? '');
+  }
+  const transactions: Tx[] = [];
+  for (const address of asked) {
+    transactions.push(...(await inMempool(state.get, address, signal)).map(toTx));
+  }
+  const gone: string[] = [];
+  for (const txid of unmined.slice(0, addressesPerPass)) {
+    if ((await state.get(`/tx/${txid}/status`, signal)) === null) gone.push(txid);
+  }
+  const tipHash = text(mustHave(await state.get('/blocks/tip/hash', signal), 'its best block'));
+  return { transactions, gone, tipHash };
+}
+
+async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<FeeEstimate | null> {
+  const body = await get('/fee-estimates', signal);
+  const rates = body === null ? {} : json<Record<string, number>>(body);
+  const { 2: fast, 3: medium, 6: slow } = rates;
+  if (fast === undefined || medium === undefined || slow === undefined) return null;
+  return { fast, medium, slow, least: 1, at };
+}
+
+async function mempoolEntry(
+  get: Get,
+  txid: string,
+  signal: AbortSignal,
+): Promise<Conflict | null> {
+  const body = await get(`/tx/${txid}`, signal);
+  if (body === null) return null;
+  const { fee, weight, status } = json<EsploraTx>(body);
+  if (status.confirmed) return null;
+  const feeSats = BigInt(fee);
+  return { txid, vsize: Math.ceil(weight / 4), feeSats, withDescendantsFeeSats: feeSats };
+}
+
+async function send(
+  server: { readonly base: string; readonly limits: HttpLimits; readonly get: Get },
+  raw: string,
+  txid: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = { 'content-type': 'text/plain' };
+  const request = { url: `${server.base}/tx`, method: 'POST' as const, headers, body: raw };
+  const { status, body } = await exchange(esploraName, request, server.limits, signal);
+  if (status === 200) return;
+  if (status >= 500) throw unavailable(esploraName, `it answered HTTP ${status}`);
+  if ((await server.get(`/tx/${txid}/status`, signal)) !== null) return;
+  const words = text(body).slice(0, 300);
+  const sentence = `the ${esploraName} refused the transaction: ${words}`;
+  throw new ParleyError('refused_by_node', sentence, { status });
+}

@@ -1,0 +1,298 @@
+// Keeps an escrow index in step with its source: new blocks, blocks taken back, the past of
+// escrows watched late, and the mempool. Bounded in each pass and resumable: what was done is kept
+// when a pass runs out of time. One pass at a time.
+
+import type { Heads, WatchedEscrow } from '../adapter.ts';
+import type { BitcoinBackend } from './backend.ts';
+import {
+  applyTransaction,
+  connectBlock,
+  createIndex,
+  dropTransaction,
+  type EscrowIndex,
+  rollBackTo,
+  unminedTransactions,
+  unspentOutpoints,
+  unwatchEscrow,
+  watchEscrow,
+} from './escrow-index.ts';
+import { timedOut } from './http.ts';
+import { parseBlock } from './raw-transaction.ts';
+
+/** Blocks read in one pass, new and old together. */
+const maxBlocksPerPass = 40;
+/** Block marks kept, which is the deepest reorganisation walked; a deeper one re-reads the past. */
+export const reorgDepth = 144;
+/** How far the clock that set `since` may be ahead of ours. */
+const sinceMarginSeconds = 120;
+
+/** What an operator should know: a sentence and its facts. */
+export type Log = (sentence: string, facts: Readonly<Record<string, string | number>>) => void;
+
+type PastJob = { next: number; readonly to: number; readonly addresses: Set<string> };
+
+export type Follower = {
+  readonly backend: BitcoinBackend;
+  readonly index: EscrowIndex;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly log: Log;
+  /** Watched escrows whose past was not read yet, with their `since`. */
+  readonly pastOf: Map<string, number>;
+  job: PastJob | null;
+  isNewInterest: boolean;
+  /** The end of the pass under way. */
+  turn: Promise<void>;
+};
+
+export function createFollower(
+  backend: BitcoinBackend,
+  now: () => number,
+  log: Log = () => {},
+): Follower {
+  return {
+    backend,
+    log,
+    index: createIndex(),
+    now,
+    pastOf: new Map(),
+    job: null,
+    isNewInterest: false,
+    turn: Promise.resolve(),
+  };
+}
+
+export function follow(
+  follower: Follower,
+  escrow: WatchedEscrow,
+  bytes: { readonly script: Uint8Array; readonly witnessScript: Uint8Array },
+): void {
+  if (!watchEscrow(follower.index, escrow, bytes)) return;
+  follower.isNewInterest = true;
+  follower.pastOf.set(escrow.address, escrow.since);
+}
+
+export function unfollow(follower: Follower, address: string): void {
+  unwatchEscrow(follower.index, address);
+  follower.pastOf.delete(address);
+  follower.job?.addresses.delete(address);
+}
+
+/** One bounded pass; `complete` when nothing that the source shows was left for later. */
+export async function followOnce(
+  follower: Follower,
+  about: string | null,
+  signal: AbortSignal,
+): Promise<{ readonly heads: Heads; readonly complete: boolean }> {
+  return exclusively(follower, signal, async () => {
+    const heads = await follower.backend.tip(signal);
+    const budget = { blocks: maxBlocksPerPass };
+    const atTip = await followBlocks(follower, heads, budget, signal);
+    if (atTip) {
+      await readPast(follower, about, budget, signal);
+      await followMempool(follower, about, signal);
+    }
+    const complete = atTip && (about === null || !follower.pastOf.has(about));
+    return { heads, complete };
+  });
+}
+
+/** Passes until everything about this escrow is known. Throws `chain_timeout` with its signal. */
+export async function followToEnd(
+  follower: Follower,
+  about: string,
+  signal: AbortSignal,
+): Promise<Heads> {
+  for (;;) {
+    const { heads, complete } = await followOnce(follower, about, signal);
+    if (complete) return heads;
+  }
+}
+
+/** Runs `work` when the pass under way has ended, or gives up with the caller's signal. */
+export async function exclusively<T>(
+  follower: Follower,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = follower.turn;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  follower.turn = promise;
+  try {
+    await withSignal(before, signal, follower.backend.name);
+    return await work();
+  } finally {
+    // Whoever waits for us waits for the one before as well, even if we gave up.
+    void before.then(() => resolve());
+  }
+}
+
+async function withSignal(before: Promise<void>, signal: AbortSignal, name: string): Promise<void> {
+  if (signal.aborted) throw timedOut(name, signal.reason);
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(timedOut(name, signal.reason));
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await Promise.race([before, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Walks back to the last block that still stands, then forward. True when at `heads`. */
+async function followBlocks(
+  follower: Follower,
+  heads: Heads,
+  budget: { blocks: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { index, backend, now } = follower;
+  await walkBack(follower, heads, signal);
+  const last = index.blocks.at(-1);
+  if (last === undefined) {
+    // The start: from here on every block is read; what came before is read for each escrow.
+    connectBlock(index, { height: heads.height, hash: heads.hash, readAt: now() }, []);
+    return true;
+  }
+  for (let height = last.height + 1; height <= heads.height; height += 1) {
+    if (budget.blocks <= 0) return false;
+    const hash = await backend.blockHash(height, signal);
+    if (hash === null) return false;
+    const block = parseBlock(await backend.block(hash, signal));
+    // The chain moved while we read: the next pass walks back.
+    if (block.previous !== index.blocks.at(-1)?.hash) return false;
+    connectBlock(index, { height, hash, readAt: now() }, block.transactions);
+    budget.blocks -= 1;
+    if (index.blocks.length > reorgDepth) index.blocks.shift();
+  }
+  return true;
+}
+
+async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): Promise<void> {
+  const { index, backend, pastOf } = follower;
+  const last = index.blocks.at(-1);
+  if (last === undefined || last.hash === heads.hash) return;
+  let standing: number | null = null;
+  for (const mark of index.blocks.toReversed()) {
+    if (mark.height > heads.height) continue;
+    if ((await backend.blockHash(mark.height, signal)) !== mark.hash) continue;
+    standing = mark.height;
+    break;
+  }
+  if (standing === last.height) return;
+  if (standing !== null) {
+    follower.log('blocks were taken back', { from: last.height, to: standing });
+    rollBackTo(index, standing);
+    return;
+  }
+  follower.log('a reorganisation deeper than is walked: every escrow is read again', {
+    from: last.height,
+    walked: reorgDepth,
+  });
+  // Deeper than we can walk: nothing that we hold is sure, so every past is read again.
+  rollBackTo(index, -1);
+  follower.job = null;
+  for (const [address, { escrow }] of index.escrows) pastOf.set(address, escrow.since);
+}
+
+/** Reads what happened before escrows were watched, as far as the budget goes. */
+async function readPast(
+  follower: Follower,
+  about: string | null,
+  budget: { blocks: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { backend, index, pastOf } = follower;
+  for (const [address, since] of pastOf) {
+    if (!follower.job?.addresses.has(address) && !hasPast(index, since)) pastOf.delete(address);
+  }
+  if (backend.past.kind === 'by_address') {
+    const asked = about !== null && pastOf.has(about) ? [about] : [];
+    for (const address of new Set([...asked, ...pastOf.keys()])) {
+      if (budget.blocks <= 0) return;
+      for (const { tx, height } of await backend.past.read(address, signal)) {
+        applyTransaction(index, tx, height);
+      }
+      pastOf.delete(address);
+      budget.blocks -= 1;
+    }
+    return;
+  }
+  while (pastOf.size > 0 && budget.blocks > 0) {
+    follower.job ??= await startJob(follower, backend.past.firstHeight, signal);
+    if (!(await continueJob(follower, follower.job, budget, signal))) return;
+  }
+}
+
+/** Whether anything that mattered since then may have been read before the escrow was watched. */
+function hasPast(index: EscrowIndex, since: number): boolean {
+  const from = since - sinceMarginSeconds;
+  const first = index.blocks[0];
+  return first === undefined || first.readAt > from || index.blocks.some((b) => b.readAt >= from);
+}
+
+async function startJob(
+  { index, pastOf }: Follower,
+  firstHeight: (since: number, signal: AbortSignal) => Promise<number>,
+  signal: AbortSignal,
+): Promise<PastJob> {
+  const earliest = Math.min(...pastOf.values());
+  const from = earliest - sinceMarginSeconds;
+  const first = index.blocks[0];
+  // Blocks that we read ourselves have times of our own clock, which is the finer measure.
+  const own = index.blocks.find(({ readAt }) => readAt >= from);
+  const next =
+    first !== undefined && first.readAt <= from && own !== undefined
+      ? own.height
+      : await firstHeight(from, signal);
+  const to = index.blocks.at(-1)?.height ?? 0;
+  return { next, to, addresses: new Set(pastOf.keys()) };
+}
+
+async function continueJob(
+  follower: Follower,
+  job: PastJob,
+  budget: { blocks: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { backend, index, pastOf } = follower;
+  for (; job.next <= job.to; job.next += 1) {
+    if (budget.blocks <= 0) return false;
+    const hash = await backend.blockHash(job.next, signal);
+    if (hash === null) break;
+    const { transactions } = parseBlock(await backend.block(hash, signal));
+    for (const tx of transactions) applyTransaction(index, tx, job.next);
+    budget.blocks -= 1;
+  }
+  for (const address of job.addresses) {
+    pastOf.delete(address);
+    index.touched.add(address);
+  }
+  follower.job = null;
+  return true;
+}
+
+async function followMempool(
+  follower: Follower,
+  about: string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const { backend, index } = follower;
+  if (index.escrows.size === 0) return;
+  const { isNewInterest } = follower;
+  const change = await backend.mempool(
+    {
+      outpoints: () => unspentOutpoints(index),
+      unmined: unminedTransactions(index),
+      addresses: () => [...index.escrows.keys()],
+      isNewInterest,
+      about,
+    },
+    signal,
+  );
+  if (isNewInterest) follower.isNewInterest = false;
+  for (const tx of change.transactions) applyTransaction(index, tx, null);
+  // With another best block by now, what is gone may have been mined: the next pass sees.
+  if (change.tipHash !== index.blocks.at(-1)?.hash) return;
+  for (const txid of change.gone) dropTransaction(index, txid);
+}

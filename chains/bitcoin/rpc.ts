@@ -1,0 +1,123 @@
+// JSON-RPC to a Core node: one call or a batch, with limits on time and size, the node's own words
+// kept.
+
+import { readFile } from 'node:fs/promises';
+import { ParleyError } from '../../core/errors.ts';
+import { exchange, type HttpLimits, unavailable } from './http.ts';
+
+export const coreName = 'Bitcoin node';
+
+/** A call that the node refused, with its code and words (Core, src/rpc/protocol.h). */
+export class RpcRefusal extends Error {
+  readonly code: number;
+
+  constructor(method: string, code: number, words: string) {
+    super(words);
+    this.name = 'RpcRefusal';
+    this.code = code;
+    this.cause = method;
+  }
+}
+
+export type CoreOptions = {
+  /** May carry `user:password@`. */
+  readonly url: string;
+  /** Core's `.cookie`, read at every call where given: the node writes a new one at its start. */
+  readonly cookiePath?: string;
+  readonly limits?: Partial<HttpLimits>;
+};
+
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
+
+export type CoreRpc = {
+  call<T>(method: string, params: readonly unknown[], signal: AbortSignal): Promise<T>;
+  /** Answers in the order of the calls; one that was refused is the refusal. */
+  batch<T>(calls: readonly RpcCall[], signal: AbortSignal): Promise<(T | RpcRefusal)[]>;
+};
+
+// A block in hex is at most 8 MB, a mempool list of 300 000 entries 20 MB.
+const defaultLimits: HttpLimits = { timeMs: 15_000, bytes: 32_000_000 };
+
+/** Calls in one HTTP body: keeps an answer of large transactions below the size limit. */
+export const maxBatch = 100;
+
+type Answer = { id?: number; result?: unknown; error?: { code: number; message: string } | null };
+
+export function coreRpc(options: CoreOptions): CoreRpc {
+  const limits = { ...defaultLimits, ...options.limits };
+  const { username, password, origin, pathname } = new URL(options.url);
+  const fromUrl = username === '' ? null : `${decodeURIComponent(username)}:` +
+    decodeURIComponent(password);
+  const post = async (body: unknown, signal: AbortSignal): Promise<unknown> => {
+    const secret = options.cookiePath === undefined ? fromUrl : await cookie(options.cookiePath);
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    if (secret !== null) headers.authorization = `Basic ${btoa(secret)}`;
+    const url = origin + pathname;
+    const request = { url, method: 'POST' as const, headers, body: JSON.stringify(body) };
+    const reply = await exchange(coreName, request, limits, signal);
+    return parseReply(reply.status, reply.body);
+  };
+  return {
+    call: async <T>(method: string, params: readonly unknown[], signal: AbortSignal) => {
+      const answer = (await post({ jsonrpc: '1.0', id: 0, method, params }, signal)) as Answer;
+      const result = resultOf<T>(method, answer);
+      if (result instanceof RpcRefusal) throw result;
+      return result;
+    },
+    batch: async <T>(calls: readonly RpcCall[], signal: AbortSignal) => {
+      const results: (T | RpcRefusal)[] = [];
+      for (let at = 0; at < calls.length; at += maxBatch) {
+        const part = calls.slice(at, at + maxBatch);
+        const body = part.map((call, id) => ({ jsonrpc: '1.0', id, ...call }));
+        const answers = (await post(body, signal)) as Answer[];
+        if (!Array.isArray(answers)) throw unavailable(coreName, 'it does not answer batches');
+        const byId = new Map(answers.map((answer) => [answer.id, answer]));
+        results.push(...part.map(({ method }, id) => resultOf<T>(method, byId.get(id))));
+      }
+      return results;
+    },
+  };
+}
+
+async function cookie(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    throw unavailable(coreName, 'its cookie file cannot be read', cause);
+  }
+}
+
+function parseReply(status: number, body: Uint8Array): unknown {
+  if (status === 401 || status === 403) throw unavailable(coreName, 'it refuses our credentials');
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch (cause) {
+    // Such as 503 "Work queue depth exceeded", which is plain text.
+    throw unavailable(coreName, `it answered HTTP ${status} without JSON`, cause);
+  }
+}
+
+/** RPC_IN_WARMUP: the node is starting; every call is refused so until it is ready. */
+const warmingUp = -28;
+
+function resultOf<T>(method: string, answer: Answer | undefined): T | RpcRefusal {
+  if (answer === undefined || answer === null) {
+    throw unavailable(coreName, `it did not answer ${method}`);
+  }
+  const { error } = answer;
+  if (error === undefined || error === null) return answer.result as T;
+  if (error.code === warmingUp) throw unavailable(coreName, `it is starting: ${error.message}`);
+  return new RpcRefusal(method, error.code, error.message);
+}
+
+/** A refusal where none is expected is the node's fault, not the caller's. */
+export function unexpected(error: unknown): never {
+  if (!(error instanceof RpcRefusal)) throw error;
+  throw unavailable(coreName, `it refused ${String(error.cause)}: ${error.message}`, error);
+}
+
+/** The same refusal for bytes that a caller sent. */
+export function refused(error: RpcRefusal): ParleyError {
+  const sentence = `the ${coreName} refused the transaction: ${error.message}`;
+  return new ParleyError('refused_by_node', sentence, { code: error.code }, { cause: error });
+}
