@@ -4,42 +4,16 @@
 //   PARLEY_DEPLOYER_KEY=0x… node contracts/evm/deploy.ts --rpc URL      deploys, then verifies
 //   node contracts/evm/deploy.ts --rpc URL --verify                     only verifies
 import { parseArgs } from 'node:util';
-import {
-  type Account,
-  type Address,
-  type Chain,
-  createPublicClient,
-  createWalletClient,
-  defineChain,
-  type Hex,
-  http,
-  keccak256,
-  type PublicClient,
-  type Transport,
-} from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import type { Address, Hex, PublicClient } from 'viem';
 import { deployment, initCode } from './artifacts/abi.ts';
-
-const CALL_MS = 20_000;
-const RECEIPT_MS = 300_000;
-
-export type DeploymentCode =
-  | 'deployer_missing'
-  | 'key_missing'
-  | 'transaction_failed'
-  | 'code_differs';
-
-/** `facts` are the numbers and addresses in the sentence, for a program. */
-export class DeploymentError extends Error {
-  readonly code: DeploymentCode;
-  readonly facts: Readonly<Record<string, string>>;
-  constructor(code: DeploymentCode, sentence: string, facts: Readonly<Record<string, string>>) {
-    super(sentence);
-    this.name = 'DeploymentError';
-    this.code = code;
-    this.facts = facts;
-  }
-}
+import {
+  codeHashAt,
+  DeploymentError,
+  type DeployOptions,
+  type Endpoint,
+  reader,
+  sendThroughDeployer,
+} from './create2.ts';
 
 export type ContractCheck = {
   name: 'factory' | 'implementation';
@@ -58,68 +32,21 @@ export type Deployment = {
   txHash: Hex | null;
 };
 
-type Endpoint = { rpcUrl: string; signal?: AbortSignal };
-export type DeployOptions = Endpoint &
-  ({ privateKey: Hex; account?: never } | { account: Account; privateKey?: never });
-
-function transport({ rpcUrl, signal }: Endpoint): Transport {
-  const limits = { timeout: CALL_MS, retryCount: 2 };
-  return http(rpcUrl, signal === undefined ? limits : { ...limits, fetchOptions: { signal } });
-}
-
-async function codeHash(client: PublicClient, address: Address): Promise<Hex | null> {
-  const code = await client.getCode({ address });
-  return code === undefined ? null : keccak256(code);
-}
-
-async function check(client: PublicClient): Promise<ContractCheck[]> {
+function check(client: PublicClient): Promise<ContractCheck[]> {
   return Promise.all(
     (['factory', 'implementation'] as const).map(async (name) => {
       const { address, codeHash: expectedCodeHash } = deployment[name];
-      const found = await codeHash(client, address);
-      return {
-        name,
-        address,
-        expectedCodeHash,
-        codeHash: found,
-        matches: found === expectedCodeHash,
-      };
+      const codeHash = await codeHashAt(client, address);
+      return { name, address, expectedCodeHash, codeHash, matches: codeHash === expectedCodeHash };
     }),
   );
 }
 
 /** Reads the code of both contracts and compares it with the pinned hashes. Sends nothing. */
 export async function verifyDeployment(endpoint: Endpoint): Promise<Verification> {
-  const client = createPublicClient({ transport: transport(endpoint) });
+  const client = reader(endpoint);
   const [chainId, contracts] = await Promise.all([client.getChainId(), check(client)]);
   return { chainId, ok: contracts.every((contract) => contract.matches), contracts };
-}
-
-/** Sends init code through the CREATE2 deployer. Lost races do not matter: the code is compared. */
-async function create2(
-  options: DeployOptions,
-  client: PublicClient,
-  chain: Chain,
-  code: Hex,
-): Promise<Hex> {
-  const { deployer, salt } = deployment;
-  if ((await codeHash(client, deployer.address)) !== deployer.codeHash) {
-    throw new DeploymentError(
-      'deployer_missing',
-      `chain ${chain.id} has no CREATE2 deployer at ${deployer.address}; ` +
-        'deploy it there first (see README.md)',
-      { chainId: String(chain.id), deployer: deployer.address },
-    );
-  }
-  const account = options.account ?? privateKeyToAccount(options.privateKey);
-  const wallet = createWalletClient({ account, chain, transport: transport(options) });
-  const hash = await wallet.sendTransaction({
-    to: deployer.address,
-    data: `${salt}${code.slice(2)}`,
-  });
-  options.signal?.throwIfAborted();
-  await client.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS });
-  return hash;
 }
 
 /**
@@ -127,28 +54,27 @@ async function create2(
  * nothing. Throws DeploymentError when the chain lacks the CREATE2 deployer or the code differs.
  */
 export async function deployContracts(options: DeployOptions): Promise<Deployment> {
-  const reader = createPublicClient({ transport: transport(options) });
-  const chainId = await reader.getChainId();
-  const chain = defineChain({
-    id: chainId,
-    name: `chain ${chainId}`,
-    nativeCurrency: { name: 'native', symbol: 'NATIVE', decimals: 18 },
-    rpcUrls: { default: { http: [options.rpcUrl] } },
-  });
   const { factory, implementation } = deployment;
-  const present = (await codeHash(reader, factory.address)) !== null;
-  const txHash = present ? null : await create2(options, reader, chain, initCode);
-  for (const found of await check(reader)) {
-    if (!found.matches) {
-      throw new DeploymentError(
-        'code_differs',
-        `the ${found.name} at ${found.address} on chain ${chainId} has code hash ` +
-          `${found.codeHash}, pinned is ${found.expectedCodeHash}`,
-        { chainId: String(chainId), name: found.name, address: found.address },
-      );
-    }
+  const present = (await codeHashAt(reader(options), factory.address)) !== null;
+  const txHash = present ? null : await sendThroughDeployer(options, initCode);
+  const { chainId, contracts } = await verifyDeployment(options);
+  for (const found of contracts) {
+    if (found.matches) continue;
+    throw new DeploymentError(
+      'code_differs',
+      `the ${found.name} at ${found.address} on chain ${chainId} has code hash ` +
+        `${found.codeHash ?? 'none'}, pinned is ${found.expectedCodeHash}`,
+      { chainId: String(chainId), name: found.name, address: found.address },
+    );
   }
   return { chainId, factory: factory.address, implementation: implementation.address, txHash };
+}
+
+function deployerKey(): Hex {
+  const key = process.env.PARLEY_DEPLOYER_KEY ?? '';
+  if (/^0x[0-9a-fA-F]{64}$/.test(key)) return key as Hex;
+  const sentence = 'PARLEY_DEPLOYER_KEY must be set to 0x and 64 hex characters';
+  throw new DeploymentError('key_missing', sentence, {});
 }
 
 async function main(): Promise<void> {
@@ -158,20 +84,15 @@ async function main(): Promise<void> {
   if (values.rpc === undefined) throw new Error('usage: deploy.ts --rpc URL [--verify]');
   const rpcUrl = values.rpc;
   if (!values.verify) {
-    const privateKey = process.env.PARLEY_DEPLOYER_KEY as Hex | undefined;
-    if (privateKey === undefined) {
-      throw new DeploymentError('key_missing', 'PARLEY_DEPLOYER_KEY is not set', {});
-    }
-    const done = await deployContracts({ rpcUrl, privateKey });
+    const done = await deployContracts({ rpcUrl, privateKey: deployerKey() });
     const how = done.txHash === null ? 'was there already' : `deployed by ${done.txHash}`;
     process.stdout.write(`chain ${done.chainId}: factory ${done.factory} ${how}\n`);
   }
   const { chainId, ok, contracts } = await verifyDeployment({ rpcUrl });
-  for (const { name, address, codeHash: found, matches } of contracts) {
+  for (const { name, address, codeHash, matches } of contracts) {
     const verdict = matches ? 'as pinned' : 'NOT as pinned';
-    process.stdout.write(
-      `chain ${chainId}: ${name} ${address} code ${found ?? 'none'} ${verdict}\n`,
-    );
+    const code = codeHash ?? 'none';
+    process.stdout.write(`chain ${chainId}: ${name} ${address} code ${code} ${verdict}\n`);
   }
   if (!ok) process.exitCode = 1;
 }

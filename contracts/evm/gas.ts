@@ -150,7 +150,7 @@ async function devDollar(session: Session): Promise<Address> {
   const wallet = createWalletClient({
     account: third,
     chain: foundry,
-    transport: http(chain.transport['url'] as string),
+    transport: http(chain.transport.url as string),
   });
   const hash = await wallet.deployContract({ abi: [], bytecode });
   const { contractAddress } = await chain.waitForTransactionReceipt({ hash, pollingInterval: 20 });

@@ -25,7 +25,7 @@ export function forgeTest(profile: Profile): Promise<ForgeResult> {
         ...process.env,
         FOUNDRY_PROFILE: profile,
         // ./solc runs the node that runs this
-        PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+        PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
         NO_COLOR: '1',
       },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,0 +1,84 @@
+// Sends init code through the well-known CREATE2 deployer, so that a contract gets the same
+// address on every chain. What counts afterwards is the code that is there, not who sent it.
+import {
+  type Account,
+  type Address,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  type Hex,
+  http,
+  keccak256,
+  type PublicClient,
+  type Transport,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { deployment } from './artifacts/abi.ts';
+
+const CALL_MS = 20_000;
+/** A busy chain may take minutes to include a transaction; after that somebody has to look. */
+const RECEIPT_MS = 300_000;
+
+export type DeploymentCode = 'deployer_missing' | 'key_missing' | 'code_differs';
+
+/** `facts` are the numbers and addresses in the sentence, for a program. */
+export class DeploymentError extends Error {
+  readonly code: DeploymentCode;
+  readonly facts: Readonly<Record<string, string>>;
+  constructor(code: DeploymentCode, sentence: string, facts: Readonly<Record<string, string>>) {
+    super(sentence);
+    this.name = 'DeploymentError';
+    this.code = code;
+    this.facts = facts;
+  }
+}
+
+export type Endpoint = { rpcUrl: string; signal?: AbortSignal };
+export type DeployOptions = Endpoint &
+  ({ privateKey: Hex; account?: never } | { account: Account; privateKey?: never });
+
+function transport({ rpcUrl, signal }: Endpoint): Transport {
+  const limits = { timeout: CALL_MS, retryCount: 2 };
+  return http(rpcUrl, signal === undefined ? limits : { ...limits, fetchOptions: { signal } });
+}
+
+export function reader(endpoint: Endpoint): PublicClient {
+  return createPublicClient({ transport: transport(endpoint) });
+}
+
+/** keccak256 of the code at an address; null where there is none. */
+export async function codeHashAt(client: PublicClient, address: Address): Promise<Hex | null> {
+  const code = await client.getCode({ address });
+  return code === undefined ? null : keccak256(code);
+}
+
+/**
+ * Deploys init code under the pinned salt and waits for the receipt. A lost race or a repetition
+ * ends in a reverted transaction, which is no error here: compare the code afterwards.
+ */
+export async function sendThroughDeployer(options: DeployOptions, initCode: Hex): Promise<Hex> {
+  const client = reader(options);
+  const { deployer, salt } = deployment;
+  const chainId = await client.getChainId();
+  if ((await codeHashAt(client, deployer.address)) !== deployer.codeHash) {
+    throw new DeploymentError(
+      'deployer_missing',
+      `chain ${chainId} has no CREATE2 deployer at ${deployer.address}; ` +
+        'README.md says how to put it there',
+      { chainId: String(chainId), deployer: deployer.address },
+    );
+  }
+  const chain = defineChain({
+    id: chainId,
+    name: `chain ${chainId}`,
+    nativeCurrency: { name: 'native', symbol: 'NATIVE', decimals: 18 },
+    rpcUrls: { default: { http: [options.rpcUrl] } },
+  });
+  const account = options.account ?? privateKeyToAccount(options.privateKey);
+  const wallet = createWalletClient({ account, chain, transport: transport(options) });
+  const data: Hex = `${salt}${initCode.slice(2)}`;
+  const hash = await wallet.sendTransaction({ to: deployer.address, data });
+  options.signal?.throwIfAborted();
+  await client.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS });
+  return hash;
+}
