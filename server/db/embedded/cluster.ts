@@ -16,6 +16,7 @@ const initLimitMs = 120_000;
 /** Fast shutdown writes a checkpoint; a slow disk may take its time over it. */
 const fastShutdownMs = 30_000;
 const immediateShutdownMs = 10_000;
+const reapLimitMs = 2_000;
 const pollMs = 20;
 /** Above the largest pid that Linux or macOS gives out, so never a live process. */
 const pidOfNobody = 2_147_483_600;
@@ -180,12 +181,19 @@ export async function endOrphan(places: Places): Promise<'none' | 'stopped' | 'd
   const text = await readIfThere(file);
   const pid = Number(text?.split('\n')[0]);
   if (text === null || !Number.isSafeInteger(pid) || pid <= 0 || !isAlive(pid)) return 'none';
-  if (!(await isPostmasterOf(pid, places.data))) {
-    await writeFile(file, text.replace(/^[^\n]*/, String(pidOfNobody)));
-    return 'disowned';
+  const ours = await isPostmasterOf(pid, places.data);
+  if (ours) await endPostmaster(pid);
+  await untilReaped(pid);
+  if (isAlive(pid)) await writeFile(file, text.replace(/^[^\n]*/, String(pidOfNobody)));
+  return ours ? 'stopped' : 'disowned';
+}
+
+/** An ended process keeps its pid, and counts as alive, until its parent has asked after it. */
+async function untilReaped(pid: number): Promise<void> {
+  for (let waited = 0; waited < reapLimitMs && isAlive(pid); waited += pollMs) {
+    if ((await commandLineOf(pid)).length > 0) return;
+    await sleep(pollMs);
   }
-  await endPostmaster(pid);
-  return 'stopped';
 }
 
 /** Ends a postmaster by steps: roll back and checkpoint, then at once, then by force. */

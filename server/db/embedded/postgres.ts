@@ -31,6 +31,8 @@ const databaseName = 'parley';
 const startLimitMs = 120_000;
 const connectLimitMs = 10_000;
 const pollMs = 10;
+const leftoverLimitMs = 30_000;
+const leftoverPollMs = 100;
 const portAttempts = 5;
 const restartLimit = 5;
 const restartWindowMs = 60_000;
@@ -143,11 +145,27 @@ async function startOnFreePort(
   for (let attempt = 1; ; attempt++) {
     const port = wanted ?? (await freePort());
     try {
-      return { child: await launch(setup, port, signal), port };
+      return { child: await launchAfterLeftovers(setup, port, signal), port };
     } catch (error) {
       // Another process may take a free port between our look and the database's bind.
       const taken = error instanceof EmbeddedPostgresError && error.facts.portTaken === true;
       if (!taken || wanted !== undefined || attempt === portAttempts) throw error;
+    }
+  }
+}
+
+/** Backends outlive a killed postmaster for a moment, and PostgreSQL does not start beside them. */
+async function launchAfterLeftovers(
+  setup: Setup,
+  port: number,
+  signal: AbortSignal | undefined,
+): Promise<ChildProcess> {
+  for (const until = performance.now() + leftoverLimitMs; ; await sleep(leftoverPollMs)) {
+    try {
+      return await launch(setup, port, signal);
+    } catch (error) {
+      const leftover = error instanceof EmbeddedPostgresError && error.facts.leftover === true;
+      if (!leftover || performance.now() > until || signal?.aborted) throw error;
     }
   }
 }
@@ -214,11 +232,12 @@ async function startFailure(
 ): Promise<EmbeddedPostgresError> {
   const text = ((await readIfThere(places.log)) ?? '').slice(logStart).slice(-8_000);
   const portTaken = /could not bind|could not create any TCP/.test(text);
+  const leftover = /pre-existing shared memory block/.test(text);
   return new EmbeddedPostgresError(
     'start_failed',
     `The database in ${places.data} did not start: ${cause?.message ?? lastLine(text)} ` +
       `(see ${places.log})`,
-    { portTaken, log: text },
+    { portTaken, leftover, log: text },
     cause === null ? undefined : { cause },
   );
 }
@@ -275,7 +294,7 @@ function supervise(
       return;
     }
     try {
-      child = await launch(setup, port, halt.signal);
+      child = await launchAfterLeftovers(setup, port, halt.signal);
       log.warn({ pid: child.pid }, 'the database is running again');
       watch();
     } catch (cause) {
