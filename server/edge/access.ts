@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { Deps } from '../deps.ts';
 import type { Scope } from '../market/messages.ts';
 import { type Caller, type Keys, keyOf } from './auth.ts';
-import type { Budgets, Spent } from './budgets.ts';
+import { type Budgets, type Spent, windowSeconds } from './budgets.ts';
 import { type HttpCode, HttpError, httpRefusal, sendRefusal } from './errors.ts';
 import type { RouteTable } from './routeTable.ts';
 
@@ -51,22 +51,17 @@ export function createGate(deps: Deps, state: GateState): Gate {
     sendRefusal(reply, { ...httpRefusal(code, sentence), headers }, shortName);
   }
 
-  /** Spends and sets the headers; false = refused and answered. */
-  function within(reply: FastifyReply, spent: Spent): boolean {
+  /** Sets the headers; false = over the budget, and answered. */
+  function within(reply: FastifyReply, spent: Spent, who: 'account' | 'client'): boolean {
     setBudgetHeaders(reply, spent);
     if (spent.allowed) return true;
-    overBudget(reply, spent);
-    return false;
-  }
-
-  function overBudget(reply: FastifyReply, spent: Spent) {
-    const { limit, resetSeconds, account } = spent;
-    const again = `try again in ${resetSeconds} s`;
-    const code = account ? 'account_rate_limited' : 'rate_limited';
-    const sentence = account
-      ? `too many requests for this account (${limit} in 60 s); ${again}`
-      : `too many requests (${limit} in 60 s); ${again}`;
+    const { limit, resetSeconds } = spent;
+    const sentence =
+      `too many requests for this ${who === 'account' ? 'account' : 'address'}` +
+      ` (${limit} in ${windowSeconds} s); try again in ${resetSeconds} s`;
+    const code = who === 'account' ? 'account_rate_limited' : 'rate_limited';
     refuse(reply, code, sentence, { 'retry-after': String(resetSeconds) });
+    return false;
   }
 
   function anonymous(
@@ -75,7 +70,7 @@ export function createGate(deps: Deps, state: GateState): Gate {
     done: HookHandlerDoneFunction,
     access: Access,
   ) {
-    if (!within(reply, budgets.spendClient(request.ip))) return;
+    if (!within(reply, budgets.spendClient(request.ip), 'client')) return;
     if (access.mint === true) {
       const spent = budgets.spendMint(request.ip);
       if (!spent.allowed) {
@@ -91,7 +86,7 @@ export function createGate(deps: Deps, state: GateState): Gate {
   }
 
   function withoutKey(request: FastifyRequest, reply: FastifyReply, given: boolean) {
-    if (!within(reply, budgets.spendClient(request.ip))) return;
+    if (!within(reply, budgets.spendClient(request.ip), 'client')) return;
     const headers = { 'www-authenticate': 'Bearer' };
     if (given) {
       return refuse(reply, 'key_invalid', 'the API key is invalid, revoked or expired', headers);
@@ -109,7 +104,7 @@ export function createGate(deps: Deps, state: GateState): Gate {
   ) {
     if (caller === null) return withoutKey(request, reply, true);
     request.caller = caller;
-    if (!within(reply, budgets.spendCaller(caller))) return;
+    if (!within(reply, budgets.spendCaller(caller), 'account')) return;
     if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${
         caller.scopes.join(', ') || 'none'

@@ -57,7 +57,11 @@ declare module 'fastify' {
 
 export async function buildApp(
   deps: Deps,
-  options: { checkReply?: ReplyCheck } = {},
+  options: {
+    readonly checkReply?: ReplyCheck;
+    /** Further routes, declared like all others. */
+    readonly register?: (app: FastifyInstance, deps: Deps) => void;
+  } = {},
 ): Promise<FastifyInstance> {
   const { shortName, trustedProxies } = deps.settings;
   const keys = createKeys(deps);
@@ -106,6 +110,7 @@ export async function buildApp(
   );
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
   registerRoutes(app, deps);
+  options.register?.(app, deps);
   await app.ready();
   return app;
 }

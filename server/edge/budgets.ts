@@ -1,5 +1,5 @@
-// Who may ask how often. A bucket is a fixed window that opens with its first request; one a key,
-// one shared by the account, one a client address without a key, one a client address for mints.
+// Who may ask how often. A bucket is a fixed window that opens with its first request: one an
+// account with all its keys, one a client address without a key, one a client address for mints.
 // In memory: a restart opens every window afresh. Instants in milliseconds.
 
 import { isIPv6 } from 'node:net';
@@ -17,12 +17,9 @@ export type Spent = {
   readonly limit: number;
   readonly remaining: number;
   readonly resetSeconds: number;
-  /** Whether the account's own bucket refused. */
-  readonly account: boolean;
 };
 
 export type Budgets = {
-  /** Spends one from the key and one from its account, or from neither. */
   spendCaller(caller: { keyId: string; accountId: string }): Spent;
   spendClient(ip: string): Spent;
   /** One attempt to mint a key from this address. */
@@ -34,51 +31,37 @@ export function createBudgets(
   now: () => number,
   most: number = capacity,
 ): Budgets {
-  const callers = new Map<string, Bucket>();
+  const accounts = new Map<string, Bucket>();
   const clients = new Map<string, Bucket>();
   const mints = new Map<string, Bucket>();
   const window = windowSeconds * 1_000;
+  const mintWindow = mintWindowSeconds * 1_000;
   const { rateLimit, mintLimit } = settings;
   return {
-    spendCaller({ keyId, accountId }) {
-      const at = now();
-      const key = bucketOf(callers, `k${keyId}`, at, window, most);
-      const account = bucketOf(callers, `a${accountId}`, at, window, most);
-      const full = account.used >= rateLimit;
-      const allowed = !full && key.used < rateLimit;
-      if (allowed) {
-        key.used += 1;
-        account.used += 1;
-      }
-      // The account's is the tighter one unless the key's own window has less left.
-      return report(key.used > account.used ? key : account, rateLimit, at, allowed, full);
-    },
-    spendClient: (ip) => spendOne(clients, ip, now(), window, rateLimit, most),
-    spendMint: (ip) => spendOne(mints, ip, now(), mintWindowSeconds * 1_000, mintLimit, most),
+    // A key's own bucket is as large as its account's, and whatever it spends is spent from both, so
+    // it is never the tighter of the two: the account's alone is kept.
+    spendCaller: ({ accountId }) => spend(accounts, accountId, now(), window, rateLimit, most),
+    spendClient: (ip) => spend(clients, clientNetwork(ip), now(), window, rateLimit, most),
+    spendMint: (ip) => spend(mints, clientNetwork(ip), now(), mintWindow, mintLimit, most),
   };
 }
 
-function spendOne(
+function spend(
   buckets: Map<string, Bucket>,
-  ip: string,
+  name: string,
   at: number,
   windowMs: number,
   limit: number,
   most: number,
 ): Spent {
-  const bucket = bucketOf(buckets, clientNetwork(ip), at, windowMs, most);
+  const bucket = bucketOf(buckets, name, at, windowMs, most);
   const allowed = bucket.used < limit;
   if (allowed) bucket.used += 1;
-  return report(bucket, limit, at, allowed, false);
-}
-
-function report(bucket: Bucket, limit: number, at: number, allowed: boolean, account: boolean) {
   return {
     allowed,
     limit,
     remaining: limit - bucket.used,
     resetSeconds: Math.max(1, Math.ceil((bucket.endsAt - at) / 1_000)),
-    account,
   };
 }
 

@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import { testDatabase } from '../../../test/support/database.ts';
 import { type DepsOverrides, type TestDeps, testDeps } from '../../../test/support/deps.ts';
+import type { Deps } from '../../deps.ts';
 import { buildApp, type ReplyCheck } from '../app.ts';
 import type { TestWallet } from './signers.ts';
 
@@ -41,12 +42,18 @@ export type TestEdge = {
   close(): Promise<void>;
 };
 
-export async function startEdge(overrides: Omit<DepsOverrides, 'db'> = {}): Promise<TestEdge> {
+export async function startEdge(
+  overrides: Omit<DepsOverrides, 'db'> = {},
+  register?: (app: FastifyInstance, deps: Deps) => void,
+): Promise<TestEdge> {
   const { db, drop } = await testDatabase();
   const home = await mkdtemp(join(tmpdir(), 'parley-edge-'));
   const settings = { home, ...overrides.settings };
   const deps = testDeps({ ...overrides, db, settings });
-  const app = await buildApp(deps, { checkReply: strictly() });
+  const app = await buildApp(deps, {
+    checkReply: strictly(),
+    ...(register === undefined ? {} : { register }),
+  });
   const call = caller(app);
   return {
     app,

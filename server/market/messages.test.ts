@@ -1,0 +1,108 @@
+// What a signed message must say: specification part 4.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { checkMessage, keyTermsOf, mustName, nonceOf } from './messages.ts';
+
+const refused = (error: unknown) => error instanceof ParleyError && error.code === 'bad_message';
+
+describe('the nonce', () => {
+  test('is read from its one whole line, wherever that stands', () => {
+    assert.equal(nonceOf('Parley\nNonce: abcDEF123'), 'abcDEF123');
+    assert.equal(nonceOf('Nonce: abc\r\nParley'), 'abc');
+    assert.equal(nonceOf('a\n\nNonce:abc\n'), 'abc');
+  });
+
+  const bad: [string, string][] = [
+    ['absent', 'Parley'],
+    ['not a line of its own', 'Parley Nonce: abc'],
+    ['indented', 'Parley\n Nonce: abc'],
+    ['in small letters', 'Parley\nnonce: abc'],
+    ['empty', 'Nonce: '],
+    ['followed by more', 'Nonce: abc def'],
+    ['with a trailing space', 'Nonce: abc '],
+    ['not letters and digits', 'Nonce: abc-def'],
+    ['not ASCII', 'Nonce: abcé'],
+    ['very long', `Nonce: ${'a'.repeat(129)}`],
+  ];
+  for (const [name, message] of bad) {
+    test(`is refused when ${name}`, () => assert.throws(() => nonceOf(message), refused));
+  }
+
+  const separators = ['\n', '\r', '\r\n', '\v', '\f', '\u0085', '\u2028', '\u2029', ' ', ''];
+  for (const separator of separators) {
+    test(`is refused when there is a second after ${JSON.stringify(separator)}`, () => {
+      assert.throws(() => nonceOf(`Nonce: abc${separator}Nonce: def`), refused);
+      assert.throws(() => nonceOf(`Nonce: abc\nx${separator}nonce: def`), refused);
+    });
+  }
+});
+
+describe('name and scopes of a key', () => {
+  test('default to no name and all scopes', () => {
+    assert.deepEqual(keyTermsOf('Parley'), { name: null, scopes: ['read', 'taker', 'maker'] });
+  });
+
+  test('are read from whole lines, scopes in their own order, each once', () => {
+    const terms = keyTermsOf('x\nKey name: my desk \r\nScopes: maker, read taker,maker\ny');
+    assert.deepEqual(terms, { name: 'my desk', scopes: ['read', 'taker', 'maker'] });
+    assert.deepEqual(keyTermsOf('Scopes: read').scopes, ['read']);
+  });
+
+  test('a name has at most 80 characters', () => {
+    assert.equal(keyTermsOf(`Key name: ${'é'.repeat(80)}`).name?.length, 80);
+    assert.throws(() => keyTermsOf(`Key name: ${'é'.repeat(81)}`), refused);
+  });
+
+  const bad: [string, string][] = [
+    ['scopes that are empty', 'Scopes:'],
+    ['scopes that are commas', 'Scopes: , ,'],
+    ['an unknown scope', 'Scopes: read, admin'],
+    ['a scope in capitals', 'Scopes: READ'],
+    ['scopes twice', 'Scopes: read\nScopes: read'],
+    ['scopes hidden in a line', 'Scopes: read\nand Scopes: taker'],
+    ['scopes in another case', 'scopes: read'],
+    ['scopes behind a Unicode line separator', 'Scopes: read\u2028Scopes: taker'],
+    ['a name twice', 'Key name: a\nKey name: b'],
+    ['an empty name', 'Key name:'],
+    ['a name that hides a line', 'Key name: a\u2029Scopes: maker\nScopes: read'],
+    ['a name that hides a line behind CR', 'Key name: a\rKey name: b'],
+  ];
+  for (const [name, message] of bad) {
+    test(`refuse ${name}`, () => assert.throws(() => keyTermsOf(message), refused));
+  }
+
+  test('a separator inside a name ends it', () => {
+    assert.deepEqual(keyTermsOf('Key name: a\u2028Scopes: read'), { name: 'a', scopes: ['read'] });
+  });
+});
+
+describe('the text', () => {
+  const expected = {
+    productName: 'Parley',
+    purpose: 'create an API key',
+    addresses: ['0xAbC'],
+  } as const;
+
+  test('names product, purpose and address, the last two in any case', () => {
+    checkMessage('Parley: CREATE an api KEY for 0xaBC', expected);
+  });
+
+  for (const message of [
+    'create an API key 0xAbC',
+    'parley create an API key 0xAbC',
+    'Parley 0xAbC',
+    'Parley create an API key',
+    `Parley create an API key 0xAbC ${'x'.repeat(4_096)}`,
+  ]) {
+    test(`is refused: ${message.slice(0, 40)}`, () => {
+      assert.throws(() => checkMessage(message, expected), refused);
+    });
+  }
+
+  test('need not name a Bitcoin address', () => {
+    assert.deepEqual(mustName('bitcoin', 'bc1q'), []);
+    assert.deepEqual(mustName('evm', '0x1'), ['0x1']);
+  });
+});
