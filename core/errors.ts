@@ -59,6 +59,7 @@ export const refusalKinds = {
   hashlock_differs: 'conflict',
   thread_closed: 'conflict',
   too_many_open: 'conflict',
+  overloaded: 'unavailable',
   // settlement
   wrong_secret: 'invalid',
   unknown_escrow: 'invalid',

@@ -56,6 +56,8 @@ export type CommandSpec<
   readonly before?: (input: Input<P, Q, B> & { signal: AbortSignal }) => Promise<Prepared>;
   /** The effect. What it throws is rolled back; a refusal is stored as the reply. */
   readonly run: (tx: Tx, input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
+  /** Instead of `run` where there is no Idempotency-Key: commits by itself, with others' effects. */
+  readonly grouped?: (input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
   /** Asked before a stored reply is given again; throws where it must not be. */
   readonly replay?: (tx: Tx, input: Input<P, Q, B> & { reply: Stored }) => Promise<void>;
 };
@@ -66,7 +68,7 @@ export function command<
   B extends TSchema,
   Prepared = undefined,
 >(app: FastifyInstance, deps: Deps, spec: CommandSpec<P, Q, B, Prepared>): void {
-  const { method, url, scope, before, run, replay } = spec;
+  const { method, url, scope, before, run, grouped, replay } = spec;
   const parse = parserOf<P, Q, B>(spec);
   declare(app, { ...spec, access: 'key' });
   app.route({
@@ -85,6 +87,10 @@ export function command<
                 return before({ ...input, signal });
               },
         run: (tx, input, prepared) => run(tx, { ...input, prepared: prepared as Prepared }),
+        grouped:
+          grouped === undefined
+            ? undefined
+            : (input, prepared) => grouped({ ...input, prepared: prepared as Prepared }),
         replay:
           replay === undefined
             ? undefined

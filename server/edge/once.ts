@@ -28,6 +28,7 @@ type Steps<I> = {
   readonly parse: () => I;
   readonly before: ((input: I) => Promise<unknown>) | undefined;
   readonly run: (tx: Tx, input: I, prepared: unknown) => Promise<Reply>;
+  readonly grouped: ((input: I, prepared: unknown) => Promise<Reply>) | undefined;
   readonly replay: ((tx: Tx, input: I, stored: Stored) => Promise<void>) | undefined;
 };
 
@@ -46,7 +47,10 @@ export async function runOnce<I>(
   if (slot === null) {
     const input = steps.parse();
     const prepared = await prepare(steps, input);
-    const reply = await transact(deps, (tx) => steps.run(tx, input, prepared));
+    const reply =
+      steps.grouped === undefined
+        ? await transact(deps, (tx) => steps.run(tx, input, prepared))
+        : await steps.grouped(input, prepared);
     return { status: reply.status, body: reply.body, code: null, replayed: false };
   }
   const name = `${slot.accountId} ${slot.method} ${slot.key} ${slot.path}`;

@@ -10,7 +10,8 @@ import { isUuid } from '../../ids.ts';
 import { accept } from '../../market/agreement.ts';
 import { bookWriting } from '../../market/book.ts';
 import { threadsPage } from '../../market/bounds.ts';
-import { createPrepareQuote, quote } from '../../market/quotes.ts';
+import { createGroupedQuotes } from '../../market/groupedQuotes.ts';
+import { createPrepareQuote, type Quoted, quote } from '../../market/quotes.ts';
 import { unknownRfq } from '../../market/rfqs.ts';
 import { preparePropose, propose, readThread, unknownThread } from '../../market/threads.ts';
 import { threadView } from '../../market/views.ts';
@@ -56,62 +57,58 @@ export function registerThreads(app: FastifyInstance, deps: Deps): void {
     },
   });
 
-  command(
-    app,
-    { ...deps, db: bookWriting(deps.db) },
-    {
-      method: 'POST',
-      url: '/v1/threads/:id/accept',
-      operationId: 'acceptPrice',
-      summary: 'Commit to the current price; when both sides have, the swap exists',
-      tags,
-      params: idParams,
-      body: acceptBody,
-      replies: { 200: acceptReply },
-      run: async (tx, { caller, params, body }) => {
-        const accepted = await accept(tx, deps, caller.accountId, threadId(params.id), {
-          quoteAmount: parseAmount(body.quoteAmount, 'quoteAmount'),
-          hashlock: body.hashlock === undefined ? null : parseHex32(body.hashlock, 'hashlock'),
-        });
-        const nowMs = deps.now();
-        const shown = threadView(deps, accepted, nowMs);
-        if (accepted.swapId === null) return { status: 200, body: { thread: shown } };
-        const { swap, party } = await swapOfCaller(tx, accepted.swapId, caller.accountId);
-        return { status: 200, body: { thread: shown, swap: swapView(swap, party, nowMs) } };
-      },
+  const writing = { ...deps, db: bookWriting(deps.db) };
+  command(app, writing, {
+    method: 'POST',
+    url: '/v1/threads/:id/accept',
+    operationId: 'acceptPrice',
+    summary: 'Commit to the current price; when both sides have, the swap exists',
+    tags,
+    params: idParams,
+    body: acceptBody,
+    replies: { 200: acceptReply },
+    run: async (tx, { caller, params, body }) => {
+      const accepted = await accept(tx, deps, caller.accountId, threadId(params.id), {
+        quoteAmount: parseAmount(body.quoteAmount, 'quoteAmount'),
+        hashlock: body.hashlock === undefined ? null : parseHex32(body.hashlock, 'hashlock'),
+      });
+      const nowMs = deps.now();
+      const shown = threadView(deps, accepted, nowMs);
+      if (accepted.swapId === null) return { status: 200, body: { thread: shown } };
+      const { swap, party } = await swapOfCaller(tx, accepted.swapId, caller.accountId);
+      return { status: 200, body: { thread: shown, swap: swapView(swap, party, nowMs) } };
     },
-  );
+  });
 }
 
 function registerQuotes(app: FastifyInstance, deps: Deps): void {
+  const writing = { ...deps, db: bookWriting(deps.db) };
   const prepareQuote = createPrepareQuote(deps);
-  command(
-    app,
-    { ...deps, db: bookWriting(deps.db) },
-    {
-      method: 'POST',
-      url: '/v1/rfqs/:id/quotes',
-      operationId: 'quoteRfq',
-      summary: 'Quote a price: 201 opens a thread, 200 moves the price of the one there is',
-      tags,
-      scope: 'maker',
-      params: idParams,
-      body: quoteBody,
-      replies: { 200: threadReply, 201: threadReply },
-      before: async ({ caller, params, body, signal }) => {
-        if (!isUuid(params.id)) throw unknownRfq(params.id);
-        const quoteAmount = parseAmount(body.quoteAmount, 'quoteAmount');
-        const wanted = { makerId: caller.accountId, rfqId: params.id.toLowerCase(), quoteAmount };
-        await prepareQuote(wanted, signal);
-        return wanted;
-      },
-      run: async (tx, { prepared }) => {
-        const quoted = await quote(tx, deps, prepared);
-        const body = { thread: threadView(deps, quoted.thread, deps.now()) };
-        return { status: quoted.created ? 201 : 200, body };
-      },
+  const quoteGrouped = createGroupedQuotes(writing);
+  const replyOf = ({ thread, created }: Quoted) => ({
+    status: created ? 201 : 200,
+    body: { thread: threadView(deps, thread, deps.now()) },
+  });
+  command(app, writing, {
+    method: 'POST',
+    url: '/v1/rfqs/:id/quotes',
+    operationId: 'quoteRfq',
+    summary: 'Quote a price: 201 opens a thread, 200 moves the price of the one there is',
+    tags,
+    scope: 'maker',
+    params: idParams,
+    body: quoteBody,
+    replies: { 200: threadReply, 201: threadReply },
+    before: async ({ caller, params, body, signal }) => {
+      if (!isUuid(params.id)) throw unknownRfq(params.id);
+      const quoteAmount = parseAmount(body.quoteAmount, 'quoteAmount');
+      const wanted = { makerId: caller.accountId, rfqId: params.id.toLowerCase(), quoteAmount };
+      await prepareQuote(wanted, signal);
+      return wanted;
     },
-  );
+    run: async (tx, { prepared }) => replyOf(await quote(tx, deps, prepared)),
+    grouped: async ({ prepared }) => replyOf(await quoteGrouped(prepared)),
+  });
 }
 
 function registerReads(app: FastifyInstance, deps: Deps): void {

@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { amount, dateTime, hex32Input, input, named, nextCursor, oneOf, uuid } from './common.ts';
 import { rfq } from './rfq.ts';
+import { swapSchema } from './swap.ts';
 
 const party = oneOf(['maker', 'taker']);
 
@@ -68,5 +69,5 @@ export const threadList = named(
 
 export const acceptReply = named(
   'AcceptReply',
-  Type.Object({ thread, swap: Type.Optional(Type.Object({ id: uuid })) }),
+  Type.Object({ thread, swap: Type.Optional(swapSchema) }),
 );

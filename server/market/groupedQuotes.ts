@@ -1,0 +1,105 @@
+// Quotes that commit together. While one group is being committed the next one gathers, so the more
+// quotes there are, the more share a commit. Each caller is answered after the commit of its group.
+
+import { ParleyError } from '../../core/errors.ts';
+import { lockFreeRfqs } from '../db/rfqs.ts';
+import type { Deps } from '../deps.ts';
+import { type Quote, type Quoted, quote, quoteLocked } from './quotes.ts';
+
+/** Quotes in one transaction: some 10 ms of work, for which their RFQs stay locked. */
+const mostInGroup = 128;
+/** Quotes that may wait; more than a second of work is refused. */
+const mostWaiting = 10_000;
+
+type QuotingDeps = Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes' | 'db'>;
+
+type Waiting = {
+  readonly quote: Quote;
+  readonly resolve: (quoted: Quoted) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Resolves when the quote is committed; refusals as `quote` throws them. */
+export type GroupedQuotes = (quote: Quote) => Promise<Quoted>;
+
+export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
+  let waiting: Waiting[] = [];
+  let running = false;
+
+  async function work() {
+    running = true;
+    while (waiting.length > 0) {
+      const { group, rest } = nextGroup(waiting);
+      waiting = rest;
+      await settle(deps, group);
+    }
+    running = false;
+  }
+
+  return (wanted) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length >= mostWaiting) {
+        const sentence = `${mostWaiting} quotes are waiting to be stored; try again in 5 seconds`;
+        reject(new ParleyError('overloaded', sentence, { waiting: waiting.length }));
+        return;
+      }
+      waiting.push({ quote: wanted, resolve, reject });
+      // After this turn of the event loop, which may bring more.
+      if (!running) {
+        running = true;
+        setImmediate(work);
+      }
+    });
+}
+
+/** The first quotes, but only the first of one maker on one RFQ: its next one has its turn later. */
+function nextGroup(waiting: readonly Waiting[]): { group: Waiting[]; rest: Waiting[] } {
+  const group: Waiting[] = [];
+  const rest: Waiting[] = [];
+  const pairs = new Set<string>();
+  for (const each of waiting) {
+    const pair = `${each.quote.rfqId} ${each.quote.makerId}`;
+    if (group.length < mostInGroup && !pairs.has(pair)) group.push(each);
+    else rest.push(each);
+    pairs.add(pair);
+  }
+  return { group, rest };
+}
+
+async function settle(deps: QuotingDeps, group: readonly Waiting[]): Promise<void> {
+  const alone: Waiting[] = [];
+  try {
+    const outcomes = await commit(deps, group);
+    for (const [position, each] of group.entries()) {
+      const outcome = outcomes[position];
+      if (outcome === undefined) alone.push(each);
+      else if (outcome instanceof ParleyError) each.reject(outcome);
+      else each.resolve(outcome);
+    }
+  } catch (error) {
+    // One of them may be what failed: none takes the others with it.
+    if (group.length > 1) alone.push(...group);
+    else group[0]!.reject(error);
+  }
+  // Not awaited: an RFQ that somebody holds does not keep the next group waiting.
+  for (const each of alone) {
+    deps.db.transaction((tx) => quote(tx, deps, each.quote)).then(each.resolve, each.reject);
+  }
+}
+
+/** An outcome each; undefined where somebody else holds the RFQ. */
+async function commit(
+  deps: QuotingDeps,
+  group: readonly Waiting[],
+): Promise<(Quoted | ParleyError | undefined)[]> {
+  const quotes = group.map((each) => each.quote);
+  return deps.db.transaction(async (tx) => {
+    const ids = [...new Set(quotes.map((each) => each.rfqId))];
+    const locked = await lockFreeRfqs(tx, ids);
+    const free = new Set(locked.map((each) => each.id));
+    const mine = quotes.filter((each) => free.has(each.rfqId));
+    const outcomes = await quoteLocked(tx, deps, mine, locked);
+    const byQuote = new Map(mine.map((each, position) => [each, outcomes[position]]));
+    return quotes.map((each) => byQuote.get(each));
+  });
+}
