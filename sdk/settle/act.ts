@@ -32,6 +32,18 @@ const approvalLimitMs = 120_000;
 export async function fund(context: Context, record: SwapRecord): Promise<SwapRecord> {
   const { gives } = ownSides(record);
   if (record.funding !== null) return fundAgain(context, record, record.funding);
+  const wallet = walletOf(context, legOf(record, gives).chain);
+  if (wallet.family === 'bitcoin') return fundOnce(context, record);
+  // Approving and funding belong together, until the funding has used the allowance up.
+  return wallet.alone(async () => {
+    const next = await fundOnce(context, record);
+    if (next.funding !== null) await untilMined(context, wallet, next.funding.txid);
+    return next;
+  });
+}
+
+async function fundOnce(context: Context, record: SwapRecord): Promise<SwapRecord> {
+  const { gives } = ownSides(record);
   const built = await askToFund(context, record, gives);
   if (built === null) return record;
   const leg = legOf(record, gives);
@@ -111,7 +123,7 @@ async function untilMined(context: Context, wallet: EvmWallet, txid: string): Pr
     const result = await wallet.mined(txid, context.limit());
     if (result === 'succeeded') return;
     if (result === 'reverted' || performance.now() > until) {
-      throw new ParleyError('funding_would_fail', `the approval ${txid} did not succeed`, { txid });
+      throw new ParleyError('funding_would_fail', `the transaction ${txid} did not succeed`, { txid });
     }
     await sleep(context.pollMs, context.signal);
   }

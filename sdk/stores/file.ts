@@ -1,4 +1,4 @@
-// A store in a folder: one file a secret, one a swap, readable by its owner only. A file is
+// A store in a folder: one file a secret, a trade, a swap, readable by its owner only. A file is
 // written beside, synced, and renamed into place, and then the folder is synced: after a power cut
 // there is the old content or the new one, never half of it. Secrets are never overwritten.
 
@@ -6,16 +6,19 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Hex32, opens } from '../../core/hashlock.ts';
 import { SettleError } from '../errors.ts';
-import { readRecord, type Store, type SwapRecord, writeRecord } from './store.ts';
+import type { OwnTrade } from '../trade.ts';
+import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
 
 const idShape = /^[0-9a-zA-Z-]{1,64}$/;
 
 /** Opens the folder, made when it is not there. */
 export async function fileStore(dir: string): Promise<Store> {
   const secrets = join(dir, 'secrets');
+  const trades = join(dir, 'trades');
   const swaps = join(dir, 'swaps');
-  for (const each of [dir, secrets, swaps]) await mkdir(each, { recursive: true, mode: 0o700 });
-  for (const each of [dir, secrets, swaps]) await syncFolder(each);
+  const folders = [dir, secrets, trades, swaps];
+  for (const each of folders) await mkdir(each, { recursive: true, mode: 0o700 });
+  for (const each of folders) await syncFolder(each);
   return {
     putSecret: async (hashlock, secret) => {
       const path = join(secrets, named(hashlock));
@@ -34,8 +37,10 @@ export async function fileStore(dir: string): Promise<Store> {
       }
       return held as Hex32 | null;
     },
-    putSwap: (record) => writeSafely(swaps, named(record.swap.id), writeRecord(record)),
-    getSwap: async (swapId) => read(await readOrNull(join(swaps, named(swapId))), swapId),
+    putTrade: (trade) => writeSafely(trades, named(trade.threadId), writeKept(trade)),
+    getTrade: (threadId) => read<OwnTrade>(trades, threadId),
+    putSwap: (record) => writeSafely(swaps, named(record.swap.id), writeKept(record)),
+    getSwap: (swapId) => read<SwapRecord>(swaps, swapId),
     swapIds: async () => (await readdir(swaps)).filter((name) => idShape.test(name)),
   };
 }
@@ -45,12 +50,13 @@ function named(id: string): string {
   throw new SettleError('bad_record', `"${id.slice(0, 80)}" cannot be the name of a record`);
 }
 
-function read(text: string | null, swapId: string): SwapRecord | null {
+async function read<T extends SwapRecord | OwnTrade>(dir: string, id: string): Promise<T | null> {
+  const text = await readOrNull(join(dir, named(id)));
   if (text === null) return null;
   try {
-    return readRecord(text);
+    return readKept<T>(text);
   } catch (cause) {
-    const sentence = `the record of swap ${swapId} is not readable: keep the file, it holds terms`;
+    const sentence = `the record ${id} is not readable: keep the file, it holds terms`;
     throw new SettleError('bad_record', sentence, { cause });
   }
 }

@@ -34,7 +34,13 @@ export type SwapStore = {
   swapIds(): Promise<string[]>;
 };
 
-export type Store = SecretStore & SwapStore;
+export type TradeStore = {
+  /** Returns when the trade survives a power cut. Called before it is accepted. */
+  putTrade(trade: OwnTrade): Promise<void>;
+  getTrade(threadId: string): Promise<OwnTrade | null>;
+};
+
+export type Store = SecretStore & TradeStore & SwapStore;
 
 /** A new secret, kept before its hashlock is told to anyone. */
 export async function newHashlock(store: SecretStore): Promise<Hex32> {
@@ -44,18 +50,18 @@ export async function newHashlock(store: SecretStore): Promise<Hex32> {
   return hashlock;
 }
 
-/** A record as text: amounts are bigint, which JSON has no word for. */
-export function writeRecord(record: SwapRecord): string {
+/** A record or trade as text: amounts are bigint, which JSON has no word for. */
+export function writeKept(value: SwapRecord | OwnTrade): string {
   return JSON.stringify(
-    record,
-    (_, value: unknown) => (typeof value === 'bigint' ? { bigint: value.toString() } : value),
+    value,
+    (_, part: unknown) => (typeof part === 'bigint' ? { bigint: part.toString() } : part),
     1,
   );
 }
 
-export function readRecord(text: string): SwapRecord {
-  return JSON.parse(text, (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !('bigint' in value)) return value;
-    return BigInt(String(value.bigint));
-  }) as SwapRecord;
+export function readKept<T extends SwapRecord | OwnTrade>(text: string): T {
+  return JSON.parse(text, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || !('bigint' in part)) return part;
+    return BigInt(String(part.bigint));
+  }) as T;
 }

@@ -45,6 +45,7 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
   });
   const nonces = nonceSource(node, account.address);
   return {
+    alone: oneByOne(),
     family: 'evm',
     address: account.address,
     signMessage: (message) => signMessage({ message }),
@@ -91,7 +92,7 @@ async function priced(node: PublicClient, from: Hex, call: EvmCall) {
 /** Nonces in order, one signature at a time; a failed signature gives its nonce back. */
 function nonceSource(node: PublicClient, address: Hex) {
   let last = -1;
-  let queue: Promise<unknown> = Promise.resolve();
+  const queued = oneByOne();
   const take = async <T>(use: (nonce: number) => Promise<T>): Promise<T> => {
     const pending = await node.getTransactionCount({ address, blockTag: 'pending' });
     const nonce = Math.max(pending, last + 1);
@@ -100,13 +101,19 @@ function nonceSource(node: PublicClient, address: Hex) {
     return result;
   };
   return {
-    next: <T>(use: (nonce: number) => Promise<T>): Promise<T> => {
-      const run = queue.then(() => take(use));
-      queue = run.catch(() => undefined);
-      return run;
-    },
+    next: <T>(use: (nonce: number) => Promise<T>): Promise<T> => queued(() => take(use)),
     forget: () => {
       last = -1;
     },
+  };
+}
+
+/** A queue of work: each begins when the one before has ended, however it did. */
+function oneByOne() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const run = last.then(work);
+    last = run.catch(() => undefined);
+    return run;
   };
 }

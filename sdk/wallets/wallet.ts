@@ -10,6 +10,8 @@ export type EvmWallet = {
   sign(chainId: number, call: EvmCall, signal: AbortSignal): Promise<Kept>;
   /** What became of a transaction; null while it is not mined. */
   mined(txid: string, signal: AbortSignal): Promise<'succeeded' | 'reverted' | null>;
+  /** Runs one piece of work at a time: a token's allowance is one number for all swaps. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   /** Forgets nonces given out for transactions that no node took. */
   forget(): void;
 };

@@ -1,0 +1,53 @@
+// What the demo says while it runs: a timeline for people, or JSON lines for programs.
+
+export type SwapLine = {
+  readonly pair: string;
+  readonly status: string;
+  readonly durationMs: number;
+  readonly txids: Readonly<Record<string, string>>;
+};
+
+export type Totals = {
+  readonly ok: boolean;
+  readonly swaps: number;
+  readonly asExpected: number;
+  readonly balancesExact: boolean;
+  readonly durationMs: number;
+  readonly problems: readonly string[];
+};
+
+export type Report = {
+  say(text: string): void;
+  event(pair: string, who: string, what: string, txid?: string | null): void;
+  swap(line: SwapLine): void;
+  totals(totals: Totals): void;
+};
+
+export function reportTo(json: boolean, write: (line: string) => void): Report {
+  const startedMs = performance.now();
+  const at = () => `${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s`;
+  if (json) {
+    return {
+      say: () => undefined,
+      event: () => undefined,
+      swap: (line) => write(JSON.stringify(line)),
+      totals: (totals) => write(JSON.stringify(totals)),
+    };
+  }
+  return {
+    say: (text) => write(`${at()}  ${text}`),
+    event: (pair, who, what, txid) => {
+      write(`${at()}  ${pair.padEnd(20)} ${who.padEnd(6)} ${what}`);
+      if (txid) write(`${' '.repeat(37)}${txid}`);
+    },
+    swap: ({ pair, status, durationMs }) =>
+      write(`${at()}  ${pair.padEnd(20)} ended ${status} in ${(durationMs / 1000).toFixed(1)} s`),
+    totals: ({ ok, swaps, asExpected, balancesExact, durationMs, problems }) => {
+      for (const problem of problems) write(`        PROBLEM  ${problem}`);
+      const balances = balancesExact ? 'every balance is exact' : 'balances differ';
+      const seconds = (durationMs / 1000).toFixed(1);
+      const verdict = ok ? 'OK' : 'FAILED';
+      write(`${at()}  ${verdict}: ${asExpected} of ${swaps} as expected, ${balances}, ${seconds} s`);
+    },
+  };
+}

@@ -1,0 +1,298 @@
+// The five swaps of the demo: three that settle, one whose counterparty never funds, and one that
+// both fund and nobody claims.
+
+import type { Outcome, Progress } from '../../sdk/settle.ts';
+import { accept } from '../../sdk/agree.ts';
+import { sleep } from '../../sdk/http.ts';
+import { settle } from '../../sdk/settle.ts';
+import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
+import type { Rfq } from '../../sdk/types.ts';
+import { verifyAsset } from '../../sdk/verify.ts';
+import { add, type Holding, nothing } from './ledger.ts';
+import type { Person, Place } from './people.ts';
+import type { Report } from './report.ts';
+
+export type Unit = 'sats' | 'wei' | 'dollars';
+export type Money = { readonly what: Unit; readonly amount: bigint };
+
+/** How a swap of the demo goes. */
+export type Plan = {
+  readonly pair: string;
+  readonly ends: 'settled' | 'no show' | 'both refund';
+  readonly taker: Person;
+  readonly maker: Person;
+  readonly takerGives: Money;
+  readonly makerGives: Money;
+};
+
+export type Scene = {
+  readonly place: Place;
+  readonly assets: Readonly<Record<Unit, PinnedAsset>>;
+  readonly now: () => number;
+  readonly report: Report;
+  readonly signal: AbortSignal;
+  /** Transactions a person sent, by name. */
+  readonly sent: ReadonlyMap<string, Set<string>>;
+};
+
+export type Ended = {
+  readonly plan: Plan;
+  readonly swapId: string;
+  readonly durationMs: number;
+  readonly problems: readonly string[];
+  readonly txids: Readonly<Record<string, string>>;
+};
+
+const pollMs = 250;
+const marketPollMs = 1_500;
+const statusLimitMs = 15_000;
+
+/** The assets of the demo as pinned facts, compared with what the market lists. */
+export async function assetsOf(person: Person, place: Place): Promise<Scene['assets']> {
+  const { assets } = await person.client.assets({ limit: 100 });
+  const pin = (chain: string, token: string | null, decimals: number): PinnedAsset => {
+    const found = assets.find((each) => each.chain === chain && each.address === token);
+    if (found === undefined) throw new Error(`the market lists no ${token ?? 'coin'} of ${chain}`);
+    const pinned = { id: found.id, chain, token, decimals, highValueFrom: null };
+    verifyAsset(found, pinned);
+    return pinned;
+  };
+  return {
+    sats: pin(place.bitcoin.chain, null, 8),
+    wei: pin(place.evm.chain, null, 18),
+    dollars: pin(place.evm.chain, place.evm.dollar.address, 6),
+  };
+}
+
+type Side = { readonly person: Person; readonly trade: OwnTrade };
+type Deal = {
+  readonly plan: Plan;
+  readonly swapId: string;
+  readonly taker: Side;
+  readonly maker: Side;
+  readonly startedMs: number;
+};
+
+/** RFQ, quote, both accept. */
+async function agree(stage: Scene, plan: Plan): Promise<Deal> {
+  const startedMs = performance.now();
+  const { taker, maker } = plan;
+  const base = stage.assets[plan.takerGives.what];
+  const quote = stage.assets[plan.makerGives.what];
+  const created = await taker.client.createRfq({
+    direction: 'sell_base',
+    baseAssetId: base.id,
+    baseAmount: plan.takerGives.amount.toString(),
+    quoteAssetId: quote.id,
+    ttlSeconds: 600,
+  });
+  const rfq: Rfq = { ...created, baseAmount: plan.takerGives.amount.toString() };
+  const price = plan.makerGives.amount;
+  const thread = await maker.client.quote(rfq.id, price.toString());
+  stage.report.event(plan.pair, maker.name, `quotes ${taker.name}'s request`);
+  const side = async (person: Person) => {
+    const { client, userId, store } = person;
+    const views = new Map([...person.sources].map(([chain, { view }]) => [chain, view]));
+    return accept({
+      client,
+      userId,
+      rfq,
+      threadId: thread.id,
+      quoteAmount: price,
+      base,
+      quote,
+      views,
+      destinationOn: (chain) =>
+        chain === stage.place.bitcoin.chain
+          ? { address: person.bitcoin.address, pubkey: person.bitcoin.pubkey }
+          : { address: person.evm.address, pubkey: null },
+      store,
+      now: stage.now,
+    });
+  };
+  const first = await side(taker);
+  const second = await side(maker);
+  if (second.swapId === null) throw new Error('both have accepted and there is no swap');
+  stage.report.event(plan.pair, 'both', `agree: swap ${second.swapId}`);
+  return {
+    plan,
+    swapId: second.swapId,
+    taker: { person: taker, trade: first.trade },
+    maker: { person: maker, trade: second.trade },
+    startedMs,
+  };
+}
+
+/** Runs one side; `stopWhen` ends it early, as a crash would. */
+async function run(
+  stage: Scene,
+  deal: Deal,
+  side: Side,
+  stopWhen: (progress: Progress) => boolean = () => false,
+): Promise<Outcome | null> {
+  const { person, trade } = side;
+  const stop = new AbortController();
+  const stopped = Symbol('stopped');
+  try {
+    return await settle({
+      swapId: deal.swapId,
+      trade,
+      client: person.client,
+      sources: person.sources,
+      wallets: person.wallets,
+      store: person.store,
+      now: stage.now,
+      pollMs,
+      marketPollMs,
+      signal: AbortSignal.any([stop.signal, stage.signal]),
+      onProgress: (progress) => {
+        tell(stage, deal.plan, person, progress);
+        if (stopWhen(progress)) stop.abort(stopped);
+      },
+    });
+  } catch (error) {
+    if (error === stopped) return null;
+    throw error;
+  }
+}
+
+const sends = new Set(['approved', 'funded', 'claimed', 'refunded']);
+
+function tell(stage: Scene, plan: Plan, person: Person, progress: Progress): void {
+  const { step, text, txid } = progress;
+  if (sends.has(step) && txid !== null) stage.sent.get(person.name)?.add(txid);
+  if (step === 'waiting') return;
+  stage.report.event(plan.pair, person.name, text, sends.has(step) ? txid : null);
+}
+
+/** A swap that settles. */
+export async function settled(stage: Scene, plan: Plan): Promise<Ended> {
+  const deal = await agree(stage, plan);
+  const [taker, maker] = await Promise.all([
+    run(stage, deal, deal.taker),
+    run(stage, deal, deal.maker),
+  ]);
+  const problems = [
+    ...differs(`${plan.taker.name}`, 'received', taker?.end),
+    ...differs(`${plan.maker.name}`, 'received', maker?.end),
+    ...(await marketSays(deal, 'counterparty_claimed')),
+  ];
+  return ended(deal, taker ?? maker, problems);
+}
+
+/** A swap brought to the point where only time can end it. `finish` runs after the clocks moved. */
+export type Stuck = { readonly refundableAt: number; finish(): Promise<Ended> };
+
+/** The initiator funds; the other side names its addresses and is never seen again. */
+export async function noShow(stage: Scene, plan: Plan): Promise<Stuck> {
+  const deal = await agree(stage, plan);
+  const [initiator, other] = sides(stage, deal);
+  const funded = Promise.withResolvers<void>();
+  const [running] = [
+    run(stage, deal, initiator, (progress) => {
+      if (isDeepFunding(progress)) funded.resolve();
+      return false;
+    }),
+  ];
+  running.catch(funded.reject);
+  await run(stage, deal, other, ({ step }) => step === 'verified');
+  await funded.promise;
+  const finish = async () => {
+    const outcome = await running;
+    const problems = [
+      ...differs(initiator.person.name, 'refunded', outcome?.end),
+      ...(await marketSays(deal, 'refunded')),
+    ];
+    return ended(deal, outcome, problems);
+  };
+  return { refundableAt: await refundableAt(deal), finish };
+}
+
+/** Both fund; the initiator goes away before it reveals, comes back late, and both refund. */
+export async function bothRefund(stage: Scene, plan: Plan): Promise<Stuck> {
+  const deal = await agree(stage, plan);
+  const [initiator, other] = sides(stage, deal);
+  const funded = Promise.withResolvers<void>();
+  const theirs = run(stage, deal, other, (progress) => {
+    if (isDeepFunding(progress) && progress.leg === legFundedBy(plan, other.person)) {
+      funded.resolve();
+    }
+    return false;
+  });
+  theirs.catch(funded.reject);
+  await run(stage, deal, initiator, ({ step }) => step === 'funded');
+  stage.report.event(plan.pair, initiator.person.name, 'goes away without revealing the secret');
+  await funded.promise;
+  const finish = async () => {
+    stage.report.event(plan.pair, initiator.person.name, 'comes back after the timelock');
+    const [first, second] = await Promise.all([run(stage, deal, initiator), theirs]);
+    const problems = [
+      ...differs(initiator.person.name, 'refunded', first?.end),
+      ...differs(other.person.name, 'refunded', second?.end),
+      ...(await marketSays(deal, 'refunded')),
+    ];
+    return ended(deal, first, problems);
+  };
+  return { refundableAt: await refundableAt(deal), finish };
+}
+
+function isDeepFunding({ step, text }: Progress): boolean {
+  return step === 'seen' && /^funding .* is deep$/.test(text);
+}
+
+function legFundedBy(plan: Plan, person: Person): 'a' | 'b' {
+  return plan.maker === person ? 'a' : 'b';
+}
+
+/** Whoever gives bitcoin funds the long leg: it is the initiator. */
+function sides(stage: Scene, deal: Deal): [Side, Side] {
+  const takerFirst = deal.plan.takerGives.what === 'sats';
+  if (stage.assets.sats.chain === '') throw new Error('no Bitcoin chain');
+  return takerFirst ? [deal.taker, deal.maker] : [deal.maker, deal.taker];
+}
+
+async function refundableAt(deal: Deal): Promise<number> {
+  const { deadlines } = await deal.taker.person.client.swap(deal.swapId);
+  return Math.max(deadlines.refundAt.a, deadlines.refundAt.b);
+}
+
+function differs(who: string, expected: string, got: string | undefined): string[] {
+  return got === expected ? [] : [`${who} ended ${got ?? 'early'}, not ${expected}`];
+}
+
+/** The market must come to see the same: both parties' own views did already. */
+async function marketSays(deal: Deal, expected: string): Promise<string[]> {
+  const until = performance.now() + statusLimitMs;
+  for (;;) {
+    const { status } = await deal.maker.person.client.swap(deal.swapId);
+    if (status === expected) return [];
+    if (performance.now() > until) return [`the market says ${status}, not ${expected}`];
+    await sleep(pollMs);
+  }
+}
+
+function ended(deal: Deal, outcome: Outcome | null, problems: string[]): Ended {
+  const txids: Record<string, string> = {};
+  for (const leg of ['a', 'b'] as const) {
+    for (const [what, txid] of Object.entries(outcome?.txids[leg] ?? {})) {
+      if (txid !== null) txids[`${leg}.${what}`] = txid;
+    }
+  }
+  const durationMs = Math.round(performance.now() - deal.startedMs);
+  return { plan: deal.plan, swapId: deal.swapId, durationMs, problems, txids };
+}
+
+/** What a person's money must have moved by, fees aside. */
+export function movedBy(plans: readonly Plan[], person: Person): Holding {
+  let sum = nothing;
+  for (const plan of plans) {
+    if (plan.ends !== 'settled') continue;
+    const [gives, gets] =
+      plan.taker === person
+        ? [plan.takerGives, plan.makerGives]
+        : [plan.makerGives, plan.takerGives];
+    sum = add(sum, { ...nothing, [gives.what]: -gives.amount });
+    sum = add(sum, { ...nothing, [gets.what]: gets.amount });
+  }
+  return sum;
+}

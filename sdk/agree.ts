@@ -1,0 +1,95 @@
+// Coming to an agreement, and out of it with a trade that is the customer's own: what it pinned
+// of the assets, what it read before it accepted, and what it accepted.
+
+import type { Destination } from '../core/terms.ts';
+import { givenByMaker, givenByTaker } from '../core/trade.ts';
+import type { CallOptions, ParleyClient } from './client.ts';
+import { VerificationError } from './errors.ts';
+import { newHashlock, type SecretStore, type TradeStore } from './stores/store.ts';
+import { type ChainViews, ownLegs, type OwnTrade, type PinnedAsset } from './trade.ts';
+import type { Rfq, Thread } from './types.ts';
+import { mustEqual } from './verify.ts';
+
+export type Agreeing = {
+  readonly client: ParleyClient;
+  /** The customer's account, from `GET /v1/me`. */
+  readonly userId: string;
+  /** The RFQ as the customer created it or decided to quote on it. */
+  readonly rfq: Pick<Rfq, 'id' | 'direction' | 'baseAssetId' | 'baseAmount' | 'quoteAssetId'>;
+  readonly threadId: string;
+  /** The price the customer accepts, base units of the quote asset. */
+  readonly quoteAmount: bigint;
+  /** The two assets as the customer pinned them. */
+  readonly base: PinnedAsset;
+  readonly quote: PinnedAsset;
+  readonly views: ChainViews;
+  /** The customer's own destination on a chain: an address, on Bitcoin with its key. */
+  readonly destinationOn: (chain: string) => Destination;
+  readonly store: SecretStore & TradeStore;
+  /** Unix seconds. */
+  readonly now: () => number | Promise<number>;
+};
+
+export type Agreed = {
+  readonly trade: OwnTrade;
+  /** null until the other side has accepted too. */
+  readonly swapId: string | null;
+};
+
+/**
+ * Accepts the current price. Commits. As the initiator it makes a secret, and keeps it, before it
+ * tells the hashlock. Calling it again, after a crash too, says the same words again.
+ */
+export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Agreed> {
+  const { client, threadId, quoteAmount, store } = input;
+  const thread = await client.thread(threadId, how);
+  const { trade: fresh, initiator } = await tradeOf(input, thread);
+  const kept = await store.getTrade(threadId);
+  const again = kept !== null && kept.quoteAmount === quoteAmount;
+  // A lapsed acceptance may offer its hashlock again on the same thread, nowhere else.
+  const hashlock = initiator ? (kept?.hashlock ?? (await newHashlock(store))) : null;
+  const trade = { ...fresh, hashlock, acceptedAt: again ? kept.acceptedAt : fresh.acceptedAt };
+  await store.putTrade(trade);
+  const words = { quoteAmount: quoteAmount.toString(), ...(hashlock === null ? {} : { hashlock }) };
+  const { swap, thread: after } = await client.accept(threadId, words, how);
+  return { trade, swapId: swap?.id ?? after.swapId };
+}
+
+async function tradeOf(
+  input: Agreeing,
+  thread: Thread,
+): Promise<{ trade: OwnTrade; initiator: boolean }> {
+  const { rfq, userId, base, quote } = input;
+  const party = thread.makerId === userId ? 'maker' : 'taker';
+  mustEqual(party === 'maker' ? 'makerId' : 'takerId', userId, thread[`${party}Id`]);
+  mustEqual('thread.id', input.threadId, thread.id);
+  mustEqual('thread.rfqId', rfq.id, thread.rfqId);
+  mustEqual('thread.quoteAmount', input.quoteAmount.toString(), thread.quoteAmount);
+  mustEqual('rfq.baseAssetId', base.id, rfq.baseAssetId);
+  mustEqual('rfq.quoteAssetId', quote.id, rfq.quoteAssetId);
+  const chainOf = (assetId: string) => (assetId === base.id ? base.chain : quote.chain);
+  const [takers, makers] = [chainOf(givenByTaker(rfq)), chainOf(givenByMaker(rfq))];
+  const [gives, gets] = party === 'taker' ? [takers, makers] : [makers, takers];
+  const trade: OwnTrade = {
+    party,
+    rfqId: rfq.id,
+    threadId: thread.id,
+    makerId: thread.makerId,
+    takerId: thread.takerId,
+    direction: rfq.direction,
+    base,
+    baseAmount: BigInt(rfq.baseAmount),
+    quote,
+    quoteAmount: input.quoteAmount,
+    hashlock: null,
+    acceptedAt: Math.floor(await input.now()),
+    refundTo: input.destinationOn(gives),
+    payTo: input.destinationOn(gets),
+  };
+  const { long } = ownLegs(trade, input.views);
+  const initiator = long === 'a' ? 'maker' : 'taker';
+  if (thread.initiator !== initiator) {
+    throw new VerificationError('thread.initiator', initiator, thread.initiator);
+  }
+  return { trade, initiator: initiator === party };
+}

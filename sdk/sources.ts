@@ -1,0 +1,73 @@
+// Chain sources of the customer's own: the facts it pins about a chain, and an adapter that reads
+// it through nodes of the customer's choice. Nothing in them comes from the market.
+
+import { bitcoinAdapter, type BitcoinSource } from '../chains/bitcoin/adapter.ts';
+import { defaultFeeBounds } from '../chains/bitcoin/fees.ts';
+import { type BitcoinNetworkName, bitcoinNetworks } from '../chains/bitcoin/networks.ts';
+import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
+import { evmAdapter } from '../chains/evm/adapter.ts';
+import { type EvmDeployment, evmDeployment } from '../chains/evm/plan.ts';
+import { type DepthTag, evmChains } from '../chains/evm/policy.ts';
+import type { ChainPolicy } from '../core/policy.ts';
+import type { ChainSource } from './settle/context.ts';
+
+export type { ChainSource } from './settle/context.ts';
+
+export type EvmSourceOptions = {
+  /** The market's name of the chain, such as `ethereum`. */
+  readonly chain: string;
+  readonly chainId: number;
+  readonly rpcUrls: readonly string[];
+  /** Default: the published policy of that chain. */
+  readonly policy?: ChainPolicy;
+  readonly depthTag?: DepthTag | null;
+  /** Default: the contracts as this package pins them. */
+  readonly deployment?: EvmDeployment;
+};
+
+export function evmSource(options: EvmSourceOptions): ChainSource {
+  const { chain, chainId, rpcUrls, deployment = evmDeployment } = options;
+  const known = Object.values(evmChains).find((each) => each.chainId === chainId);
+  const policy = options.policy ?? known?.policy;
+  if (policy === undefined) throw new Error(`chain ${chain} (${chainId}) needs a policy`);
+  const depthTag = options.depthTag ?? known?.depthTag ?? null;
+  return {
+    view: { family: 'evm', chain, chainId, deployment, policy },
+    adapter: evmAdapter({ chain, chainId, rpcUrls, policy, deployment, depthTag }),
+  };
+}
+
+export type BitcoinSourceOptions = {
+  readonly chain: string;
+  readonly network: BitcoinNetworkName;
+  /** A Core node (`http://user:password@host:port`) or an Esplora REST base. */
+  readonly source: BitcoinSource;
+  readonly policy?: ChainPolicy;
+  /** Unix seconds; default the machine's clock. */
+  readonly now?: () => number;
+  /** Most that a claim or refund may pay, satoshi a virtual byte. */
+  readonly mostFeeRateSatPerVbyte?: number;
+};
+
+export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
+  const { chain, network, source } = options;
+  const policy = options.policy ?? bitcoinPolicies[network];
+  const capSatPerVbyte = options.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
+  return {
+    view: {
+      family: 'bitcoin',
+      chain,
+      network: bitcoinNetworks[network],
+      policy,
+      mostFeeRateSatPerVbyte: capSatPerVbyte,
+    },
+    adapter: bitcoinAdapter({
+      chain,
+      network,
+      source,
+      policy,
+      now: options.now ?? (() => Math.floor(Date.now() / 1000)),
+      feeBounds: { ...defaultFeeBounds, capSatPerVbyte },
+    }),
+  };
+}
