@@ -108,7 +108,7 @@ test('the pinned facts follow from each other', () => {
   assert.equal(keccak256(code), proxy.initCodeHash);
 });
 
-test('an address computed off chain is where the money goes, for native and every token', async () => {
+test('an address computed off chain is where the money goes, native or token', async () => {
   await withAnvil(
     async (rpcUrl) => {
       const client = connect(rpcUrl);

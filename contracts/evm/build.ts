@@ -85,7 +85,8 @@ async function pin(compiled: ReadonlyMap<string, Compiled>, rpcUrl: string): Pro
   const { bytecode } = need(compiled, 'ParleyFactory');
   const factory = await deployed(rpcUrl, bytecode);
   const implementation = getContractAddress({ from: factory.address, nonce: 1n });
-  const proxyCode: Hex = `${PROXY_HEAD}${implementation.slice(2).toLowerCase()}${PROXY_TAIL.slice(2)}`;
+  const bare = implementation.slice(2).toLowerCase();
+  const proxyCode: Hex = `${PROXY_HEAD}${bare}${PROXY_TAIL.slice(2)}`;
   const tokens = {} as Pinned['devTokens'];
   for (const name of DEV_TOKENS) {
     tokens[name] = await deployed(rpcUrl, need(compiled, name).bytecode);

@@ -43,7 +43,7 @@ function commandLine(
   });
 }
 
-test('two chains get the same addresses and code, and a second deployment sends nothing', async () => {
+test('two chains get the same addresses and code, and a repetition sends nothing', async () => {
   for (const chainId of [31337, 31338]) {
     await withAnvil(
       async (rpcUrl) => {

@@ -60,7 +60,9 @@ contract ParleyEscrow {
     /// @param secret The 32 bytes whose SHA-256 is `terms.hashlock`. Public from now on.
     function claim(Terms calldata terms, bytes32 secret) external {
         _requireOwn(terms);
-        if (block.timestamp >= terms.timelock) revert ClaimTooLate(terms.timelock, block.timestamp);
+        if (block.timestamp >= terms.timelock) {
+            revert ClaimTooLate(terms.timelock, block.timestamp);
+        }
         bytes32 hash = _sha256(secret);
         if (hash != terms.hashlock) revert WrongSecret(terms.hashlock, hash);
 
@@ -77,7 +79,9 @@ contract ParleyEscrow {
             uint256 left = Erc20.balanceOf(token, address(this));
             unchecked {
                 // balance >= amount, so no larger `left` can wrap around to the amount
-                if (balance - left != amount) revert WrongAmountSent(token, balance, left, amount);
+                if (balance - left != amount) {
+                    revert WrongAmountSent(token, balance, left, amount);
+                }
             }
         }
         emit EscrowClaimed(secret);

@@ -63,7 +63,8 @@ abstract contract Base {
 
     function fund(Terms memory terms) internal returns (ParleyEscrow) {
         vm.prank(terms.refund);
-        return ParleyEscrow(factory.fund{value: terms.token == address(0) ? terms.amount : 0}(terms));
+        return
+            ParleyEscrow(factory.fund{value: terms.token == address(0) ? terms.amount : 0}(terms));
     }
 
     function claim(ParleyEscrow escrow, Terms memory terms) internal {

@@ -64,9 +64,12 @@ contract ClaimTest is Base {
         ParleyEscrow escrow = fund(terms);
         vm.expectRevert();
         escrow.claim(terms, bytes32(short));
-        (bool ok,) = address(escrow).call(
-            abi.encodePacked(bytes.concat(ParleyEscrow.claim.selector, abi.encode(terms)), short)
-        );
+        (bool ok,) = address(escrow)
+            .call(
+                abi.encodePacked(
+                    bytes.concat(ParleyEscrow.claim.selector, abi.encode(terms)), short
+                )
+            );
         vm.assertFalse(ok, "four bytes of secret");
     }
 
@@ -103,9 +106,7 @@ contract ClaimTest is Base {
         for (uint256 i = 0; i < 2; i++) {
             ParleyEscrow escrow = fund(both[i]);
             claim(escrow, both[i]);
-            expectError(
-                abi.encodeWithSelector(ParleyEscrow.BalanceTooLow.selector, 0, AMOUNT)
-            );
+            expectError(abi.encodeWithSelector(ParleyEscrow.BalanceTooLow.selector, 0, AMOUNT));
             claim(escrow, both[i]);
         }
     }
@@ -158,9 +159,7 @@ contract ClaimTest is Base {
         terms.payout = address(moody);
         ParleyEscrow escrow = fund(terms);
         moody.set(Moody.Mood.Revert);
-        expectError(
-            abi.encodeWithSelector(ParleyEscrow.PaymentRejected.selector, moody, AMOUNT)
-        );
+        expectError(abi.encodeWithSelector(ParleyEscrow.PaymentRejected.selector, moody, AMOUNT));
         claim(escrow, terms);
         vm.assertEq(address(escrow).balance, AMOUNT, "still there");
         moody.set(Moody.Mood.Accept);
@@ -195,9 +194,7 @@ contract ClaimTest is Base {
         vm.assertTrue(ok, "no copy");
         moody.set(Moody.Mood.RevertBomb);
         vm.deal(address(escrow), AMOUNT);
-        expectError(
-            abi.encodeWithSelector(ParleyEscrow.PaymentRejected.selector, moody, AMOUNT)
-        );
+        expectError(abi.encodeWithSelector(ParleyEscrow.PaymentRejected.selector, moody, AMOUNT));
         escrow.claim{gas: 2_400_000}(terms, SECRET);
     }
 

@@ -103,9 +103,7 @@ contract FundTest is Base {
         Terms[2] memory both = [native(), termsOf(address(dollar))];
         for (uint256 i = 0; i < 2; i++) {
             both[i].payout = address(0);
-            expectError(
-                abi.encodeWithSelector(ParleyFactory.PayoutRefused.selector, address(0))
-            );
+            expectError(abi.encodeWithSelector(ParleyFactory.PayoutRefused.selector, address(0)));
             fund(both[i]);
         }
     }
@@ -152,9 +150,7 @@ contract FundTest is Base {
     }
 
     function test_a_contract_that_is_no_token_is_refused() public {
-        expectError(
-            abi.encodeWithSelector(Erc20.TokenCallFailed.selector, address(factory))
-        );
+        expectError(abi.encodeWithSelector(Erc20.TokenCallFailed.selector, address(factory)));
         fund(termsOf(address(factory)));
     }
 

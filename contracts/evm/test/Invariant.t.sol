@@ -93,11 +93,10 @@ contract Market {
         bool right = guess % 4 != 0;
         bool expected = it.funded && right && block.timestamp < it.terms.timelock
             && held(it) >= it.terms.amount;
-        (bool ok,) = address(it.escrow).call(
-            abi.encodeCall(
-                ParleyEscrow.claim, (it.terms, right ? it.secret : bytes32(guess))
-            )
-        );
+        (bool ok,) = address(it.escrow)
+            .call(
+                abi.encodeCall(ParleyEscrow.claim, (it.terms, right ? it.secret : bytes32(guess)))
+            );
         if (ok && it.funded) it.claims += 1;
         _judge(ok && it.funded, expected);
     }

@@ -7,8 +7,7 @@ import {proxyInitCode} from "../src/ProxyCode.sol";
 
 /// @notice deployment.json against the EVM: what every other program takes for granted.
 contract PinnedTest is Base {
-    bytes internal constant DEPLOYER_CODE =
-        hex"7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+    bytes internal constant DEPLOYER = hex"7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
         hex"e03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3";
 
     function test_the_deployer_makes_exactly_what_is_pinned_and_only_once() public {
@@ -16,9 +15,8 @@ contract PinnedTest is Base {
         string memory artifact = vm.readFile("artifacts/ParleyFactory.json");
         bytes memory initCode = vm.parseJsonBytes(artifact, ".bytecode");
         address deployer = vm.parseJsonAddress(pinned, ".deployer.address");
-        vm.etch(deployer, DEPLOYER_CODE);
-        bytes memory input =
-            bytes.concat(vm.parseJsonBytes32(pinned, ".salt"), initCode);
+        vm.etch(deployer, DEPLOYER);
+        bytes memory input = bytes.concat(vm.parseJsonBytes32(pinned, ".salt"), initCode);
         (bool made,) = deployer.call(input);
         vm.assertTrue(made, "deployed");
 

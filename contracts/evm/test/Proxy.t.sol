@@ -71,9 +71,8 @@ contract ProxyTest is Base {
                 address(factory).call(bytes.concat(ParleyFactory.escrowOf.selector, body));
             vm.assertFalse(predicted, "escrowOf");
             body = dirty(abi.encode(native()), word);
-            (bool claimed,) = address(escrow).call(
-                bytes.concat(ParleyEscrow.claim.selector, body, SECRET)
-            );
+            (bool claimed,) =
+                address(escrow).call(bytes.concat(ParleyEscrow.claim.selector, body, SECRET));
             vm.assertFalse(claimed, "claim");
         }
         vm.assertEq(address(escrow).balance, AMOUNT, "untouched");
@@ -101,7 +100,9 @@ contract ProxyTest is Base {
         bytes memory full = abi.encodeCall(ParleyEscrow.claim, (terms, SECRET));
         for (uint256 length = 0; length < full.length; length += 13) {
             bytes memory cut = new bytes(length);
-            for (uint256 i = 0; i < length; i++) cut[i] = full[i];
+            for (uint256 i = 0; i < length; i++) {
+                cut[i] = full[i];
+            }
             (bool ok,) = address(escrow).call(cut);
             vm.assertFalse(ok, "cut");
         }
@@ -115,15 +116,13 @@ contract ProxyTest is Base {
         (bool plain,) = address(escrow).call{value: 1}("");
         vm.assertFalse(plain, "plain");
         vm.prank(STRANGER);
-        (bool withCall,) = address(escrow).call{value: 1}(
-            abi.encodeCall(ParleyEscrow.claim, (terms, SECRET))
-        );
+        (bool withCall,) =
+            address(escrow).call{value: 1}(abi.encodeCall(ParleyEscrow.claim, (terms, SECRET)));
         vm.assertFalse(withCall, "claim with value");
         vm.warp(TIMELOCK);
         vm.prank(STRANGER);
-        (bool withRefund,) = address(escrow).call{value: 1}(
-            abi.encodeCall(ParleyEscrow.refund, (terms))
-        );
+        (bool withRefund,) =
+            address(escrow).call{value: 1}(abi.encodeCall(ParleyEscrow.refund, (terms)));
         vm.assertFalse(withRefund, "refund with value");
         vm.prank(STRANGER);
         (bool implementation,) = factory.implementation().call{value: 1}("");

@@ -115,8 +115,7 @@ contract ReentrancyTest is Base {
             attacker.arm(Attacker.Plan.ClaimAgain, terms, SECRET);
             // early: the inner claim takes the amount, so the outer one has nothing and fails
             vm.prank(STRANGER);
-            (bool ok,) =
-                address(escrow).call(abi.encodeCall(ParleyEscrow.claim, (terms, SECRET)));
+            (bool ok,) = address(escrow).call(abi.encodeCall(ParleyEscrow.claim, (terms, SECRET)));
             uint256 paid = token.balanceOf(address(attacker)) - before;
             vm.assertEq(paid, ok ? AMOUNT : 0, "once at most");
             vm.assertEq(token.balanceOf(address(escrow)), ok ? 0 : AMOUNT, "conserved");

@@ -88,9 +88,7 @@ contract RefundTest is Base {
         ParleyEscrow escrow = fund(terms);
         moody.set(Moody.Mood.Revert);
         vm.warp(TIMELOCK);
-        expectError(
-            abi.encodeWithSelector(ParleyEscrow.PaymentRejected.selector, moody, AMOUNT)
-        );
+        expectError(abi.encodeWithSelector(ParleyEscrow.PaymentRejected.selector, moody, AMOUNT));
         refund(escrow, terms);
         vm.assertEq(address(escrow).balance, AMOUNT, "still there");
         moody.set(Moody.Mood.Accept);
@@ -144,8 +142,7 @@ contract RefundTest is Base {
         when = bound(when, NOW, TIMELOCK + 60 days);
         vm.warp(when);
         bool early = when < TIMELOCK;
-        (bool claimed,) =
-            address(escrow).call(abi.encodeCall(ParleyEscrow.claim, (terms, SECRET)));
+        (bool claimed,) = address(escrow).call(abi.encodeCall(ParleyEscrow.claim, (terms, SECRET)));
         vm.assertTrue(claimed == early, "claim");
         (bool refunded,) = address(escrow).call(abi.encodeCall(ParleyEscrow.refund, (terms)));
         vm.assertTrue(refunded != early, "refund");

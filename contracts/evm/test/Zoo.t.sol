@@ -237,7 +237,9 @@ contract ZooTest is Base {
         vm.assertEq(token.balanceOf(address(escrow)), 0, "refunded");
     }
 
-    function test_a_listed_recipient_can_be_paid_when_off_the_list_or_else_it_is_refunded() public {
+    function test_a_listed_recipient_can_be_paid_when_off_the_list_or_else_it_is_refunded()
+        public
+    {
         Blacklisting token = new Blacklisting();
         Terms memory terms = stocked(address(token));
         ParleyEscrow escrow = fund(terms);
@@ -357,9 +359,7 @@ contract ZooTest is Base {
         DevTether token = new DevTether();
         stocked(address(token));
         expectError(
-            abi.encodeWithSelector(
-                DevTether.AllowanceNotZero.selector, factory, type(uint256).max
-            )
+            abi.encodeWithSelector(DevTether.AllowanceNotZero.selector, factory, type(uint256).max)
         );
         vm.prank(FUNDER);
         token.approve(address(factory), 1);

@@ -33,7 +33,11 @@ contract Moody {
                 revert(0, 1000000)
             }
         }
-        if (mood == Mood.Write) for (uint256 i = 0; i < 8; i++) notes[i] = msg.value;
+        if (mood == Mood.Write) {
+            for (uint256 i = 0; i < 8; i++) {
+                notes[i] = msg.value;
+            }
+        }
     }
 }
 
