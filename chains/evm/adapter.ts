@@ -132,7 +132,7 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
     depthTag: options.depthTag ?? null,
     tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
     log: options.log ?? (() => {}),
-    logRange: { now: maxLogRange, most: maxLogRange },
+    logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
     known: new Map(),
     byHashlock: new Map(),
     secrets: new Map(),

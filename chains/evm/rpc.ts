@@ -79,6 +79,8 @@ export function rpcClient(options: RpcOptions): Rpc {
         failure = error;
       }
     }
+    // Some providers answer "too many results" with the code of a rate limit.
+    if (failure instanceof RpcError && !signal.aborted) throw failure;
     throw unanswered(chain, method, failure, signal);
   };
 

@@ -1,5 +1,5 @@
-// Logs in ranges that suit the provider: a range it refuses is halved, one it takes lets the next
-// be larger.
+// Logs in ranges that suit the provider: a range it refuses is halved, and tried again
+// larger only now and then.
 
 import { ParleyError } from '../../core/errors.ts';
 import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
@@ -9,6 +9,8 @@ import { type Known, noteLog, type Watch } from './watch.ts';
 
 /** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */
 const mostRequests = 600;
+/** Ranges taken before a larger one is tried: refusals depend on what is in the blocks, too. */
+const growAfter = 16;
 /** Blocks looked at again behind what was scanned: reorganisations that nobody followed. */
 const reorgMargin = 64;
 /** A chain's clock may be behind ours when a swap is agreed. */
@@ -34,11 +36,13 @@ export async function eachRange(
       );
       take(found.flat(), end);
       start = end + 1;
-      range.now = Math.min(range.most, range.now * 2);
+      range.taken += 1;
+      if (range.taken % growAfter === 0) range.now = Math.min(range.most, range.now * 2);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       if (end === start) throw refused(watch.rpc, 'eth_getLogs', error);
       range.now = Math.max(1, Math.floor((end - start + 1) / 2));
+      range.taken = 0;
     }
   }
 }

@@ -47,7 +47,7 @@ export type Watch = {
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
   readonly log: Logger;
-  readonly logRange: { now: number; readonly most: number };
+  readonly logRange: { now: number; taken: number; readonly most: number };
   /** By address. */
   readonly known: Map<string, Known>;
   /** Watched addresses by hashlock. */

@@ -10,13 +10,16 @@ const require = createRequire(import.meta.url);
 export type TestContract = { readonly abi: Abi; readonly bytecode: Hex; readonly runtime: Hex };
 
 /** Contract name -> what it compiles to. `file` lies in chains/evm/testing. */
-export function compileTestContracts(file: string): ReadonlyMap<string, TestContract> {
+export function compileTestContracts(
+  file: string,
+  evmVersion = 'shanghai',
+): ReadonlyMap<string, TestContract> {
   const solc = require('solc') as { compile(input: string): string };
   const input = {
     language: 'Solidity',
     sources: { [file]: { content: readFileSync(join(import.meta.dirname, file), 'utf8') } },
     settings: {
-      evmVersion: 'shanghai',
+      evmVersion,
       optimizer: { enabled: true, runs: 200 },
       metadata: { bytecodeHash: 'none', appendCBOR: false },
       outputSelection: {

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, beforeEach, test } from 'node:test';
+import type { Hex } from 'viem';
+import { encodeFunctionData, parseAbi } from 'viem/utils';
+import { legStatus } from '../../core/facts.ts';
+import type { WatchedEscrow } from '../adapter.ts';
+import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { claimCall, evmDeployment, fundCalls } from './plan.ts';
+import { evmChains } from './policy.ts';
+import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { compileTestContracts } from './testing/compile.ts';
+import { lyingNode } from './testing/nodes.ts';
+import { anyone, claim, fund, funder, type Leg, later, newLeg, refund } from './testing/swap.ts';
+
+const { policy } = evmChains['evm-dev'];
+const signal = () => AbortSignal.timeout(60_000);
+const contracts = compileTestContracts('Zoo.sol');
+const chain: TestChain = await startAnvil();
+let snapshot: Hex;
+beforeEach(async () => {
+  snapshot = await chain.client.snapshot();
+});
+afterEach(async () => {
+  await chain.client.revert({ id: snapshot });
+  await chain.client.setAutomine(true);
+});
+after(() => chain.stop());
+
+function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
+  const rpcUrls = [chain.rpcUrl];
+  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
+}
+
+const mine = (blocks = 1) => chain.client.mine({ blocks });
+const touched = async (adapter: EvmAdapter) => [...(await adapter.changes(signal())).touched];
+const facts = (adapter: EvmAdapter, leg: Leg) => adapter.readEscrow(leg.escrow, signal());
+const address = ({ escrow }: Leg) => escrow.address;
+
+/** An adapter that watches these legs and has told all it had to tell. */
+async function following(legs: readonly Leg[], over: Partial<EvmAdapterOptions> = {}) {
+  const adapter = adapterOf(over);
+  adapter.watch(legs.map(({ escrow }) => escrow));
+  assert.deepEqual((await touched(adapter)).sort(), legs.map(address).sort());
+  assert.deepEqual(await touched(adapter), []);
+  return adapter;
+}
+
+/** Sends without waiting for a block. */
+const post = (from: typeof funder, call: { to: string; data: string; value?: string }) =>
+  chain.client.sendTransaction({
+    account: from,
+    to: call.to as Hex,
+    data: call.data as Hex,
+    value: BigInt(call.value ?? 0),
+    gas: 500_000n,
+  });
+
+test('a funding is reported when it is seen and at each block until it is deep', async () => {
+  const [leg, quiet] = [await newLeg(chain), await newLeg(chain)];
+  const deep: WatchedEscrow = { ...leg.escrow, requiredConfirmations: 3 };
+  const adapter = await following([{ ...leg, escrow: deep }, quiet]);
+  await fund(chain, leg);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.deepEqual(await touched(adapter), [], 'nothing new');
+  for (const confirmations of [2, 3]) {
+    await mine();
+    assert.deepEqual(await touched(adapter), [address(leg)]);
+    const { funded } = await adapter.readEscrow(deep, signal());
+    assert.deepEqual([funded?.confirmations, funded?.deep], [confirmations, confirmations === 3]);
+  }
+  await mine();
+  assert.deepEqual(await touched(adapter), [], 'deep already');
+});
+
+test('an adapter started above a funding reports it until it is deep', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const adapter = await following([leg]);
+  assert.equal(legStatus(await facts(adapter, leg)), 'seen');
+  await mine();
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal(legStatus(await facts(adapter, leg)), 'funded');
+});
+
+test('an escrow that is unwatched is reported no more; one watched later is, once', async () => {
+  const [leg, late] = [await newLeg(chain), await newLeg(chain)];
+  const adapter = await following([leg]);
+  adapter.unwatch([address(leg)]);
+  await fund(chain, leg);
+  assert.deepEqual(await touched(adapter), []);
+  adapter.watch([late.escrow]);
+  adapter.watch([late.escrow]);
+  assert.deepEqual(await touched(adapter), [address(late)]);
+  assert.deepEqual(await touched(adapter), []);
+});
+
+test('a claim and a refund are reported, and the claim gives the secret', async () => {
+  const [claimed, refunded] = [await newLeg(chain), await newLeg(chain, { amount: 7n })];
+  await fund(chain, claimed);
+  await fund(chain, refunded);
+  await mine(3);
+  const adapter = await following([claimed, refunded]);
+  await claim(chain, claimed);
+  assert.deepEqual(await touched(adapter), [address(claimed)]);
+  assert.equal((await facts(adapter, claimed)).secret, claimed.secret);
+  await mine(2);
+  await touched(adapter);
+  await later(chain, 7_200);
+  await refund(chain, refunded);
+  assert.deepEqual(await touched(adapter), [address(refunded)]);
+  assert.equal((await facts(adapter, refunded)).refunded?.confirmations, 1);
+});
+
+test('a funding that is reorganised away is reported, and the leg is unfunded again', async () => {
+  const leg = await newLeg(chain);
+  const adapter = await following([leg]);
+  const fork = await chain.client.snapshot();
+  await fund(chain, leg);
+  await mine(2);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal(legStatus(await facts(adapter, leg)), 'funded');
+  await chain.client.revert({ id: fork });
+  await mine(4);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const gone = await facts(adapter, leg);
+  assert.deepEqual([gone.funded, gone.balance, gone.empty], [null, 0n, true]);
+  await fund(chain, leg);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal(legStatus(await facts(adapter, leg)), 'seen');
+});
+
+test('a claim that is reorganised away leaves the leg funded and the secret known', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(3);
+  const adapter = await following([leg]);
+  const fork = await chain.client.snapshot();
+  await claim(chain, leg);
+  await mine(3);
+  await touched(adapter);
+  assert.equal(legStatus(await facts(adapter, leg)), 'claimed');
+  await chain.client.revert({ id: fork });
+  await mine(8);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const back = await facts(adapter, leg);
+  assert.equal(legStatus(back), 'funded');
+  assert.deepEqual([back.claimed, back.secret, back.balance], [null, leg.secret, 1_000n]);
+});
+
+test('a reorganisation that moves a funding to another block changes its confirmations', async () => {
+  const leg = await newLeg(chain);
+  const adapter = await following([leg]);
+  const fork = await chain.client.snapshot();
+  const nonce = await chain.client.getTransactionCount({ address: funder.address });
+  const call = fundCalls(leg.terms, evmDeployment, 0n)[0]!;
+  const raw = await funder.signTransaction({
+    to: call.to as Hex,
+    data: call.data as Hex,
+    value: 1_000n,
+    chainId: 31_337,
+    nonce,
+    gas: 500_000n,
+    gasPrice: 10n ** 10n,
+  });
+  await chain.client.sendRawTransaction({ serializedTransaction: raw });
+  await mine(4);
+  await touched(adapter);
+  assert.equal((await facts(adapter, leg)).funded?.confirmations, 5);
+  await chain.client.revert({ id: fork });
+  await mine(4);
+  await chain.client.sendRawTransaction({ serializedTransaction: raw });
+  await mine(1);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal((await facts(adapter, leg)).funded?.confirmations, 2);
+});
+
+test('the secret of a claim that FAILED is found in its calldata', async () => {
+  const [direct, wrapped] = [await newLeg(chain), await newLeg(chain)];
+  const adapter = await following([direct, wrapped]);
+  // Neither is funded: both claims fail, and show their secrets all the same.
+  const wallet = await deploy(chain, contracts.get('Rejecting')!.bytecode);
+  await touched(adapter);
+  await chain.client.setAutomine(false);
+  const { escrow, terms, secret } = direct;
+  await post(anyone, claimCall({ ...terms, amount: 1n }, evmDeployment, secret));
+  await post(anyone, { to: escrow.address, data: claimCall(terms, evmDeployment, secret).data });
+  const inner = claimCall(wrapped.terms, evmDeployment, wrapped.secret).data as Hex;
+  const data = encodeFunctionData({
+    abi: parseAbi(['function execute(address, bytes)']),
+    args: [wrapped.escrow.address as Hex, inner],
+  });
+  await post(anyone, { to: wallet, data });
+  await mine();
+  await chain.client.setAutomine(true);
+  assert.deepEqual((await touched(adapter)).sort(), [address(direct), address(wrapped)].sort());
+  for (const leg of [direct, wrapped]) {
+    const shown = await facts(adapter, leg);
+    assert.deepEqual([shown.secret, shown.claimed], [leg.secret, null]);
+  }
+});
+
+test('a secret anywhere in what is sent to an escrow is found, in no form of ours', async () => {
+  const leg = await newLeg(chain);
+  const adapter = await following([leg]);
+  const data = `0x123456789a${leg.secret}77`;
+  await send(chain, anyone, { to: leg.escrow.address, data });
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal((await facts(adapter, leg)).secret, leg.secret);
+});
+
+test('what waits for its block is seen, and when it can succeed it shows with 0 confirmations', async () => {
+  const leg = await newLeg(chain);
+  const adapter = await following([leg]);
+  await chain.client.setAutomine(false);
+  const call = fundCalls(leg.terms, evmDeployment, 0n)[0]!;
+  const foreign = await post(anyone, call);
+  await touched(adapter);
+  assert.equal((await facts(adapter, leg)).funded, null, 'only the funder can fund');
+  const txid = await post(funder, call);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const waiting = await facts(adapter, leg);
+  assert.deepEqual(waiting.funded, { txid, confirmations: 0, deep: false });
+  assert.equal(waiting.empty, false);
+  await chain.client.dropTransaction({ hash: txid });
+  await chain.client.dropTransaction({ hash: foreign });
+  assert.deepEqual(await touched(adapter), [address(leg)], 'it left the pool');
+  const dropped = await facts(adapter, leg);
+  assert.deepEqual([dropped.funded, dropped.empty], [null, true]);
+});
+
+test('the secret of a claim that waits for its block is known at once', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(2);
+  const adapter = await following([leg]);
+  await chain.client.setAutomine(false);
+  const txid = await post(anyone, claimCall(leg.terms, evmDeployment, leg.secret));
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const waiting = await facts(adapter, leg);
+  assert.deepEqual(waiting.claimed, { txid, confirmations: 0, deep: false });
+  assert.equal(waiting.secret, leg.secret);
+  assert.equal(legStatus(waiting), 'funded');
+});
+
+test('a refund that waits too early, and a claim with a wrong secret, show nothing', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(2);
+  const adapter = await following([leg]);
+  await chain.client.setAutomine(false);
+  const { data } = claimCall(leg.terms, evmDeployment, 'ab'.repeat(32));
+  await post(anyone, { to: leg.escrow.address, data });
+  const refundData = `0x3781fed7${data.slice(10, 10 + 6 * 64)}`;
+  await post(accounts[6]!, { to: leg.escrow.address, data: refundData });
+  await touched(adapter);
+  const shown = await facts(adapter, leg);
+  assert.deepEqual([shown.claimed, shown.refunded, shown.secret], [null, null, null]);
+});
+
+test('far behind, events are found by logs in ranges as small as the provider allows', async () => {
+  const [leg, failed] = [await newLeg(chain), await newLeg(chain)];
+  const asked: number[] = [];
+  const strict = await lyingNode(chain.rpcUrl, async ({ method, params }, forward) => {
+    if (method !== 'eth_getLogs') return forward();
+    const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
+    const blocks = Number(toBlock) - Number(fromBlock) + 1;
+    asked.push(blocks);
+    const message = 'query exceeds max block range 50';
+    return blocks > 50 ? { error: { code: -32_602, message } } : forward();
+  });
+  try {
+    const adapter = await following([leg, failed], { rpcUrls: [strict.url], maxLogRange: 1_000 });
+    await fund(chain, leg);
+    await mine(400);
+    assert.deepEqual(await touched(adapter), [address(leg)]);
+    assert.equal(legStatus(await facts(adapter, leg)), 'funded');
+    assert.ok(asked.filter((blocks) => blocks > 50).length < 20, 'it learns the limit');
+  } finally {
+    await strict.stop();
+  }
+});
+
+test('a failure in the middle loses nothing: the next call reports it', async () => {
+  const leg = await newLeg(chain);
+  let broken = false;
+  const flaky = await lyingNode(chain.rpcUrl, async ({ method, params }, forward) =>
+    broken && method === 'eth_getBlockByNumber' && params[0] === 'pending' ? undefined : forward(),
+  );
+  try {
+    const rpc = { attemptTimeoutMs: 150, rounds: 1 };
+    const adapter = await following([leg], { rpcUrls: [flaky.url], rpc });
+    await fund(chain, leg);
+    broken = true;
+    await assert.rejects(adapter.changes(signal()), { code: 'chain_timeout' });
+    broken = false;
+    assert.deepEqual(await touched(adapter), [address(leg)]);
+  } finally {
+    await flaky.stop();
+  }
+});

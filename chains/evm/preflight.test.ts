@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Hex } from 'viem';
+import { encodeDeployData, encodeFunctionData } from 'viem/utils';
+import { ParleyError, type RefusalCode } from '../../core/errors.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { evmDeployment, fundCalls } from './plan.ts';
+import { evmChains } from './policy.ts';
+import { probeCode } from './probe.ts';
+import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { compileTestContracts } from './testing/compile.ts';
+import { lyingNode } from './testing/nodes.ts';
+import { deployToken, fund, funder, mint, newLeg, receiver } from './testing/swap.ts';
+
+const { policy } = evmChains['evm-dev'];
+const signal = () => AbortSignal.timeout(60_000);
+const zoo = compileTestContracts('Zoo.sol');
+let chain: TestChain;
+before(async () => {
+  chain = await startAnvil();
+});
+after(() => chain.stop());
+
+function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
+  const rpcUrls = [chain.rpcUrl];
+  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
+}
+
+const refuses = (code: RefusalCode, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ParleyError, String(error));
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, words);
+  return true;
+};
+
+const terms = async (over: Partial<EscrowTerms>) => (await newLeg(chain, over)).terms;
+const to = (address: string) => ({ address, pubkey: null });
+
+/** Calls a contract of the zoo as its deployer. */
+async function tell(name: string, address: Hex, functionName: string, args: readonly unknown[]) {
+  const { abi } = zoo.get(name)!;
+  await send(chain, accounts[9]!, {
+    to: address,
+    data: encodeFunctionData({ abi, functionName, args }),
+  });
+}
+
+test('the probe is what its source compiles to', () => {
+  const compiled = compileTestContracts('../Probe.sol', 'paris').get('Probe');
+  assert.equal(probeCode, compiled?.runtime);
+});
+
+test('native payouts to plain addresses work, whatever the funder has', async () => {
+  const adapter = adapterOf();
+  await adapter.preflight(await terms({}), 'payout', signal());
+  await adapter.preflight(await terms({ amount: 10n ** 30n }), 'funding', signal());
+});
+
+test('a receiver that rejects the native coin is refused, in its own words, at both ends', async () => {
+  const adapter = adapterOf();
+  const rejecting = await deploy(chain, zoo.get('Rejecting')!.bytecode);
+  const words = /to the payout address .* refuses the payment: it says "no deposits today"/;
+  for (const about of ['payout', 'funding'] as const) {
+    const paid = adapter.preflight(await terms({ payout: to(rejecting) }), about, signal());
+    await assert.rejects(paid, refuses('payout_would_fail', words));
+    const back = adapter.preflight(await terms({ refund: to(rejecting) }), about, signal());
+    await assert.rejects(back, refuses('payout_would_fail', /to the refund address/));
+  }
+  await tell('Rejecting', rejecting, 'set', [true]);
+  await adapter.preflight(await terms({ payout: to(rejecting) }), 'funding', signal());
+});
+
+for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
+  test(`${name} works with and without a balance and an approval of the funder`, async () => {
+    const adapter = adapterOf();
+    const token = await deployToken(chain, name);
+    const wanted = await terms({ token });
+    await adapter.preflight(wanted, 'funding', signal());
+    await mint(chain, token, funder.address, 1_000n);
+    await send(chain, funder, fundCalls({ ...wanted, amount: 1n }, evmDeployment, 0n)[0]!);
+    await adapter.preflight(wanted, 'funding', signal());
+  });
+}
+
+test('a token that takes a fee is refused with the numbers', async () => {
+  const adapter = adapterOf();
+  const token = await deployToken(chain, 'FeeToken');
+  // It burns its fee, so there must be some supply.
+  await mint(chain, token, receiver.address, 10_000_000n);
+  const wanted = await terms({ token, amount: 1_000_000n });
+  const words = /would gain \d+ instead of 1000000/;
+  const payout = adapter.preflight(wanted, 'payout', signal());
+  await assert.rejects(payout, refuses('payout_would_fail', words));
+  const funding = adapter.preflight(wanted, 'funding', signal());
+  await assert.rejects(funding, refuses('funding_would_fail', words));
+});
+
+test('a blacklisted receiver, a blacklisted funder and a paused token are refused', async () => {
+  const adapter = adapterOf();
+  const token = await deploy(chain, zoo.get('Governed')!.bytecode);
+  const wanted = await terms({ token });
+  await adapter.preflight(wanted, 'funding', signal());
+  await tell('Governed', token, 'setBlacklisted', [receiver.address, true]);
+  const payout = adapter.preflight(wanted, 'payout', signal());
+  const own =
+    /to the payout address .*the token refuses the transfer: it reverts with the error 0x/;
+  await assert.rejects(payout, refuses('payout_would_fail', own));
+  await tell('Governed', token, 'setBlacklisted', [receiver.address, false]);
+  await tell('Governed', token, 'setBlacklisted', [funder.address, true]);
+  const back = adapter.preflight(wanted, 'payout', signal());
+  await assert.rejects(back, refuses('payout_would_fail', /to the refund address/));
+  const funding = adapter.preflight(wanted, 'funding', signal());
+  await assert.rejects(funding, refuses('funding_would_fail', /the token refuses the transfer/));
+  await tell('Governed', token, 'setBlacklisted', [funder.address, false]);
+  await tell('Governed', token, 'setPaused', [true]);
+  const paused = adapter.preflight(wanted, 'payout', signal());
+  await assert.rejects(paused, refuses('payout_would_fail', /says "the token is paused"/));
+});
+
+test('balances that lie in another contract are found where the token reads them', async () => {
+  const token = await deploy(chain, zoo.get('Separated')!.bytecode);
+  await adapterOf().preflight(await terms({ token }), 'funding', signal());
+});
+
+test('without access lists, balances are found where compilers put a mapping', async () => {
+  const node = await lyingNode(chain.rpcUrl, ({ method }, forward) =>
+    method === 'eth_createAccessList'
+      ? { error: { code: -32_601, message: 'the method does not exist' } }
+      : forward(),
+  );
+  try {
+    const events: string[] = [];
+    const log = (event: string) => void events.push(event);
+    const adapter = adapterOf({ rpcUrls: [node.url], log });
+    const token = await deployToken(chain, 'DevDollar');
+    await adapter.preflight(await terms({ token }), 'payout', signal());
+    assert.deepEqual(events, []);
+    // Its ledger cannot be guessed: said in the log, and nothing is refused.
+    const hidden = await deploy(chain, zoo.get('Separated')!.bytecode);
+    await adapter.preflight(await terms({ token: hidden }), 'payout', signal());
+    assert.deepEqual(events, ['preflight_without_balance']);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a node without state overrides tries what the funder could send, and says so', async () => {
+  const node = await lyingNode(chain.rpcUrl, ({ method, params }, forward) =>
+    method === 'eth_call' && params.length > 2
+      ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
+      : forward(),
+  );
+  try {
+    const events: string[] = [];
+    const log = (event: string) => void events.push(event);
+    const adapter = adapterOf({ rpcUrls: [node.url], log });
+    const token = await deploy(chain, zoo.get('Governed')!.bytecode);
+    await tell('Governed', token, 'setBlacklisted', [receiver.address, true]);
+    await adapter.preflight(await terms({ token }), 'funding', signal());
+    await mint(chain, token, funder.address, 1_000n);
+    const payout = adapter.preflight(await terms({ token }), 'funding', signal());
+    await assert.rejects(payout, refuses('payout_would_fail', /to the payout address/));
+    await adapter.preflight(await terms({}), 'funding', signal());
+    assert.deepEqual(events, ['preflight_without_overrides']);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a token that is no contract, a leg funded before and a late timelock are refused', async () => {
+  const adapter = adapterOf();
+  const none = adapter.preflight(await terms({ token: accounts[7]!.address }), 'payout', signal());
+  await assert.rejects(none, refuses('payout_would_fail', /no contract at/));
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const again = adapter.preflight(leg.terms, 'funding', signal());
+  await assert.rejects(again, refuses('funding_would_fail', /was funded before/));
+  const { timestamp } = await chain.client.getBlock();
+  const soon = await terms({ timelock: Number(timestamp) + 60 });
+  const late = adapter.preflight(soon, 'funding', signal());
+  await assert.rejects(late, refuses('funding_would_fail', /30 minutes to 30 days/));
+  await adapter.preflight(soon, 'payout', signal());
+});
+
+test('a contract wallet can be the funder and be paid back', async () => {
+  const wallet = zoo.get('OwnedWallet')!;
+  const { abi, bytecode } = wallet;
+  const args = [funder.address];
+  const address = await deploy(chain, encodeDeployData({ abi, bytecode, args }));
+  const token = await deployToken(chain, 'DevTether');
+  const adapter = adapterOf();
+  await adapter.preflight(await terms({ refund: to(address) }), 'funding', signal());
+  await adapter.preflight(await terms({ refund: to(address), token }), 'funding', signal());
+});

@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, beforeEach, test } from 'node:test';
+import type { Hex } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import { legStatus, nothingSeen } from '../../core/facts.ts';
+import type { WatchedEscrow } from '../adapter.ts';
+import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { evmDeployment, refundCall } from './plan.ts';
+import { evmChains } from './policy.ts';
+import { accounts, deploy, send, startAnvil } from './testing/anvil.ts';
+import { compileTestContracts } from './testing/compile.ts';
+import { type Answer, type Lie, lyingNode } from './testing/nodes.ts';
+import {
+  anyone,
+  claim,
+  deployToken,
+  fund,
+  funder,
+  type Leg,
+  later,
+  mint,
+  newLeg,
+  refund,
+} from './testing/swap.ts';
+import { claimedTopic, fundedTopic } from './topics.ts';
+
+const { policy } = evmChains['evm-dev'];
+const signal = () => AbortSignal.timeout(60_000);
+const zoo = compileTestContracts('Zoo.sol');
+const chain = await startAnvil();
+let snapshot: Hex;
+beforeEach(async () => {
+  snapshot = await chain.client.snapshot();
+});
+afterEach(() => chain.client.revert({ id: snapshot }));
+after(() => chain.stop());
+
+function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
+  const rpcUrls = [chain.rpcUrl];
+  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
+}
+
+const mine = (blocks = 1) => chain.client.mine({ blocks });
+const read = (leg: Leg, adapter = adapterOf()) => adapter.readEscrow(leg.escrow, signal());
+
+/** Reads a leg through a node that lies. */
+async function readThrough(leg: Leg, lie: Lie, over: Partial<EvmAdapterOptions> = {}) {
+  const node = await lyingNode(chain.rpcUrl, lie);
+  try {
+    return await read(leg, adapterOf({ rpcUrls: [node.url], ...over }));
+  } finally {
+    await node.stop();
+  }
+}
+
+const noLogs: Lie = ({ method }, forward) =>
+  method === 'eth_getLogs' ? { result: [] } : forward();
+
+function governed(functionName: string, args: readonly unknown[]): string {
+  return encodeFunctionData({ abi: zoo.get('Governed')!.abi, functionName, args });
+}
+
+test('dust that came before the funding goes home by a refund, after the claim too', async () => {
+  const token = await deployToken(chain, 'DevDollar');
+  const leg = await newLeg(chain, { token });
+  await mint(chain, token, leg.escrow.address as Hex, 3n);
+  assert.deepEqual(await read(leg), nothingSeen, 'no code: nobody can take it back yet');
+  await mint(chain, token, funder.address, 1_000n);
+  await fund(chain, leg);
+  await mine();
+  const funded = await read(leg);
+  assert.deepEqual([legStatus(funded), funded.balance], ['funded', 1_003n]);
+  const claimTx = await claim(chain, leg);
+  await mine(2);
+  const claimed = await read(leg);
+  assert.deepEqual([legStatus(claimed), claimed.balance, claimed.empty], ['claimed', 3n, false]);
+  await later(chain, 7_200);
+  await refund(chain, leg);
+  await mine(2);
+  const clean = await read(leg);
+  assert.deepEqual([legStatus(clean), clean.claimed?.txid], ['claimed', claimTx]);
+  assert.deepEqual([clean.refunded, clean.balance, clean.empty], [null, 0n, true]);
+});
+
+test('dust sent to an escrow that settled is shown, and it is still claimed', async () => {
+  const token = await deployToken(chain, 'DevDollar');
+  const leg = await newLeg(chain, { token });
+  await mint(chain, token, funder.address, 1_000n);
+  await fund(chain, leg);
+  await claim(chain, leg);
+  await mine(2);
+  assert.equal((await read(leg)).empty, true);
+  for (const more of [5n, 995n]) {
+    await mint(chain, token, leg.escrow.address as Hex, more);
+    await mine();
+    const shown = await read(leg);
+    assert.deepEqual(
+      [legStatus(shown), shown.empty, shown.claimed?.deep],
+      ['claimed', false, true],
+    );
+  }
+  assert.equal((await read(leg)).balance, 1_000n);
+});
+
+test('a token that takes its money out of the escrow leaves the leg seen, never funded', async () => {
+  const token = await deploy(chain, zoo.get('Governed')!.bytecode);
+  const leg = await newLeg(chain, { token });
+  await mint(chain, token, funder.address, 1_000n);
+  await fund(chain, leg);
+  await mine(3);
+  assert.equal(legStatus(await read(leg)), 'funded');
+  const { address } = leg.escrow;
+  const set = (value: bigint) =>
+    send(chain, accounts[9]!, { to: token, data: governed('setBalance', [address, value]) });
+  for (const left of [999n, 0n]) {
+    await set(left);
+    await mine(3);
+    const short = await read(leg);
+    assert.deepEqual([legStatus(short), short.balance, short.empty], ['seen', left, false]);
+  }
+  await set(1_000n);
+  assert.equal(legStatus(await read(leg)), 'seen', 'what came back must get deep as well');
+  await mine();
+  assert.equal(legStatus(await read(leg)), 'funded');
+});
+
+test('a node that keeps back all logs: funding, claim and refund are found by state', async () => {
+  const [funded, claimed, refunded] = [
+    await newLeg(chain),
+    await newLeg(chain, { amount: 2_000n }),
+    await newLeg(chain, { amount: 3_000n }),
+  ];
+  const fundTx = await fund(chain, funded);
+  await fund(chain, claimed);
+  await fund(chain, refunded);
+  await mine();
+  const shown = await readThrough(funded, noLogs);
+  assert.deepEqual([shown.funded?.txid, shown.funded?.deep], [fundTx, true]);
+  const node = await lyingNode(chain.rpcUrl, noLogs);
+  try {
+    const adapter = adapterOf({ rpcUrls: [node.url] });
+    adapter.watch([claimed.escrow, refunded.escrow]);
+    await adapter.changes(signal());
+    const claimTx = await claim(chain, claimed);
+    await later(chain, 7_200);
+    const refundTx = await refund(chain, refunded);
+    await mine(2);
+    const { touched } = await adapter.changes(signal());
+    const both = [claimed.escrow.address, refunded.escrow.address];
+    assert.deepEqual([...touched].sort(), both.sort());
+    const byState = await read(claimed, adapter);
+    assert.deepEqual([byState.claimed?.txid, byState.secret], [claimTx, claimed.secret]);
+    assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
+  } finally {
+    await node.stop();
+  }
+});
+
+/** A funding log of our escrow that never was. */
+function forged(leg: Leg, block: { number: bigint | null; hash: Hex | null }) {
+  return {
+    address: evmDeployment.factory,
+    topics: [
+      fundedTopic,
+      `0x${leg.escrow.address.slice(2).toLowerCase().padStart(64, '0')}`,
+      `0x${leg.terms.hashlock}`,
+    ],
+    data: '0x',
+    transactionHash: `0x${'77'.repeat(32)}`,
+    blockNumber: `0x${block.number?.toString(16)}`,
+    blockHash: block.hash,
+    logIndex: '0x0',
+  };
+}
+
+test('a funding log without code at the escrow is not believed', async () => {
+  const leg = await newLeg(chain);
+  await mine(5);
+  const block = await chain.client.getBlock({ blockTag: 'latest' });
+  const shown = await readThrough(leg, ({ method }, forward) =>
+    method === 'eth_getLogs' ? { result: [forged(leg, block)] } : forward(),
+  );
+  assert.deepEqual(shown, nothingSeen);
+});
+
+test('a funding that logs call deep, but whose code is not there at depth, is not deep', async () => {
+  const leg = await newLeg(chain);
+  await mine(10);
+  const old = await chain.client.getBlock({ blockTag: 'latest' });
+  await mine(10);
+  await fund(chain, leg);
+  const shown = await readThrough(leg, async ({ method }, forward) => {
+    if (method !== 'eth_getLogs') return forward();
+    const honest = (await forward()) as { result: unknown[] };
+    return { result: [forged(leg, old), ...honest.result] };
+  });
+  assert.equal(legStatus(shown), 'seen');
+});
+
+test('a claim log with the money still there is not believed without its receipt', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(3);
+  const block = await chain.client.getBlock({ blockTag: 'latest' });
+  const shown = await readThrough(leg, async ({ method, params }, forward) => {
+    const [filter] = params as [{ address?: string }];
+    if (method !== 'eth_getLogs' || filter.address !== leg.escrow.address) return forward();
+    const log = {
+      ...forged(leg, block),
+      address: leg.escrow.address,
+      topics: [claimedTopic],
+      data: `0x${leg.secret}`,
+    };
+    return { result: [log] };
+  });
+  assert.deepEqual([legStatus(shown), shown.claimed], ['funded', null]);
+});
+
+test('a node that shows an escrow which no transaction made is not believed', async () => {
+  const leg = await newLeg(chain);
+  await mine(3);
+  const lie: Lie = ({ method, params }, forward) => {
+    const ours = params[0] === leg.escrow.address;
+    if (method === 'eth_getCode' && ours) return { result: '0x00' };
+    if (method === 'eth_getBalance' && ours) return { result: '0x3e8' };
+    return forward();
+  };
+  await assert.rejects(readThrough(leg, lie), { code: 'chain_unavailable' });
+});
+
+test('where a node keeps no old state, depth is judged by the block of the funding', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const head = () => chain.client.getBlockNumber();
+  const pruned: Lie = async ({ method, params }, forward): Promise<Answer> => {
+    const state = method === 'eth_getCode' || method === 'eth_getBalance';
+    if (state && params[1] !== `0x${(await head()).toString(16)}` && params[1] !== 'latest') {
+      return { error: { code: -32_000, message: 'missing trie node' } };
+    }
+    return forward();
+  };
+  assert.equal(legStatus(await readThrough(leg, pruned)), 'seen');
+  await mine();
+  assert.equal(legStatus(await readThrough(leg, pruned)), 'funded');
+});
+
+test('a leg of high value waits for the tagged head as well, a normal one does not', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(20);
+  const funded = await chain.client.getBlockNumber();
+  let safe = funded - 21n;
+  const node = await lyingNode(chain.rpcUrl, async (request, forward) => {
+    const { method, params } = request;
+    if (method !== 'eth_getBlockByNumber' || params[0] !== 'safe') return forward();
+    const { hash, parentHash } = await chain.client.getBlock({ blockNumber: safe });
+    const number = `0x${safe.toString(16)}`;
+    return { result: { hash, parentHash, number, timestamp: '0x1' } };
+  });
+  try {
+    const adapter = adapterOf({ rpcUrls: [node.url], depthTag: 'safe' });
+    const high: WatchedEscrow = {
+      ...leg.escrow,
+      requiredConfirmations: policy.high.confirmations,
+    };
+    assert.equal(legStatus(await adapter.readEscrow(leg.escrow, signal())), 'funded');
+    assert.equal(legStatus(await adapter.readEscrow(high, signal())), 'seen');
+    safe += 1n;
+    assert.equal(legStatus(await adapter.readEscrow(high, signal())), 'funded');
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a claim through another contract is found, and so is a refund', async () => {
+  const leg = await newLeg(chain, { amount: 5n });
+  await fund(chain, leg);
+  const wallet = zoo.get('OwnedWallet')!;
+  const address = await deploy(
+    chain,
+    `${wallet.bytecode}${anyone.address.slice(2).toLowerCase().padStart(64, '0')}`,
+  );
+  await later(chain, 7_200);
+  const call = refundCall(leg.terms, evmDeployment);
+  const data = encodeFunctionData({
+    abi: wallet.abi,
+    functionName: 'send',
+    args: [call.to, 0n, call.data],
+  });
+  const txid = await send(chain, anyone, { to: address, data });
+  assert.equal((await read(leg)).refunded?.txid, txid);
+});
+
+test('two nodes that show different chains stop funding and revealing, not what is public', async () => {
+  const leg = await newLeg(chain);
+  await mine(20);
+  const forked = await lyingNode(chain.rpcUrl, async ({ method, params }, forward) => {
+    const answer = (await forward()) as { result: Record<string, unknown> };
+    if (method !== 'eth_getBlockByNumber' || params[0] === 'latest') return answer;
+    return { result: { ...answer.result, hash: `0x${'66'.repeat(32)}` } };
+  });
+  try {
+    const adapter = adapterOf({ rpcUrls: [chain.rpcUrl, forked.url] });
+    const input = { escrow: leg.escrow, feeRateSatPerVbyte: null };
+    const disagree = { code: 'sources_disagree' };
+    await assert.rejects(adapter.buildFund(input, signal()), disagree);
+    await fund(chain, leg);
+    await mine(2);
+    await assert.rejects(adapter.buildClaim(input, leg.secret, signal()), disagree);
+    assert.equal((await adapter.buildRefund(input, signal())).sign, 'evm-tx');
+    adapter.watch([leg.escrow]);
+    // It reverts, and shows the secret.
+    const failing = { to: leg.escrow.address, data: `0x${leg.secret}`, gas: 100_000n };
+    await send(chain, anyone, failing);
+    await adapter.changes(signal());
+    assert.equal((await adapter.buildClaim(input, leg.secret, signal())).sign, 'evm-tx');
+  } finally {
+    await forked.stop();
+  }
+});
