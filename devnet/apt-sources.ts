@@ -11,8 +11,8 @@ export type AptSource = {
 
 type Entry = AptSource & { readonly suites: readonly string[] };
 
-const debianSuites =
-  /^(stable|testing|unstable|sid|oldstable|bookworm|trixie|forky|duke|bullseye)(-updates|-backports)?$/;
+const releases = 'bullseye|bookworm|trixie|forky|duke|oldstable|stable|testing|unstable|sid';
+const debianSuites = new RegExp(`^(${releases})(-updates|-backports)?$`);
 
 export async function readAptSources(folder = '/etc/apt'): Promise<readonly AptSource[]> {
   const parts = await readdir(join(folder, 'sources.list.d')).catch(() => []);

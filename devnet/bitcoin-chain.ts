@@ -1,96 +1,48 @@
 // The Bitcoin dev chain: a faucet wallet that holds the first coinbases (regtest halves every 150
 // blocks, so these are the coins there will ever be), mining by itself, and a clock that moves.
+import { bitcoinMining, type NodeClock } from './bitcoin-mining.ts';
 import type { BitcoinNode } from './bitcoind.ts';
-import type { ChainHead, DevChain, Gift } from './dev-chain.ts';
+import type { DevChain, Gift } from './dev-chain.ts';
 import { RefusedRequest } from './failure.ts';
-import { pace } from './pace.ts';
-import { RpcError, rpcTo } from './rpc.ts';
+import { type Rpc, RpcError, rpcTo } from './rpc.ts';
 
 const wallet = 'faucet';
 /** 20 of them mature at once, which is 1 000 BTC; the others follow as the chain grows. */
 const firstBlocks = 120;
-/** Everyday blocks pay to OP_TRUE: the wallet stays small however long the chain runs. */
-const everydayMiner = 'raw(51)#8lvh9jxk';
-/** The median of eleven block times moves when six of them did. */
-const blocksToMoveMedian = 6;
-const defaultGiftSats = 100_000_000n;
-const giftLimitSats = 50n * 100_000_000n;
-const dustSats = 1_000n;
 const satsPerCoin = 100_000_000n;
+const defaultGiftSats = satsPerCoin;
+const giftLimitSats = 50n * satsPerCoin;
+const leastGiftSats = 1_000n;
 
-type ChainState = { blocks: number; time: number; mediantime: number; bestblockhash: string };
-
-/** `now()` is the dev network's clock in Unix seconds; `isMoved()` says whether it left ours. */
 export async function bitcoinChain(
   chain: string,
   node: BitcoinNode,
-  clock: { now(): number; isMoved(): boolean },
+  clock: NodeClock,
 ): Promise<DevChain> {
   const { rpc } = node;
   const walletRpc = rpcTo(`${node.rpcUrl}/wallet/${wallet}`);
-  const rhythm = pace();
+  const mining = bitcoinMining(rpc, clock);
   let automatic = true;
-  /** What waited when a block left it out: fees too low to mine, so no reason to mine again. */
-  let leftOut = '';
-
-  const followClock = async () => {
-    if (clock.isMoved()) await rpc('setmocktime', [clock.now()]);
-  };
-  const head = async (): Promise<ChainHead> => {
-    const state = await rpc<ChainState>('getblockchaininfo');
-    return { height: state.blocks, time: state.time, medianTime: state.mediantime };
-  };
-  const mineQuietly = async (blocks: number) => {
-    await followClock();
-    await rpc('generatetodescriptor', [blocks, everydayMiner]);
-    // The only call that writes the chain state to disk at once: after a kill -9 the node would
-    // otherwise come back an hour older.
-    await rpc('gettxoutsetinfo', ['none']);
-    rhythm.mined(performance.now());
-  };
-  const mine = async (blocks: number) => {
-    await mineQuietly(blocks);
-    rhythm.wake((await head()).height);
-  };
-  const tick = async () => {
-    if (!automatic) return;
-    const height = await rpc<number>('getblockcount');
-    const pool = await rpc<{ size: number; bytes: number }>('getmempoolinfo');
-    const waiting = pool.size > 0 && `${pool.size}:${pool.bytes}` !== leftOut;
-    if (!rhythm.isDue(height, waiting, performance.now())) return;
-    await mineQuietly(1);
-    if (!waiting) return;
-    const after = await rpc<{ size: number; bytes: number }>('getmempoolinfo');
-    leftOut = after.size === 0 ? '' : `${after.size}:${after.bytes}`;
-    if (after.bytes !== pool.bytes) rhythm.wake(height + 1);
-  };
-  const moveTo = async (now: number) => {
-    for (let time = now; (await head()).medianTime < now; time++) {
-      await rpc('setmocktime', [time]);
-      await mineQuietlyAt(time);
-    }
-    rhythm.wake((await head()).height);
-  };
-  const mineQuietlyAt = async (time: number) => {
-    await rpc('setmocktime', [time]);
-    await rpc('generatetodescriptor', [blocksToMoveMedian, everydayMiner]);
-    await rpc('gettxoutsetinfo', ['none']);
-  };
-
-  await openWallet(rpc, walletRpc, clock.now());
-  await mine(1);
+  await openWallet(rpc);
+  await makeFirstCoins(rpc, walletRpc, clock.now());
+  // After a pause, or a crash in the middle of a move: timelocks see the present at once.
+  await mining.moveTo(clock.now());
+  // A node that starts thinks itself far behind the network until it sees a block of today.
+  await mining.mine(1);
   return {
     info: { chain, family: 'bitcoin', rpcUrl: node.rpcUrl, node: node.node },
     nativeSymbol: 'BTC',
-    head,
+    head: mining.head,
+    mine: mining.mine,
+    moveTo: mining.moveTo,
     give: async (gift) => {
       const sent = await send(walletRpc, gift);
-      await mine(1);
+      await mining.mine(1);
       return sent;
     },
-    mine,
-    moveTo,
-    tick,
+    tick: async () => {
+      if (automatic) await mining.tick();
+    },
     setAutomatic: async (value) => {
       automatic = value;
     },
@@ -98,40 +50,33 @@ export async function bitcoinChain(
   };
 }
 
-async function openWallet(
-  rpc: BitcoinNode['rpc'],
-  walletRpc: BitcoinNode['rpc'],
-  now: number,
-): Promise<void> {
+async function openWallet(rpc: Rpc): Promise<void> {
   const loaded = await rpc<readonly string[]>('listwallets');
-  if (!loaded.includes(wallet)) await loadOrCreate(rpc);
-  const { blocks } = await rpc<ChainState>('getblockchaininfo');
-  const missing = firstBlocks - blocks;
+  if (loaded.includes(wallet)) return;
+  const { wallets } = await rpc<{ wallets: readonly { name: string }[] }>('listwalletdir');
+  if (wallets.some(({ name }) => name === wallet)) await rpc('loadwallet', [wallet, true]);
+  // Descriptors, and loaded at every start; no passphrase, for there is nothing to steal.
+  else await rpc('createwallet', [wallet, false, false, '', false, true, true]);
+}
+
+async function makeFirstCoins(rpc: Rpc, walletRpc: Rpc, now: number): Promise<void> {
+  const missing = firstBlocks - (await rpc<number>('getblockcount'));
   if (missing <= 0) return;
   const address = await walletRpc<string>('getnewaddress', ['', 'bech32']);
   // Dated back: 120 blocks in one second would put the median time ahead of the clock.
   await rpc('setmocktime', [now - firstBlocks]);
   await rpc('generatetoaddress', [missing, address]);
-  await rpc('setmocktime', [0]);
-}
-
-async function loadOrCreate(rpc: BitcoinNode['rpc']): Promise<void> {
-  const { wallets } = await rpc<{ wallets: readonly { name: string }[] }>('listwalletdir');
-  if (wallets.some(({ name }) => name === wallet)) await rpc('loadwallet', [wallet, true]);
-  else await rpc('createwallet', [wallet, false, false, '', false, true, true]);
 }
 
 async function send(
-  walletRpc: BitcoinNode['rpc'],
+  walletRpc: Rpc,
   { address, token, amount }: Gift,
 ): Promise<{ txid: string; amount: bigint }> {
-  if (token !== null) throw new RefusedRequest(400, 'Bitcoin has no tokens');
+  if (token !== null) throw new RefusedRequest(400, 'Bitcoin has no tokens.');
   const sats = amount ?? defaultGiftSats;
-  if (sats < dustSats || sats > giftLimitSats) {
-    throw new RefusedRequest(
-      400,
-      `The faucet gives ${dustSats} to ${giftLimitSats} satoshi at a time, not ${sats}.`,
-    );
+  if (sats < leastGiftSats || sats > giftLimitSats) {
+    const range = `${leastGiftSats} to ${giftLimitSats}`;
+    throw new RefusedRequest(400, `The faucet gives ${range} satoshi at a time, not ${sats}.`);
   }
   const { isvalid } = await walletRpc<{ isvalid: boolean }>('validateaddress', [address]);
   if (!isvalid) throw new RefusedRequest(400, `${address} is not a Bitcoin regtest address.`);

@@ -1,18 +1,13 @@
-// Bitcoin Core or Knots on regtest: found on this machine or obtained, started on loopback with no
-// peers, its state in our folder.
-import { execFile } from 'node:child_process';
+// One bitcoind, Core or Knots, on regtest: on loopback, without peers, its state in our folder.
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
-import { obtainDebianBitcoind } from './debian-bitcoind.ts';
+import { join } from 'node:path';
+import type { Bitcoind } from './bitcoin-program.ts';
 import type { NodeInfo } from './dev-chain.ts';
 import { DevnetError } from './failure.ts';
 import {
   endOrphans,
   freePort,
-  isExecutable,
   loopback,
   type Running,
   startProgram,
@@ -20,12 +15,8 @@ import {
 } from './processes.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
 
-const run = promisify(execFile);
 const readyLimitMs = 60_000;
 const rpcUser = 'parley';
-
-/** How to run it: a file, and what comes before the node's own arguments. */
-export type Bitcoind = { readonly file: string; readonly leadingArgs: readonly string[] };
 
 export type BitcoinNode = {
   readonly rpcUrl: string;
@@ -34,33 +25,7 @@ export type BitcoinNode = {
   readonly running: Running;
 };
 
-/** Throws DevnetError with how to get one. */
-export async function findBitcoind(
-  named: string | undefined,
-  signal: AbortSignal | undefined,
-): Promise<Bitcoind> {
-  if (named !== undefined && named !== '') {
-    if (isExecutable(named)) return { file: named, leadingArgs: [] };
-    throw new DevnetError(`PARLEY_BITCOIND names ${named}, which is not a program`);
-  }
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const file = join(folder, 'bitcoind');
-    if (folder !== '' && isExecutable(file)) return { file, leadingArgs: [] };
-  }
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'parley');
-  try {
-    return await obtainDebianBitcoind(cache, signal);
-  } catch (cause) {
-    throw new DevnetError(
-      'no bitcoind was found and none could be fetched from Debian: install Bitcoin Core or ' +
-        'Knots, or set PARLEY_BITCOIND to its bitcoind, and start again',
-      { reason: cause instanceof Error ? cause.message : String(cause) },
-      { cause },
-    );
-  }
-}
-
-/** `now` is what its clock starts at when `offsetSeconds` is not 0; its blocks may be ahead. */
+/** `mockTime` is what its clock starts at, null for the machine's. */
 export async function startBitcoind(
   bitcoind: Bitcoind,
   folder: string,
@@ -69,7 +34,7 @@ export async function startBitcoind(
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const dataArgument = `-datadir=${folder}`;
   await endOrphans(dataArgument);
-  const node = await identify(bitcoind);
+  const { node } = bitcoind;
   const kept = await readKept(join(folder, 'rpc.json'));
   const port = await freePort(kept.port);
   await writeFile(join(folder, 'rpc.json'), JSON.stringify({ ...kept, port }), { mode: 0o600 });
@@ -133,15 +98,6 @@ function nodeArguments(
     // Blocks of a clock that was moved ahead would be refused as from the future.
     ...(mockTime === null ? [] : [`-mocktime=${mockTime}`]),
   ];
-}
-
-async function identify(bitcoind: Bitcoind): Promise<NodeInfo> {
-  const args = [...bitcoind.leadingArgs, '--version'];
-  const { stdout } = await run(bitcoind.file, args, { timeout: readyLimitMs }).catch((cause) => {
-    throw new DevnetError(`${bitcoind.file} does not run`, { file: bitcoind.file }, { cause });
-  });
-  const name = /knots/i.test(stdout) ? 'Bitcoin Knots' : 'Bitcoin Core';
-  return { name, version: /version v?(\S+)/.exec(stdout)?.[1] ?? 'unknown' };
 }
 
 async function readKept(file: string): Promise<{ password: string; port?: number }> {

@@ -19,7 +19,8 @@ import returnsFalse from '../contracts/evm/artifacts/ReturnsFalse.json' with { t
 import { deployContracts as deployFactory } from '../contracts/evm/deploy.ts';
 import type { AnvilNode } from './anvil.ts';
 import type { DevToken } from './dev-chain.ts';
-import { type Contracts, faucetPrivateKey } from './evm-chain.ts';
+import type { Contracts } from './evm-chain.ts';
+import { faucetPrivateKey } from './evm-faucet.ts';
 import { DevnetError } from './failure.ts';
 
 type Contract = keyof typeof pinned;

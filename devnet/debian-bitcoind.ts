@@ -3,11 +3,11 @@
 // certificates included), unpacked into a private folder and run through its own loader, so that
 // nothing is installed and no root is needed. Never for real money.
 import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type AptSource, readAptSources } from './apt-sources.ts';
-import type { Bitcoind } from './bitcoind.ts';
+import { type Bitcoind, identifyBitcoind } from './bitcoin-program.ts';
 import { DevnetError } from './failure.ts';
 
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ const architectures: Readonly<Record<string, { triplet: string; loader: string }
   arm64: { triplet: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
 };
 
-/** Uses what an earlier start unpacked into `cache`, else fetches it. Throws DevnetError. */
+/** Uses what an earlier start unpacked into `cache`, else fetches it. */
 export async function obtainDebianBitcoind(
   cache: string,
   signal: AbortSignal | undefined,
@@ -33,12 +33,17 @@ export async function obtainDebianBitcoind(
     throw new DevnetError(`Debian has no bitcoind for ${process.platform}-${process.arch}`);
   }
   const unpacked = join(cache, `${packageName}-${process.arch}`);
-  if (!(await isThere(unpacked))) await fetchPackage(cache, unpacked, signal);
   const libraries = join(unpacked, 'usr', 'lib', architecture.triplet);
-  return {
-    file: join(libraries, architecture.loader),
-    leadingArgs: ['--library-path', libraries, join(unpacked, 'usr', 'bin', 'bitcoind')],
-  };
+  const file = join(libraries, architecture.loader);
+  const args = ['--library-path', libraries, join(unpacked, 'usr', 'bin', 'bitcoind')];
+  if (await isThere(unpacked)) {
+    const kept = await identifyBitcoind(file, args).catch(() => null);
+    if (kept !== null) return kept;
+    // A power cut while it was unpacked can leave files without their content.
+    await rm(unpacked, { recursive: true, force: true });
+  }
+  await fetchPackage(cache, unpacked, signal);
+  return identifyBitcoind(file, args);
 }
 
 async function fetchPackage(
@@ -179,9 +184,4 @@ function isThere(unpacked: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-export async function debianCodename(): Promise<string | null> {
-  const text = await readFile('/etc/os-release', 'utf8').catch(() => '');
-  return /^VERSION_CODENAME="?([a-z]+)"?$/m.exec(text)?.[1] ?? null;
 }

@@ -60,7 +60,7 @@ export type DevChain = {
   /** Moves the chain's clock (and its median time) to `now`, Unix seconds; never backwards. */
   moveTo(now: number): Promise<void>;
   /** One step of mining by itself; called a few times a second, never twice at once. */
-  tick(now: number): Promise<void>;
+  tick(): Promise<void>;
   /** Off: no block unless `mine` asks for it, so that a test can look between two blocks. */
   setAutomatic(automatic: boolean): Promise<void>;
   stop(): Promise<void>;

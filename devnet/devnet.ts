@@ -5,15 +5,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startAnvil } from './anvil.ts';
 import { bitcoinChain } from './bitcoin-chain.ts';
-import { findBitcoind, startBitcoind } from './bitcoind.ts';
+import { startBitcoind } from './bitcoind.ts';
 import { type Clock, openClock } from './clock.ts';
 import { deployContracts } from './contracts.ts';
 import { type ControlParts, listenForControl, type ResolveAsset } from './control.ts';
 import type { ChainInfo, DevChain, Log } from './dev-chain.ts';
 import { evmChain } from './evm-chain.ts';
 import { DevnetError } from './failure.ts';
-import { loopback } from './processes.ts';
-import { queue } from './queue.ts';
+import { findBitcoind } from './find-bitcoind.ts';
+import { lockFolder } from './lock.ts';
+import { loopback, type Running } from './processes.ts';
+import { type Queue, queue } from './queue.ts';
 
 /** Two blocks a second while something waits to get deep. */
 const tickMs = 500;
@@ -54,35 +56,38 @@ export type Devnet = {
 export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
   const dir = await realpath(options.dir);
-  const clock = await openClock(join(dir, 'clock.json'));
-  const chains = await startChains(options, dir, clock);
-  const parts: ControlParts = {
-    chains: new Map(chains.map((chain) => [chain.info.chain, { chain, queue: queue() }])),
-    clock,
-    clockQueue: queue(),
-    moveClock: options.moveClock,
-    resolveAsset: options.resolveAsset,
-    log: options.log,
-  };
-  const mining = mineByThemselves(parts);
+  const lock = await lockFolder(dir);
+  if (lock === null) {
+    throw new DevnetError(`another running process uses the dev chains in ${dir}`, { dir });
+  }
+  let chains: readonly DevChain[] = [];
+  let mining: Mining | null = null;
   const stopChains = async () => {
-    await mining.stop();
+    await mining?.stop();
     await Promise.all(chains.map((chain) => chain.stop()));
+    await lock.release();
   };
   try {
+    const clock = await openClock(join(dir, 'clock.json'));
+    chains = await startChains(options, dir, clock);
+    const parts: ControlParts = {
+      chains: new Map(chains.map((chain) => [chain.info.chain, { chain, queue: queue() }])),
+      clock,
+      clockQueue: queue(),
+      moveClock: options.moveClock,
+      resolveAsset: options.resolveAsset,
+      log: options.log,
+    };
+    mining = mineByThemselves(parts);
     const port = options.controlPort ?? 0;
     const control = await listenForControl(parts, options.host ?? loopback, port);
     let stopping: Promise<void> | null = null;
-    const stop = async () => {
-      await control.close();
-      await stopChains();
-    };
     return {
       chains: chains.map(({ info }) => info),
       dev: control.url,
       clockOffsetSeconds: clock.offsetSeconds(),
       stop: () => {
-        stopping ??= stop();
+        stopping ??= control.close().then(stopChains);
         return stopping;
       },
     };
@@ -113,25 +118,22 @@ async function startChains(
   throw failed?.reason ?? new DevnetError('the start of the dev chains was given up');
 }
 
+/** Null when Bitcoin is off: the rest runs without it. */
 async function startBitcoin(
   options: DevnetOptions,
   dir: string,
   clock: Clock,
 ): Promise<DevChain | null> {
   const named = options.bitcoind ?? process.env.PARLEY_BITCOIND;
-  const bitcoind = await findBitcoind(named, options.signal).catch((error: unknown) => {
+  try {
+    const bitcoind = await findBitcoind(named, options.signal);
+    const mockTime = clock.isMoved() ? clock.now() : null;
+    const node = await startBitcoind(bitcoind, join(dir, bitcoinKey), mockTime);
+    return await stoppedOnError(node.running, () => bitcoinChain(bitcoinKey, node, clock));
+  } catch (error) {
     if (options.bitcoin === true || !(error instanceof DevnetError)) throw error;
     options.log.warn(error.facts, `Bitcoin is off: ${error.message}`);
     return null;
-  });
-  if (bitcoind === null) return null;
-  const mockTime = clock.isMoved() ? clock.now() : null;
-  const node = await startBitcoind(bitcoind, join(dir, bitcoinKey), mockTime);
-  try {
-    return await bitcoinChain(bitcoinKey, node, clock);
-  } catch (error) {
-    await node.running.stop();
-    throw error;
   }
 }
 
@@ -143,21 +145,29 @@ async function startEvm(
   signal: AbortSignal | undefined,
 ): Promise<DevChain> {
   const node = await startAnvil(join(dir, key), chainId);
+  return stoppedOnError(node.running, () =>
+    evmChain(key, chainId, node, clock, () => deployContracts(node, signal)),
+  );
+}
+
+async function stoppedOnError<T>(running: Running, task: () => Promise<T>): Promise<T> {
   try {
-    return await evmChain(key, chainId, node, clock, () => deployContracts(node, signal));
+    return await task();
   } catch (error) {
-    await node.running.stop();
+    await running.stop();
     throw error;
   }
 }
 
+type Mining = { stop(): Promise<void> };
+
 /** One loop for all chains; a chain that does not answer is told once, until it answers again. */
-function mineByThemselves(parts: ControlParts): { stop(): Promise<void> } {
+function mineByThemselves(parts: ControlParts): Mining {
   const halt = new AbortController();
   const silent = new Set<string>();
-  const step = async (name: string, { chain, queue }: { chain: DevChain; queue: typeof run }) => {
+  const step = async (name: string, { chain, queue }: { chain: DevChain; queue: Queue }) => {
     try {
-      await queue(() => chain.tick(parts.clock.now()));
+      await queue(() => chain.tick());
       silent.delete(name);
     } catch (cause) {
       if (silent.has(name) || halt.signal.aborted) return;
@@ -165,8 +175,7 @@ function mineByThemselves(parts: ControlParts): { stop(): Promise<void> } {
       parts.log.error({ err: cause, chain: name }, 'a dev chain does not answer');
     }
   };
-  const run = queue();
-  const loop = async (name: string, entry: { chain: DevChain; queue: typeof run }) => {
+  const loop = async (name: string, entry: { chain: DevChain; queue: Queue }) => {
     while (!halt.signal.aborted) {
       await step(name, entry);
       await sleep(tickMs, undefined, { signal: halt.signal }).catch(() => undefined);

@@ -1,0 +1,83 @@
+// Blocks and time of the Bitcoin dev chain.
+import type { ChainHead } from './dev-chain.ts';
+import { pace } from './pace.ts';
+import type { Rpc } from './rpc.ts';
+
+/** Everyday blocks pay to OP_TRUE: the faucet's wallet stays small however long the chain runs. */
+const everydayMiner = 'raw(51)#8lvh9jxk';
+/** The median of eleven block times moves when six of them did. */
+const blocksToMoveMedian = 6;
+
+type ChainState = { blocks: number; time: number; mediantime: number; bestblockhash: string };
+type Mempool = { size: number; bytes: number };
+
+/** `isMoved()`: whether the dev network's clock has left the machine's. */
+export type NodeClock = { now(): number; isMoved(): boolean };
+
+export type BitcoinMining = {
+  head(): Promise<ChainHead>;
+  mine(blocks: number): Promise<void>;
+  /** Until the median time has reached `now`. */
+  moveTo(now: number): Promise<void>;
+  tick(): Promise<void>;
+};
+
+export function bitcoinMining(rpc: Rpc, clock: NodeClock): BitcoinMining {
+  const rhythm = pace();
+  let ownTip = '';
+  /** What waited when a block left it out: fees too low to mine, so no reason to mine again. */
+  let leftOut = '';
+
+  const readState = () => rpc<ChainState>('getblockchaininfo');
+  const make = async (blocks: number) => {
+    const hashes = await rpc<readonly string[]>('generatetodescriptor', [blocks, everydayMiner]);
+    // The only call that writes the chain state to disk at once: after a kill -9 the node would
+    // otherwise come back an hour older.
+    await rpc('gettxoutsetinfo', ['none']);
+    ownTip = hashes.at(-1) ?? ownTip;
+    rhythm.mined(performance.now());
+  };
+  const makeNow = async (blocks: number) => {
+    // A mock time stands still: it is set again before every block. 0 is the machine's clock.
+    await rpc('setmocktime', [clock.isMoved() ? clock.now() : 0]);
+    await make(blocks);
+  };
+  const moveTo = async (now: number) => {
+    for (let time = now; (await readState()).mediantime < now; time++) {
+      await rpc('setmocktime', [time]);
+      await make(blocksToMoveMedian);
+    }
+    await rpc('setmocktime', [clock.isMoved() ? clock.now() : 0]);
+    rhythm.wake((await readState()).blocks);
+  };
+  const head = async () => {
+    const { blocks, time, mediantime } = await readState();
+    return { height: blocks, time, medianTime: mediantime };
+  };
+  return {
+    head,
+    moveTo,
+    mine: async (blocks) => {
+      await makeNow(blocks);
+      rhythm.wake((await readState()).blocks);
+    },
+    tick: async () => {
+      const { blocks, bestblockhash } = await readState();
+      // Somebody else mined, or a block was taken back: whoever did that waits for depth.
+      if (bestblockhash !== ownTip) rhythm.wake(blocks);
+      ownTip = bestblockhash;
+      const before = await rpc<Mempool>('getmempoolinfo');
+      const waiting = before.size > 0 && nameOf(before) !== leftOut;
+      if (!rhythm.isDue(blocks, waiting, performance.now())) return;
+      await makeNow(1);
+      if (!waiting) return;
+      const after = await rpc<Mempool>('getmempoolinfo');
+      leftOut = nameOf(after);
+      if (leftOut !== nameOf(before)) rhythm.wake(blocks + 1);
+    },
+  };
+}
+
+function nameOf({ size, bytes }: Mempool): string {
+  return `${size}:${bytes}`;
+}

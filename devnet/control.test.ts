@@ -1,0 +1,300 @@
+// Gifts, blocks and time, on one dev network with a bitcoind and two anvils.
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPublicClient, erc20Abi, http, keccak256 } from 'viem';
+import { deployment } from '../contracts/evm/artifacts/abi.ts';
+import { type DevnetClient, devnetClient } from './client.ts';
+import type { ChainInfo } from './dev-chain.ts';
+import type { Devnet } from './devnet.ts';
+import { type Rpc, rpcTo } from './rpc.ts';
+import { eventually, lab } from './testing/start.ts';
+
+const bitcoinKey = 'bitcoin-regtest';
+const evmKeys = ['evm-dev', 'evm-dev-2'] as const;
+const someone = '0x000000000000000000000000000000000000c0Fe';
+/** Of the private key 1: nobody's, so its balance is what the faucet gave. */
+const someBitcoinAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const noBitcoin = 'no bitcoind could be had: install one or set PARLEY_BITCOIND';
+
+let devnet: Devnet;
+let client: DevnetClient;
+const moves: number[] = [];
+
+const { start } = await lab(after);
+
+before(async () => {
+  devnet = await start({
+    evmChains: [
+      { key: 'evm-dev', chainId: 31_337 },
+      { key: 'evm-dev-2', chainId: 31_338 },
+    ],
+    moveClock: (seconds) => {
+      moves.push(seconds);
+    },
+    resolveAsset: (id) =>
+      id === 'asset-7' ? { chain: 'evm-dev', address: tokenOf('evm-dev'), symbol: '' } : null,
+  });
+  client = devnetClient(devnet.dev);
+});
+
+function chainOf(name: string): ChainInfo {
+  const found = devnet.chains.find(({ chain }) => chain === name);
+  assert.ok(found, `no chain ${name}`);
+  return found;
+}
+
+function tokenOf(name: string): string {
+  return chainOf(name).tokens![0]!.address;
+}
+
+const hasBitcoin = () => devnet.chains.some(({ chain }) => chain === bitcoinKey);
+
+function bitcoin(): Rpc {
+  return rpcTo(chainOf(bitcoinKey).rpcUrl);
+}
+
+async function post(path: string, body: unknown): Promise<{ status: number; error: string }> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(new URL(path, devnet.dev), { method: 'POST', body: text });
+  const answer = (await response.json()) as { error: string };
+  return { status: response.status, error: answer.error };
+}
+
+test('each chain says how to reach it and what runs there', async (t) => {
+  assert.equal(new URL(devnet.dev).hostname, '127.0.0.1');
+  assert.equal(devnet.clockOffsetSeconds, 0);
+  for (const [at, key] of evmKeys.entries()) {
+    const info = chainOf(key);
+    assert.equal(info.chainId, 31_337 + at);
+    assert.equal(info.node.name, 'anvil');
+    const chain = createPublicClient({ transport: http(info.rpcUrl) });
+    assert.equal(await chain.getChainId(), 31_337 + at);
+    const code = await chain.getCode({ address: info.factory as `0x${string}` });
+    assert.equal(keccak256(code!), deployment.factory.codeHash);
+    assert.deepEqual(
+      info.tokens?.map(({ contract, decimals }) => [contract, decimals]),
+      [
+        ['DevDollar', 6],
+        ['DevTether', 6],
+      ],
+    );
+    // The same on every chain: terms and tests may name them.
+    assert.equal(info.tokens?.[0]?.address, tokenOf('evm-dev'));
+  }
+  if (!hasBitcoin()) return t.skip(noBitcoin);
+  const { chain } = await bitcoin()<{ chain: string }>('getblockchaininfo');
+  assert.equal(chain, 'regtest');
+  assert.deepEqual(await bitcoin()('getpeerinfo'), []);
+});
+
+test('bitcoins from the faucet are confirmed when it answers', async (t) => {
+  if (!hasBitcoin()) return t.skip(noBitcoin);
+  const gift = { chain: bitcoinKey, address: someBitcoinAddress, amount: 123_456n };
+  const { txid, amount } = await client.faucet(gift);
+  assert.equal(amount, 123_456n);
+  const found = await bitcoin()<{
+    confirmations: number;
+    vout: { value: number; scriptPubKey: { address?: string } }[];
+  }>('getrawtransaction', [txid, true]);
+  assert.ok(found.confirmations >= 1);
+  const paid = found.vout.find(({ scriptPubKey }) => scriptPubKey.address === someBitcoinAddress);
+  assert.equal(paid?.value, 0.00123456);
+  const usual = await client.faucet({ chain: bitcoinKey, address: someBitcoinAddress });
+  assert.equal(usual.amount, 100_000_000n);
+});
+
+test('ether and tokens arrive, by symbol, by contract and by asset id', async () => {
+  const info = chainOf('evm-dev');
+  const chain = createPublicClient({ transport: http(info.rpcUrl) });
+  const [dollar, tether] = info.tokens!;
+  const give = { chain: 'evm-dev', address: someone };
+  const { amount } = await client.faucet({ ...give, amount: 5n });
+  assert.equal(amount, 5n);
+  assert.equal(await chain.getBalance({ address: someone }), 5n);
+  await client.faucet({ ...give, asset: 'ETH', amount: 2n });
+  assert.equal(await chain.getBalance({ address: someone }), 7n);
+  const balance = (token: string) =>
+    chain.readContract({
+      address: token as `0x${string}`,
+      abi: erc20Abi,
+      functionName: 'balanceOf',
+      args: [someone],
+    });
+  await client.faucet({ ...give, asset: dollar!.symbol, amount: 10n });
+  await client.faucet({ ...give, asset: dollar!.address.toLowerCase(), amount: 20n });
+  await client.faucet({ ...give, asset: 'asset-7', amount: 30n });
+  assert.equal(await balance(dollar!.address), 60n);
+  const usual = await client.faucet({ ...give, asset: tether!.symbol });
+  assert.equal(await balance(tether!.address), usual.amount);
+  const receipt = await chain.getTransactionReceipt({ hash: usual.txid as `0x${string}` });
+  assert.equal(receipt.status, 'success');
+});
+
+test('gifts asked for all at once all arrive', async () => {
+  const address = '0x000000000000000000000000000000000000bEEF';
+  const chain = createPublicClient({ transport: http(chainOf('evm-dev-2').rpcUrl) });
+  const gifts = Array.from({ length: 20 }, () =>
+    client.faucet({ chain: 'evm-dev-2', address, amount: 1n }),
+  );
+  assert.equal(new Set((await Promise.all(gifts)).map(({ txid }) => txid)).size, 20);
+  assert.equal(await chain.getBalance({ address }), 20n);
+});
+
+test('a transaction gets deep by itself within seconds, on every chain', async (t) => {
+  const height = async (key: string) =>
+    (await client.status()).chains.find(({ chain }) => chain === key)!.height;
+  const deep = async (key: string) => {
+    const from = await height(key);
+    const startedMs = performance.now();
+    await eventually(`six blocks on ${key}`, async () =>
+      assert.ok((await height(key)) >= from + 6),
+    );
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs < 15_000, `${key} took ${tookMs} ms`);
+  };
+  const chain = createPublicClient({ transport: http(chainOf('evm-dev').rpcUrl) });
+  await chain.request({
+    method: 'eth_sendTransaction',
+    params: [{ from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', to: someone, value: '0x1' }],
+  } as never);
+  await deep('evm-dev');
+  if (!hasBitcoin()) return t.skip(noBitcoin);
+  const wallet = rpcTo(`${chainOf(bitcoinKey).rpcUrl}/wallet/faucet`);
+  await wallet('sendtoaddress', [someBitcoinAddress, '0.1']);
+  await deep(bitcoinKey);
+});
+
+test('mine adds exactly so many blocks while the chain does not mine by itself', async (t) => {
+  const keys = hasBitcoin() ? [...evmKeys, bitcoinKey] : evmKeys;
+  for (const key of keys) {
+    await client.mining(key, false);
+    const { height } = await client.mine(key, 1);
+    await sleep(1_500);
+    assert.deepEqual(await client.mine(key, 3), { chain: key, height: height + 3 });
+    await client.mining(key, true);
+  }
+  if (!hasBitcoin()) return t.skip(noBitcoin);
+});
+
+test('without mining by itself a transaction waits, and a gift still arrives', async () => {
+  await client.mining('evm-dev-2', false);
+  const chain = createPublicClient({ transport: http(chainOf('evm-dev-2').rpcUrl) });
+  const hash = await chain.request({
+    method: 'eth_sendTransaction',
+    params: [{ from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', to: someone, value: '0x1' }],
+  } as never);
+  await sleep(1_200);
+  await assert.rejects(chain.getTransactionReceipt({ hash }), /could not be found/);
+  await client.faucet({ chain: 'evm-dev-2', address: someone, amount: 1n });
+  await chain.getTransactionReceipt({ hash });
+  await client.mining('evm-dev-2', true);
+});
+
+test('time moves every chain, its median time too, and then the market', async () => {
+  moves.length = 0;
+  const earlier = await client.status();
+  const later = await client.time(90_000);
+  assert.deepEqual(moves, [90_000]);
+  assert.equal(later.clockOffsetSeconds, earlier.clockOffsetSeconds + 90_000);
+  assert.ok(later.now >= earlier.now + 90_000);
+  for (const [at, chain] of later.chains.entries()) {
+    const was = earlier.chains[at]!;
+    assert.ok(chain.medianTime >= was.medianTime + 90_000, `${chain.chain} median time`);
+    assert.ok(chain.medianTime >= earlier.now + 90_000, `${chain.chain} is not behind the market`);
+    assert.ok(chain.time <= later.now + 60, `${chain.chain} is not far ahead of the market`);
+  }
+});
+
+test('after a move the clocks go on', async () => {
+  await client.time(10);
+  const earlier = await client.status();
+  await sleep(2_500);
+  for (const { chain } of earlier.chains) await client.mine(chain, 1);
+  const later = await client.status();
+  for (const [at, chain] of later.chains.entries()) {
+    assert.ok(chain.time >= earlier.chains[at]!.time + 2, chain.chain);
+    assert.ok(Math.abs(chain.time - later.now) < 60, chain.chain);
+  }
+});
+
+test('moves and blocks asked for at once happen one after the other', async () => {
+  moves.length = 0;
+  const earlier = await client.status();
+  const keys = earlier.chains.map(({ chain }) => chain);
+  await Promise.all([
+    ...[100, 200, 300].map((seconds) => client.time(seconds)),
+    ...keys.map((key) => client.mine(key, 5)),
+  ]);
+  const later = await client.status();
+  assert.deepEqual(moves, [100, 200, 300]);
+  assert.equal(later.clockOffsetSeconds, earlier.clockOffsetSeconds + 600);
+  for (const [at, chain] of later.chains.entries()) {
+    assert.ok(chain.medianTime >= earlier.now + 600, chain.chain);
+    assert.ok(chain.height >= earlier.chains[at]!.height + 5, chain.chain);
+  }
+});
+
+const refusals: readonly [string, unknown, number, RegExp][] = [
+  ['/faucet', 'not json', 400, /not JSON/],
+  ['/faucet', [], 400, /JSON object/],
+  ['/faucet', { address: someone }, 400, /"chain"/],
+  ['/faucet', { chain: 'nowhere', address: someone }, 400, /only .*evm-dev/],
+  ['/faucet', { chain: 'evm-dev' }, 400, /"address"/],
+  ['/faucet', { chain: 'evm-dev', address: '0x12' }, 400, /not an EVM address/],
+  ['/faucet', { chain: 'evm-dev', address: `0x${'aB'.repeat(20)}` }, 400, /checksum/],
+  ['/faucet', { chain: 'evm-dev', address: someone, amount: 5 }, 400, /"amount"/],
+  ['/faucet', { chain: 'evm-dev', address: someone, amount: '0' }, 400, /"amount"/],
+  ['/faucet', { chain: 'evm-dev', address: someone, amount: '1.5' }, 400, /"amount"/],
+  ['/faucet', { chain: 'evm-dev', address: someone, amount: '9'.repeat(78) }, 400, /at a time/],
+  ['/faucet', { chain: 'evm-dev', address: someone, asset: 'XXX' }, 400, /no asset "XXX"/],
+  ['/faucet', { chain: 'evm-dev-2', address: someone, asset: 'asset-7' }, 400, /on evm-dev/],
+  ['/faucet', { chain: 'evm-dev', address: someone, extra: 1 }, 400, /no field "extra"/],
+  ['/mine', { chain: 'evm-dev', blocks: 0 }, 400, /1 to 1000/],
+  ['/mine', { chain: 'evm-dev', blocks: 1_001 }, 400, /1 to 1000/],
+  ['/mine', { chain: 'evm-dev', blocks: '3' }, 400, /"blocks"/],
+  ['/time', { seconds: 0 }, 400, /1 to 2592000/],
+  ['/time', { seconds: 1.5 }, 400, /1 to 2592000/],
+  ['/time', { seconds: 2_592_001 }, 400, /1 to 2592000/],
+  ['/mining', { chain: 'evm-dev', automatic: 'yes' }, 400, /"automatic"/],
+  ['/status', {}, 405, /GET/],
+  ['/toString', {}, 404, /\/faucet/],
+];
+
+for (const [path, body, status, sentence] of refusals) {
+  const shown = typeof body === 'string' ? body : JSON.stringify(body).slice(0, 70);
+  test(`${path} refuses ${shown} with ${status}`, async () => {
+    const answer = await post(path, body);
+    assert.equal(answer.status, status, answer.error);
+    assert.match(answer.error, sentence);
+  });
+}
+
+test('bad Bitcoin gifts are refused in a sentence', async (t) => {
+  if (!hasBitcoin()) return t.skip(noBitcoin);
+  const cases = [
+    [{ address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' }, /regtest address/],
+    [{ address: someBitcoinAddress, amount: '1' }, /at a time/],
+    [{ address: someBitcoinAddress, amount: '5000000001' }, /at a time/],
+    [{ address: someBitcoinAddress, asset: 'DUSD' }, /no asset/],
+  ] as const;
+  for (const [gift, sentence] of cases) {
+    const answer = await post('/faucet', { chain: bitcoinKey, ...gift });
+    assert.equal(answer.status, 400);
+    assert.match(answer.error, sentence);
+  }
+});
+
+test('a body over the limit is refused and the server goes on', async () => {
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const sending = request(new URL('/faucet', devnet.dev), { method: 'POST' }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sending.once('error', reject);
+    sending.end('x'.repeat(20_000));
+  });
+  assert.equal(status, 413);
+  assert.ok((await client.status()).now > 0);
+});

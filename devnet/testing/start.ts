@@ -1,0 +1,62 @@
+// Starting dev networks in tests: a folder of its own, stopped and removed at the end.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Devnet, type DevnetOptions, startDevnet } from '../devnet.ts';
+
+export const eventuallyLimitMs = 40_000;
+
+export type Recorded = { level: string; facts: object; message: string };
+
+export function recorder() {
+  const lines: Recorded[] = [];
+  const at = (level: string) => (facts: object, message: string) => {
+    lines.push({ level, facts, message });
+  };
+  return { lines, log: { info: at('info'), warn: at('warn'), error: at('error') } };
+}
+
+export type After = (task: () => Promise<void>) => void;
+
+export type Lab = {
+  readonly dir: string;
+  start(options?: Partial<DevnetOptions>): Promise<Devnet>;
+};
+
+/** `after` is the test's (or the file's) own `after`. */
+export async function lab(after: After): Promise<Lab> {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-devnet-'));
+  const started: Devnet[] = [];
+  after(async () => {
+    for (const devnet of started) await devnet.stop();
+    await rm(dir, { recursive: true, force: true });
+  });
+  return {
+    dir,
+    start: async (options = {}) => {
+      const devnet = await startDevnet({
+        dir,
+        log: recorder().log,
+        // On a build server a missing bitcoind is a failure, elsewhere it is skipped aloud.
+        bitcoin: process.env.CI === undefined ? 'auto' : true,
+        moveClock: () => undefined,
+        ...options,
+      });
+      started.push(devnet);
+      return devnet;
+    },
+  };
+}
+
+export async function eventually<T>(what: string, probe: () => Promise<T>): Promise<T> {
+  let problem: unknown;
+  for (const until = Date.now() + eventuallyLimitMs; Date.now() < until; await sleep(50)) {
+    try {
+      return await probe();
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw new Error(`not within ${eventuallyLimitMs} ms: ${what}`, { cause: problem });
+}
