@@ -24,7 +24,7 @@ import { type Devnet, startDevnet } from '../../../devnet/devnet.ts';
 import { type Rpc, rpcTo } from '../../../devnet/rpc.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../../test/support/deps.ts';
-import { type Answer, insertTrader } from '../../../test/support/market.ts';
+import { insertTrader, type Answer as MarketAnswer } from '../../../test/support/market.ts';
 import { buildApp } from '../../edge/app.ts';
 import { type Asset, seedAssets } from '../../market/assets.ts';
 import { createSettlement, type Settlement } from '../follow.ts';
@@ -115,12 +115,15 @@ export async function startWorld(): Promise<World> {
   };
 }
 
+export type Answer = MarketAnswer & { readonly headers: Record<string, unknown> };
+
 export type Party = {
   readonly accountId: string;
   readonly btcKey: Uint8Array;
   readonly pubkey: string;
   readonly btcAddress: string;
   readonly evmAccount: PrivateKeyAccount;
+  readonly key: string;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 };
@@ -148,6 +151,19 @@ export async function newParty(world: World, options: PartyOptions = {}): Promis
     ],
   );
   if (!taproot) await setPubkey(world, accountId, btcAddress, pubkey);
+  return {
+    accountId,
+    btcKey,
+    pubkey,
+    btcAddress,
+    evmAccount,
+    key,
+    ...requestsTo(app, key),
+  };
+}
+
+/** Requests with a key, to one of several applications on the same database. */
+export function requestsTo(app: FastifyInstance, key: string): Pick<Party, 'get' | 'post'> {
   const request = async (
     method: 'GET' | 'POST',
     url: string,
@@ -160,19 +176,15 @@ export async function newParty(world: World, options: PartyOptions = {}): Promis
       headers: { authorization: `Bearer ${key}`, ...more },
       ...(body === undefined ? {} : { payload: body as object }),
     });
-    const code = reply.headers['x-parley-error'];
+    const { 'x-parley-error': code } = reply.headers;
     return {
       status: reply.statusCode,
       code: typeof code === 'string' ? code : null,
+      headers: reply.headers,
       body: reply.body === '' ? null : reply.json(),
     };
   };
   return {
-    accountId,
-    btcKey,
-    pubkey,
-    btcAddress,
-    evmAccount,
     get: (url) => request('GET', url),
     post: (url, body, headers) => request('POST', url, body, headers),
   };

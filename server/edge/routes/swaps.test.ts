@@ -1,0 +1,345 @@
+// Swaps over HTTP: who may read and build, every refusal, and the rules of addresses.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { addressesOfPubkey, signKeySignature } from '../../../chains/bitcoin/keys.ts';
+import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
+import {
+  type Answer,
+  addWallet,
+  agree,
+  bitcoin,
+  type Deal,
+  deepen,
+  evm,
+  fundBoth,
+  fundLong,
+  give,
+  look,
+  moveTo,
+  must,
+  newParty,
+  refund,
+  send,
+  signedPayment,
+  startWorld,
+  swapOf,
+  type World,
+} from '../../settle/testing/world.ts';
+
+let world: World;
+before(async () => {
+  world = await startWorld();
+});
+after(async () => {
+  await world?.close();
+});
+
+const other = (leg: 'a' | 'b') => (leg === 'a' ? 'b' : 'a');
+
+function refused(answer: Answer, status: number, code: string): void {
+  assert.deepEqual({ status: answer.status, code: answer.code }, { status, code });
+  assert.deepEqual(Object.keys(answer.body), ['error']);
+}
+
+function leg(deal: Deal, name: 'a' | 'b', verb: string): string {
+  return `/v1/swaps/${deal.id}/legs/${name}/${verb}`;
+}
+
+test('to a stranger a swap does not exist', async () => {
+  const deal = await agree(world);
+  const stranger = await newParty(world);
+  refused(await stranger.get(`/v1/swaps/${deal.id}`), 404, 'unknown_swap');
+  refused(await stranger.post(leg(deal, 'a', 'fund')), 404, 'unknown_swap');
+  const { secret } = deal;
+  refused(await stranger.post(leg(deal, 'a', 'claim'), { secret }), 404, 'unknown_swap');
+  refused(await stranger.post(leg(deal, 'a', 'refund')), 404, 'unknown_swap');
+  const address = { chain: evm, address: stranger.evmAccount.address };
+  refused(await stranger.post(`/v1/swaps/${deal.id}/address`, address), 404, 'unknown_swap');
+  assert.deepEqual(must(await stranger.get('/v1/swaps')).swaps, []);
+});
+
+test('a malformed or unknown id is 404, a bad leg 400', async () => {
+  const deal = await agree(world);
+  const { initiator } = deal;
+  refused(await initiator.get('/v1/swaps/nonsense'), 404, 'unknown_swap');
+  const unknown = '01920000-0000-7000-8000-000000000000';
+  refused(await initiator.get(`/v1/swaps/${unknown}`), 404, 'unknown_swap');
+  refused(await initiator.post(`/v1/swaps/${unknown}/legs/a/fund`), 404, 'unknown_swap');
+  for (const verb of ['fund', 'refund']) {
+    const path = `/v1/swaps/${deal.id}/legs/c/${verb}`;
+    refused(await initiator.post(path), 400, 'bad_leg');
+  }
+  const path = `/v1/swaps/${deal.id}/legs/A/claim`;
+  refused(await initiator.post(path, { secret: deal.secret }), 400, 'bad_leg');
+});
+
+test('each party reads its own role and the whole swap', async () => {
+  const deal = await agree(world);
+  const mine = must(await deal.initiator.get(`/v1/swaps/${deal.id}`));
+  const theirs = must(await deal.counterparty.get(`/v1/swaps/${deal.id}`));
+  assert.equal(mine.role, 'initiator');
+  assert.equal(theirs.role, 'counterparty');
+  assert.equal(mine.initiatorUserId, deal.initiator.accountId);
+  assert.deepEqual({ ...mine, role: '' }, { ...theirs, role: '' });
+  assert.equal(mine.hashlock, deal.hashlock);
+  assert.equal(mine.secret, null);
+  assert.equal(mine.legs.a.funder, 'maker');
+  assert.equal(mine.legs[deal.long].long, true);
+  assert.equal(mine.legs[deal.long].refundPubkey, deal.initiator.pubkey);
+  assert.equal(mine.legs[deal.long].payoutPubkey, deal.counterparty.pubkey);
+  assert.equal(typeof mine.legs[deal.long].redeemScript, 'string');
+  assert.equal(mine.legs[deal.short].redeemScript, null);
+  const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = mine.deadlines;
+  assert.ok(initiatorFundBy < counterpartyFundBy && counterpartyFundBy < revealBy);
+  assert.ok(revealBy < refundAt[deal.short] && refundAt[deal.short] < refundAt[deal.long]);
+});
+
+test('the list pages newest first, filters by status, and refuses a foreign cursor', async () => {
+  const initiator = await newParty(world);
+  const made: string[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    const taker = at === 1 ? 'counterparty' : 'initiator';
+    made.unshift((await agree(world, { initiator, taker })).id);
+  }
+  const ids = (page: { swaps: { id: string }[] }) => page.swaps.map((each) => each.id);
+  const first = must(await initiator.get('/v1/swaps?limit=2'));
+  assert.deepEqual(ids(first), made.slice(0, 2));
+  const rest = must(await initiator.get(`/v1/swaps?limit=2&cursor=${first.nextCursor}`));
+  assert.deepEqual(ids(rest), made.slice(2));
+  assert.equal(rest.nextCursor, null);
+  assert.deepEqual(ids(must(await initiator.get('/v1/swaps?status=agreed'))), made);
+  assert.deepEqual(ids(must(await initiator.get('/v1/swaps?status=expired'))), []);
+  const filtered = await initiator.get(`/v1/swaps?status=agreed&cursor=${first.nextCursor}`);
+  refused(filtered, 400, 'bad_cursor');
+  refused(await initiator.get('/v1/swaps?status=open'), 400, 'bad_field');
+  refused(await initiator.get('/v1/swaps?limit=0'), 400, 'bad_field');
+  refused(await initiator.get('/v1/swaps?limit=101'), 400, 'bad_field');
+});
+
+test('funding is for its funder, in order, once, and in time', async () => {
+  const deal = await agree(world);
+  await give(world, deal);
+  const { initiator, counterparty, long, short } = deal;
+  refused(await initiator.post(leg(deal, short, 'fund')), 403, 'not_your_leg');
+  refused(await counterparty.post(leg(deal, short, 'fund')), 409, 'not_fundable_yet');
+  const built = must(await initiator.post(leg(deal, long, 'fund')));
+  const swap = await swapOf(deal);
+  assert.deepEqual(
+    [built.sign, built.payTo, built.amountSats, built.validUntil],
+    ['btc-payment', swap.legs[long].escrow, '1000000', swap.deadlines.initiatorFundBy],
+  );
+  await fundLong(world, deal);
+  refused(await initiator.post(leg(deal, long, 'fund')), 409, 'already_funded');
+  refused(await counterparty.post(leg(deal, short, 'fund')), 409, 'not_fundable_yet');
+  await deepen(world);
+  const second = must(await counterparty.post(leg(deal, short, 'fund')));
+  assert.equal(second.sign, 'evm-tx');
+  assert.equal(second.from, counterparty.evmAccount.address);
+  assert.equal(second.validUntil, swap.deadlines.counterpartyFundBy);
+  await moveTo(world, swap.deadlines.counterpartyFundBy);
+  refused(await counterparty.post(leg(deal, short, 'fund')), 409, 'too_late_to_fund');
+});
+
+test('a claim needs the right secret first, then the recipient, then both legs funded', async () => {
+  const deal = await agree(world);
+  const { initiator, counterparty, long, short, secret } = deal;
+  const claim = leg(deal, short, 'claim');
+  refused(await initiator.post(claim, {}), 400, 'bad_field');
+  refused(await initiator.post(claim, { secret: 7 }), 400, 'bad_field');
+  refused(await initiator.post(claim, { secret: 'ab' }), 400, 'bad_field');
+  refused(await initiator.post(claim, { secret, more: 1 }), 400, 'bad_field');
+  const wrong = randomBytes(32).toString('hex');
+  refused(await initiator.post(claim, { secret: wrong }), 400, 'wrong_secret');
+  refused(await counterparty.post(claim, { secret: wrong }), 400, 'wrong_secret');
+  refused(await counterparty.post(claim, { secret }), 403, 'not_your_leg');
+  refused(await initiator.post(claim, { secret }), 409, 'not_both_funded');
+  refused(
+    await initiator.post(claim, { secret: `0x${secret.toUpperCase()}` }),
+    409,
+    'not_both_funded',
+  );
+  await fundBoth(world, deal);
+  const built = must(await initiator.post(claim, { secret }));
+  const swap = await swapOf(deal);
+  assert.equal(built.validUntil, swap.deadlines.revealBy);
+  assert.equal(built.from, undefined);
+  assert.equal(swap.secret, null, 'building a claim publishes nothing');
+  const stored = await world.deps.db.rows<{ found: boolean }>({
+    name: 'test_secret_stored',
+    text: `select exists (select 1 from swaps where secret = $1) as found`,
+    values: [secret],
+  });
+  assert.equal(stored[0]?.found, false);
+  refused(await initiator.post(leg(deal, long, 'claim'), { secret }), 403, 'not_your_leg');
+});
+
+test('a refund is for the funder, from the timelock on, and of a known escrow', async () => {
+  const deal = await agree(world);
+  const { initiator, counterparty, long, short } = deal;
+  refused(await counterparty.post(leg(deal, long, 'refund')), 403, 'not_your_leg');
+  refused(await initiator.post(leg(deal, long, 'refund')), 409, 'too_early_to_refund');
+  const swap = await swapOf(deal);
+  const query = `?escrow=${swap.legs[short].escrow}`;
+  refused(await initiator.post(leg(deal, long, 'refund') + query), 400, 'unknown_escrow');
+  refused(await initiator.post(`${leg(deal, long, 'refund')}?escrow=x`), 400, 'unknown_escrow');
+  const own = `?escrow=${swap.legs[long].escrow}`;
+  refused(await initiator.post(leg(deal, long, 'refund') + own), 409, 'too_early_to_refund');
+  await moveTo(world, swap.legs[long].timelock);
+  refused(await initiator.post(leg(deal, long, 'refund')), 409, 'nothing_there');
+  refused(await counterparty.post(leg(deal, short, 'refund')), 409, 'nothing_there');
+  refused(await initiator.post(`${leg(deal, long, 'refund')}?feeRate=0`), 400, 'bad_field');
+  refused(await initiator.post(`${leg(deal, long, 'refund')}?feeRate=x`), 400, 'bad_field');
+});
+
+test('what is not JSON, or too much of it, is refused before anything is read', async () => {
+  const deal = await agree(world);
+  const path = leg(deal, deal.short, 'claim');
+  const raw = (payload: string, type: string) =>
+    world.app.inject({
+      method: 'POST',
+      url: path,
+      headers: { authorization: `Bearer ${deal.initiator.key}`, 'content-type': type },
+      payload,
+    });
+  assert.equal((await raw('{"secret":', 'application/json')).statusCode, 400);
+  assert.equal((await raw('secret=1', 'text/plain')).statusCode, 415);
+  const large = JSON.stringify({ secret: 'a'.repeat(70_000) });
+  assert.equal((await raw(large, 'application/json')).statusCode, 413);
+  refused(await deal.initiator.post(leg(deal, deal.long, 'fund'), { x: 1 }), 400, 'bad_field');
+});
+
+test('an EVM payout must be the account’s own; an EVM refund may be anybody', async () => {
+  const deal = await agree(world);
+  const { initiator, counterparty } = deal;
+  const path = `/v1/swaps/${deal.id}/address`;
+  const foreign = counterparty.evmAccount.address;
+  refused(await initiator.post(path, { chain: evm, address: foreign }), 403, 'not_payable');
+  const proven = (await newParty(world)).evmAccount.address;
+  await addWallet(world, initiator.accountId, { family: 'evm', address: proven });
+  refused(await initiator.post(path, { chain: evm, address: proven }), 403, 'not_payable');
+  const trusted = (await newParty(world)).evmAccount.address;
+  await addWallet(world, initiator.accountId, {
+    family: 'evm',
+    address: trusted,
+    authorised: true,
+  });
+  const set = must(await initiator.post(path, { chain: evm, address: trusted.toLowerCase() }));
+  assert.equal(set.swap.legs[deal.short].payoutAddress, trusted);
+  const web = (await newParty(world)).evmAccount.address;
+  await addWallet(world, initiator.accountId, { family: 'evm', address: web, web: true });
+  must(await initiator.post(path, { chain: evm, address: web }));
+  const funder = (await newParty(world)).evmAccount.address;
+  const moved = must(await counterparty.post(path, { chain: evm, address: funder }));
+  assert.equal(moved.swap.legs[deal.short].refundAddress, funder);
+  assert.equal(moved.swap.legs[deal.short].formerEscrows.length, 3);
+});
+
+test('addresses are checked for shape and chain', async () => {
+  const deal = await agree(world);
+  const { initiator } = deal;
+  const path = `/v1/swaps/${deal.id}/address`;
+  const { address } = initiator.evmAccount;
+  refused(await initiator.post(path, { chain: 'evm', address }), 400, 'bad_chain');
+  refused(await initiator.post(path, { chain: evm, address: '0x12' }), 400, 'bad_address');
+  refused(await initiator.post(path, { chain: evm }), 400, 'bad_field');
+  refused(await initiator.post(path, { chain: evm, address, more: true }), 400, 'bad_field');
+  refused(await initiator.post(path, { chain: evm, address: 5 }), 400, 'bad_field');
+  const key = { chain: bitcoin, address: initiator.btcAddress };
+  refused(await initiator.post(path, key), 400, 'bad_public_key');
+  const offCurve = { chain: bitcoin, address: `02${'ff'.repeat(32)}` };
+  refused(await initiator.post(path, offCurve), 400, 'bad_public_key');
+});
+
+test('addresses are fixed from the first sight of a funding, before any other rule', async () => {
+  const deal = await agree(world);
+  await fundLong(world, deal);
+  const path = `/v1/swaps/${deal.id}/address`;
+  const stranger = await newParty(world);
+  const key = { chain: bitcoin, address: stranger.pubkey };
+  refused(await deal.initiator.post(path, key), 409, 'addresses_fixed');
+  refused(await deal.counterparty.post(path, key), 409, 'addresses_fixed');
+});
+
+test('a Taproot key is taken with a signature by exactly that key', async () => {
+  const counterparty = await newParty(world, { bitcoin: 'taproot' });
+  const deal = await agree(world, { counterparty });
+  const before = await swapOf(deal);
+  assert.equal(before.legs[deal.long].payoutAddress, null);
+  assert.equal(before.legs[deal.long].escrow, null);
+  refused(await deal.initiator.post(leg(deal, deal.long, 'fund')), 409, 'addresses_missing');
+  const step = before.next.find((each: { by: string }) => each.by === 'counterparty');
+  assert.deepEqual([step.action, step.leg], ['set_address', deal.long]);
+  const path = `/v1/swaps/${deal.id}/address`;
+  const { pubkey, btcKey } = counterparty;
+  const twin = `${pubkey.startsWith('02') ? '03' : '02'}${pubkey.slice(2)}`;
+  const signature = (swapId: string) => signKeySignature({ productName: 'Parley', swapId }, btcKey);
+  const set = (address: string, keySignature?: string) =>
+    counterparty.post(path, { chain: bitcoin, address, ...(keySignature && { keySignature }) });
+  refused(await set(pubkey), 400, 'bad_signature');
+  refused(await set(pubkey, signature('another')), 400, 'bad_signature');
+  refused(await set(twin, signature(deal.id)), 400, 'bad_signature');
+  const done = must(await set(pubkey, signature(deal.id)));
+  assert.equal(done.swap.legs[deal.long].payoutAddress, counterparty.btcAddress);
+  assert.equal(done.swap.legs[deal.long].payoutPubkey, pubkey);
+  assert.notEqual(done.swap.legs[deal.long].escrow, null);
+});
+
+test('a bitcoin key must belong to a wallet that may receive', async () => {
+  const deal = await agree(world);
+  const { counterparty } = deal;
+  const path = `/v1/swaps/${deal.id}/address`;
+  const { pubkey } = await newParty(world);
+  const { p2shP2wpkh } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
+  const set = () => counterparty.post(path, { chain: bitcoin, address: pubkey });
+  refused(await set(), 403, 'not_payable');
+  const wallet = { family: 'bitcoin', address: p2shP2wpkh };
+  await addWallet(world, counterparty.accountId, wallet);
+  refused(await set(), 403, 'not_payable');
+  await world.deps.db.rows({
+    name: 'test_authorise',
+    text: `update wallets set authorised = true where address = $1`,
+    values: [p2shP2wpkh],
+  });
+  const { swap } = must(await set());
+  assert.equal(swap.legs[deal.long].payoutAddress, p2shP2wpkh);
+  assert.equal(swap.legs[deal.long].payoutPubkey, pubkey);
+});
+
+test('a correction moves the escrow; what was paid to the former one is seen and refunded', async () => {
+  const deal = await agree(world);
+  const { initiator, counterparty, long } = deal;
+  const path = leg(deal, long, 'fund');
+  const once = { 'idempotency-key': 'fund-once' };
+  const built = must(await initiator.post(path, undefined, once));
+  must(await initiator.post(path, undefined, once));
+  const payment = await signedPayment(world, built.payTo, deal.sats);
+  const { pubkey } = await newParty(world);
+  const { p2wpkh: address } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
+  await addWallet(world, counterparty.accountId, { family: 'bitcoin', address, authorised: true });
+  must(
+    await counterparty.post(`/v1/swaps/${deal.id}/address`, { chain: bitcoin, address: pubkey }),
+  );
+  const moved = await swapOf(deal);
+  assert.notEqual(moved.legs[long].escrow, built.payTo);
+  refused(await initiator.post(path, undefined, once), 409, 'escrow_moved');
+  refused(await send(initiator, bitcoin, payment.hex), 409, 'escrow_moved');
+  // Sent all the same, past the market.
+  await world.bitcoinRpc('sendrawtransaction', [payment.hex]);
+  await deepen(world);
+  const paid = await swapOf(deal);
+  assert.equal(paid.status, 'agreed');
+  const former = [{ escrow: built.payTo, balance: String(deal.sats) }];
+  assert.deepEqual(paid.legs[long].formerEscrows, former);
+  await moveTo(world, paid.legs[long].timelock);
+  await look(world);
+  const step = (await swapOf(deal)).next.find(
+    (each: { action: string }) => each.action === 'refund',
+  );
+  assert.equal(step.leg, long);
+  await refund(world, deal, long, built.payTo);
+  await deepen(world);
+  assert.equal((await swapOf(deal)).legs[long].formerEscrows[0].balance, '0');
+  assert.equal(other(long), deal.short);
+});
