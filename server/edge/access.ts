@@ -31,7 +31,7 @@ export type GateState = {
   closing: boolean;
 };
 
-const baseHeaders = {
+export const baseHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

@@ -2,7 +2,7 @@
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { type Access, createGate, setBudgetHeaders } from './access.ts';
+import { type Access, baseHeaders, createGate, setBudgetHeaders } from './access.ts';
 import { type Caller, createKeys, type Keys } from './auth.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
 import { type Budgets, createBudgets } from './budgets.ts';
@@ -81,6 +81,7 @@ export async function buildApp(
     routerOptions: { maxParamLength: longestParam },
     frameworkErrors: (error, request, reply) => {
       const found = error.code === 'FST_ERR_MAX_PARAM_LENGTH';
+      reply.headers(baseHeaders);
       setBudgetHeaders(reply as FastifyReply, budgets.spendClient(request.ip));
       const refusal = found
         ? httpRefusal('not_found', 'there is nothing at this path')
@@ -101,9 +102,13 @@ export async function buildApp(
     for (const each of [method].flat()) routes.add(each, url);
   });
   app.addHook('onRequest', createGate(deps, state));
+  let sweeping: NodeJS.Timeout | undefined;
   app.addHook('preClose', async () => {
     state.closing = true;
+    // A connection whose last request ends from now on would otherwise stay open, idle.
+    sweeping = setInterval(() => app.server.closeIdleConnections(), 50);
   });
+  app.addHook('onClose', async () => clearInterval(sweeping));
   readJsonOnly(app);
   app.setNotFoundHandler((_request, reply) =>
     sendRefusal(reply, httpRefusal('not_found', 'there is nothing at this path'), shortName),

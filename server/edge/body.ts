@@ -51,14 +51,16 @@ function canonical(value: unknown): string {
 }
 
 function tooDeep(value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
+  let level = [value].filter(isContainer);
+  for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > deepest) return true;
-    level = level.flatMap((each) =>
-      each !== null && typeof each === 'object' ? Object.values(each) : [],
-    );
+    level = level.flatMap((each) => Object.values(each).filter(isContainer));
   }
   return false;
+}
+
+function isContainer(value: unknown): value is object {
+  return value !== null && typeof value === 'object';
 }
 
 function hasNul(value: unknown): boolean {

@@ -1,0 +1,91 @@
+// The published description and the reference page: specification part 9.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { Ajv } from 'ajv';
+import { goldenDescription } from './describe.ts';
+import { startEdge, type TestEdge } from './testing/edge.ts';
+
+let edge: TestEdge;
+before(async () => {
+  edge = await startEdge();
+});
+after(() => edge.close());
+
+test('docs/openapi.json is what the routes declare (node scripts/openapi.ts rewrites it)', async () => {
+  const golden = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
+  assert.equal(await goldenDescription(), golden);
+});
+
+test('the server publishes it without a key', async () => {
+  const { status, body } = await edge.call('GET', '/v1/openapi.json');
+  assert.equal(status, 200);
+  assert.equal(body.openapi, '3.1.0');
+  assert.equal(body.info.version, '1.0.0');
+  assert.deepEqual(body, JSON.parse(await goldenDescription()));
+});
+
+test('every reference in it resolves, every operation has an id of its own', async () => {
+  const { body } = await edge.call('GET', '/v1/openapi.json');
+  const text = JSON.stringify(body);
+  assert.ok(!text.includes('x-name'));
+  for (const [, path] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const found = (path as string).split('/').reduce((at, part) => at?.[part], body);
+    assert.ok(found !== undefined, path);
+  }
+  const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+  assert.equal(new Set(ids).size, ids.length);
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  for (const schema of Object.values(body.components.schemas)) {
+    ajv.compile({ ...(schema as object), components: body.components });
+  }
+});
+
+test('it says which operations need no key, which need a scope, and every webhook event', async () => {
+  const { body } = await edge.call('GET', '/v1/openapi.json');
+  assert.deepEqual(body.security, [{ bearer: [] }, { apiKey: [] }]);
+  assert.deepEqual(body.paths['/v1/keys'].post.security, []);
+  assert.equal(body.paths['/v1/me'].get.security, undefined);
+  assert.match(body.paths['/v1/rfqs'].post.description, /taker/);
+  assert.deepEqual(Object.keys(body.webhooks), [
+    'quote.created',
+    'swap.agreed',
+    'swap.funded',
+    'secret.revealed',
+    'swap.settled',
+    'swap.refunded',
+    'swap.half_settled',
+    'swap.reorged',
+    'ping',
+  ]);
+  assert.equal(body.components.schemas.MintKey.additionalProperties, false);
+});
+
+test('the reference page loads from this origin only', async () => {
+  const page = await edge.app.inject('/v1/docs');
+  assert.equal(page.statusCode, 200);
+  const policy = String(page.headers['content-security-policy']);
+  assert.match(policy, /default-src 'none'/);
+  assert.match(policy, /connect-src 'self'/);
+  assert.ok(!/https?:|\*/.test(policy));
+  assert.ok(!/(src|href)="(https?:)?\/\//.test(page.body));
+  const [, source] = /<script src="([^"]+)"/.exec(page.body) ?? [];
+  const script = await edge.app.inject({
+    url: source as string,
+    headers: { 'accept-encoding': 'identity' },
+  });
+  const licence = await readFile(
+    new URL('./vendor/scalar-1.72.1.LICENSE.txt', import.meta.url),
+    'utf8',
+  );
+  const digest = createHash('sha256').update(script.rawPayload).digest('hex');
+  assert.ok(licence.includes(digest));
+  const zipped = await edge.app.inject({
+    url: source as string,
+    headers: { 'accept-encoding': 'gzip, br' },
+  });
+  assert.equal(zipped.headers['content-encoding'], 'gzip');
+  assert.ok(zipped.rawPayload.length < script.rawPayload.length / 3);
+});
