@@ -156,12 +156,19 @@ async function run(
   }
 }
 
+const quiet = new Set(['waiting', 'address_set']);
+
+/** Of what is seen, the line that lets the other side go on: its money is there, deep. */
+function seenByReceiver(plan: Plan, person: Person, progress: Progress): boolean {
+  return isDeepFunding(progress) && progress.leg !== legFundedBy(plan, person);
+}
+
 const sends = new Set(['approved', 'funded', 'claimed', 'refunded']);
 
 function tell(stage: Scene, plan: Plan, person: Person, progress: Progress): void {
   const { step, text, txid } = progress;
   if (sends.has(step) && txid !== null) stage.sent.get(person.name)?.add(txid);
-  if (step === 'waiting') return;
+  if (quiet.has(step) || (step === 'seen' && !seenByReceiver(plan, person, progress))) return;
   stage.report.event(plan.pair, person.name, text, sends.has(step) ? txid : null);
 }
 

@@ -49,11 +49,11 @@ async function fundOnce(context: Context, record: SwapRecord): Promise<SwapRecor
   const leg = legOf(record, gives);
   await preflight(context, record);
   const kept = await signFunding(context, record, built);
-  // Signing may have taken long: everything is looked at once more, right before sending.
-  const fresh = await look(context, record);
-  fundGate(fresh.state, gives, fresh.clocks);
-  const next = { ...record, funding: kept };
-  await context.store.putSwap(next);
+  const next = await keepOrForget(context, leg, { ...record, funding: kept }, async () => {
+    // Signing may have taken long: everything is looked at once more, right before sending.
+    const fresh = await look(context, record);
+    fundGate(fresh.state, gives, fresh.clocks);
+  });
   await send(context, leg, kept);
   context.tell('funded', gives, `sent the funding of leg ${gives} to ${leg.escrow.address}`, kept.txid);
   return next;
@@ -82,6 +82,24 @@ async function askToFund(
     if (!error.unreachable && error.status !== 409) throw error;
     context.tell('market_refused', name, error.message);
     return null;
+  }
+}
+
+/** Keeps what was signed if `gate` still lets it be sent; else its nonce must not be left out. */
+async function keepOrForget(
+  context: Context,
+  leg: SetLeg,
+  next: SwapRecord,
+  gate: () => Promise<void>,
+): Promise<SwapRecord> {
+  try {
+    await gate();
+    await context.store.putSwap(next);
+    return next;
+  } catch (error) {
+    const wallet = walletOf(context, leg.chain);
+    if (wallet.family === 'evm') wallet.forget();
+    throw error;
   }
 }
 
@@ -172,13 +190,13 @@ export async function claim(
   // Asking the market to build a claim tells it the secret: only once the secret is public.
   const ask = seen.state.secret !== null;
   const kept = await spend(context, record, gets, { verb: 'claim', secret }, ask);
-  const fresh = await look(context, record);
-  claimGate(fresh.state, gets, fresh.clocks);
-  const next = { ...record, claim: kept };
-  await context.store.putSwap(next);
-  await sendAnyway(context, next, 'claim', gets);
-  context.tell('claimed', gets, `sent the claim of leg ${gets}`, kept.txid);
-  return next;
+  const leg = legOf(record, gets);
+  const next = await keepOrForget(context, leg, { ...record, claim: kept }, async () => {
+    const fresh = await look(context, record);
+    claimGate(fresh.state, gets, fresh.clocks);
+  });
+  context.tell('claimed', gets, `sends the claim of leg ${gets}`, kept.txid);
+  return sendAnyway(context, next, 'claim', gets);
 }
 
 /** Takes back what the own leg holds. */
@@ -188,15 +206,13 @@ export async function refund(
   seen: Seen,
 ): Promise<SwapRecord> {
   const { gives } = ownSides(record);
-  const { timelock } = legOf(record, gives);
-  refundGate(seen.state.legs[gives], timelock, seen.clocks);
+  const leg = legOf(record, gives);
+  refundGate(seen.state.legs[gives], leg.timelock, seen.clocks);
   if (record.refund !== null) return resend(context, record, 'refund', gives);
   const kept = await spend(context, record, gives, { verb: 'refund' }, true);
-  const next = { ...record, refund: kept };
-  await context.store.putSwap(next);
-  await sendAnyway(context, next, 'refund', gives);
-  context.tell('refunded', gives, `sent the refund of leg ${gives}`, kept.txid);
-  return next;
+  const next = await keepOrForget(context, leg, { ...record, refund: kept }, async () => {});
+  context.tell('refunded', gives, `sends the refund of leg ${gives}`, kept.txid);
+  return sendAnyway(context, next, 'refund', gives);
 }
 
 type Spending = Asked & { readonly verb: 'claim' | 'refund' };

@@ -72,7 +72,7 @@ export type Context = Omit<SettleInput, 'now'> & {
 export function contextOf(input: SettleInput): Context {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
-  let told = '';
+  const told = new Map<string, string>();
   return {
     ...input,
     now: async () => now(),
@@ -83,10 +83,10 @@ export function contextOf(input: SettleInput): Context {
       return signal === undefined ? limit : AbortSignal.any([limit, signal]);
     },
     tell: (step, leg, text, txid) => {
-      const key = `${step} ${leg} ${text} ${txid}`;
+      const [about, news] = [`${step} ${leg}`, `${text} ${txid}`];
       // A pass repeats itself until something changes.
-      if (key === told) return;
-      told = key;
+      if (told.get(about) === news) return;
+      told.set(about, news);
       input.onProgress?.({ swapId: input.swapId, step, leg, text, txid: txid ?? null });
     },
     sentAtMs: new Map(),

@@ -1,0 +1,279 @@
+// One side of a swap against real chains, and a market that lies, refuses and dies.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { hashlockOf } from '../core/hashlock.ts';
+import type { Party } from '../core/trade.ts';
+import type { ParleyClient } from './client.ts';
+import { VerificationError } from './errors.ts';
+import { sleep } from './http.ts';
+import { type Outcome, type Progress, settle, type SettleInput } from './settle.ts';
+import type { Store, SwapRecord } from './stores/store.ts';
+import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
+import { coreCoins } from './wallets/coins.ts';
+
+const limits = { timeout: 120_000 };
+let chains: TwoChains;
+
+before(async () => {
+  chains = await twoChains();
+}, limits);
+after(async () => {
+  await chains?.stop();
+}, limits);
+
+/** One side with its secret in its store, stopped when the test ends. */
+async function sideOf(scene: Scene, party: Party, more: Partial<SettleInput> = {}) {
+  const input = { ...scene.input(party), ...more };
+  if (party === 'taker') await input.store.putSecret(hashlockOf(scene.secret), scene.secret);
+  return input;
+}
+
+/** Runs a side until something is told, then stops it as a crash would. */
+async function until(input: SettleInput, when: (progress: Progress) => boolean): Promise<void> {
+  const stop = new AbortController();
+  const stopped = new Error('stopped here');
+  const onProgress = (progress: Progress) => {
+    if (when(progress)) stop.abort(stopped);
+  };
+  await assert.rejects(settle({ ...input, signal: stop.signal, onProgress }), stopped);
+}
+
+const isFunded = ({ step }: Progress) => step === 'funded';
+
+/** Satoshis a party holds in confirmed coins. */
+async function satsOf(party: Party): Promise<bigint> {
+  const { rpcUrl } = await bitcoinNode();
+  const { address } = chains.purses[party].bitcoin;
+  const coins = await coreCoins(rpcUrl).coins(address, AbortSignal.timeout(30_000));
+  return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
+}
+
+async function bitcoinNode(): Promise<{ rpcUrl: string }> {
+  const found = (await chains.dev.status()).chains.find(({ family }) => family === 'bitcoin');
+  assert.ok(found);
+  return found;
+}
+
+test('both sides settle, and each is paid what was promised', limits, async () => {
+  const scene = chains.swap();
+  const sides = await Promise.all([sideOf(scene, 'taker'), sideOf(scene, 'maker')]);
+  const ends = await Promise.all(sides.map((side) => settle(side)));
+  assert.deepEqual(
+    ends.map(({ end, status }) => [end, status]),
+    [
+      ['received', 'counterparty_claimed'],
+      ['received', 'counterparty_claimed'],
+    ],
+  );
+  assert.ok(ends[0]?.txids.a.claim && ends[0]?.txids.b.claim);
+  const asked = scene.market.calls.filter((call) => call.startsWith('taker claim'));
+  assert.deepEqual(asked, [], 'the market was told the secret before it was public');
+});
+
+test('with the market killed after funding, both sides claim alone', limits, async () => {
+  const scene = chains.swap();
+  const taker = await sideOf(scene, 'taker');
+  const maker = await sideOf(scene, 'maker');
+  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+  scene.market.die();
+  const ends = await Promise.all([
+    settle({ ...taker, client: null }),
+    settle(maker),
+  ]);
+  assert.deepEqual(
+    ends.map(({ end }) => end),
+    ['received', 'received'],
+  );
+});
+
+test('a market that says "funded, deep" of empty escrows gets no money and no secret', limits, async () => {
+  const scene = chains.swap();
+  scene.market.lie((swap) => {
+    const deep = { status: 'funded', confirmations: 99, fundTx: 'ab'.repeat(32) } as const;
+    const a = { ...swap.legs.a, ...deep };
+    const b = { ...swap.legs.b, ...deep };
+    const next = (['initiator', 'counterparty'] as const).flatMap((by) => [
+      { by, action: 'fund', leg: 'a', before: null, why: 'lie' } as const,
+      { by, action: 'claim', leg: 'a', before: null, why: 'lie' } as const,
+    ]);
+    return { ...swap, status: 'counterparty_funded', legs: { a, b }, next };
+  });
+  const told: Progress[] = [];
+  const stop = new AbortController();
+  const watch = { signal: stop.signal, onProgress: (each: Progress) => void told.push(each) };
+  // The counterparty is told that the initiator funded; nobody did.
+  const maker = settle(await sideOf(scene, 'maker', watch));
+  await sleep(3_000);
+  assert.deepEqual(told.filter(isFunded), []);
+  assert.ok(!scene.market.calls.includes('maker fund a'));
+  // The initiator funds its leg, and is told that the other one is there: it keeps its secret.
+  const makerStopped = assert.rejects(maker);
+  const alone = chains.swap();
+  alone.market.lie((swap) => ({ ...swap, status: 'counterparty_funded' }));
+  const taker = settle(await sideOf(alone, 'taker', watch));
+  const takerStopped = assert.rejects(taker);
+  while (!told.some(isFunded)) await sleep(100);
+  await sleep(3_000);
+  assert.deepEqual(told.filter(({ step }) => step === 'claimed'), []);
+  assert.deepEqual(alone.market.calls.filter((call) => call.includes('claim')), []);
+  stop.abort();
+  await Promise.all([makerStopped, takerStopped]);
+});
+
+test('a market that alters an escrow or a key is refused before money moves', limits, async () => {
+  const scene = chains.swap();
+  const other = chains.swap();
+  scene.market.lie((swap) => {
+    const escrow = other.market.watched('b').address;
+    return { ...swap, legs: { ...swap.legs, b: { ...swap.legs.b, escrow } } };
+  });
+  await assert.rejects(
+    settle(await sideOf(scene, 'taker')),
+    (error) => error instanceof VerificationError && error.field === 'legs.b.escrow',
+  );
+  assert.ok(!scene.market.calls.some((call) => call.includes('fund')));
+});
+
+test('a funding that pays somebody else is refused', limits, async () => {
+  const scene = chains.swap();
+  const { address } = chains.purses.maker.bitcoin;
+  const client = scene.market.client('taker');
+  const lying = {
+    ...client,
+    fund: async (id: string, leg: 'a' | 'b') => ({
+      ...(await client.fund(id, leg)),
+      payTo: address,
+    }),
+  } as ParleyClient;
+  await assert.rejects(
+    settle(await sideOf(scene, 'taker', { client: lying })),
+    (error) => error instanceof VerificationError && error.field === 'payTo',
+  );
+});
+
+test('a claim altered by the market is built alone instead: the money is not left', limits, async () => {
+  const scene = chains.swap();
+  const client = scene.market.client('maker');
+  const lying = {
+    ...client,
+    claim: async (...args: Parameters<ParleyClient['claim']>) => ({
+      ...(await client.claim(...args)),
+      feeSats: '1',
+    }),
+  } as ParleyClient;
+  const told: Progress[] = [];
+  const onProgress = (each: Progress) => void told.push(each);
+  const [, maker] = await Promise.all([
+    settle(await sideOf(scene, 'taker')),
+    settle(await sideOf(scene, 'maker', { client: lying, onProgress })),
+  ]);
+  assert.equal(maker.end, 'received');
+  assert.ok(told.some(({ step, text }) => step === 'market_lied' && text.startsWith('feeSats')));
+});
+
+class Crash extends Error {}
+
+/** Crashes before each kind of write once, and after each kind of write once. */
+function crashing(store: Store, crashes: string[]): Store {
+  const seen = new Map<string, number>();
+  const around = async (kind: string, write: () => Promise<void>) => {
+    const time = (seen.get(kind) ?? 0) + 1;
+    seen.set(kind, time);
+    if (time > 2) return write();
+    if (time === 2) await write();
+    crashes.push(`${time === 1 ? 'before' : 'after'} ${kind}`);
+    throw new Crash(kind);
+  };
+  const kindOf = (record: SwapRecord) =>
+    ['funding', 'publicSecret', 'claim', 'refund']
+      .filter((field) => record[field as 'funding'] !== null)
+      .join('+') || 'terms';
+  return {
+    ...store,
+    putSwap: (record) => around(kindOf(record), () => store.putSwap(record)),
+  };
+}
+
+/** A market whose connection breaks once, right after it has relayed a transaction. */
+function breaking(client: ParleyClient, crashes: string[]): ParleyClient {
+  let broken = 0;
+  return {
+    ...client,
+    broadcast: async (...args: Parameters<ParleyClient['broadcast']>) => {
+      const answer = await client.broadcast(...args);
+      broken += 1;
+      if (broken > 1) return answer;
+      crashes.push('after sending');
+      throw new Crash('after sending');
+    },
+  };
+}
+
+async function throughCrashes(input: SettleInput, restarts: number): Promise<Outcome> {
+  for (let left = restarts; ; left -= 1) {
+    try {
+      return await settle(input);
+    } catch (error) {
+      if (!(error instanceof Crash) || left === 0) throw error;
+    }
+  }
+}
+
+test('a crash before or after each step is resumed, and nothing is funded twice', limits, async () => {
+  const scene = chains.swap();
+  const had = await satsOf('taker');
+  const crashes: Record<Party, string[]> = { taker: [], maker: [] };
+  const ends = await Promise.all(
+    (['taker', 'maker'] as const).map(async (party) => {
+      const side = await sideOf(scene, party);
+      return throughCrashes(
+        {
+          ...side,
+          store: crashing(side.store, crashes[party]),
+          client: breaking(scene.market.client(party), crashes[party]),
+        },
+        30,
+      );
+    }),
+  );
+  assert.deepEqual(
+    ends.map(({ end }) => end),
+    ['received', 'received'],
+  );
+  for (const party of ['taker', 'maker'] as const) {
+    const kinds = new Set(crashes[party]);
+    for (const kind of ['before terms', 'after terms', 'before funding', 'after funding']) {
+      assert.ok(kinds.has(kind), `${party} never crashed ${kind}: ${[...kinds].join(', ')}`);
+    }
+    assert.ok([...kinds].some((kind) => kind.startsWith('after') && kind.includes('claim')));
+    assert.ok(kinds.has('after sending'));
+  }
+  const paid = had - (await satsOf('taker'));
+  assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
+});
+
+// Last: it moves the clocks of the chains.
+test('with the market killed and nobody claiming, both sides refund alone', limits, async () => {
+  const scene = chains.swap();
+  const had = await satsOf('taker');
+  const taker = await sideOf(scene, 'taker');
+  const maker = await sideOf(scene, 'maker');
+  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+  scene.market.die();
+  await chains.move(27 * 3_600);
+  const gone = { client: null };
+  const ends = await Promise.all([
+    settle({ ...taker, ...gone }),
+    settle({ ...maker, ...gone }),
+  ]);
+  assert.deepEqual(
+    ends.map(({ end, status }) => [end, status]),
+    [
+      ['refunded', 'refunded'],
+      ['refunded', 'refunded'],
+    ],
+  );
+  const paid = had - (await satsOf('taker'));
+  assert.ok(paid >= 0n && paid < 10_000n, `the refund cost ${paid} sats`);
+});

@@ -1,0 +1,211 @@
+// Tests only: a market of one swap that can lie, refuse and die, in front of REAL chains. It
+// answers what an honest one would, made by the same plans and adapters, unless it is told to lie.
+
+import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { Signed } from '../../chains/material.ts';
+import { deadlines } from '../../core/deadlines.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { Destination, EscrowTerms } from '../../core/terms.ts';
+import { funderOf, type LegName, otherLeg, type Party, roleOf } from '../../core/trade.ts';
+import type { ParleyClient } from '../client.ts';
+import { ParleyApiError } from '../errors.ts';
+import type { ChainSource } from '../settle/context.ts';
+import type { OwnTrade, PinnedAsset } from '../trade.ts';
+import type { Swap, SwapLeg } from '../types.ts';
+
+/** The taker gives `b` (long, on Bitcoin), the maker gives `a`. */
+export type PaperSwap = {
+  readonly id: string;
+  readonly secret: string;
+  readonly agreedAt: number;
+  readonly assets: Record<LegName, PinnedAsset>;
+  readonly amounts: Record<LegName, bigint>;
+  /** Of each party, on each leg's chain. */
+  readonly homes: Record<Party, Record<LegName, Destination>>;
+  readonly sources: Record<LegName, ChainSource>;
+};
+
+export type PaperMarket = {
+  client(party: Party): ParleyClient;
+  trade(party: Party): OwnTrade;
+  watched(leg: LegName): WatchedEscrow;
+  /** From now on nobody answers. */
+  die(): void;
+  /** Changes what the market says of the swap. */
+  lie(alter: (swap: Swap) => Swap): void;
+  /** Names of the calls made, in order, such as `taker fund b`. */
+  readonly calls: string[];
+};
+
+export function paperMarket(paper: PaperSwap): PaperMarket {
+  const state = { dead: false, alter: (swap: Swap) => swap };
+  const calls: string[] = [];
+  const reach = (name: string) => {
+    if (state.dead) {
+      throw new ParleyApiError({ status: 0, code: 'no_answer', message: 'the market is gone' });
+    }
+    calls.push(name);
+  };
+  const signal = () => AbortSignal.timeout(15_000);
+  const client = (party: Party) => {
+    const build = async (name: string, work: () => Promise<unknown>) => {
+      reach(`${party} ${name}`);
+      return refusing(work);
+    };
+    const input = (leg: LegName) => ({ escrow: watchedOf(paper, leg), feeRateSatPerVbyte: null });
+    const of = (leg: LegName) => paper.sources[leg].adapter;
+    return {
+      baseUrl: 'http://paper.invalid',
+      swap: async () => build('swap', async () => state.alter(swapFor(paper, party))),
+      setAddress: async () => build('address', async () => state.alter(swapFor(paper, party))),
+      fund: async (_: string, leg: LegName) =>
+        build(`fund ${leg}`, () => of(leg).buildFund(input(leg), signal())),
+      claim: async (_: string, leg: LegName, secret: string) =>
+        build(`claim ${leg}`, () => of(leg).buildClaim(input(leg), secret, signal())),
+      refund: async (_: string, leg: LegName) =>
+        build(`refund ${leg}`, () => of(leg).buildRefund(input(leg), signal())),
+      broadcast: async (chain: string, signed: Signed) =>
+        build('broadcast', () => relay(adapterOf(paper, chain), signed, signal())),
+    } as unknown as ParleyClient;
+  };
+  return {
+    client,
+    trade: (party) => tradeFor(paper, party),
+    watched: (leg) => watchedOf(paper, leg),
+    die: () => {
+      state.dead = true;
+    },
+    lie: (alter) => {
+      state.alter = alter;
+    },
+    calls,
+  };
+}
+
+/** A refusal of the builder as the API shows it. */
+async function refusing(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    const { code, message } = error;
+    throw new ParleyApiError({ status: 409, code, message }, { cause: error });
+  }
+}
+
+async function relay(adapter: ChainAdapter, signed: Signed, signal: AbortSignal) {
+  return { txid: await adapter.broadcast(await adapter.readSigned(signed, signal), signal) };
+}
+
+function adapterOf(paper: PaperSwap, chain: string): ChainAdapter {
+  const leg = paper.assets.a.chain === chain ? 'a' : 'b';
+  return paper.sources[leg].adapter;
+}
+
+function timesOf(paper: PaperSwap) {
+  const timing = (leg: LegName) => {
+    const { policy } = paper.sources[leg].view;
+    return { policy, depth: policy.normal };
+  };
+  return deadlines(paper.agreedAt, { a: timing('a'), b: timing('b') }, 'b');
+}
+
+function termsOf(paper: PaperSwap, leg: LegName): EscrowTerms {
+  const funder = funderOf(leg);
+  return {
+    chain: paper.assets[leg].chain,
+    hashlock: hashlockOf(paper.secret),
+    payout: paper.homes[funder === 'maker' ? 'taker' : 'maker'][leg],
+    refund: paper.homes[funder][leg],
+    token: paper.assets[leg].token,
+    amount: paper.amounts[leg],
+    timelock: timesOf(paper).refundAt[leg],
+  };
+}
+
+function watchedOf(paper: PaperSwap, leg: LegName): WatchedEscrow {
+  const terms = termsOf(paper, leg);
+  const { adapter, view } = paper.sources[leg];
+  return {
+    address: adapter.plan(terms).address,
+    terms,
+    requiredConfirmations: view.policy.normal.confirmations,
+    since: paper.agreedAt,
+  };
+}
+
+const ids = {
+  rfq: '0193f0a0-0000-7000-8000-0000000000f1',
+  thread: '0193f0a0-0000-7000-8000-0000000000e1',
+  maker: '0193f0a0-0000-7000-8000-0000000000a1',
+  taker: '0193f0a0-0000-7000-8000-0000000000a2',
+} as const;
+
+function tradeFor(paper: PaperSwap, party: Party): OwnTrade {
+  const gives: LegName = party === 'maker' ? 'a' : 'b';
+  return {
+    party,
+    rfqId: ids.rfq,
+    threadId: ids.thread,
+    makerId: ids.maker,
+    takerId: ids.taker,
+    direction: 'sell_base',
+    base: paper.assets.b,
+    baseAmount: paper.amounts.b,
+    quote: paper.assets.a,
+    quoteAmount: paper.amounts.a,
+    hashlock: party === 'taker' ? hashlockOf(paper.secret) : null,
+    acceptedAt: paper.agreedAt,
+    refundTo: paper.homes[party][gives],
+    payTo: paper.homes[party][otherLeg(gives)],
+  };
+}
+
+function swapFor(paper: PaperSwap, party: Party): Swap {
+  const at = new Date(paper.agreedAt * 1000).toISOString();
+  return {
+    id: paper.id,
+    threadId: ids.thread,
+    rfqId: ids.rfq,
+    status: 'agreed',
+    hashlock: hashlockOf(paper.secret),
+    secret: null,
+    role: roleOf(party, 'b'),
+    initiatorUserId: ids.taker,
+    makerId: ids.maker,
+    takerId: ids.taker,
+    legs: { a: legFor(paper, 'a'), b: legFor(paper, 'b') },
+    deadlines: timesOf(paper),
+    next: [],
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+function legFor(paper: PaperSwap, leg: LegName): SwapLeg {
+  const terms = termsOf(paper, leg);
+  const { adapter } = paper.sources[leg];
+  const escrow = adapter.plan(terms);
+  return {
+    leg,
+    chain: terms.chain,
+    assetId: paper.assets[leg].id,
+    amount: terms.amount.toString(),
+    funder: funderOf(leg),
+    long: leg === 'b',
+    status: 'unfunded',
+    timelock: terms.timelock,
+    escrow: escrow.address,
+    redeemScript: escrow.redeemScript,
+    payoutAddress: terms.payout.address,
+    refundAddress: terms.refund.address,
+    payoutPubkey: terms.payout.pubkey,
+    refundPubkey: terms.refund.pubkey,
+    fundTx: null,
+    claimTx: null,
+    refundTx: null,
+    confirmations: 0,
+    requiredConfirmations: watchedOf(paper, leg).requiredConfirmations,
+  };
+}
