@@ -24,10 +24,10 @@ import { type Devnet, startDevnet } from '../../../devnet/devnet.ts';
 import { type Rpc, rpcTo } from '../../../devnet/rpc.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../../test/support/deps.ts';
-import { insertTrader, type Answer as MarketAnswer } from '../../../test/support/market.ts';
 import { buildApp } from '../../edge/app.ts';
 import { type Asset, seedAssets } from '../../market/assets.ts';
 import { createSettlement, type Settlement } from '../follow.ts';
+import { insertAccount } from './account.ts';
 
 export const bitcoin = 'bitcoin-regtest';
 export const evm = 'evm-dev';
@@ -115,7 +115,14 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-export type Answer = MarketAnswer & { readonly headers: Record<string, unknown> };
+export type Answer = {
+  readonly status: number;
+  /** Of a refusal: the header x-parley-error. */
+  readonly code: string | null;
+  readonly headers: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
+  readonly body: any;
+};
 
 export type Party = {
   readonly accountId: string;
@@ -142,15 +149,10 @@ export async function newParty(world: World, options: PartyOptions = {}): Promis
   const taproot = options.bitcoin === 'taproot';
   const btcAddress = taproot ? addresses.p2tr : addresses.p2wpkh;
   const evmAccount = privateKeyToAccount(generatePrivateKey());
-  const { accountId, key } = await insertTrader(
-    deps,
-    ['read', 'taker', 'maker'],
-    [
-      { family: 'bitcoin', address: btcAddress },
-      { family: 'evm', address: evmAccount.address },
-    ],
-  );
-  if (!taproot) await setPubkey(world, accountId, btcAddress, pubkey);
+  const { accountId, key } = await insertAccount(deps, [
+    { family: 'bitcoin', address: btcAddress, pubkey: taproot ? null : pubkey },
+    { family: 'evm', address: evmAccount.address, pubkey: null },
+  ]);
   return {
     accountId,
     btcKey,
@@ -188,19 +190,6 @@ export function requestsTo(app: FastifyInstance, key: string): Pick<Party, 'get'
     get: (url) => request('GET', url),
     post: (url, body, headers) => request('POST', url, body, headers),
   };
-}
-
-async function setPubkey(
-  { deps }: World,
-  accountId: string,
-  address: string,
-  pubkey: string,
-): Promise<void> {
-  await deps.db.rows({
-    name: 'test_pubkey',
-    text: `update wallets set pubkey = $3 where account_id = $1 and address = $2`,
-    values: [accountId, address, pubkey],
-  });
 }
 
 /** A wallet row as the identity part would have written it. */
