@@ -1,14 +1,16 @@
 // The Bitcoin dev chain: a faucet wallet that holds the first coinbases (regtest halves every 150
 // blocks, so these are the coins there will ever be), mining by itself, and a clock that moves.
-import { bitcoinMining, type NodeClock } from './bitcoin-mining.ts';
+import { bitcoinMining, everydayMiner, type NodeClock } from './bitcoin-mining.ts';
 import type { BitcoinNode } from './bitcoind.ts';
 import type { DevChain, Gift } from './dev-chain.ts';
 import { RefusedRequest } from './failure.ts';
 import { type Rpc, RpcError, rpcTo } from './rpc.ts';
 
 const wallet = 'faucet';
-/** 20 of them mature at once, which is 1 000 BTC; the others follow as the chain grows. */
-const firstBlocks = 120;
+/** 2 000 BTC: the subsidy is whole until block 150. */
+const faucetBlocks = 40;
+/** A coinbase can be spent when a hundred blocks lie on top of it. */
+const maturityBlocks = 100;
 const satsPerCoin = 100_000_000n;
 const defaultGiftSats = satsPerCoin;
 const giftLimitSats = 50n * satsPerCoin;
@@ -60,12 +62,15 @@ async function openWallet(rpc: Rpc): Promise<void> {
 }
 
 async function makeFirstCoins(rpc: Rpc, walletRpc: Rpc, now: number): Promise<void> {
-  const missing = firstBlocks - (await rpc<number>('getblockcount'));
-  if (missing <= 0) return;
-  const address = await walletRpc<string>('getnewaddress', ['', 'bech32']);
-  // Dated back: 120 blocks in one second would put the median time ahead of the clock.
-  await rpc('setmocktime', [now - firstBlocks]);
-  await rpc('generatetoaddress', [missing, address]);
+  const height = await rpc<number>('getblockcount');
+  // Dated back: so many blocks in one second would put the median time ahead of the clock.
+  await rpc('setmocktime', [now - faucetBlocks - maturityBlocks]);
+  if (height < faucetBlocks) {
+    const address = await walletRpc<string>('getnewaddress', ['', 'bech32']);
+    await rpc('generatetoaddress', [faucetBlocks - height, address]);
+  }
+  const missing = faucetBlocks + maturityBlocks - Math.max(height, faucetBlocks);
+  if (missing > 0) await rpc('generatetodescriptor', [missing, everydayMiner]);
 }
 
 async function send(

@@ -4,7 +4,7 @@ import { pace } from './pace.ts';
 import type { Rpc } from './rpc.ts';
 
 /** Everyday blocks pay to OP_TRUE: the faucet's wallet stays small however long the chain runs. */
-const everydayMiner = 'raw(51)#8lvh9jxk';
+export const everydayMiner = 'raw(51)#8lvh9jxk';
 /** The median of eleven block times moves when six of them did. */
 const blocksToMoveMedian = 6;
 

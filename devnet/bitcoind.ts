@@ -93,6 +93,7 @@ function nodeArguments(
     // Real networks relay only standard transactions; a dev chain that takes more would flatter.
     '-acceptnonstdtxn=0',
     '-dbcache=16',
+    '-keypool=20',
     '-maxmempool=64',
     ...(node.name === 'Bitcoin Knots' ? ['-corepolicy=1'] : []),
     // Blocks of a clock that was moved ahead would be refused as from the future.

@@ -1,0 +1,246 @@
+// What a dev network keeps when it ends, in order or not, and whom it shares its folder with.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { devnetClient } from './client.ts';
+import type { Devnet } from './devnet.ts';
+import { DevnetError } from './failure.ts';
+import { rpcTo } from './rpc.ts';
+import { eventually, lab, recorder } from './testing/start.ts';
+
+const module = new URL('./devnet.ts', import.meta.url).href;
+const bitcoinKey = 'bitcoin-regtest';
+const someone = '0x000000000000000000000000000000000000c0Fe';
+const someBitcoinAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const noBitcoin = 'no bitcoind could be had: install one or set PARLEY_BITCOIND';
+
+type Receipt = { status: string; blockNumber: string } | null;
+
+/** A gift on every chain, and a move of the clock before it. */
+async function makeHistory(devnet: Devnet): Promise<Map<string, string>> {
+  const client = devnetClient(devnet.dev);
+  await client.time(100_000);
+  const txids = new Map<string, string>();
+  for (const { chain, family, tokens } of devnet.chains) {
+    const address = family === 'evm' ? someone : someBitcoinAddress;
+    const asset = tokens?.[0] === undefined ? {} : { asset: tokens[0].address };
+    txids.set(chain, (await client.faucet({ chain, address, ...asset })).txid);
+  }
+  return txids;
+}
+
+async function checkHistory(devnet: Devnet, txids: Map<string, string>): Promise<void> {
+  assert.equal(devnet.clockOffsetSeconds, 100_000);
+  const status = await devnetClient(devnet.dev).status();
+  assert.deepEqual(status.chains.map(({ chain }) => chain).sort(), [...txids.keys()].sort());
+  for (const { chain, family, rpcUrl, tokens, time, medianTime } of status.chains) {
+    const rpc = rpcTo(rpcUrl);
+    const txid = txids.get(chain);
+    assert.ok(Math.abs(time - status.now) < 60, `${chain}: clock is kept`);
+    assert.ok(Math.abs(medianTime - status.now) < 60, `${chain}: median time is kept`);
+    if (family === 'bitcoin') {
+      const found = await rpc<{ confirmations: number }>('getrawtransaction', [txid, true]);
+      assert.ok(found.confirmations >= 1, chain);
+      continue;
+    }
+    const receipt = await rpc<Receipt>('eth_getTransactionReceipt', [txid]);
+    assert.equal(receipt?.status, '0x1', chain);
+    const filter = { address: tokens?.[0]?.address, fromBlock: '0x0', toBlock: 'latest' };
+    assert.equal((await rpc<unknown[]>('eth_getLogs', [filter])).length, 1, `${chain}: logs`);
+    // Reads at depth work at once.
+    const deep = `0x${(Number(await rpc('eth_blockNumber')) - 12).toString(16)}`;
+    await rpc('eth_getBalance', [someone, deep]);
+  }
+}
+
+/** Our programs that have something in this folder. */
+async function programsIn(dir: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    const command = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+    if (command.includes(`=${dir}/`)) found.push(Number(name));
+  }
+  return found;
+}
+
+/** A process of its own that runs the dev network, until it is killed. */
+async function startInChild(dir: string) {
+  const program = `
+    import { startDevnet } from '${module}';
+    const quiet = { info() {}, warn() {}, error() {} };
+    const devnet = await startDevnet({ dir: ${JSON.stringify(dir)}, log: quiet, moveClock() {} });
+    console.log(JSON.stringify(devnet));
+    process.stdin.resume();
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: new URL('.', import.meta.url),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const devnet = await new Promise<Devnet>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.endsWith('\n')) resolve(JSON.parse(text));
+    });
+    child.once('exit', (code) => reject(new Error(`the child ended with ${code}`)));
+  });
+  return { child, devnet, ended };
+}
+
+test('chains, clocks and addresses go on after a stop and a start', async (t) => {
+  const { dir, start } = await lab((task) => t.after(task));
+  const first = await start();
+  const txids = await makeHistory(first);
+  const ports = first.chains.map(({ rpcUrl }) => rpcUrl);
+  await first.stop();
+  await first.stop();
+  assert.deepEqual(await programsIn(dir), []);
+  const second = await start();
+  await checkHistory(second, txids);
+  assert.deepEqual(
+    second.chains.map(({ rpcUrl }) => rpcUrl),
+    ports,
+  );
+  const again = await devnetClient(second.dev).time(50);
+  assert.equal(again.clockOffsetSeconds, 100_050);
+});
+
+test('nothing is lost when our process is killed with -9', async (t) => {
+  if (process.platform !== 'linux') return t.skip('setpriv is a Linux tool');
+  const { dir, start } = await lab((task) => t.after(task));
+  const { child, devnet, ended } = await startInChild(dir);
+  const txids = await makeHistory(devnet);
+  child.kill('SIGKILL');
+  await ended;
+  await checkHistory(await start(), txids);
+});
+
+test('the nodes end with us, however we end, where the system can tie them', async (t) => {
+  if (process.platform !== 'linux') return t.skip('setpriv is a Linux tool');
+  const { dir } = await lab((task) => t.after(task));
+  const { child, ended } = await startInChild(dir);
+  assert.ok((await programsIn(dir)).length > 0);
+  child.kill('SIGKILL');
+  await ended;
+  await eventually('no node runs', async () => assert.deepEqual(await programsIn(dir), []));
+});
+
+test('what was a few seconds old is there when everything is killed with -9', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc');
+  const { dir, start } = await lab((task) => t.after(task));
+  const { child, devnet, ended } = await startInChild(dir);
+  const txids = await makeHistory(devnet);
+  const savedAt = Date.now();
+  const file = join(dir, 'evm-dev', 'saved-state.json');
+  // The first save after the gifts may have begun before them; the second has not.
+  for (const round of [1, 2]) {
+    await eventually(`save ${round}`, async () => {
+      assert.ok((await stat(file)).mtimeMs > savedAt + (round - 1) * 1_000);
+    });
+  }
+  child.kill('SIGSTOP');
+  for (const pid of await programsIn(dir)) process.kill(pid, 'SIGKILL');
+  child.kill('SIGKILL');
+  await ended;
+  await checkHistory(await start(), txids);
+});
+
+test('a state file cut short by a crash gives way to the one before', async (t) => {
+  const { dir, start } = await lab((task) => t.after(task));
+  const first = await start({ bitcoin: false });
+  const txids = await makeHistory(first);
+  const saved = join(dir, 'evm-dev', 'saved-state.json');
+  const savedAt = Date.now();
+  await eventually('a save', async () => assert.ok((await stat(saved)).mtimeMs > savedAt + 1_000));
+  await first.stop();
+  const exit = join(dir, 'evm-dev', 'exit-state.json');
+  await writeFile(exit, (await readFile(exit, 'utf8')).slice(0, 1_000));
+  await checkHistory(await start({ bitcoin: false }), txids);
+});
+
+test('nodes that a crash left running are ended, and nobody else', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc');
+  const { dir, start } = await lab((task) => t.after(task));
+  const first = await start();
+  const left: string[][] = [];
+  for (const pid of await programsIn(dir)) {
+    left.push((await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter(Boolean));
+  }
+  await first.stop();
+  // The same programs with the same arguments, and nobody who would end them.
+  const orphans = left.map(([file, ...args]) =>
+    spawn(file!, args, { detached: true, stdio: 'ignore', cwd: dir }),
+  );
+  const mark = left.flat().find((argument) => argument.startsWith('--dump-state='))!;
+  const bystander = spawn('sh', ['-c', 'read line', mark], { stdio: ['pipe', 'ignore', 'ignore'] });
+  t.after(() => bystander.kill('SIGKILL'));
+  t.after(() => orphans.map((orphan) => orphan.kill('SIGKILL')));
+  assert.equal(orphans.length, first.chains.length);
+  await eventually('the orphans run', async () => {
+    assert.equal((await programsIn(dir)).length, orphans.length + 1);
+  });
+  const second = await start();
+  assert.equal(second.chains.length, first.chains.length);
+  for (const orphan of orphans) assert.ok(orphan.exitCode !== null || orphan.signalCode !== null);
+  assert.equal(bystander.exitCode ?? bystander.signalCode, null);
+});
+
+test('a second dev network in the same folder is refused, and the first goes on', async (t) => {
+  const { start } = await lab((task) => t.after(task));
+  const first = await start({ bitcoin: false });
+  await assert.rejects(start({ bitcoin: false }), /another running process uses/);
+  assert.equal((await devnetClient(first.dev).status()).chains.length, 1);
+});
+
+test('without a bitcoind one line says how to get it, and the rest runs', async (t) => {
+  const { lines, log } = recorder();
+  const { start } = await lab((task) => t.after(task));
+  const bitcoind = '/nowhere/bitcoind';
+  await assert.rejects(start({ bitcoind, bitcoin: true }), DevnetError);
+  const devnet = await start({ bitcoind, bitcoin: 'auto', log });
+  assert.deepEqual(
+    devnet.chains.map(({ chain }) => chain),
+    ['evm-dev'],
+  );
+  assert.equal(lines.length, 1);
+  assert.match(lines[0]!.message, /^Bitcoin is off: .*bitcoind/);
+});
+
+test('a program that ends at once is told with its words, and nothing stays behind', async (t) => {
+  const { dir, start } = await lab((task) => t.after(task));
+  await assert.rejects(start({ bitcoind: '/bin/false', bitcoin: true }), /does not run/);
+  if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);
+});
+
+test('Ctrl-C in the terminal reaches us and not the nodes', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc');
+  const { dir, start } = await lab((task) => t.after(task));
+  await start();
+  const group = async (pid: number) =>
+    (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[2];
+  for (const pid of await programsIn(dir)) {
+    assert.notEqual(await group(pid), await group(process.pid));
+  }
+});
+
+test('the node takes no peers and its folder keeps its password', async (t) => {
+  const { dir, start } = await lab((task) => t.after(task));
+  const devnet = await start();
+  const found = devnet.chains.find(({ chain }) => chain === bitcoinKey);
+  if (found === undefined) return t.skip(noBitcoin);
+  const url = new URL(found.rpcUrl);
+  assert.ok(url.password.length >= 32);
+  url.password = 'guess';
+  await assert.rejects(rpcTo(url.href)('getblockcount'));
+  const network = await rpcTo(found.rpcUrl)<{ connections: number }>('getnetworkinfo');
+  assert.equal(network.connections, 0);
+  assert.equal((await stat(join(dir, bitcoinKey, 'rpc.json'))).mode & 0o777, 0o600);
+  for (const pid of process.platform === 'linux' ? await programsIn(dir) : []) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+    assert.ok(!command.includes(new URL(found.rpcUrl).password));
+  }
+});
