@@ -42,8 +42,10 @@ export async function creationOf(
   signal: AbortSignal,
 ): Promise<Mark | null> {
   const { address, since } = known.watched;
-  let low = await firstBlock(watch, since, signal);
+  let low = Math.min(await firstBlock(watch, since, signal), head);
   let high = head;
+  // Clocks further apart than firstBlock() allows for.
+  if ((await codeAt(watch.rpc, address, low, signal)) !== '0x') low = 0;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if ((await codeAt(watch.rpc, address, middle, signal)) === '0x') low = middle + 1;

@@ -51,6 +51,8 @@ async function start(watch: Watch, head: Block, signal: AbortSignal): Promise<vo
   if (base === null) return;
   watch.blocks.splice(0, watch.blocks.length, { number, hash: base.hash, touched: new Set() });
   watch.followedFrom = number + 1;
+  // Another chain may have come in this one's place.
+  watch.hours.clear();
   for (const address of watch.known.keys()) watch.owed.add(address);
 }
 

@@ -1,4 +1,4 @@
-// The runtime code of Probe.sol (solc 0.8.37, paris, 200 runs). probe.test.ts compiles it again.
+// The runtime code of Probe.sol (solc 0.8.37, paris, 200 runs). preflight.test.ts compiles it anew.
 
 import type { Hex } from 'viem';
 

@@ -114,6 +114,7 @@ test('a token that takes its money out of the escrow leaves the leg seen, never 
     send(chain, accounts[9]!, { to: token, data: governed('setBalance', [address, value]) });
   for (const left of [999n, 0n]) {
     await set(left);
+    assert.equal(legStatus(await read(leg)), 'seen', 'at once, not only at depth');
     await mine(3);
     const short = await read(leg);
     assert.deepEqual([legStatus(short), short.balance, short.empty], ['seen', left, false]);
@@ -189,12 +190,15 @@ test('a funding that logs call deep, but whose code is not there at depth, is no
   const old = await chain.client.getBlock({ blockTag: 'latest' });
   await mine(10);
   await fund(chain, leg);
-  const shown = await readThrough(leg, async ({ method }, forward) => {
+  const lie: Lie = async ({ method }, forward) => {
     if (method !== 'eth_getLogs') return forward();
     const honest = (await forward()) as { result: unknown[] };
     return { result: [forged(leg, old), ...honest.result] };
-  });
-  assert.equal(legStatus(shown), 'seen');
+  };
+  assert.equal(legStatus(await readThrough(leg, lie)), 'seen');
+  const high = { ...leg, escrow: { ...leg.escrow, requiredConfirmations: 4 } };
+  await claim(chain, leg);
+  assert.equal((await readThrough(high, lie)).funded?.deep, false);
 });
 
 test('a claim log with the money still there is not believed without its receipt', async () => {

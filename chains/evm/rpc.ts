@@ -39,6 +39,8 @@ export type Rpc = {
 
 const pauseMs = 200;
 const rateLimited = new Set([-32005, -32016, 429]);
+/** A provider's other machine may not have the block yet that this one just named. */
+const notYet = /header not found|unknown block|block not found/i;
 
 /** The host only: the rest of a node's URL is often its key. */
 function hostOf(url: string): string {
@@ -75,7 +77,7 @@ export function rpcClient(options: RpcOptions): Rpc {
         preferred = at;
         return result;
       } catch (error) {
-        if (error instanceof RpcError && !rateLimited.has(error.code)) throw error;
+        if (error instanceof RpcError && !passing(error)) throw error;
         failure = error;
       }
     }
@@ -103,6 +105,11 @@ export function rpcClient(options: RpcOptions): Rpc {
           { cause },
         );
   }
+}
+
+/** Worth another try, here or at the next node. */
+function passing({ code, message }: RpcError): boolean {
+  return rateLimited.has(code) || notYet.test(message);
 }
 
 function isTimeout(error: unknown): boolean {
