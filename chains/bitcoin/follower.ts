@@ -264,10 +264,7 @@ async function continueJob(
     for (const tx of transactions) applyTransaction(index, tx, job.next);
     budget.blocks -= 1;
   }
-  for (const address of job.addresses) {
-    pastOf.delete(address);
-    index.touched.add(address);
-  }
+  for (const address of job.addresses) pastOf.delete(address);
   follower.job = null;
   return true;
 }

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { legStatus } from '../../core/facts.ts';
+import { escrowFacts, type EscrowSpend, fundingPayment, type Payment } from './escrow-facts.ts';
+
+const tip = 100;
+const wanted = 1_000n;
+const secret = '5e'.repeat(32);
+
+function pay(name: string, amount: bigint, height: number | null, spend: EscrowSpend | null = null) {
+  return { txid: name, vout: 0, amount, height, coinbase: false, spend };
+}
+const refund = (height: number | null): EscrowSpend => ({ txid: 'refund', height, secret: null });
+const claim = (height: number | null): EscrowSpend => ({ txid: 'claim', height, secret });
+
+const facts = (...payments: Payment[]) => escrowFacts({ payments, secret: null, tip }, wanted, 3);
+
+describe('escrow facts', () => {
+  it('count confirmations from the block that holds the payment', () => {
+    for (const [height, confirmations, deep] of [
+      [null, 0, false],
+      [100, 1, false],
+      [99, 2, false],
+      [98, 3, true],
+      [101, 0, false],
+    ] as const) {
+      const { funded } = facts(pay('a', wanted, height));
+      assert.deepEqual(funded, { txid: 'a', confirmations, deep });
+    }
+  });
+
+  it('never sum payments: less than the amount in one output is not funded, and refundable', () => {
+    const dust = facts(pay('a', 999n, 50), pay('b', 999n, 50));
+    assert.deepEqual([dust.funded, dust.balance, dust.empty], [null, 1_998n, false]);
+    assert.equal(legStatus(dust), 'unfunded');
+    assert.equal(facts(pay('a', 1_001n, 50)).funded?.txid, 'a', 'overpaid is funded');
+  });
+
+  it('take the payment that came to depth first, whatever is paid later', () => {
+    const first = pay('z', wanted, 90);
+    for (const others of [[pay('a', 9_999n, 91)], [pay('a', wanted, null)], [pay('b', 5n, 10)]]) {
+      assert.equal(facts(...others, first).funded?.txid, 'z');
+      assert.equal(facts(first, ...others).funded?.txid, 'z');
+    }
+  });
+
+  it('say claimed and refunded of the funding payment alone', () => {
+    const main = pay('main', wanted, 90);
+    const dustGone = facts(main, pay('dust', 10n, 80, refund(97)));
+    assert.deepEqual([legStatus(dustGone), dustGone.refunded, dustGone.balance], ['funded', null, wanted]);
+    const dustClaimed = facts(main, pay('dust', 10n, 80, claim(97)));
+    assert.deepEqual([legStatus(dustClaimed), dustClaimed.claimed], ['funded', null]);
+    const mainGone = facts({ ...main, spend: refund(95) }, pay('dust', 10n, 80));
+    assert.deepEqual([legStatus(mainGone), mainGone.balance, mainGone.empty], ['refunded', 10n, false]);
+    const both = facts({ ...main, spend: refund(95) }, pay('again', wanted, 96));
+    assert.deepEqual([legStatus(both), both.balance], ['refunded', wanted]);
+  });
+
+  it('say claimed when any full payment was claimed: the claimer has been paid', () => {
+    const paid = facts(pay('a', wanted, 80), pay('b', wanted, 81, claim(95)));
+    assert.deepEqual([legStatus(paid), paid.balance], ['claimed', wanted]);
+    const both = facts(pay('a', wanted, 80, refund(94)), pay('b', wanted, 81, claim(95)));
+    assert.equal(legStatus(both), 'claimed');
+  });
+
+  it('show a spend in the mempool at once, and count it at depth only', () => {
+    const seen = facts(pay('a', wanted, 80, claim(null)));
+    assert.deepEqual([legStatus(seen), seen.balance, seen.empty], ['funded', 0n, false]);
+    assert.deepEqual(seen.claimed, { txid: 'claim', confirmations: 0, deep: false });
+    assert.equal(facts(pay('a', wanted, 80, claim(99))).empty, false);
+    assert.equal(facts(pay('a', wanted, 80, claim(98))).empty, true);
+  });
+
+  it('do not count a coinbase before it can be spent', () => {
+    const mined = (height: number) => facts({ ...pay('a', wanted, height), coinbase: true });
+    assert.equal(mined(2).funded?.deep, false);
+    assert.equal(mined(1).funded?.deep, true);
+  });
+
+  it('keep the secret though the transaction that showed it is gone', () => {
+    const history = { payments: [pay('a', wanted, 80)], secret, tip };
+    const seen = escrowFacts(history, wanted, 3);
+    assert.deepEqual([seen.secret, seen.claimed, legStatus(seen)], [secret, null, 'funded']);
+  });
+
+  it('hold together for every history', () => {
+    const height = fc.option(fc.integer({ min: 1, max: tip }), { nil: null });
+    const spend = fc.option(
+      fc.record({
+        txid: fc.constantFrom('s1', 's2'),
+        height,
+        secret: fc.constantFrom(secret, null),
+      }),
+      { nil: null },
+    );
+    const payments = fc.uniqueArray(
+      fc.record({
+        txid: fc.string({ minLength: 1, maxLength: 2 }),
+        vout: fc.nat(2),
+        amount: fc.bigInt(1n, 2_000n),
+        height,
+        coinbase: fc.boolean(),
+        spend,
+      }),
+      { selector: ({ txid, vout }) => `${txid}:${vout}`, maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(payments, fc.integer({ min: 1, max: 6 }), (paid, required) => {
+        const history = { payments: paid, secret: null, tip };
+        const seen = escrowFacts(history, wanted, required);
+        assert.ok(seen.claimed === null || seen.refunded === null);
+        if (seen.claimed !== null || seen.refunded !== null) assert.ok(seen.funded !== null);
+        assert.equal(seen.funded === null, paid.every(({ amount }) => amount < wanted));
+        if (seen.balance > 0n) assert.equal(seen.empty, false);
+        // The order in which they were seen changes nothing.
+        const reversed = { ...history, payments: paid.toReversed() };
+        assert.deepEqual(escrowFacts(reversed, wanted, required), seen);
+        assert.deepEqual(fundingPayment(reversed, wanted), fundingPayment(history, wanted));
+      }),
+    );
+  });
+});
