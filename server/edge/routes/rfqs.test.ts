@@ -10,7 +10,7 @@ import {
   type TestMarket,
   type Trader,
   testMarket,
-} from '../../../test/support/market.ts';
+} from '../../../test/support/trading.ts';
 import { mostLiveRfqs } from '../../market/bounds.ts';
 import { prune } from '../../market/prune.ts';
 

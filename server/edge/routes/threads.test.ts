@@ -10,7 +10,7 @@ import {
   type TestMarket,
   type Trader,
   testMarket,
-} from '../../../test/support/market.ts';
+} from '../../../test/support/trading.ts';
 import { mostMessages, mostThreads } from '../../market/bounds.ts';
 
 let market: TestMarket;
