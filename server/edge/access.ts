@@ -3,7 +3,6 @@
 // be looked up.
 
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import type { Deps } from '../deps.ts';
 import type { Scope } from '../market/messages.ts';
 import { type Caller, type Keys, keyOf } from './auth.ts';
 import { type Budgets, type Spent, windowSeconds } from './budgets.ts';
@@ -25,6 +24,7 @@ export type Gate = (
 ) => void;
 
 export type GateState = {
+  readonly shortName: string;
   readonly keys: Keys;
   readonly budgets: Budgets;
   readonly routes: RouteTable;
@@ -38,125 +38,129 @@ export const baseHeaders = {
   'cache-control': 'no-store',
 };
 
-export function createGate(deps: Deps, state: GateState): Gate {
-  const { shortName } = deps.settings;
-  const { keys, budgets, routes } = state;
+/** A request at the gate. */
+type Visit = {
+  readonly state: GateState;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly done: HookHandlerDoneFunction;
+};
 
-  function refuse(
-    reply: FastifyReply,
-    code: HttpCode,
-    sentence: string,
-    headers: Record<string, string> = {},
-  ) {
-    sendRefusal(reply, { ...httpRefusal(code, sentence), headers }, shortName);
-  }
-
-  /** Sets the headers; false = over the budget, and answered. */
-  function within(reply: FastifyReply, spent: Spent, who: 'account' | 'client'): boolean {
-    setBudgetHeaders(reply, spent);
-    if (spent.allowed) return true;
-    const { limit, resetSeconds } = spent;
-    const sentence =
-      `too many requests for this ${who === 'account' ? 'account' : 'address'}` +
-      ` (${limit} in ${windowSeconds} s); try again in ${resetSeconds} s`;
-    const code = who === 'account' ? 'account_rate_limited' : 'rate_limited';
-    refuse(reply, code, sentence, { 'retry-after': String(resetSeconds) });
-    return false;
-  }
-
-  function anonymous(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: HookHandlerDoneFunction,
-    access: Access,
-  ) {
-    if (!within(reply, budgets.spendClient(request.ip), 'client')) return;
-    if (access.mint === true) {
-      const spent = budgets.spendMint(request.ip);
-      if (!spent.allowed) {
-        const { limit, resetSeconds } = spent;
-        const sentence =
-          `too many keys asked for from this address (${limit} an hour);` +
-          ` try again in ${resetSeconds} s`;
-        const headers = { 'retry-after': String(resetSeconds) };
-        return refuse(reply, 'mint_rate_limited', sentence, headers);
-      }
-    }
-    done();
-  }
-
-  function withoutKey(request: FastifyRequest, reply: FastifyReply, given: boolean) {
-    if (!within(reply, budgets.spendClient(request.ip), 'client')) return;
-    const headers = { 'www-authenticate': 'Bearer' };
-    if (given) {
-      return refuse(reply, 'key_invalid', 'the API key is invalid, revoked or expired', headers);
-    }
-    const sentence = 'an API key is needed: Authorization: Bearer <key>, or X-Api-Key: <key>';
-    refuse(reply, 'key_missing', sentence, headers);
-  }
-
-  function withKey(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: HookHandlerDoneFunction,
-    access: Access,
-    caller: Caller | null,
-  ) {
-    if (caller === null) return withoutKey(request, reply, true);
-    request.caller = caller;
-    if (!within(reply, budgets.spendCaller(caller), 'account')) return;
-    if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
-      const sentence = `this needs a key with the scope "${access.scope}"; this key has ${
-        caller.scopes.join(', ') || 'none'
-      }`;
-      return refuse(reply, 'scope_missing', sentence);
-    }
-    done();
-  }
-
-  function unknownRoute(request: FastifyRequest, reply: FastifyReply, isV1: boolean) {
-    if (isV1) {
-      const key = keyOf(request.headers);
-      const caller = key === null ? null : (keys.known(key) ?? null);
-      setBudgetHeaders(
-        reply,
-        caller === null ? budgets.spendClient(request.ip) : budgets.spendCaller(caller),
-      );
-    }
-    const path = request.url.split('?')[0] ?? '';
-    const allowed = routes.methodsOf(path);
-    if (allowed.length === 0 || allowed.includes(request.method)) {
-      return refuse(reply, 'not_found', 'there is nothing at this path');
-    }
-    const allow = allowed.join(', ');
-    const sentence = `this path takes ${allow}, not ${request.method}`;
-    refuse(reply, 'method_not_allowed', sentence, { allow });
-  }
-
+export function createGate(state: GateState): Gate {
+  const { budgets, keys } = state;
   return (request, reply, done) => {
     reply.headers(baseHeaders);
-    const isV1 = request.url.startsWith('/v1');
-    if (state.closing) {
-      if (isV1) setBudgetHeaders(reply, budgets.spendClient(request.ip));
-      const headers = { 'retry-after': '5', connection: 'close' };
-      return refuse(reply, 'shutting_down', 'the server is shutting down', headers);
-    }
-    if (request.is404) return unknownRoute(request, reply, isV1);
+    const visit = { state, request, reply, done };
+    if (state.closing) return shuttingDown(visit);
+    if (request.is404) return unknownRoute(visit);
     const { access } = request.routeOptions.config;
     if (access === undefined) return done();
-    if (access.kind === 'open') return anonymous(request, reply, done, access);
+    if (access.kind === 'open') return anonymous(visit, access);
     const key = keyOf(request.headers);
-    if (key === null) return withoutKey(request, reply, false);
+    if (key === null) return withoutKey(visit, false);
     const known = keys.known(key);
-    if (known !== undefined) return withKey(request, reply, done, access, known);
+    if (known !== undefined) return withKey(visit, access, known);
     keys.find(key).then(
-      (caller) => withKey(request, reply, done, access, caller),
+      (caller) => withKey(visit, access, caller),
       (error: Error) => {
         setBudgetHeaders(reply, budgets.spendClient(request.ip));
         done(error);
       },
     );
   };
+}
+
+function shuttingDown(visit: Visit) {
+  const { state, request, reply } = visit;
+  if (isV1(request)) setBudgetHeaders(reply, state.budgets.spendClient(request.ip));
+  const headers = { 'retry-after': '5', connection: 'close' };
+  refuse(visit, 'shutting_down', 'the server is shutting down', headers);
+}
+
+function unknownRoute(visit: Visit) {
+  const { state, request, reply } = visit;
+  const { budgets, keys, routes } = state;
+  if (isV1(request)) {
+    const key = keyOf(request.headers);
+    const caller = key === null ? null : (keys.known(key) ?? null);
+    setBudgetHeaders(
+      reply,
+      caller === null ? budgets.spendClient(request.ip) : budgets.spendCaller(caller),
+    );
+  }
+  const allowed = routes.methodsOf(request.url.split('?')[0] ?? '');
+  if (allowed.length === 0 || allowed.includes(request.method)) {
+    return refuse(visit, 'not_found', 'there is nothing at this path');
+  }
+  const allow = allowed.join(', ');
+  const sentence = `this path takes ${allow}, not ${request.method}`;
+  refuse(visit, 'method_not_allowed', sentence, { allow });
+}
+
+function anonymous(visit: Visit, access: Access) {
+  const { state, request, done } = visit;
+  if (!within(visit, state.budgets.spendClient(request.ip), 'address')) return;
+  if (access.mint === true) {
+    const { allowed, limit, resetSeconds } = state.budgets.spendMint(request.ip);
+    if (!allowed) {
+      const sentence =
+        `too many keys asked for from this address (${limit} an hour);` +
+        ` try again in ${resetSeconds} s`;
+      const headers = { 'retry-after': String(resetSeconds) };
+      return refuse(visit, 'mint_rate_limited', sentence, headers);
+    }
+  }
+  done();
+}
+
+function withoutKey(visit: Visit, given: boolean) {
+  const { state, request } = visit;
+  if (!within(visit, state.budgets.spendClient(request.ip), 'address')) return;
+  const headers = { 'www-authenticate': 'Bearer' };
+  if (given) {
+    return refuse(visit, 'key_invalid', 'the API key is invalid, revoked or expired', headers);
+  }
+  const sentence = 'an API key is needed: Authorization: Bearer <key>, or X-Api-Key: <key>';
+  refuse(visit, 'key_missing', sentence, headers);
+}
+
+function withKey(visit: Visit, access: Access, caller: Caller | null) {
+  if (caller === null) return withoutKey(visit, true);
+  const { state, request, done } = visit;
+  request.caller = caller;
+  if (!within(visit, state.budgets.spendCaller(caller), 'account')) return;
+  if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
+    const held = caller.scopes.join(', ');
+    const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
+    return refuse(visit, 'scope_missing', sentence);
+  }
+  done();
+}
+
+/** Sets the headers; false = over the budget, and answered. */
+function within(visit: Visit, spent: Spent, whose: 'account' | 'address'): boolean {
+  setBudgetHeaders(visit.reply, spent);
+  if (spent.allowed) return true;
+  const { limit, resetSeconds } = spent;
+  const sentence =
+    `too many requests for this ${whose} (${limit} in ${windowSeconds} s);` +
+    ` try again in ${resetSeconds} s`;
+  const code = whose === 'account' ? 'account_rate_limited' : 'rate_limited';
+  refuse(visit, code, sentence, { 'retry-after': String(resetSeconds) });
+  return false;
+}
+
+function isV1(request: FastifyRequest): boolean {
+  return request.url.startsWith('/v1');
+}
+
+function refuse(
+  { state, reply }: Visit,
+  code: HttpCode,
+  sentence: string,
+  headers: Record<string, string> = {},
+): void {
+  sendRefusal(reply, { ...httpRefusal(code, sentence), headers }, state.shortName);
 }
 
 export function setBudgetHeaders(reply: FastifyReply, spent: Spent): void {

@@ -67,7 +67,7 @@ export async function buildApp(
   const keys = createKeys(deps);
   const budgets = createBudgets(deps.settings, deps.now);
   const routes = createRouteTable();
-  const state = { keys, budgets, routes, closing: false };
+  const state = { shortName, keys, budgets, routes, closing: false };
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -101,7 +101,7 @@ export async function buildApp(
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) routes.add(each, url);
   });
-  app.addHook('onRequest', createGate(deps, state));
+  app.addHook('onRequest', createGate(state));
   let sweeping: NodeJS.Timeout | undefined;
   app.addHook('preClose', async () => {
     state.closing = true;
