@@ -7,15 +7,19 @@ import {proxyInitCode} from "../src/ProxyCode.sol";
 
 /// @notice deployment.json against the EVM: what every other program takes for granted.
 contract PinnedTest is Base {
-    bytes internal constant DEPLOYER = hex"7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
-        hex"e03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3";
+    bytes32 internal constant MASK = ~bytes32(uint256(0x1f));
+    bytes internal constant REST =
+        hex"3601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3";
 
     function test_the_deployer_makes_exactly_what_is_pinned_and_only_once() public {
         string memory pinned = vm.readFile("deployment.json");
         string memory artifact = vm.readFile("artifacts/ParleyFactory.json");
         bytes memory initCode = vm.parseJsonBytes(artifact, ".bytecode");
         address deployer = vm.parseJsonAddress(pinned, ".deployer.address");
-        vm.etch(deployer, DEPLOYER);
+        vm.etch(deployer, bytes.concat(hex"7f", MASK, REST));
+        vm.assertEq(
+            deployer.codehash, vm.parseJsonBytes32(pinned, ".deployer.codeHash"), "deployer"
+        );
         bytes memory input = bytes.concat(vm.parseJsonBytes32(pinned, ".salt"), initCode);
         (bool made,) = deployer.call(input);
         vm.assertTrue(made, "deployed");
