@@ -298,3 +298,32 @@ test('a failure in the middle loses nothing: the next call reports it', async ()
     await flaky.stop();
   }
 });
+
+test('following ten thousand escrows asks the node no more than following one', async () => {
+  const leg = await newLeg(chain);
+  const counts: number[] = [];
+  for (const others of [0, 10_000]) {
+    let asked = 0;
+    const counting = await lyingNode(chain.rpcUrl, (_request, forward) => {
+      asked += 1;
+      return forward();
+    });
+    try {
+      const adapter = adapterOf({ rpcUrls: [counting.url] });
+      const many = Array.from({ length: others }, (_, at) => {
+        const hex = at.toString(16).padStart(40, '0');
+        return { ...leg.escrow, address: `0x${hex}` };
+      });
+      adapter.watch([leg.escrow, ...many]);
+      assert.equal((await touched(adapter)).length, others + 1);
+      asked = 0;
+      await mine(2);
+      assert.deepEqual(await touched(adapter), []);
+      counts.push(asked);
+    } finally {
+      await counting.stop();
+    }
+  }
+  assert.equal(counts[0], counts[1]);
+  assert.ok((counts[0] ?? 99) < 10, `${counts[0]} requests`);
+});

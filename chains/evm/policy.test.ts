@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brokenInequalities } from '../../core/deadlines.ts';
+import { bitcoinPolicies } from '../bitcoin/policy.ts';
 import { evmChains } from './policy.ts';
 
 const settings = Object.entries(evmChains);
@@ -15,6 +16,22 @@ test('every pair of EVM chains keeps every inequality, at either depth', () => {
             { policy: long, depth: longDepth },
           );
           assert.deepEqual(broken, [], `${shortName} short, ${longName} long`);
+        }
+      }
+    }
+  }
+});
+
+test('every EVM chain keeps every inequality below Bitcoin, which is always the long leg', () => {
+  for (const [name, { policy: short }] of settings) {
+    for (const long of Object.values(bitcoinPolicies)) {
+      for (const shortDepth of [short.normal, short.high]) {
+        for (const longDepth of [long.normal, long.high]) {
+          const broken = brokenInequalities(
+            { policy: short, depth: shortDepth },
+            { policy: long, depth: longDepth },
+          );
+          assert.deepEqual(broken, [], name);
         }
       }
     }
