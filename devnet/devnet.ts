@@ -126,7 +126,7 @@ async function startBitcoin(
 ): Promise<DevChain | null> {
   const named = options.bitcoind ?? process.env.PARLEY_BITCOIND;
   try {
-    const bitcoind = await findBitcoind(named, options.signal);
+    const bitcoind = await findBitcoind(named, join(dir, 'bitcoind'), options.signal);
     const mockTime = clock.isMoved() ? clock.now() : null;
     const node = await startBitcoind(bitcoind, join(dir, bitcoinKey), mockTime);
     return await stoppedOnError(node.running, () => bitcoinChain(bitcoinKey, node, clock));
