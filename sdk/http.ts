@@ -68,11 +68,11 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 /**
  * Reads repeat freely. Effects carry an idempotency key, so a repeat is the same effect; a 504 was
- * not stored and changed nothing. 409 `in_progress` is a twin still running.
+ * not stored and changed nothing. 409 `still_running` is a twin not yet done.
  */
 function repeatable(error: ParleyApiError): boolean {
   const { status, code } = error;
-  return [0, 429, 502, 503, 504].includes(status) || (status === 409 && code === 'in_progress');
+  return [0, 429, 502, 503, 504].includes(status) || (status === 409 && code === 'still_running');
 }
 
 function address(options: HttpOptions, request: Request): string {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import { nothingSeen } from '../core/facts.ts';
 import { hashlockOf } from '../core/hashlock.ts';
 import type { Party } from '../core/trade.ts';
 import type { ParleyClient } from './client.ts';
@@ -249,6 +250,30 @@ test('a crash before or after each step is resumed, and nothing is funded twice'
     assert.ok([...kinds].some((kind) => kind.startsWith('after') && kind.includes('claim')));
     assert.ok(kinds.has('after sending'));
   }
+  const paid = had - (await satsOf('taker'));
+  assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
+});
+
+test('a node that lags behind and shows no funding yet does not make it fund again', limits, async () => {
+  const scene = chains.swap();
+  const had = await satsOf('taker');
+  const taker = await sideOf(scene, 'taker');
+  await until(taker, isFunded);
+  const blind = { until: performance.now() + 2_500, looks: 0 };
+  const sources = new Map(
+    [...taker.sources].map(([chain, source]) => {
+      const { adapter } = source;
+      const readEscrow: typeof adapter.readEscrow = async (escrow, signal) => {
+        if (performance.now() > blind.until) return adapter.readEscrow(escrow, signal);
+        blind.looks += 1;
+        return nothingSeen;
+      };
+      return [chain, { ...source, adapter: { ...adapter, readEscrow } }] as const;
+    }),
+  );
+  const isDeep = ({ step, text }: Progress) => step === 'seen' && text.endsWith('is deep');
+  await until({ ...taker, sources }, isDeep);
+  assert.ok(blind.looks > 4, `it looked only ${blind.looks} times`);
   const paid = had - (await satsOf('taker'));
   assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
 });

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Agreeing, accept } from './agree.ts';
+import type { ParleyClient } from './client.ts';
+import { VerificationError } from './errors.ts';
+import { memoryStore } from './stores/memory.ts';
+import type { Store } from './stores/store.ts';
+import { bitcoinOf, evmOf, honestSwap, now, tradeOf, views } from './testing/honest.ts';
+import type { Thread } from './types.ts';
+
+const trade = tradeOf('taker');
+const { base, quote } = trade;
+
+function thread(alter: Partial<Thread> = {}): Thread {
+  const { rfqId, threadId: id, makerId, takerId } = trade;
+  const quoteAmount = trade.quoteAmount.toString();
+  const known = { id, rfqId, makerId, takerId, quoteAmount, initiator: 'taker', swapId: null };
+  return { ...known, ...alter } as Thread;
+}
+
+type Words = { quoteAmount: string; hashlock?: string };
+
+function agreeing(party: 'maker' | 'taker', store: Store, said: Words[], shown = thread()) {
+  const client = {
+    thread: async () => shown,
+    accept: async (_: string, words: Words) => {
+      said.push(words);
+      if (words.hashlock !== undefined) {
+        assert.ok(await store.getSecret(words.hashlock), 'told before it was kept');
+      }
+      return { thread: shown, ...(said.length > 1 ? { swap: honestSwap(party) } : {}) };
+    },
+  } as unknown as ParleyClient;
+  const input: Agreeing = {
+    client,
+    userId: party === 'maker' ? trade.makerId : trade.takerId,
+    rfq: {
+      id: trade.rfqId,
+      direction: 'sell_base',
+      baseAssetId: base.id,
+      baseAmount: trade.baseAmount.toString(),
+      quoteAssetId: quote.id,
+    },
+    threadId: trade.threadId,
+    quoteAmount: trade.quoteAmount,
+    base,
+    quote,
+    views,
+    destinationOn: (chain) => (chain === base.chain ? bitcoinOf(party) : evmOf(party)),
+    store,
+    now: () => now - 5,
+  };
+  return input;
+}
+
+test('the initiator keeps a secret before it tells the hashlock, and says it again after a crash', async () => {
+  const said: Words[] = [];
+  const store = memoryStore();
+  const input = agreeing('taker', store, said);
+  const first = await accept(input);
+  const again = await accept({ ...input, now: () => now });
+  assert.equal(first.swapId, null);
+  assert.equal(again.swapId, honestSwap('taker').id);
+  assert.ok(said[0]?.hashlock);
+  assert.deepEqual(said[0], said[1]);
+  assert.deepEqual(again.trade, first.trade);
+  assert.deepEqual(first.trade, { ...trade, hashlock: said[0]?.hashlock });
+});
+
+test('the other side tells no hashlock, and its trade is the mirror of the first', async () => {
+  const said: Words[] = [];
+  const { trade: own } = await accept(agreeing('maker', memoryStore(), said));
+  assert.deepEqual(said, [{ quoteAmount: '600000000' }]);
+  assert.deepEqual(own, tradeOf('maker'));
+});
+
+test('a thread that differs from what the customer knows is refused before anything is said', async () => {
+  const lies: Partial<Thread>[] = [
+    { quoteAmount: '600000001' },
+    { rfqId: trade.threadId },
+    { initiator: 'maker' },
+    { takerId: trade.makerId, makerId: trade.rfqId },
+    { id: trade.rfqId },
+  ];
+  for (const lie of lies) {
+    const said: Words[] = [];
+    await assert.rejects(
+      accept(agreeing('taker', memoryStore(), said, thread(lie))),
+      VerificationError,
+      JSON.stringify(lie),
+    );
+    assert.deepEqual(said, []);
+  }
+});
