@@ -1,6 +1,6 @@
 // The server's own secrets: what signs cursors and what encrypts stored replies. From the setting
-// encryptionKey (32 bytes, hex or base64; several, by commas, while one is being replaced: the first
-// encrypts, all decrypt), else from a file in the server's home, made on first use.
+// encryptionKey (32 bytes, hex or base64; several, by commas, while one is being replaced: the
+// first encrypts, all decrypt), else from a file in the server's home, made on first use.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';

@@ -1,9 +1,9 @@
 // What every request passes before its operation: not shutting down, route, key, budget, scope, in
-// this order. Sets the headers that every /v1 answer carries. Nothing here waits unless a key has to
-// be looked up.
+// this order. Sets the headers that every /v1 answer carries. Nothing here waits unless a key has
+// to be looked up.
 
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import type { Scope } from '../market/messages.ts';
+import type { Scope } from '../scopes.ts';
 import { type Caller, type Keys, keyOf } from './auth.ts';
 import { type Budgets, type Spent, windowSeconds } from './budgets.ts';
 import { type HttpCode, HttpError, httpRefusal, sendRefusal } from './errors.ts';

@@ -1,13 +1,13 @@
 // Who is calling: the key of a request, and the account behind it.
 //
-// A key that was looked up is remembered for at most one second, so a key revoked by another process
-// works for at most one second more; one revoked by this process stops at once (`forget`).
+// A key that was looked up is remembered for at most one second, so a key revoked by another
+// process works for at most one second more; one revoked by this process stops at once (`forget`).
 
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { findLiveKey } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
-import type { Scope } from '../market/messages.ts';
+import type { Scope } from '../scopes.ts';
 
 export type Caller = {
   readonly accountId: string;

@@ -38,8 +38,8 @@ export function createBudgets(
   const mintWindow = mintWindowSeconds * 1_000;
   const { rateLimit, mintLimit } = settings;
   return {
-    // A key's own bucket is as large as its account's, and whatever it spends is spent from both, so
-    // it is never the tighter of the two: the account's alone is kept.
+    // A key's own bucket is as large as its account's, and whatever it spends is spent from both,
+    // so it is never the tighter of the two: the account's alone is kept.
     spendCaller: ({ accountId }) => spend(accounts, accountId, now(), window, rateLimit, most),
     spendClient: (ip) => spend(clients, clientNetwork(ip), now(), window, rateLimit, most),
     spendMint: (ip) => spend(mints, clientNetwork(ip), now(), mintWindow, mintLimit, most),

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
-import type { Scope } from '../market/messages.ts';
+import type { Scope } from '../scopes.ts';
 import { type Access, callerOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed } from './body.ts';
@@ -56,7 +56,7 @@ export type CommandSpec<
   readonly before?: (input: Input<P, Q, B> & { signal: AbortSignal }) => Promise<Prepared>;
   /** The effect. What it throws is rolled back; a refusal is stored as the reply. */
   readonly run: (tx: Tx, input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
-  /** Instead of `run` where there is no Idempotency-Key: commits by itself, with others' effects. */
+  /** Instead of `run` without an Idempotency-Key: commits by itself, with others' effects. */
   readonly grouped?: (input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
   /** Asked before a stored reply is given again; throws where it must not be. */
   readonly replay?: (tx: Tx, input: Input<P, Q, B> & { reply: Stored }) => Promise<void>;

@@ -16,7 +16,7 @@ export function cursorSecret(deps: Pick<Deps, 'settings'>): Uint8Array {
   return keyringOf(deps.settings).cursorSecret;
 }
 
-/** `filters` names the list and what it is filtered by; `position` is where the next page starts. */
+/** `filters` names the list and its filters; `position` is where the next page starts. */
 export function encodeCursor(
   secret: Uint8Array,
   filters: Filters,

@@ -9,7 +9,8 @@ import { countLiveKeys, insertKey, revokeKeys } from '../db/keys.ts';
 import { findLogin, insertLogin } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
 import { type RandomBytes, uuidv7 } from '../ids.ts';
-import { checkMessage, keyTermsOf, mustName, nonceOf, type Scope } from './messages.ts';
+import type { Scope } from '../scopes.ts';
+import { checkMessage, keyTermsOf, mustName, nonceOf } from './messages.ts';
 import { withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, type ServedFamily } from './proofs.ts';
 

@@ -4,9 +4,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
-
-export const scopes = ['read', 'taker', 'maker'] as const;
-export type Scope = (typeof scopes)[number];
+import { type Scope, scopes } from '../scopes.ts';
 
 export const longestMessage = 4_096;
 const longestName = 80;

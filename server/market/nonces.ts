@@ -1,5 +1,5 @@
-// Nonces in three pools, so that a signature collected for one purpose is good for no other. Used up
-// by the first proof that shows one, whether or not its signature holds.
+// Nonces in three pools, so that a signature collected for one purpose is good for no other. Used
+// up by the first proof that shows one, whether or not its signature holds.
 
 import { ParleyError } from '../../core/errors.ts';
 import { deleteNonces, insertNonce, type Pool, unuseNonce, useNonce } from '../db/nonces.ts';

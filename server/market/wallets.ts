@@ -64,7 +64,7 @@ export async function checkProof(
   return { family, address, pubkey, authorised: login !== null };
 }
 
-/** The authorization's text, read: it must come from a login wallet and name what it vouches for. */
+/** The authorization's text: it must come from a login wallet and name what it vouches for. */
 async function readAuthorization(
   deps: Deps,
   accountId: string,

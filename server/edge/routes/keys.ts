@@ -45,6 +45,7 @@ function servedRail(rail: string): ServedFamily {
   if (served !== undefined) return served;
   throw new ParleyError(
     'bad_chain',
-    `this deployment does not serve ${rail} wallets yet; sign in with ${servedFamilies.join(' or ')}`,
+    `this deployment does not serve ${rail} wallets yet;` +
+      ` sign in with ${servedFamilies.join(' or ')}`,
   );
 }
