@@ -216,6 +216,15 @@ test('a program that ends at once is told with its words, and nothing stays behi
   if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);
 });
 
+test('a node that hangs is ended by force, within a limit', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc');
+  const { dir, start } = await lab((task) => t.after(task));
+  const devnet = await start({ bitcoin: false });
+  for (const pid of await programsIn(dir)) process.kill(pid, 'SIGSTOP');
+  await devnet.stop();
+  assert.deepEqual(await programsIn(dir), []);
+});
+
 test('Ctrl-C in the terminal reaches us and not the nodes', async (t) => {
   if (process.platform !== 'linux') return t.skip('reads /proc');
   const { dir, start } = await lab((task) => t.after(task));

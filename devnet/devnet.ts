@@ -19,6 +19,7 @@ import { type Queue, queue } from './queue.ts';
 
 /** Two blocks a second while something waits to get deep. */
 const tickMs = 500;
+const miningStopMs = 2_000;
 const bitcoinKey = 'bitcoin-regtest';
 
 export type DevnetOptions = {
@@ -63,7 +64,8 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   let chains: readonly DevChain[] = [];
   let mining: Mining | null = null;
   const stopChains = async () => {
-    await mining?.stop();
+    // A node that hangs must not hold up its own end.
+    await Promise.race([mining?.stop(), sleep(miningStopMs, undefined, { ref: false })]);
     await Promise.all(chains.map((chain) => chain.stop()));
     await lock.release();
   };
