@@ -15,8 +15,8 @@ import {
   movedBy,
   noShow,
   type Plan,
-  settled,
   type Scene,
+  settled,
 } from './demo/trades.ts';
 
 const usage = `usage: npm run demo [-- --url URL] [--dev URL] [--json]
@@ -88,7 +88,8 @@ async function play(
   };
   const all = await playAll(playing, plans, move);
   for (const { plan, durationMs, txids, problems } of all) {
-    const status = problems.length > 0 ? 'failed' : plan.ends === 'settled' ? 'settled' : 'refunded';
+    const status =
+      problems.length > 0 ? 'failed' : plan.ends === 'settled' ? 'settled' : 'refunded';
     report.swap({ pair: plan.pair, status, durationMs, txids });
   }
   const differences = await differencesOf([alice, bob], place, { plans, before, sent });

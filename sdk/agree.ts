@@ -6,7 +6,7 @@ import { givenByMaker, givenByTaker } from '../core/trade.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
 import { VerificationError } from './errors.ts';
 import { newHashlock, type SecretStore, type TradeStore } from './stores/store.ts';
-import { type ChainViews, ownLegs, type OwnTrade, type PinnedAsset } from './trade.ts';
+import { type ChainViews, type OwnTrade, ownLegs, type PinnedAsset } from './trade.ts';
 import type { Rfq, Thread } from './types.ts';
 import { mustEqual } from './verify.ts';
 

@@ -113,10 +113,7 @@ function market(options: HttpOptions) {
       return (await call<{ rfq: Rfq }>(options, effect('POST', path, undefined, how))).rfq;
     },
     threadsOfRfq: (id: string, query: PageOptions = {}, how: CallOptions = {}) =>
-      call<Page<'threads', Thread>>(
-        options,
-        get(`/v1/rfqs/${segment(id)}/threads`, query, how),
-      ),
+      call<Page<'threads', Thread>>(options, get(`/v1/rfqs/${segment(id)}/threads`, query, how)),
     quote: async (rfqId: string, quoteAmount: string, how: CallOptions = {}) => {
       const path = `/v1/rfqs/${segment(rfqId)}/quotes`;
       const body = { quoteAmount };
@@ -162,12 +159,8 @@ function settlement(options: HttpOptions) {
       call<Built>(options, effect('POST', leg(id, name, 'fund'), undefined, how)),
     claim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
       call<Built>(options, effect('POST', leg(id, name, 'claim'), { secret }, how)),
-    refund: (
-      id: string,
-      name: LegName,
-      query: { escrow?: string } = {},
-      how: CallOptions = {},
-    ) => call<Built>(options, effect('POST', leg(id, name, 'refund'), undefined, how, query)),
+    refund: (id: string, name: LegName, query: { escrow?: string } = {}, how: CallOptions = {}) =>
+      call<Built>(options, effect('POST', leg(id, name, 'refund'), undefined, how, query)),
     broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>
       call<{ txid: string }>(options, effect('POST', '/v1/tx/broadcast', { chain, signed }, how)),
   };

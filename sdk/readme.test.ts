@@ -30,7 +30,9 @@ function run(file: string, cwd: string, env: Record<string, string>) {
   });
 }
 
-test('the example of the README runs as it stands, and both are paid', { timeout: 200_000 }, async () => {
+test('the example of the README runs as it stands, and both are paid', {
+  timeout: 200_000,
+}, async () => {
   const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
   const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
   assert.match(example, /await settle|settle\(/);
@@ -38,7 +40,8 @@ test('the example of the README runs as it stands, and both are paid', { timeout
   const market = await ownMarket();
   try {
     const file = join(dir, 'example.ts');
-    const placed = example.replaceAll(`from './`, `from '${pathToFileURL(`${root}/`).href}`);
+    const base = pathToFileURL(`${root}/`).href;
+    const placed = example.replaceAll(/(?<=from ')\.\//g, base);
     await writeFile(file, placed);
     const { code, said } = await run(file, dir, { URL: market.url, DEV: market.dev });
     assert.equal(code, 0, said);

@@ -8,7 +8,7 @@ import type { Party } from '../core/trade.ts';
 import type { ParleyClient } from './client.ts';
 import { VerificationError } from './errors.ts';
 import { sleep } from './http.ts';
-import { type Outcome, type Progress, settle, type SettleInput } from './settle.ts';
+import { type Outcome, type Progress, type SettleInput, settle } from './settle.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
 import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
 import { coreCoins } from './wallets/coins.ts';
@@ -78,49 +78,56 @@ test('with the market killed after funding, both sides claim alone', limits, asy
   const maker = await sideOf(scene, 'maker');
   await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
   scene.market.die();
-  const ends = await Promise.all([
-    settle({ ...taker, client: null }),
-    settle(maker),
-  ]);
+  const ends = await Promise.all([settle({ ...taker, client: null }), settle(maker)]);
   assert.deepEqual(
     ends.map(({ end }) => end),
     ['received', 'received'],
   );
 });
 
-test('a market that says "funded, deep" of empty escrows gets no money and no secret', limits, async () => {
-  const scene = chains.swap();
-  scene.market.lie((swap) => {
-    const deep = { status: 'funded', confirmations: 99, fundTx: 'ab'.repeat(32) } as const;
-    const a = { ...swap.legs.a, ...deep };
-    const b = { ...swap.legs.b, ...deep };
-    const next = (['initiator', 'counterparty'] as const).flatMap((by) => [
-      { by, action: 'fund', leg: 'a', before: null, why: 'lie' } as const,
-      { by, action: 'claim', leg: 'a', before: null, why: 'lie' } as const,
-    ]);
-    return { ...swap, status: 'counterparty_funded', legs: { a, b }, next };
-  });
-  const told: Progress[] = [];
-  const stop = new AbortController();
-  const watch = { signal: stop.signal, onProgress: (each: Progress) => void told.push(each) };
-  // The counterparty is told that the initiator funded; nobody did.
-  const maker = settle(await sideOf(scene, 'maker', watch));
-  await sleep(3_000);
-  assert.deepEqual(told.filter(isFunded), []);
-  assert.ok(!scene.market.calls.includes('maker fund a'));
-  // The initiator funds its leg, and is told that the other one is there: it keeps its secret.
-  const makerStopped = assert.rejects(maker);
-  const alone = chains.swap();
-  alone.market.lie((swap) => ({ ...swap, status: 'counterparty_funded' }));
-  const taker = settle(await sideOf(alone, 'taker', watch));
-  const takerStopped = assert.rejects(taker);
-  while (!told.some(isFunded)) await sleep(100);
-  await sleep(3_000);
-  assert.deepEqual(told.filter(({ step }) => step === 'claimed'), []);
-  assert.deepEqual(alone.market.calls.filter((call) => call.includes('claim')), []);
-  stop.abort();
-  await Promise.all([makerStopped, takerStopped]);
-});
+test(
+  'a market that says "funded, deep" of empty escrows gets no money and no secret',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    scene.market.lie((swap) => {
+      const deep = { status: 'funded', confirmations: 99, fundTx: 'ab'.repeat(32) } as const;
+      const a = { ...swap.legs.a, ...deep };
+      const b = { ...swap.legs.b, ...deep };
+      const next = (['initiator', 'counterparty'] as const).flatMap((by) => [
+        { by, action: 'fund', leg: 'a', before: null, why: 'lie' } as const,
+        { by, action: 'claim', leg: 'a', before: null, why: 'lie' } as const,
+      ]);
+      return { ...swap, status: 'counterparty_funded', legs: { a, b }, next };
+    });
+    const told: Progress[] = [];
+    const stop = new AbortController();
+    const watch = { signal: stop.signal, onProgress: (each: Progress) => void told.push(each) };
+    // The counterparty is told that the initiator funded; nobody did.
+    const maker = settle(await sideOf(scene, 'maker', watch));
+    await sleep(3_000);
+    assert.deepEqual(told.filter(isFunded), []);
+    assert.ok(!scene.market.calls.includes('maker fund a'));
+    // The initiator funds its leg, and is told that the other one is there: it keeps its secret.
+    const makerStopped = assert.rejects(maker);
+    const alone = chains.swap();
+    alone.market.lie((swap) => ({ ...swap, status: 'counterparty_funded' }));
+    const taker = settle(await sideOf(alone, 'taker', watch));
+    const takerStopped = assert.rejects(taker);
+    while (!told.some(isFunded)) await sleep(100);
+    await sleep(3_000);
+    assert.deepEqual(
+      told.filter(({ step }) => step === 'claimed'),
+      [],
+    );
+    assert.deepEqual(
+      alone.market.calls.filter((call) => call.includes('claim')),
+      [],
+    );
+    stop.abort();
+    await Promise.all([makerStopped, takerStopped]);
+  },
+);
 
 test('a market that alters an escrow or a key is refused before money moves', limits, async () => {
   const scene = chains.swap();
@@ -153,25 +160,29 @@ test('a funding that pays somebody else is refused', limits, async () => {
   );
 });
 
-test('a claim altered by the market is built alone instead: the money is not left', limits, async () => {
-  const scene = chains.swap();
-  const client = scene.market.client('maker');
-  const lying = {
-    ...client,
-    claim: async (...args: Parameters<ParleyClient['claim']>) => ({
-      ...(await client.claim(...args)),
-      feeSats: '1',
-    }),
-  } as ParleyClient;
-  const told: Progress[] = [];
-  const onProgress = (each: Progress) => void told.push(each);
-  const [, maker] = await Promise.all([
-    settle(await sideOf(scene, 'taker')),
-    settle(await sideOf(scene, 'maker', { client: lying, onProgress })),
-  ]);
-  assert.equal(maker.end, 'received');
-  assert.ok(told.some(({ step, text }) => step === 'market_lied' && text.startsWith('feeSats')));
-});
+test(
+  'a claim altered by the market is built alone instead: the money is not left',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const client = scene.market.client('maker');
+    const lying = {
+      ...client,
+      claim: async (...args: Parameters<ParleyClient['claim']>) => ({
+        ...(await client.claim(...args)),
+        feeSats: '1',
+      }),
+    } as ParleyClient;
+    const told: Progress[] = [];
+    const onProgress = (each: Progress) => void told.push(each);
+    const [, maker] = await Promise.all([
+      settle(await sideOf(scene, 'taker')),
+      settle(await sideOf(scene, 'maker', { client: lying, onProgress })),
+    ]);
+    assert.equal(maker.end, 'received');
+    assert.ok(told.some(({ step, text }) => step === 'market_lied' && text.startsWith('feeSats')));
+  },
+);
 
 class Crash extends Error {}
 
@@ -221,62 +232,70 @@ async function throughCrashes(input: SettleInput, restarts: number): Promise<Out
   }
 }
 
-test('a crash before or after each step is resumed, and nothing is funded twice', limits, async () => {
-  const scene = chains.swap();
-  const had = await satsOf('taker');
-  const crashes: Record<Party, string[]> = { taker: [], maker: [] };
-  const ends = await Promise.all(
-    (['taker', 'maker'] as const).map(async (party) => {
-      const side = await sideOf(scene, party);
-      return throughCrashes(
-        {
-          ...side,
-          store: crashing(side.store, crashes[party]),
-          client: breaking(scene.market.client(party), crashes[party]),
-        },
-        30,
-      );
-    }),
-  );
-  assert.deepEqual(
-    ends.map(({ end }) => end),
-    ['received', 'received'],
-  );
-  for (const party of ['taker', 'maker'] as const) {
-    const kinds = new Set(crashes[party]);
-    for (const kind of ['before terms', 'after terms', 'before funding', 'after funding']) {
-      assert.ok(kinds.has(kind), `${party} never crashed ${kind}: ${[...kinds].join(', ')}`);
+test(
+  'a crash before or after each step is resumed, and nothing is funded twice',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const had = await satsOf('taker');
+    const crashes: Record<Party, string[]> = { taker: [], maker: [] };
+    const ends = await Promise.all(
+      (['taker', 'maker'] as const).map(async (party) => {
+        const side = await sideOf(scene, party);
+        return throughCrashes(
+          {
+            ...side,
+            store: crashing(side.store, crashes[party]),
+            client: breaking(scene.market.client(party), crashes[party]),
+          },
+          30,
+        );
+      }),
+    );
+    assert.deepEqual(
+      ends.map(({ end }) => end),
+      ['received', 'received'],
+    );
+    for (const party of ['taker', 'maker'] as const) {
+      const kinds = new Set(crashes[party]);
+      for (const kind of ['before terms', 'after terms', 'before funding', 'after funding']) {
+        assert.ok(kinds.has(kind), `${party} never crashed ${kind}: ${[...kinds].join(', ')}`);
+      }
+      assert.ok([...kinds].some((kind) => kind.startsWith('after') && kind.includes('claim')));
+      assert.ok(kinds.has('after sending'));
     }
-    assert.ok([...kinds].some((kind) => kind.startsWith('after') && kind.includes('claim')));
-    assert.ok(kinds.has('after sending'));
-  }
-  const paid = had - (await satsOf('taker'));
-  assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
-});
+    const paid = had - (await satsOf('taker'));
+    assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
+  },
+);
 
-test('a node that lags behind and shows no funding yet does not make it fund again', limits, async () => {
-  const scene = chains.swap();
-  const had = await satsOf('taker');
-  const taker = await sideOf(scene, 'taker');
-  await until(taker, isFunded);
-  const blind = { until: performance.now() + 2_500, looks: 0 };
-  const sources = new Map(
-    [...taker.sources].map(([chain, source]) => {
-      const { adapter } = source;
-      const readEscrow: typeof adapter.readEscrow = async (escrow, signal) => {
-        if (performance.now() > blind.until) return adapter.readEscrow(escrow, signal);
-        blind.looks += 1;
-        return nothingSeen;
-      };
-      return [chain, { ...source, adapter: { ...adapter, readEscrow } }] as const;
-    }),
-  );
-  const isDeep = ({ step, text }: Progress) => step === 'seen' && text.endsWith('is deep');
-  await until({ ...taker, sources }, isDeep);
-  assert.ok(blind.looks > 4, `it looked only ${blind.looks} times`);
-  const paid = had - (await satsOf('taker'));
-  assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
-});
+test(
+  'a node that lags behind and shows no funding yet does not make it fund again',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const had = await satsOf('taker');
+    const taker = await sideOf(scene, 'taker');
+    await until(taker, isFunded);
+    const blind = { until: performance.now() + 2_500, looks: 0 };
+    const sources = new Map(
+      [...taker.sources].map(([chain, source]) => {
+        const { adapter } = source;
+        const readEscrow: typeof adapter.readEscrow = async (escrow, signal) => {
+          if (performance.now() > blind.until) return adapter.readEscrow(escrow, signal);
+          blind.looks += 1;
+          return nothingSeen;
+        };
+        return [chain, { ...source, adapter: { ...adapter, readEscrow } }] as const;
+      }),
+    );
+    const isDeep = ({ step, text }: Progress) => step === 'seen' && text.endsWith('is deep');
+    await until({ ...taker, sources }, isDeep);
+    assert.ok(blind.looks > 4, `it looked only ${blind.looks} times`);
+    const paid = had - (await satsOf('taker'));
+    assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
+  },
+);
 
 // Last: it moves the clocks of the chains.
 test('with the market killed and nobody claiming, both sides refund alone', limits, async () => {
@@ -288,10 +307,7 @@ test('with the market killed and nobody claiming, both sides refund alone', limi
   scene.market.die();
   await chains.move(27 * 3_600);
   const gone = { client: null };
-  const ends = await Promise.all([
-    settle({ ...taker, ...gone }),
-    settle({ ...maker, ...gone }),
-  ]);
+  const ends = await Promise.all([settle({ ...taker, ...gone }), settle({ ...maker, ...gone })]);
   assert.deepEqual(
     ends.map(({ end, status }) => [end, status]),
     [

@@ -1,7 +1,7 @@
 // Chain sources of the customer's own: the facts it pins about a chain, and an adapter that reads
 // it through nodes of the customer's choice. Nothing in them comes from the market.
 
-import { bitcoinAdapter, type BitcoinSource } from '../chains/bitcoin/adapter.ts';
+import { type BitcoinSource, bitcoinAdapter } from '../chains/bitcoin/adapter.ts';
 import { defaultFeeBounds } from '../chains/bitcoin/fees.ts';
 import { type BitcoinNetworkName, bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';

@@ -50,11 +50,35 @@ function spend(verb: 'claim' | 'refund', fee = 400n): Material {
 
 const from = evmTerms.refund.address;
 const cases: [string, Material, Asked, EscrowTerms, typeof evmView | typeof bitcoinView][] = [
-  ['token funding', evm(evmTerms, fundCalls(evmTerms, deployment, 0n), from), { verb: 'fund' }, evmTerms, evmView],
-  ['token funding with a reset', evm(evmTerms, fundCalls(evmTerms, deployment, 5n), from), { verb: 'fund' }, evmTerms, evmView],
-  ['native funding', evm(nativeTerms, fundCalls(nativeTerms, deployment, 0n), from), { verb: 'fund' }, nativeTerms, evmView],
+  [
+    'token funding',
+    evm(evmTerms, fundCalls(evmTerms, deployment, 0n), from),
+    { verb: 'fund' },
+    evmTerms,
+    evmView,
+  ],
+  [
+    'token funding with a reset',
+    evm(evmTerms, fundCalls(evmTerms, deployment, 5n), from),
+    { verb: 'fund' },
+    evmTerms,
+    evmView,
+  ],
+  [
+    'native funding',
+    evm(nativeTerms, fundCalls(nativeTerms, deployment, 0n), from),
+    { verb: 'fund' },
+    nativeTerms,
+    evmView,
+  ],
   ['EVM claim', evm(evmTerms, [claimCall(evmTerms, deployment, secret)]), claim, evmTerms, evmView],
-  ['EVM refund', evm(evmTerms, [refundCall(evmTerms, deployment)]), { verb: 'refund' }, evmTerms, evmView],
+  [
+    'EVM refund',
+    evm(evmTerms, [refundCall(evmTerms, deployment)]),
+    { verb: 'refund' },
+    evmTerms,
+    evmView,
+  ],
   ['Bitcoin funding', payment, { verb: 'fund' }, btcTerms, bitcoinView],
   ['Bitcoin claim', spend('claim'), claim, btcTerms, bitcoinView],
   ['Bitcoin refund', spend('refund'), { verb: 'refund' }, btcTerms, bitcoinView],
@@ -111,7 +135,10 @@ for (const verb of ['claim', 'refund'] as const) {
 
 test('a fee that eats the money is refused even when everything else fits', () => {
   const verify = (fee: bigint) =>
-    verifyMaterial(spend('claim', fee), claim, btcTerms, bitcoinView, { validUntil: null, outputs });
+    verifyMaterial(spend('claim', fee), claim, btcTerms, bitcoinView, {
+      validUntil: null,
+      outputs,
+    });
   assert.throws(() => verify(300_000n), /fee is 300000 sats/);
   const cap = { ...bitcoinView, mostFeeRateSatPerVbyte: 1 };
   assert.throws(() =>

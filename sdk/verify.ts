@@ -135,11 +135,7 @@ function verifyDeadlines(
   const [from, to] = [trade.acceptedAt - clockToleranceSeconds, now + clockToleranceSeconds];
   if (!Number.isInteger(agreedAt) || agreedAt < from || agreedAt > to) {
     const range = `from ${from + plan.shortTimelock} to ${to + plan.shortTimelock}`;
-    throw new VerificationError(
-      `deadlines.refundAt.${short}`,
-      range,
-      shown(said.refundAt[short]),
-    );
+    throw new VerificationError(`deadlines.refundAt.${short}`, range, shown(said.refundAt[short]));
   }
   const times = deadlines(agreedAt, timings, own.long);
   mustEqual('deadlines.initiatorFundBy', times.initiatorFundBy, said.initiatorFundBy);

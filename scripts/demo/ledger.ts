@@ -1,8 +1,7 @@
 // Balances read from the nodes themselves, and network fees computed from the transactions, to the
 // last base unit. The market is asked nothing here.
 
-import type { Place } from './people.ts';
-import type { Person } from './people.ts';
+import type { Person, Place } from './people.ts';
 
 export type Holding = { sats: bigint; wei: bigint; dollars: bigint };
 export const nothing: Holding = { sats: 0n, wei: 0n, dollars: 0n };

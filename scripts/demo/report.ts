@@ -47,7 +47,9 @@ export function reportTo(json: boolean, write: (line: string) => void): Report {
       const balances = balancesExact ? 'every balance is exact' : 'balances differ';
       const seconds = (durationMs / 1000).toFixed(1);
       const verdict = ok ? 'OK' : 'FAILED';
-      write(`${at()}  ${verdict}: ${asExpected} of ${swaps} as expected, ${balances}, ${seconds} s`);
+      write(
+        `${at()}  ${verdict}: ${asExpected} of ${swaps} as expected, ${balances}, ${seconds} s`,
+      );
     },
   };
 }

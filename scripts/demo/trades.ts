@@ -1,9 +1,9 @@
 // The five swaps of the demo: three that settle, one whose counterparty never funds, and one that
 // both fund and nobody claims.
 
-import type { Outcome, Progress } from '../../sdk/settle.ts';
 import { accept } from '../../sdk/agree.ts';
 import { sleep } from '../../sdk/http.ts';
+import type { Outcome, Progress } from '../../sdk/settle.ts';
 import { settle } from '../../sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';

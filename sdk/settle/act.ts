@@ -55,7 +55,12 @@ async function fundOnce(context: Context, record: SwapRecord): Promise<SwapRecor
     fundGate(fresh.state, gives, fresh.clocks);
   });
   await send(context, leg, kept);
-  context.tell('funded', gives, `sent the funding of leg ${gives} to ${leg.escrow.address}`, kept.txid);
+  context.tell(
+    'funded',
+    gives,
+    `sent the funding of leg ${gives} to ${leg.escrow.address}`,
+    kept.txid,
+  );
   return next;
 }
 
@@ -106,7 +111,11 @@ async function keepOrForget(
 /** Both legs must be payable before either is worth funding. */
 async function preflight(context: Context, record: SwapRecord): Promise<void> {
   const { gives, gets } = ownSides(record);
-  for (const [name, about] of [[gets, 'payout'], [gives, 'payout'], [gives, 'funding']] as const) {
+  for (const [name, about] of [
+    [gets, 'payout'],
+    [gives, 'payout'],
+    [gives, 'funding'],
+  ] as const) {
     const leg = legOf(record, name);
     // An approval is part of the funding: whether the token lets the factory take it is tried
     // when the funding itself is signed.
@@ -141,7 +150,9 @@ async function untilMined(context: Context, wallet: EvmWallet, txid: string): Pr
     const result = await wallet.mined(txid, context.limit());
     if (result === 'succeeded') return;
     if (result === 'reverted' || performance.now() > until) {
-      throw new ParleyError('funding_would_fail', `the transaction ${txid} did not succeed`, { txid });
+      throw new ParleyError('funding_would_fail', `the transaction ${txid} did not succeed`, {
+        txid,
+      });
     }
     await sleep(context.pollMs, context.signal);
   }
@@ -173,11 +184,7 @@ async function fundAgain(context: Context, record: SwapRecord, kept: Kept): Prom
 }
 
 /** Claims the leg that pays this side. */
-export async function claim(
-  context: Context,
-  record: SwapRecord,
-  seen: Seen,
-): Promise<SwapRecord> {
+export async function claim(context: Context, record: SwapRecord, seen: Seen): Promise<SwapRecord> {
   const { gets } = ownSides(record);
   const secret = seen.state.secret ?? (await context.store.getSecret(record.swap.hashlock));
   if (secret === null) {
@@ -242,11 +249,7 @@ async function spend(
   return signSpend(context, record, name, asked, own);
 }
 
-async function askToSpend(
-  context: Context,
-  name: LegName,
-  asked: Spending,
-): Promise<Built | null> {
+async function askToSpend(context: Context, name: LegName, asked: Spending): Promise<Built | null> {
   const { client, swapId } = context;
   if (client === null) return null;
   try {
@@ -345,7 +348,7 @@ async function sendAnyway(
   }
 }
 
-/** First through the market, which shows it to both sides; else, or again, through one's own node. */
+/** First through the market, which shows it to both sides; else, or again, by one's own node. */
 async function send(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
   const again = context.sentAtMs.has(kept.txid);
   context.sentAtMs.set(kept.txid, performance.now());

@@ -7,9 +7,9 @@ import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError } from '../errors.ts';
 import { sleep } from '../http.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { givenLeg, ownLegs, type OwnTrade } from '../trade.ts';
+import { givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
 import type { Swap } from '../types.ts';
-import { verifySwap, type VerifiedSwap } from '../verify.ts';
+import { type VerifiedSwap, verifySwap } from '../verify.ts';
 import { type Context, ownSides, type Seen, viewsOf } from './context.ts';
 
 /** The kept record, or a new one as soon as the swap is complete; null when it came to nothing. */

@@ -203,10 +203,18 @@ function alternatives(value: unknown): [string, unknown][] {
     ];
   }
   if (typeof value === 'number') {
-    return [['more', value + 1], ['less', value - 1], ['much more', value * 2 + 86_400]];
+    return [
+      ['more', value + 1],
+      ['less', value - 1],
+      ['much more', value * 2 + 86_400],
+    ];
   }
   if (typeof value === 'boolean') return [['flipped', !value]];
   if (value === null) return [['something', 'ab'.repeat(33)]];
-  if (Array.isArray(value)) return [['shorter', value.slice(1)], ['longer', [...value, value[0]]]];
+  if (Array.isArray(value))
+    return [
+      ['shorter', value.slice(1)],
+      ['longer', [...value, value[0]]],
+    ];
   return [];
 }

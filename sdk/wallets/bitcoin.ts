@@ -98,5 +98,7 @@ function choose(
     const change = total - amountSats - fee(2);
     return { chosen, changeSats: change >= dustSats.p2wpkh ? change : 0n };
   }
-  throw new Error(`the wallet has ${total} sats in confirmed coins; ${amountSats} and a fee are due`);
+  throw new Error(
+    `the wallet has ${total} sats in confirmed coins; ${amountSats} and a fee are due`,
+  );
 }
