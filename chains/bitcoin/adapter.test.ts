@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
+import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../material.ts';
 import { bitcoinAdapter } from './adapter.ts';
+import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
+import { buildSpend } from './plan.ts';
+import { parseTx } from './raw-transaction.ts';
 import { type Regtest, startRegtest } from './testing/regtest.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
 
@@ -111,5 +116,212 @@ describe('a swap of one escrow', () => {
     assert.deepEqual(facts.refunded, { txid: refund.txid, confirmations: 2, deep: true });
     assert.deepEqual([facts.claimed, facts.secret, facts.empty], [null, null, true]);
     assert.equal(facts.funded?.txid, txid);
+  });
+});
+
+describe('several payments', () => {
+  it('are never summed, and the funder gets back what the claimer does not take', async () => {
+    const swap = newSwap({ amount: 100_000n, lockSeconds: 4_000 });
+    await fund(swap, 60_000n);
+    await node.mine(1);
+    await fund(swap, 60_000n);
+    await node.mine(2);
+    const dust = await read(swap);
+    assert.deepEqual([dust.funded, dust.balance, dust.empty], [null, 120_000n, false]);
+    await assert.rejects(claimOf(swap), refuses('nothing_there'));
+    const main = await fund(swap, 150_000n);
+    await node.mine(2);
+    const funded = await read(swap);
+    assert.deepEqual([funded.funded?.txid, funded.balance], [main, 270_000n]);
+
+    const claim = await claimOf(swap);
+    await adapter.broadcast(claim, signal());
+    await node.mine(2);
+    const claimed = await read(swap);
+    assert.equal(legStatus(claimed), 'claimed');
+    assert.deepEqual([claimed.balance, claimed.empty], [120_000n, false]);
+    const received = await paidTo(claim.txid, swap.terms.payout.address);
+    assert.ok(received > 149_000n && received < 150_000n, 'the overpayment goes to the claimer');
+
+    await node.moveMedianTo(swap.terms.timelock + 1);
+    const refund = await refundOf(swap);
+    await adapter.broadcast(refund, signal());
+    await node.mine(2);
+    const done = await read(swap);
+    assert.deepEqual([legStatus(done), done.balance, done.empty], ['claimed', 0n, true]);
+    const back = await paidTo(refund.txid, swap.terms.refund.address);
+    assert.ok(back > 118_000n && back < 120_000n);
+  });
+
+  it('of dust that is not worth its own input stay behind in a refund', async () => {
+    const swap = newSwap({ amount: 100_000n, lockSeconds: 3_000 });
+    await fund(swap, 100_000n);
+    await fund(swap, 330n);
+    await node.mine(2);
+    await node.moveMedianTo(swap.terms.timelock + 1);
+    const refund = await refundOf(swap, 20);
+    await adapter.broadcast(refund, signal());
+    await node.mine(2);
+    const facts = await read(swap);
+    assert.deepEqual([legStatus(facts), facts.balance, facts.empty], ['refunded', 330n, false]);
+    await assert.rejects(refundOf(swap), refuses('nothing_there'));
+  });
+});
+
+async function paidTo(txid: string, address: string): Promise<bigint> {
+  const tx = parseTx(await node.rawTransaction(txid));
+  const script = parseBitcoinAddress(address, bitcoinNetworks.regtest).script;
+  const paid = tx.outputs.filter((output) => bytesToHex(output.script) === bytesToHex(script));
+  return paid.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+describe('fees', () => {
+  const feeOf = async (swap: TestSwap, rate: number | null) => {
+    const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate };
+    const material = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
+    return BigInt(material.feeSats);
+  };
+
+  it('follow the caller within bounds, and are refused outside', async () => {
+    const swap = newSwap();
+    await fund(swap);
+    await node.mine(1);
+    const one = await feeOf(swap, 1);
+    assert.equal(await feeOf(swap, 10), 10n * one);
+    for (const rate of [0, 0.99, 500.1, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await assert.rejects(feeOf(swap, rate), refuses('bad_field'), String(rate));
+    }
+  });
+
+  it('never take more than a quarter of the value', async () => {
+    const swap = newSwap({ amount: 20_000n });
+    await fund(swap);
+    await node.mine(1);
+    assert.equal(await feeOf(swap, 400), 5_000n);
+  });
+
+  it('rise for a claim near its timelock', async () => {
+    const swap = newSwap({ lockSeconds: 90_000 });
+    await fund(swap);
+    await node.mine(1);
+    const early = await feeOf(swap, null);
+    await node.moveClock(89_000);
+    assert.equal(await feeOf(swap, null), 2n * early);
+    await node.moveClock(-89_000);
+  });
+
+  it('of a rebuilt claim are enough to replace the one in the mempool', async () => {
+    const swap = newSwap();
+    await fund(swap);
+    await node.mine(1);
+    const first = await claimOf(swap, 3);
+    await adapter.broadcast(first, signal());
+    const second = await claimOf(swap, 3);
+    assert.notEqual(second.txid, first.txid);
+    await adapter.broadcast(second, signal());
+    assert.deepEqual(await node.rpc('getrawmempool'), [second.txid]);
+    const third = await claimOf(swap, 50);
+    await adapter.broadcast(third, signal());
+    assert.equal((await read(swap)).claimed?.txid, third.txid);
+    await node.mine(1);
+    await assert.rejects(claimOf(swap), refuses('nothing_there'), 'mined');
+  });
+});
+
+describe('checkAmount', () => {
+  it('refuses what a claim could not pay for, and what is no amount of Bitcoin', async () => {
+    const check = (amount: bigint, token: string | null = null) =>
+      adapter.checkAmount(token, amount, signal());
+    // 4 sat/vB (the fallback in its last hour) over a quarter of the value.
+    const error = await check(1n).catch((cause: ParleyError) => cause);
+    assert.ok(error instanceof ParleyError);
+    const least = BigInt(String(error.facts.least));
+    await check(least);
+    await assert.rejects(check(least - 1n), refuses('amount_too_small'));
+    await assert.rejects(check(2_100_000_000_000_001n), refuses('bad_amount'));
+    await assert.rejects(check(1_000_000n, '0xtoken'), refuses('bad_asset'));
+    const swap = newSwap({ amount: least - 1n });
+    await assert.rejects(
+      adapter.preflight(swap.terms, 'payout', signal()),
+      refuses('payout_would_fail'),
+    );
+    await adapter.preflight(newSwap().terms, 'funding', signal());
+  });
+});
+
+describe('readSigned and broadcast', () => {
+  it('name every escrow that a transaction touches', async () => {
+    const [a, b] = [newSwap(), newSwap()];
+    adapter.watch([a.escrow, b.escrow]);
+    const outputs = { [a.escrow.address]: '0.01', [b.escrow.address]: '0.02' };
+    const raw = await node.rpc<string>('createrawtransaction', [[], outputs]);
+    type Funded = { hex: string };
+    const complete = await node.wallet<Funded>('fundrawtransaction', [raw]);
+    const { hex } = await node.wallet<Funded>('signrawtransactionwithwallet', [complete.hex]);
+    const { touches, txid } = await adapter.readSigned(hex.toUpperCase(), signal());
+    assert.deepEqual(
+      new Set(touches),
+      new Set([
+        { escrow: a.escrow.address, verb: 'fund', secret: null },
+        { escrow: b.escrow.address, verb: 'fund', secret: null },
+      ]),
+    );
+    assert.equal(await adapter.broadcast({ txid, raw: hex, touches }, signal()), txid);
+    assert.equal(await adapter.broadcast({ txid, raw: hex, touches }, signal()), txid, 'again');
+    await node.mine(2);
+    const stranger = newAdapter();
+    assert.equal(await stranger.broadcast({ txid, raw: hex, touches }, signal()), txid, 'mined');
+  });
+
+  it('refuse malformed bytes, and keep the words of the node', async () => {
+    for (const bad of ['', '00', 'hello', `0x${'00'.repeat(60)}`]) {
+      await assert.rejects(adapter.readSigned(bad, signal()), refuses('bad_transaction'));
+    }
+    const swap = newSwap();
+    const unknown = { txid: '11'.repeat(32), vout: 0, amount: 1_000_000n };
+    const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);
+    const material = { ...built, chain: 'bitcoin', family: 'bitcoin', sign: 'btc-sighash' } as const;
+    const claim = signed({ ...material, escrow: '', feeSats: '0' }, swap.claimer, swap.secret);
+    const read = await adapter.readSigned(claim, signal());
+    await assert.rejects(adapter.broadcast(read, signal()), (error: ParleyError) => {
+      assert.match(error.message, /missing-?or-?spent|missing inputs/i);
+      return refuses('refused_by_node')(error);
+    });
+  });
+
+  it('see a claim of an escrow whose payment was never seen', async () => {
+    const swap = newSwap();
+    adapter.watch([swap.escrow]);
+    const unknown = { txid: '22'.repeat(32), vout: 7, amount: 1_000_000n };
+    const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);
+    const material = { ...built, chain: 'bitcoin', family: 'bitcoin', sign: 'btc-sighash' } as const;
+    const claim = signed({ ...material, escrow: '', feeSats: '0' }, swap.claimer, swap.secret);
+    const { touches } = await adapter.readSigned(claim, signal());
+    assert.deepEqual(touches, [
+      { escrow: swap.escrow.address, verb: 'claim', secret: swap.secret },
+    ]);
+  });
+});
+
+describe('funding', () => {
+  it('is one payment of the exact amount, by BIP 21', async () => {
+    const swap = newSwap({ amount: 123_456n });
+    const input = { escrow: swap.escrow, feeRateSatPerVbyte: null };
+    const { address } = swap.escrow;
+    assert.deepEqual(await adapter.buildFund(input, signal()), {
+      chain: 'bitcoin',
+      family: 'bitcoin',
+      sign: 'btc-payment',
+      payTo: address,
+      amountSats: '123456',
+      uri: `bitcoin:${address}?amount=0.00123456`,
+      escrow: address,
+    });
+  });
+
+  it('of an address that is not that of its terms is never followed', async () => {
+    const [a, b] = [newSwap(), newSwap()];
+    const wrong = { ...a.escrow, address: b.escrow.address };
+    assert.throws(() => adapter.watch([wrong]), refuses('unknown_escrow'));
   });
 });

@@ -64,11 +64,14 @@ function text(body: Uint8Array): string {
 }
 
 function json<T>(body: Uint8Array): T {
+  let value: unknown;
   try {
-    return JSON.parse(text(body)) as T;
+    value = JSON.parse(text(body));
   } catch (cause) {
     throw unavailable(esploraName, 'its answer is not JSON', cause);
   }
+  if (typeof value === 'object' && value !== null) return value as T;
+  throw unavailable(esploraName, 'its answer is neither an object nor a list');
 }
 
 function mustHave(body: Uint8Array | null, what: string): Uint8Array {
@@ -92,6 +95,9 @@ async function tip(state: State, signal: AbortSignal): Promise<Heads> {
   const hash = text(mustHave(await get('/blocks/tip/hash', signal), 'its best block'));
   const body = mustHave(await get(`/block/${hash}`, signal), 'its best block');
   const { height, mediantime } = json<{ height: number; mediantime: number }>(body);
+  if (!Number.isInteger(height) || !Number.isInteger(mediantime)) {
+    throw unavailable(esploraName, 'it describes its best block without height or median time');
+  }
   return { height, hash, clock: mediantime };
 }
 
@@ -200,8 +206,10 @@ async function send(
   const headers = { 'content-type': 'text/plain' };
   const request = { url: `${server.base}/tx`, method: 'POST' as const, headers, body: raw };
   const { status, body } = await exchange(esploraName, request, server.limits, signal);
-  if (status === 200) return;
-  if (status >= 500) throw unavailable(esploraName, `it answered HTTP ${status}`);
+  if (status === 200 && text(body) === txid) return;
+  if (status === 200 || status >= 500 || status === 401) {
+    throw unavailable(esploraName, `it answered HTTP ${status} without the txid`);
+  }
   if ((await server.get(`/tx/${txid}/status`, signal)) !== null) return;
   const words = text(body).slice(0, 300);
   const sentence = `the ${esploraName} refused the transaction: ${words}`;

@@ -101,11 +101,11 @@ function parseReply(status: number, body: Uint8Array): unknown {
 const warmingUp = -28;
 
 function resultOf<T>(method: string, answer: Answer | undefined): T | RpcRefusal {
-  if (answer === undefined || answer === null) {
+  const error = answer?.error ?? null;
+  if (answer == null || (error === null && !('result' in answer))) {
     throw unavailable(coreName, `it did not answer ${method}`);
   }
-  const { error } = answer;
-  if (error === undefined || error === null) return answer.result as T;
+  if (error === null) return answer.result as T;
   if (error.code === warmingUp) throw unavailable(coreName, `it is starting: ${error.message}`);
   return new RpcRefusal(method, error.code, error.message);
 }

@@ -34,7 +34,9 @@ export function coins(sats: bigint): string {
 }
 
 export async function startRegtest(): Promise<Regtest> {
-  const bitcoind = await findBitcoind(process.env.PARLEY_BITCOIND, AbortSignal.timeout(120_000));
+  const spare = join(tmpdir(), 'parley-bitcoind');
+  const limit = AbortSignal.timeout(120_000);
+  const bitcoind = await findBitcoind(process.env.PARLEY_BITCOIND, spare, limit);
   const folder = await mkdtemp(join(tmpdir(), 'parley-bitcoin-test-'));
   const node = await startBitcoind(bitcoind, folder, null);
   const { rpc } = node;

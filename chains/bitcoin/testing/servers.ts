@@ -1,0 +1,191 @@
+// Servers that misbehave, and a small Esplora-shaped one over a Core node, for tests.
+
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { type Rpc, RpcError } from '../../../devnet/rpc.ts';
+
+export type TestServer = { readonly url: string; close(): Promise<void> };
+
+async function listening(server: Server | TcpServer, sockets: Set<Socket>): Promise<TestServer> {
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Accepts and never answers. */
+export function silentServer(): Promise<TestServer> {
+  return listening(createTcpServer(() => {}), new Set());
+}
+
+/** Answers everything with the same status and body. */
+export function fixedServer(status: number, body: string): Promise<TestServer> {
+  const server = createServer((_, response) => {
+    response.writeHead(status);
+    response.end(body);
+  });
+  return listening(server, new Set());
+}
+
+/** Starts every answer and never ends it. */
+export function dripServer(): Promise<TestServer> {
+  const server = createServer((_, response) => {
+    response.writeHead(200);
+    response.write('{');
+  });
+  return listening(server, new Set());
+}
+
+type CoreTx = {
+  txid: string;
+  weight: number;
+  vin: {
+    txid?: string;
+    vout?: number;
+    coinbase?: string;
+    scriptSig?: { hex: string };
+    txinwitness?: string[];
+    prevout?: { scriptPubKey: { hex: string } };
+  }[];
+  vout: { value: number; scriptPubKey: { hex: string } }[];
+  fee?: number;
+};
+
+/** Where `transactions` of one address are: everything in the chain and the mempool is searched. */
+type Found = { tx: CoreTx; height: number | null };
+
+const pageLength = 25;
+
+/** The part of Esplora's REST that is used, answered from a Core node with a txindex. */
+export async function esploraServer(rpc: Rpc): Promise<TestServer & { readonly requests: string[] }> {
+  const requests: string[] = [];
+  const server = createServer(async (request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    try {
+      const [status, body] = await answer(rpc, request);
+      response.writeHead(status);
+      response.end(body);
+    } catch (error) {
+      response.writeHead(error instanceof RpcError ? 404 : 500);
+      response.end(String(error));
+    }
+  });
+  return { ...(await listening(server, new Set())), requests };
+}
+
+async function answer(rpc: Rpc, request: IncomingMessage): Promise<[number, string | Uint8Array]> {
+  const path = (request.url ?? '').split('/').slice(1);
+  const json = (value: unknown): [number, string] => [200, JSON.stringify(value)];
+  const [first, second = '', third, fourth, fifth] = path;
+  if (request.method === 'POST' && first === 'tx') return broadcast(rpc, request);
+  if (first === 'blocks') return [200, await rpc<string>('getbestblockhash')];
+  if (first === 'block-height') return [200, await rpc<string>('getblockhash', [Number(second)])];
+  if (first === 'block' && third === 'raw') {
+    return [200, hexToBytes(await rpc<string>('getblock', [second, 0]))];
+  }
+  if (first === 'block') {
+    const header = await rpc<{ height: number; mediantime: number }>('getblockheader', [second]);
+    return json(header);
+  }
+  if (first === 'fee-estimates') return json({ 1: 12, 2: 10, 3: 8, 6: 5, 144: 1 });
+  if (first === 'tx') {
+    const found = await transaction(rpc, second);
+    return json(third === 'status' ? esploraTx(found).status : esploraTx(found));
+  }
+  if (first === 'address') {
+    const found = await ofAddress(rpc, second);
+    const mempool = fourth === 'mempool';
+    const chosen = found.filter(({ height }) => (height === null) === mempool);
+    const start = fifth === undefined ? 0 : chosen.findIndex(({ tx }) => tx.txid === fifth) + 1;
+    return json(chosen.slice(start, start + pageLength).map(esploraTx));
+  }
+  return [404, 'not found'];
+}
+
+async function broadcast(rpc: Rpc, request: IncomingMessage): Promise<[number, string]> {
+  let raw = '';
+  for await (const part of request) raw += String(part);
+  try {
+    return [200, await rpc<string>('sendrawtransaction', [raw])];
+  } catch (error) {
+    return [400, `sendrawtransaction RPC error: ${String(error)}`];
+  }
+}
+
+async function transaction(rpc: Rpc, txid: string): Promise<Found> {
+  type Verbose = CoreTx & { blockhash?: string };
+  const tx = await rpc<Verbose>('getrawtransaction', [txid, 2]);
+  if (tx.blockhash !== undefined) {
+    const { height } = await rpc<{ height: number }>('getblockheader', [tx.blockhash]);
+    return { tx, height };
+  }
+  // Core leaves fee and spent outputs out of unconfirmed ones.
+  const { fees } = await rpc<{ fees: { base: number } }>('getmempoolentry', [txid]);
+  const vin = [];
+  for (const input of tx.vin) {
+    const spent = await rpc<CoreTx>('getrawtransaction', [input.txid, 1]);
+    const prevout = spent.vout[input.vout ?? 0];
+    vin.push(prevout === undefined ? input : { ...input, prevout });
+  }
+  return { tx: { ...tx, vin, fee: fees.base }, height: null };
+}
+
+type Cache = Map<string, CoreTx[]>;
+const blocks: Cache = new Map();
+
+async function blockOf(rpc: Rpc, height: number): Promise<CoreTx[]> {
+  const hash = await rpc<string>('getblockhash', [height]);
+  const known = blocks.get(hash) ?? (await rpc<{ tx: CoreTx[] }>('getblock', [hash, 3])).tx;
+  blocks.set(hash, known);
+  return known;
+}
+
+async function ofAddress(rpc: Rpc, address: string): Promise<Found[]> {
+  const { scriptPubKey } = await rpc<{ scriptPubKey: string }>('validateaddress', [address]);
+  const involved = (tx: CoreTx) =>
+    tx.vout.some((output) => output.scriptPubKey.hex === scriptPubKey) ||
+    tx.vin.some((input) => input.prevout?.scriptPubKey.hex === scriptPubKey);
+  const found: Found[] = [];
+  for (const txid of await rpc<string[]>('getrawmempool')) {
+    const each = await transaction(rpc, txid);
+    if (involved(each.tx)) found.push(each);
+  }
+  const top = await rpc<number>('getblockcount');
+  for (let height = top; height > Math.max(0, top - 30); height -= 1) {
+    const transactions = await blockOf(rpc, height);
+    found.push(...transactions.filter(involved).map((tx) => ({ tx, height })));
+  }
+  return found;
+}
+
+function esploraTx({ tx, height }: Found) {
+  const confirmed = height !== null;
+  return {
+    txid: tx.txid,
+    weight: tx.weight,
+    fee: Math.round((tx.fee ?? 0) * 1e8),
+    vin: tx.vin.map((input) => ({
+      txid: input.txid ?? '00'.repeat(32),
+      vout: input.vout ?? 0xffff_ffff,
+      is_coinbase: input.coinbase !== undefined,
+      scriptsig: input.scriptSig?.hex ?? '',
+      witness: input.txinwitness ?? [],
+    })),
+    vout: tx.vout.map(({ value, scriptPubKey }) => ({
+      scriptpubkey: scriptPubKey.hex,
+      value: Math.round(value * 1e8),
+    })),
+    status: confirmed ? { confirmed, block_height: height } : { confirmed },
+  };
+}
