@@ -7,6 +7,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { BuildInput, ChainAdapter, ReadTransaction, Touch, WatchedEscrow } from '../adapter.ts';
 import type { BtcSighash, Signed } from '../material.ts';
+import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
 import { escrowFacts, type EscrowHistory } from './escrow-facts.ts';
@@ -46,6 +47,8 @@ export type BitcoinAdapterOptions = {
   readonly chain: string;
   readonly network: BitcoinNetworkName;
   readonly source: BitcoinSource;
+  /** Another source of the same chain, which must agree before anyone funds or reveals. */
+  readonly second?: BitcoinSource;
   readonly policy?: ChainPolicy;
   readonly feeBounds?: FeeBounds;
   /** Unix seconds. */
@@ -59,6 +62,7 @@ type Context = {
   readonly bounds: FeeBounds;
   readonly now: () => number;
   readonly follower: Follower;
+  readonly second: Follower | null;
   readonly estimates: EstimateCache;
 };
 
@@ -82,7 +86,15 @@ export function backendOf(
   });
 }
 
-export function bitcoinAdapter(options: BitcoinAdapterOptions): ChainAdapter {
+export type BitcoinAdapter = ChainAdapter & {
+  /**
+   * Throws `sources_disagree` when a second source is configured and shows another chain, or this
+   * escrow funded otherwise: for gates that fund or reveal on another chain by what this one shows.
+   */
+  mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
+};
+
+export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   const { chain, now } = options;
   const network = bitcoinNetworks[options.network];
   const backend = backendOf(options.source, network, now);
@@ -90,7 +102,11 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): ChainAdapter {
   const follower = createFollower(backend, now, options.log);
   const fallbackRate = fallbackRates[network.name];
   const estimates = { backend, bounds, now, fallbackRate, last: null };
-  const context: Context = { chain, network, bounds, now, follower, estimates };
+  const second =
+    options.second === undefined
+      ? null
+      : createFollower(backendOf(options.second, network, now), now, options.log);
+  const context: Context = { chain, network, bounds, now, follower, second, estimates };
   return {
     chain,
     family: 'bitcoin',
@@ -102,7 +118,10 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): ChainAdapter {
       for (const escrow of escrows) watch(context, escrow);
     },
     unwatch: (addresses) => {
-      for (const address of addresses) unfollow(follower, address);
+      for (const address of addresses) {
+        unfollow(follower, address);
+        if (second !== null) unfollow(second, address);
+      }
     },
     changes: async (signal) => {
       const { heads } = await followOnce(follower, null, signal);
@@ -110,8 +129,12 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): ChainAdapter {
     },
     readEscrow: (escrow, signal) => readEscrow(context, escrow, signal),
     preflight: (terms, about, signal) => preflight(context, terms, about, signal),
-    buildFund: async ({ escrow }) => payment(context, escrow),
+    buildFund: async ({ escrow }, signal) => {
+      if (second !== null) await mustAgreeOnHeads(follower, second, signal);
+      return payment(context, escrow);
+    },
     buildClaim: (input, _secret, signal) => buildClaim(context, input, signal),
+    mustAgree: (escrow, signal) => mustAgree(context, escrow, signal),
     buildRefund: (input, signal) => buildRefund(context, input, signal),
     readSigned: async (signed) => readSigned(context, signed),
     broadcast: (transaction, signal) => broadcast(context, transaction, signal),
@@ -121,7 +144,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): ChainAdapter {
 }
 
 /** The escrow's address must be that of its terms: an index of another address would never fill. */
-function watch({ follower, network }: Context, escrow: WatchedEscrow): void {
+function watch({ follower, second, network }: Context, escrow: WatchedEscrow): void {
   const bytes = escrowBytes(escrow.terms, network);
   if (bytes.address !== escrow.address) {
     throw new ParleyError(
@@ -131,6 +154,19 @@ function watch({ follower, network }: Context, escrow: WatchedEscrow): void {
     );
   }
   follow(follower, escrow, bytes);
+  if (second !== null) follow(second, escrow, bytes);
+}
+
+async function mustAgree(
+  context: Context,
+  escrow: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { follower, second } = context;
+  if (second === null) return;
+  watch(context, escrow);
+  await mustAgreeOnHeads(follower, second, signal);
+  await mustAgreeOnFunding(follower, second, escrow, signal);
 }
 
 async function history(
@@ -172,6 +208,8 @@ async function buildClaim(
   const { escrow } = input;
   const { history: seen, clock } = await history(context, escrow, signal);
   const taken = claimable(seen, escrow.terms, escrow.address);
+  // A public secret can no longer be kept: only haste helps then.
+  if (seen.secret === null) await mustAgree(context, escrow, signal);
   const secondsLeft = escrow.terms.timelock - Math.max(clock, context.now());
   return build(context, input, 'claim', [taken], secondsLeft, signal);
 }

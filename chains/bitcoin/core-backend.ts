@@ -29,7 +29,7 @@ type ChainInfo = {
 /** Transactions fetched from the mempool in one pass; the rest wait for the next. */
 const maxFetched = 2_000;
 /** A mempool list longer than this is read at most every `longListSeconds`. */
-const longList = 5_000;
+const defaultLongList = 5_000;
 const longListSeconds = 5;
 /** Outpoints asked about in one pass where the list was not read. */
 const maxOutpoints = 1_000;
@@ -38,17 +38,26 @@ type State = {
   readonly rpc: CoreRpc;
   readonly network: BitcoinNetwork;
   readonly now: () => number;
+  readonly longList: number;
   /** Mempool transactions already looked at. */
   known: Set<string>;
   listedAt: number;
+  /** Where the next round of `spenders` starts. */
+  turn: number;
 };
 
-/** `now` in Unix seconds. */
-export function coreBackend(
-  options: CoreOptions & { readonly network: BitcoinNetwork; readonly now: () => number },
-): BitcoinBackend {
-  const { network, now } = options;
-  const state: State = { rpc: coreRpc(options), network, now, known: new Set(), listedAt: 0 };
+export type CoreBackendOptions = CoreOptions & {
+  readonly network: BitcoinNetwork;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** From how many transactions on a mempool counts as long. */
+  readonly longList?: number;
+};
+
+export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
+  const { network, now, longList = defaultLongList } = options;
+  const rpcState = { rpc: coreRpc(options), network, now, longList };
+  const state: State = { ...rpcState, known: new Set(), listedAt: 0, turn: 0 };
   const { rpc } = state;
   return {
     name: coreName,
@@ -124,11 +133,11 @@ async function mempool(
   interest: MempoolInterest,
   signal: AbortSignal,
 ): Promise<MempoolChange> {
-  const { rpc } = state;
+  const { rpc, longList } = state;
   if (interest.isNewInterest && state.known.size <= longList) state.known = new Set();
   const long = state.known.size > longList;
   const wait = long && Math.abs(state.now() - state.listedAt) < longListSeconds;
-  const first = long ? await spenders(rpc, interest.outpoints(), signal) : [];
+  const first = long ? await spenders(state, interest.outpoints(), signal) : [];
   const early = await fetchNew(state, first, signal);
   if (wait) return { transactions: early, gone: [], tipHash: '' };
   const [listed, best] = await rpc.batch<string[] | string>(
@@ -153,14 +162,16 @@ async function mempool(
 }
 
 /** What spends these outputs in the mempool: cheap where the whole list is long. */
-async function spenders(rpc: CoreRpc, outpoints: readonly string[], signal: AbortSignal) {
-  const asked = outpoints.slice(0, maxOutpoints).map((outpoint) => {
+async function spenders(state: State, outpoints: readonly string[], signal: AbortSignal) {
+  const start = state.turn < outpoints.length ? state.turn : 0;
+  const asked = outpoints.slice(start, start + maxOutpoints).map((outpoint) => {
     const [txid = '', vout = ''] = outpoint.split(':');
     return { txid, vout: Number(vout) };
   });
+  state.turn = start + asked.length;
   if (asked.length === 0) return [];
   type Answer = { spendingtxid?: string }[];
-  const found = await rpc.call<Answer>('gettxspendingprevout', [asked], signal).catch(unexpected);
+  const found = await state.rpc.call<Answer>('gettxspendingprevout', [asked], signal).catch(unexpected);
   return found.flatMap(({ spendingtxid }) => (spendingtxid === undefined ? [] : [spendingtxid]));
 }
 

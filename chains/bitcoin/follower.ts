@@ -21,8 +21,10 @@ import { parseBlock } from './raw-transaction.ts';
 
 /** Blocks read in one pass, new and old together. */
 const maxBlocksPerPass = 40;
-/** Block marks kept, which is the deepest reorganisation walked; a deeper one re-reads the past. */
+/** The deepest reorganisation walked; a deeper one reads every escrow's past again. */
 export const reorgDepth = 144;
+/** Block marks kept: by them an escrow that is watched late knows which blocks it missed. */
+const marksKept = 2_000;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
 
@@ -163,7 +165,7 @@ async function followBlocks(
     if (block.previous !== index.blocks.at(-1)?.hash) return false;
     connectBlock(index, { height, hash, readAt: now() }, block.transactions);
     budget.blocks -= 1;
-    if (index.blocks.length > reorgDepth) index.blocks.shift();
+    if (index.blocks.length > marksKept) index.blocks.shift();
   }
   return true;
 }
@@ -173,7 +175,7 @@ async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): 
   const last = index.blocks.at(-1);
   if (last === undefined || last.hash === heads.hash) return;
   let standing: number | null = null;
-  for (const mark of index.blocks.toReversed()) {
+  for (const mark of index.blocks.slice(-reorgDepth).toReversed()) {
     if (mark.height > heads.height) continue;
     if ((await backend.blockHash(mark.height, signal)) !== mark.hash) continue;
     standing = mark.height;

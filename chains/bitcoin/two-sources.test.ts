@@ -1,0 +1,125 @@
+// Two real nodes that are not connected, and what an adapter over both lets through.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import type { BtcSighash } from '../material.ts';
+import { type BitcoinAdapter, bitcoinAdapter } from './adapter.ts';
+import { coreBackend } from './core-backend.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { type Regtest, startRegtest } from './testing/regtest.ts';
+import { silentServer } from './testing/servers.ts';
+import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+let one: Regtest;
+let other: Regtest;
+
+before(async () => {
+  [one, other] = await Promise.all([startRegtest(), startRegtest()]);
+});
+after(async () => {
+  await Promise.all([one?.stop(), other?.stop()]);
+});
+
+/** Hands every block of the first node to the second, whose own chain is shorter. */
+async function copyBlocks(): Promise<void> {
+  const top = await one.rpc<number>('getblockcount');
+  for (let height = 1; height <= top; height += 1) {
+    const hash = await one.rpc<string>('getblockhash', [height]);
+    await other.rpc('submitblock', [await one.rpc<string>('getblock', [hash, 0])]);
+  }
+}
+
+function newAdapter(second = other.rpcUrl): BitcoinAdapter {
+  return bitcoinAdapter({
+    chain: 'bitcoin',
+    network: 'regtest',
+    source: { coreUrl: one.rpcUrl },
+    second: { coreUrl: second, timeMs: 2_000 },
+    now: one.now,
+  });
+}
+
+const disagrees = (error: unknown) =>
+  error instanceof ParleyError && error.code === 'sources_disagree';
+
+const inputOf = ({ escrow }: TestSwap) => ({ escrow, feeRateSatPerVbyte: 5 });
+
+describe('two sources of one chain', () => {
+  it('that disagree pause funding and revealing, not refunds nor claims with a public secret', async () => {
+    const swap = testSwap({ timelock: one.now() + 2_000, since: one.now() });
+    await one.pay(swap.escrow.address, swap.terms.amount);
+    await one.mine(2);
+    const adapter = newAdapter();
+    await assert.rejects(adapter.buildFund(inputOf(swap), signal()), disagrees);
+    await assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), disagrees);
+    await assert.rejects(adapter.mustAgree(swap.escrow, signal()), disagrees);
+    await adapter.buildRefund(inputOf(swap), signal());
+
+    await copyBlocks();
+    await adapter.buildFund(inputOf(swap), signal());
+    await adapter.mustAgree(swap.escrow, signal());
+    await adapter.buildClaim(inputOf(swap), swap.secret, signal());
+
+    // The second misses three blocks, then a claim shows the secret on the first.
+    await one.mine(3);
+    await assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), disagrees);
+    const alone = bitcoinAdapter({
+      chain: 'bitcoin',
+      network: 'regtest',
+      source: { coreUrl: one.rpcUrl },
+      now: one.now,
+    });
+    const material = await alone.buildClaim(inputOf(swap), swap.secret, signal());
+    const claim = signed(material as BtcSighash, swap.claimer, swap.secret);
+    await alone.broadcast(await alone.readSigned(claim, signal()), signal());
+    await adapter.buildClaim(inputOf(swap), swap.secret, signal());
+  });
+
+  it('pause both as well while the second does not answer', async () => {
+    const swap = testSwap({ timelock: one.now() + 2_000, since: one.now() });
+    await one.pay(swap.escrow.address, swap.terms.amount);
+    await one.mine(2);
+    const silent = await silentServer();
+    try {
+      const adapter = newAdapter(silent.url);
+      const timedOut = (error: unknown) =>
+        error instanceof ParleyError && error.code === 'chain_timeout';
+      await assert.rejects(adapter.buildFund(inputOf(swap), signal()), timedOut);
+      await assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), timedOut);
+      await adapter.buildRefund(inputOf(swap), signal());
+    } finally {
+      await silent.close();
+    }
+  });
+});
+
+describe('a node with a long mempool', () => {
+  it('shows spends of watched payments at once, and the rest every few seconds', async () => {
+    const network = bitcoinNetworks.regtest;
+    const backend = coreBackend({ url: one.rpcUrl, network, now: one.now, longList: 0 });
+    const source = { backend };
+    const options = { chain: 'bitcoin', network: 'regtest', source, now: one.now } as const;
+    const adapter = bitcoinAdapter(options);
+    const [paid, fresh] = [0, 1].map(() =>
+      testSwap({ timelock: one.now() + 90_000, since: one.now() }),
+    ) as [TestSwap, TestSwap];
+    adapter.watch([paid.escrow, fresh.escrow]);
+    await one.pay(paid.escrow.address, paid.terms.amount);
+    await one.mine(1);
+    // Something else waits in the mempool, so that the list is not empty.
+    await one.pay(await one.wallet('getnewaddress', ['', 'bech32']), 50_000n);
+    await adapter.readEscrow(paid.escrow, signal());
+    const material = await adapter.buildClaim(inputOf(paid), paid.secret, signal());
+    const claim = signed(material as BtcSighash, paid.claimer, paid.secret);
+    const { raw, txid } = await adapter.readSigned(claim, signal());
+    await one.rpc('sendrawtransaction', [raw]);
+    await one.pay(fresh.escrow.address, fresh.terms.amount);
+    const seen = await adapter.readEscrow(paid.escrow, signal());
+    assert.deepEqual([seen.claimed?.txid, seen.secret], [txid, paid.secret]);
+    assert.equal((await adapter.readEscrow(fresh.escrow, signal())).funded, null, 'not yet listed');
+    await one.moveClock(5);
+    assert.equal((await adapter.readEscrow(fresh.escrow, signal())).funded?.confirmations, 0);
+  });
+});
