@@ -55,6 +55,8 @@ async function readSwaps({ url, swapIds, concurrency, seconds }: SwapReads): Pro
 async function insertThreads(asked: ThreadInserts): Promise<Worked> {
   const { url, concurrency, seconds, rfqIds, makerIds, takerId } = asked;
   const pool = new pg.Pool({ connectionString: url, max: concurrency });
+  // Without foreign keys: their row locks on the one taker would slow the peer down.
+  await pool.query('create table if not exists bench_threads (like threads including indexes)');
   const clients = await Promise.all(Array.from({ length: concurrency }, () => pool.connect()));
   const message = JSON.stringify([{ by: 'maker', quoteAmount: '65000000', at: new Date() }]);
   let at = asked.from;
@@ -65,7 +67,7 @@ async function insertThreads(asked: ThreadInserts): Promise<Worked> {
     if (makerId === undefined) throw new Error('out of pairs: fewer seconds or more makers');
     await clients[worker]!.query({
       name: 'insert',
-      text: `insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount,
+      text: `insert into bench_threads (id, rfq_id, maker_id, taker_id, status, quote_amount,
           proposed_by, messages, created_at, updated_at)
         values ($1, $2, $3, $4, 'open', '65000000', 'maker', $5, $6, $6)`,
       values: [

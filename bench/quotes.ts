@@ -1,7 +1,7 @@
 // Durable quotes over REST, each answered after its commit, against one like row a transaction.
 //
 // The peer is what pgbench does, by pg: the embedded PostgreSQL comes without pgbench. A connection
-// each, one insert into the same table with its indexes and foreign keys, the same durability.
+// each, one insert into a table like threads with its indexes, the same durability.
 
 import { startChild } from './children.ts';
 import type { Worked } from './database.ts';

@@ -5,6 +5,7 @@ import type { Family } from '../../core/families.ts';
 import { mostMessages } from '../market/bounds.ts';
 import type { Message, Thread } from '../market/threads.ts';
 import type { Tx } from './database.ts';
+import { insertOutbox, type OutboxEntry } from './outbox.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };
 
@@ -65,14 +66,22 @@ export async function makerStandings(
   }));
 }
 
-/** Inserts these new threads, each with its first message. */
-export async function insertThreads(tx: Tx, threads: readonly Thread[]): Promise<void> {
-  if (threads.length === 0) return;
+/** Inserts these new threads, each with its first message, and these events. */
+export async function insertThreads(
+  tx: Tx,
+  threads: readonly Thread[],
+  events: readonly OutboxEntry[],
+): Promise<void> {
+  if (threads.length === 0) return insertOutbox(tx, events);
   await tx.rows({
     name: 'quotes_insert',
     text: `with negotiating as (
         update rfqs set status = 'negotiating', updated_at = $7
-        where id = any($2::uuid[]) and status = 'open')
+        where id = any($2::uuid[]) and status = 'open'),
+      told as (
+        insert into outbox (topic, account_id, payload, created_at)
+        select topic, account_id, payload, $7
+        from unnest($8::text[], $9::uuid[], $10::jsonb[]) e (topic, account_id, payload))
       insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
         messages, created_at, updated_at)
       select id, rfq_id, maker_id, taker_id, 'open', amount, 'maker', messages, $7, $7
@@ -86,6 +95,9 @@ export async function insertThreads(tx: Tx, threads: readonly Thread[]): Promise
       threads.map((each) => each.price.quoteAmount.toString()),
       threads.map((each) => JSON.stringify(each.messages)),
       threads[0]!.updatedAt,
+      events.map((each) => each.topic),
+      events.map((each) => each.accountId),
+      events.map((each) => JSON.stringify(each.payload)),
     ],
   });
 }

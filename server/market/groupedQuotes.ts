@@ -1,4 +1,4 @@
-// Quotes that commit together. While one group is being committed the next one gathers, so the more
+// Quotes that commit together. While groups are being committed the next one gathers, so the more
 // quotes there are, the more share a commit. Each caller is answered after the commit of its group.
 
 import { ParleyError } from '../../core/errors.ts';
@@ -8,6 +8,8 @@ import { type Quote, type Quoted, quote, quoteLocked } from './quotes.ts';
 
 /** Quotes in one transaction: some 10 ms of work, for which their RFQs stay locked. */
 const mostInGroup = 128;
+/** Transactions at once: while one waits for the disk the other works. */
+const mostUnderway = 2;
 /** Quotes that may wait; more than a second of work is refused. */
 const mostWaiting = 10_000;
 
@@ -24,16 +26,26 @@ export type GroupedQuotes = (quote: Quote) => Promise<Quoted>;
 
 export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
   let waiting: Waiting[] = [];
-  let running = false;
+  let underway = 0;
+  let planned = false;
+  /** RFQs of the groups under way: their further quotes wait here instead of in the database. */
+  const busy = new Set<string>();
 
-  async function work() {
-    running = true;
-    while (waiting.length > 0) {
-      const { group, rest } = nextGroup(waiting);
+  function begin() {
+    planned = false;
+    while (underway < mostUnderway) {
+      const { group, rest } = nextGroup(waiting, busy);
+      if (group.length === 0) return;
       waiting = rest;
-      await settle(deps, group);
+      underway += 1;
+      const rfqIds = new Set(group.map((each) => each.quote.rfqId));
+      for (const id of rfqIds) busy.add(id);
+      settle(deps, group).then(() => {
+        for (const id of rfqIds) busy.delete(id);
+        underway -= 1;
+        begin();
+      });
     }
-    running = false;
   }
 
   return (wanted) =>
@@ -45,22 +57,26 @@ export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
       }
       waiting.push({ quote: wanted, resolve, reject });
       // After this turn of the event loop, which may bring more.
-      if (!running) {
-        running = true;
-        setImmediate(work);
+      if (!planned && underway < mostUnderway) {
+        planned = true;
+        setImmediate(begin);
       }
     });
 }
 
-/** The first quotes, but only the first of one maker on one RFQ: its next one has its turn later. */
-function nextGroup(waiting: readonly Waiting[]): { group: Waiting[]; rest: Waiting[] } {
+/** The first quotes on RFQs that are not busy; a maker's second one on an RFQ has its turn later. */
+function nextGroup(
+  waiting: readonly Waiting[],
+  busy: ReadonlySet<string>,
+): { group: Waiting[]; rest: Waiting[] } {
   const group: Waiting[] = [];
   const rest: Waiting[] = [];
   const pairs = new Set<string>();
   for (const each of waiting) {
-    const pair = `${each.quote.rfqId} ${each.quote.makerId}`;
-    if (group.length < mostInGroup && !pairs.has(pair)) group.push(each);
-    else rest.push(each);
+    const { rfqId, makerId } = each.quote;
+    const pair = `${rfqId} ${makerId}`;
+    const free = group.length < mostInGroup && !pairs.has(pair) && !busy.has(rfqId);
+    (free ? group : rest).push(each);
     pairs.add(pair);
   }
   return { group, rest };

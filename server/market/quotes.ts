@@ -3,7 +3,6 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import { insertOutbox } from '../db/outbox.ts';
 import type { Standing } from '../db/quotes.ts';
 import { insertThreads, makerStandings, moveThreads } from '../db/quotes.ts';
 import { findRfq, lockRfqs } from '../db/rfqs.ts';
@@ -85,18 +84,11 @@ export async function quoteLocked(
     return outcome;
   });
   const done = outcomes.filter((each): each is Quoted => !(each instanceof ParleyError));
-  await insertThreads(
-    tx,
-    done.filter((each) => each.created).map((each) => each.thread),
-  );
-  await moveThreads(
-    tx,
-    done.filter((each) => !each.created).map((each) => each.thread),
-  );
-  await insertOutbox(
-    tx,
-    done.map(({ thread }) => quoteCreated(thread)),
-  );
+  const made = done.filter((each) => each.created).map((each) => each.thread);
+  const moved = done.filter((each) => !each.created).map((each) => each.thread);
+  await moveThreads(tx, moved);
+  const events = done.map(({ thread }) => quoteCreated(thread));
+  await insertThreads(tx, made, events);
   return outcomes;
 }
 
