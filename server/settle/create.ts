@@ -77,7 +77,7 @@ async function createLeg(
   const { family } = adapter;
   const accounts: Record<LegName, string> = { a: agreement.makerId, b: agreement.takerId };
   const destination = (accountId: string): Destination | null =>
-    destinationOfLogin(wallets, { accountId, family, network: deps.settings.network });
+    destinationOfLogin(wallets, { accountId, adapter, network: deps.settings.network });
   const refund = destination(accounts[leg.leg]);
   const payout = destination(accounts[otherLeg(leg.leg)]);
   const timelock = times.refundAt[leg.leg];

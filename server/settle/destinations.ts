@@ -1,6 +1,7 @@
 // Where the legs of a swap pay: which wallets of an account may receive, and the escrow that
 // follows as soon as both destinations of a leg are known.
 
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { addressesOfPubkey, verifyKeySignature } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworkOf } from '../../chains/bitcoin/networks.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -16,16 +17,18 @@ export function mayReceive(wallet: PayableWallet): boolean {
 /** The destination a login wallet determines by itself, null where it does not. */
 export function destinationOfLogin(
   wallets: readonly PayableWallet[],
-  about: { accountId: string; family: PayableWallet['family']; network: Network },
+  about: { accountId: string; adapter: ChainAdapter; network: Network },
 ): Destination | null {
   const login = wallets.find(
     (each) =>
       each.account_id === about.accountId &&
-      each.family === about.family &&
+      each.family === about.adapter.family &&
       each.standing === 'login',
   );
   if (login === undefined) return null;
-  if (about.family !== 'bitcoin') return { address: login.address, pubkey: null };
+  if (about.adapter.family !== 'bitcoin') {
+    return { address: about.adapter.parseAddress(login.address), pubkey: null };
+  }
   if (login.pubkey === null || !/^0[23][0-9a-f]{64}$/.test(login.pubkey)) return null;
   const { p2wpkh, p2shP2wpkh } = addressesOfPubkey(login.pubkey, bitcoinNetworkOf(about.network));
   // A Taproot login shows an x-only key, whose parity only a signature can tell.

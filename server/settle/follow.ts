@@ -142,7 +142,7 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
   stop.throwIfAborted();
   const { adapter, urgent, backlog } = follower;
   const { chain } = adapter;
-  const { fresh, full } = await takeUp(deps.db, adapter, follower.position);
+  const { fresh, full } = await takeUp(deps, adapter, follower.position);
   for (const row of fresh) backlog.add(row.swap_id);
   const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
   const { touched, heads } = await adapter.changes(limit);

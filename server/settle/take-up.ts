@@ -2,8 +2,8 @@
 // new ones. Two readers in one process each keep a position of their own.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { Database } from '../db/database.ts';
 import { escrowsToFollow, type FollowedFrom, type FollowedRow, termsOf } from '../db/escrows.ts';
+import type { Deps } from '../deps.ts';
 
 /** Escrows read in one statement: about a megabyte. */
 export const escrowsAtOnce = 2_000;
@@ -28,17 +28,24 @@ export type TakenUp = {
 
 /** Makes the adapter follow what is new, and moves the position. One caller at a time. */
 export async function takeUp(
-  db: Database,
+  deps: Pick<Deps, 'db' | 'log'>,
   adapter: ChainAdapter,
   position: Position,
 ): Promise<TakenUp> {
   const { recent } = position;
-  const rows = await escrowsToFollow(db, adapter.chain, position.from, escrowsAtOnce);
+  const rows = await escrowsToFollow(deps.db, adapter.chain, position.from, escrowsAtOnce);
   const last = rows.at(-1);
   if (last === undefined) return { fresh: [], full: false };
   const fresh = rows.filter((row) => recent.get(row.address) !== row.created_xact);
-  adapter.watch(fresh.map(watched));
-  for (const row of fresh) recent.set(row.address, row.created_xact);
+  for (const row of fresh) {
+    recent.set(row.address, row.created_xact);
+    try {
+      adapter.watch([watched(row)]);
+    } catch (error) {
+      // Terms of another network, say: one such row must not keep the others from being followed.
+      deps.log.error({ escrow: row.address, err: error }, 'an escrow cannot be followed');
+    }
+  }
   const full = rows.length === escrowsAtOnce;
   position.horizon ??= last.horizon;
   position.from = { xact: last.created_xact, address: last.address };
@@ -70,7 +77,7 @@ function watched(row: FollowedRow) {
 /** Brings an adapter up to date before it is asked what a transaction touches. */
 export type Freshness = (adapter: ChainAdapter, signal: AbortSignal) => Promise<void>;
 
-export function createFreshness(db: Database): Freshness {
+export function createFreshness(deps: Pick<Deps, 'db' | 'log'>): Freshness {
   const positions = new Map<string, { position: Position; running: Promise<unknown> }>();
   return (adapter, signal) => {
     const known = positions.get(adapter.chain) ?? {
@@ -79,7 +86,7 @@ export function createFreshness(db: Database): Freshness {
     };
     positions.set(adapter.chain, known);
     const all = async () => {
-      while ((await takeUp(db, adapter, known.position)).full) signal.throwIfAborted();
+      while ((await takeUp(deps, adapter, known.position)).full) signal.throwIfAborted();
     };
     const next = known.running.then(all);
     known.running = next.catch(() => {});

@@ -10,7 +10,7 @@ import { command } from '../command.ts';
 import { broadcastBody, broadcastReply } from '../schemas/material.ts';
 
 export function registerTx(app: FastifyInstance, deps: Deps): void {
-  const fresh = createFreshness(deps.db);
+  const fresh = createFreshness(deps);
   command(app, deps, {
     method: 'POST',
     url: '/v1/tx/broadcast',
