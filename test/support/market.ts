@@ -1,168 +1,92 @@
-// A market for tests: the real application on a real database, accounts that hold wallets and
-// keys, and requests as those accounts.
+// Starts the whole market as `npm start` does: a process of its own, with real chains and database.
 
-import { hash, randomBytes } from 'node:crypto';
-import type { FastifyInstance, InjectOptions } from 'fastify';
-import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { Family } from '../../core/families.ts';
-import type { Settings } from '../../server/config.ts';
-import type { Database } from '../../server/db/database.ts';
-import { buildApp } from '../../server/edge/app.ts';
-import { uuidv7 } from '../../server/ids.ts';
-import { type Asset, seedAssets } from '../../server/market/assets.ts';
-import { testDatabase } from './database.ts';
-import { type TestDeps, testDeps } from './deps.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Ready } from '../../server/boot.ts';
 
-export type Scope = 'read' | 'taker' | 'maker';
+const launcher = fileURLToPath(new URL('../../scripts/launch.mjs', import.meta.url));
+/** Generous: test files share two cores. */
+const startLimitMs = 120_000;
 
-export type Answer = {
-  readonly status: number;
-  /** Of a refusal: the header x-parley-error. */
-  readonly code: string | null;
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
-  readonly body: any;
+export type RunningMarket = {
+  readonly ready: Ready;
+  readonly home: string;
+  readonly child: ChildProcess;
+  /** What it wrote to standard error so far. */
+  log(): string;
+  /** SIGTERM, waits for the end, gives the exit code. */
+  stop(): Promise<number | null>;
+  /** kill -9 of the process alone: what it started is left behind. */
+  kill(): Promise<void>;
 };
 
-export type Trader = {
-  readonly accountId: string;
-  readonly key: string;
-  get(path: string): Promise<Answer>;
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-};
+/** A fresh PARLEY_HOME, gone when the test ends. */
+export async function newHome(t: TestContext): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'parley-market-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  return home;
+}
 
-export type TestMarket = {
-  readonly app: FastifyInstance;
-  readonly deps: TestDeps;
-  readonly db: Database;
-  readonly url: string;
-  /** Native asset of `bitcoin`, native and dollar token of `evm-dev`. */
-  readonly assets: { readonly btc: Asset; readonly eth: Asset; readonly usd: Asset };
-  trader(options?: TraderOptions): Promise<Trader>;
-  close(): Promise<void>;
-};
-
-export type TraderOptions = {
-  readonly scopes?: readonly Scope[];
-  /** Login wallets; default: one of Bitcoin and one of EVM. */
-  readonly wallets?: readonly { family: Family; address: string; standing?: 'login' | 'proven' }[];
-};
-
-const dollar = '0x00000000000000000000000000000000000000d0';
-
-export async function testMarket(options?: {
-  settings?: Partial<Settings>;
-  adapters?: readonly ChainAdapter[];
-  connections?: number;
-}): Promise<TestMarket> {
-  const { connections = 6, settings = {}, adapters } = options ?? {};
-  const { db, drop, url } = await testDatabase({ connections });
-  const key = { encryptionKey: randomBytes(32).toString('hex') };
-  const deps = testDeps({
-    db,
-    settings: { ...key, ...settings },
-    ...(adapters && { adapters: new Map(adapters.map((each) => [each.chain, each])) }),
+/** Throws with what it printed when it does not get ready. Ended with the test, if it still runs. */
+export async function startMarketProcess(
+  t: TestContext,
+  home: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningMarket> {
+  const child = spawn(process.execPath, [launcher, 'server/main.ts', '--json'], {
+    env: { ...process.env, PARLEY_HOME: home, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [btc, eth, usd] = await seedAssets(db, deps, [
-    { chain: 'bitcoin', symbol: 'BTC', address: null, decimals: 8 },
-    { chain: 'evm-dev', symbol: 'ETH', address: null, decimals: 18 },
-    { chain: 'evm-dev', symbol: 'USD', address: dollar, decimals: 6 },
-  ]);
-  const app = await buildApp(deps);
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk;
+  });
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  t.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    await ended;
+  });
+  const line = once(createInterface(child.stdout), 'line') as Promise<[string]>;
+  const first = await Promise.race([line, ended.then(() => null), limit()]);
+  if (first === null) {
+    child.kill('SIGKILL');
+    throw new Error(`the market did not get ready:\n${errors}`);
+  }
   return {
-    app,
-    deps,
-    db,
-    url,
-    assets: { btc: btc!, eth: eth!, usd: usd! },
-    trader: (wanted) => newTrader(app, deps, wanted),
-    close: async () => {
-      await app.close();
-      await drop();
+    ready: JSON.parse(first[0]) as Ready,
+    home,
+    child,
+    log: () => errors,
+    stop: async () => {
+      child.kill('SIGTERM');
+      return (await ended)[0];
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
     },
   };
 }
 
-/** A fresh address of this family, well formed. */
-export function someAddress(family: 'bitcoin' | 'evm'): string {
-  const hex = randomBytes(20).toString('hex');
-  // Base58 of random bytes would need a checksum; the stub takes any bech32 alphabet.
-  if (family === 'evm') return `0x${hex}`;
-  const alphabet = '023456789acdefghjklmnpqrstuvwxyz';
-  return `bcrt1q${[...randomBytes(32)].map((byte) => alphabet[byte % 32]).join('')}`;
+async function limit(): Promise<null> {
+  await sleep(startLimitMs, undefined, { ref: false });
+  return null;
 }
 
-async function newTrader(
-  app: FastifyInstance,
-  deps: TestDeps,
-  options: TraderOptions = {},
-): Promise<Trader> {
-  const { scopes = ['read', 'taker', 'maker'] } = options;
-  const wallets = options.wallets ?? [
-    { family: 'bitcoin', address: someAddress('bitcoin') },
-    { family: 'evm', address: someAddress('evm') },
-  ];
-  const { accountId, key } = await insertTrader(deps, scopes, wallets);
-  const request = async (options: InjectOptions): Promise<Answer> => {
-    const headers = { authorization: `Bearer ${key}`, ...options.headers };
-    const reply = await app.inject({ ...options, headers });
-    const code = reply.headers['x-parley-error'];
-    return {
-      status: reply.statusCode,
-      code: typeof code === 'string' ? code : null,
-      body: reply.body === '' ? null : reply.json(),
-    };
-  };
-  return {
-    accountId,
-    key,
-    get: (url) => request({ method: 'GET', url }),
-    post: (url, body, headers = {}) =>
-      request({
-        method: 'POST',
-        url,
-        headers,
-        ...(body === undefined ? {} : { payload: body as object }),
-      }),
-  };
-}
-
-/** An account with wallets and a key, straight into the database. */
-export async function insertTrader(
-  deps: Pick<TestDeps, 'db' | 'now' | 'randomBytes'>,
-  scopes: readonly Scope[],
-  wallets: NonNullable<TraderOptions['wallets']>,
-): Promise<{ accountId: string; key: string }> {
-  const now = deps.now();
-  const at = new Date(now);
-  const accountId = uuidv7(now, deps.randomBytes);
-  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-  const key = `parley_test_${[...randomBytes(43)].map((byte) => alphabet[byte % 62]).join('')}`;
-  await deps.db.rows({
-    name: 'test_account',
-    text: `insert into accounts (id, kind, created_at) values ($1, 'wallet', $2)`,
-    values: [accountId, at],
+/** Processes whose command line names the folder: what a market started and left. */
+export async function processesIn(home: string): Promise<string[]> {
+  const ps = spawn('ps', ['-eo', 'pid=,args='], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let output = '';
+  ps.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
   });
-  for (const { family, address, standing = 'login' } of wallets) {
-    await deps.db.rows({
-      name: 'test_wallet',
-      text: `insert into wallets (account_id, family, address, standing, proven_at)
-        values ($1, $2, $3, $4, $5)`,
-      values: [accountId, family, address, standing, at],
-    });
-  }
-  await deps.db.rows({
-    name: 'test_key',
-    text: `insert into api_keys (id, account_id, hash, prefix, scopes, created_at, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [
-      uuidv7(now, deps.randomBytes),
-      accountId,
-      hash('sha256', key, 'buffer'),
-      key.slice(0, 18),
-      scopes,
-      at,
-      new Date(now + 90 * 86_400_000),
-    ],
-  });
-  return { accountId, key };
+  await once(ps, 'close');
+  return output.split('\n').filter((each) => each.includes(home) && !each.includes('ps -eo'));
 }

@@ -1,0 +1,40 @@
+// The README's tour, run whole against a fresh market: what a newcomer types works.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { newHome, startMarketProcess } from './support/market.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+test('the tour by curl settles a bitcoin trade for dollars', async (t) => {
+  const home = await newHome(t);
+  const market = await startMarketProcess(t, home);
+  const tour = spawn('bash', ['docs/tour/tour.sh'], {
+    cwd: root,
+    env: { ...process.env, READY: join(home, 'ready.json'), WALLETS: join(home, 'tour') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 180_000,
+  });
+  let output = '';
+  for (const stream of [tour.stdout, tour.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk;
+    });
+  }
+  const [code] = await once(tour, 'close');
+  assert.equal(code, 0, output);
+  assert.match(output, /status: counterparty_claimed\s*$/);
+  assert.equal(await market.stop(), 0, market.log());
+});
+
+test('the README shows the tour as it is run', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const pieces = readFileSync(join(root, 'docs/tour/tour.sh'), 'utf8').split(/^# --- \d+: .*$/m);
+  assert.ok(pieces.length > 8);
+  for (const piece of pieces.slice(1)) assert.ok(readme.includes(piece.trim()), piece);
+});
