@@ -280,7 +280,12 @@ describe('readSigned and broadcast', () => {
     const swap = newSwap();
     const unknown = { txid: '11'.repeat(32), vout: 0, amount: 1_000_000n };
     const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);
-    const material = { ...built, chain: 'bitcoin', family: 'bitcoin', sign: 'btc-sighash' } as const;
+    const material = {
+      ...built,
+      chain: 'bitcoin',
+      family: 'bitcoin',
+      sign: 'btc-sighash',
+    } as const;
     const claim = signed({ ...material, escrow: '', feeSats: '0' }, swap.claimer, swap.secret);
     const read = await adapter.readSigned(claim, signal());
     await assert.rejects(adapter.broadcast(read, signal()), (error: ParleyError) => {
@@ -294,7 +299,12 @@ describe('readSigned and broadcast', () => {
     adapter.watch([swap.escrow]);
     const unknown = { txid: '22'.repeat(32), vout: 7, amount: 1_000_000n };
     const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);
-    const material = { ...built, chain: 'bitcoin', family: 'bitcoin', sign: 'btc-sighash' } as const;
+    const material = {
+      ...built,
+      chain: 'bitcoin',
+      family: 'bitcoin',
+      sign: 'btc-sighash',
+    } as const;
     const claim = signed({ ...material, escrow: '', feeSats: '0' }, swap.claimer, swap.secret);
     const { touches } = await adapter.readSigned(claim, signal());
     assert.deepEqual(touches, [

@@ -1,24 +1,37 @@
 // The Bitcoin chain behind the one interface every chain keeps: reads escrows through an index
 // that follows a Core node or an Esplora server, and builds unsigned payments, claims and refunds.
 
+import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { ParleyError } from '../../core/errors.ts';
-import type { BuildInput, ChainAdapter, ReadTransaction, Touch, WatchedEscrow } from '../adapter.ts';
+import type {
+  BuildInput,
+  ChainAdapter,
+  ReadTransaction,
+  Touch,
+  WatchedEscrow,
+} from '../adapter.ts';
 import type { BtcSighash, Signed } from '../material.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
-import { escrowFacts, type EscrowHistory } from './escrow-facts.ts';
+import { type EscrowHistory, escrowFacts } from './escrow-facts.ts';
 import { applyTransaction, historyOf, involvement, takeTouched } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { currentEstimate, type EstimateCache } from './fee-estimates.ts';
-import { type Conflict, defaultFeeBounds, type FeeBounds, feeAt, ladderRate } from './fees.ts';
+import {
+  type Conflict,
+  defaultFeeBounds,
+  type FeeBounds,
+  feeAt,
+  ladderRate,
+  larger,
+} from './fees.ts';
 import {
   createFollower,
-  follow,
   type Follower,
+  follow,
   followOnce,
   followToEnd,
   type Log,
@@ -327,7 +340,7 @@ export function leastAmount(rate: number, bounds: FeeBounds): bigint {
   const fee = feeAt(claimVsize, Math.min(rate, bounds.capSatPerVbyte));
   const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;
   const byDust = fee + dustSats.p2pkh;
-  return byShare > byDust ? byShare : byDust;
+  return larger(byShare, byDust);
 }
 
 async function preflight(

@@ -1,8 +1,8 @@
 // Two sources of one chain: where they disagree, nobody funds or reveals a secret by them. Claims
 // with a public secret and refunds go on: waiting can only lose money there.
 
-import { ParleyError } from '../../core/errors.ts';
 import type { Fact } from '../../core/errors.ts';
+import { ParleyError } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { escrowFacts } from './escrow-facts.ts';
 import { historyOf } from './escrow-index.ts';

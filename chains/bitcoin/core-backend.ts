@@ -10,11 +10,11 @@ import type { BitcoinNetwork } from './networks.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import {
   type CoreOptions,
+  type CoreRpc,
   coreName,
   coreRpc,
-  type CoreRpc,
-  refused,
   RpcRefusal,
+  refused,
   unexpected,
 } from './rpc.ts';
 
@@ -171,11 +171,17 @@ async function spenders(state: State, outpoints: readonly string[], signal: Abor
   state.turn = start + asked.length;
   if (asked.length === 0) return [];
   type Answer = { spendingtxid?: string }[];
-  const found = await state.rpc.call<Answer>('gettxspendingprevout', [asked], signal).catch(unexpected);
+  const found = await state.rpc
+    .call<Answer>('gettxspendingprevout', [asked], signal)
+    .catch(unexpected);
   return found.flatMap(({ spendingtxid }) => (spendingtxid === undefined ? [] : [spendingtxid]));
 }
 
-async function fetchNew(state: State, txids: readonly string[], signal: AbortSignal): Promise<Tx[]> {
+async function fetchNew(
+  state: State,
+  txids: readonly string[],
+  signal: AbortSignal,
+): Promise<Tx[]> {
   const fresh = txids.filter((txid) => !state.known.has(txid)).slice(0, maxFetched);
   if (fresh.length === 0) return [];
   const calls = fresh.map((txid) => ({ method: 'getrawtransaction', params: [txid] }));

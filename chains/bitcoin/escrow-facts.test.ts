@@ -2,13 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { legStatus } from '../../core/facts.ts';
-import { escrowFacts, type EscrowSpend, fundingPayment, type Payment } from './escrow-facts.ts';
+import { type EscrowSpend, escrowFacts, fundingPayment, type Payment } from './escrow-facts.ts';
 
 const tip = 100;
 const wanted = 1_000n;
 const secret = '5e'.repeat(32);
 
-function pay(name: string, amount: bigint, height: number | null, spend: EscrowSpend | null = null) {
+function pay(
+  name: string,
+  amount: bigint,
+  height: number | null,
+  spend: EscrowSpend | null = null,
+) {
   return { txid: name, vout: 0, amount, height, coinbase: false, spend };
 }
 const refund = (height: number | null): EscrowSpend => ({ txid: 'refund', height, secret: null });
@@ -48,11 +53,17 @@ describe('escrow facts', () => {
   it('say claimed and refunded of the funding payment alone', () => {
     const main = pay('main', wanted, 90);
     const dustGone = facts(main, pay('dust', 10n, 80, refund(97)));
-    assert.deepEqual([legStatus(dustGone), dustGone.refunded, dustGone.balance], ['funded', null, wanted]);
+    assert.deepEqual(
+      [legStatus(dustGone), dustGone.refunded, dustGone.balance],
+      ['funded', null, wanted],
+    );
     const dustClaimed = facts(main, pay('dust', 10n, 80, claim(97)));
     assert.deepEqual([legStatus(dustClaimed), dustClaimed.claimed], ['funded', null]);
     const mainGone = facts({ ...main, spend: refund(95) }, pay('dust', 10n, 80));
-    assert.deepEqual([legStatus(mainGone), mainGone.balance, mainGone.empty], ['refunded', 10n, false]);
+    assert.deepEqual(
+      [legStatus(mainGone), mainGone.balance, mainGone.empty],
+      ['refunded', 10n, false],
+    );
     const both = facts({ ...main, spend: refund(95) }, pay('again', wanted, 96));
     assert.deepEqual([legStatus(both), both.balance], ['refunded', wanted]);
   });
@@ -111,7 +122,10 @@ describe('escrow facts', () => {
         const seen = escrowFacts(history, wanted, required);
         assert.ok(seen.claimed === null || seen.refunded === null);
         if (seen.claimed !== null || seen.refunded !== null) assert.ok(seen.funded !== null);
-        assert.equal(seen.funded === null, paid.every(({ amount }) => amount < wanted));
+        assert.equal(
+          seen.funded === null,
+          paid.every(({ amount }) => amount < wanted),
+        );
         if (seen.balance > 0n) assert.equal(seen.empty, false);
         // The order in which they were seen changes nothing.
         const reversed = { ...history, payments: paid.toReversed() };

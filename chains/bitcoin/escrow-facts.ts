@@ -90,8 +90,7 @@ export function escrowFacts(
   const spend = funding?.spend ?? null;
   const spent = spend === null ? null : sighting(spend, tip, requiredConfirmations);
   const settled = (payment: Payment) =>
-    payment.spend !== null &&
-    confirmations(payment.spend.height, tip) >= requiredConfirmations;
+    payment.spend !== null && confirmations(payment.spend.height, tip) >= requiredConfirmations;
   return {
     funded:
       funding === null ? null : sighting(funding, tip, requiredFor(funding, requiredConfirmations)),

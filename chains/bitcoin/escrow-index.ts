@@ -200,7 +200,11 @@ export function dropTransaction(index: EscrowIndex, txid: string): void {
 }
 
 /** Takes in a block on top of the last one. */
-export function connectBlock(index: EscrowIndex, mark: BlockMark, transactions: readonly Tx[]): void {
+export function connectBlock(
+  index: EscrowIndex,
+  mark: BlockMark,
+  transactions: readonly Tx[],
+): void {
   for (const tx of transactions) applyTransaction(index, tx, mark.height);
   index.blocks.push(mark);
   for (const address of [...index.maturing]) {

@@ -80,9 +80,7 @@ export function readEscrowScript(script: Uint8Array): EscrowScript | null {
   if (script.length < 112 || script.length > 128 || script[0] !== op.if) return null;
   const numberLength = script[75] ?? 0;
   const after = 76 + numberLength;
-  const timelock = script
-    .subarray(76, after)
-    .reduce((sum, byte, at) => sum + byte * 256 ** at, 0);
+  const timelock = script.subarray(76, after).reduce((sum, byte, at) => sum + byte * 256 ** at, 0);
   const values: EscrowScript = {
     hashlock: bytesToHex(script.subarray(7, 39)),
     claimer: bytesToHex(script.subarray(41, 74)),

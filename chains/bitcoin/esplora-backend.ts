@@ -29,7 +29,12 @@ export type EsploraOptions = {
 };
 
 type Get = (path: string, signal: AbortSignal) => Promise<Uint8Array | null>;
-type State = { readonly get: Get; turn: number; checked: boolean; readonly network: BitcoinNetwork };
+type State = {
+  readonly get: Get;
+  turn: number;
+  checked: boolean;
+  readonly network: BitcoinNetwork;
+};
 
 export function esploraBackend(options: EsploraOptions): BitcoinBackend {
   const limits = { ...defaultLimits, ...options.limits };
@@ -184,11 +189,7 @@ async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<F
   return { fast, medium, slow, least: 1, at };
 }
 
-async function mempoolEntry(
-  get: Get,
-  txid: string,
-  signal: AbortSignal,
-): Promise<Conflict | null> {
+async function mempoolEntry(get: Get, txid: string, signal: AbortSignal): Promise<Conflict | null> {
   const body = await get(`/tx/${txid}`, signal);
   if (body === null) return null;
   const { fee, weight, status } = json<EsploraTx>(body);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ParleyError } from '../../core/errors.ts';
+import type { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../material.ts';

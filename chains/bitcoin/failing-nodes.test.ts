@@ -61,7 +61,7 @@ async function withServer(server: TestServer, work: (url: string) => Promise<voi
 
 describe('every call to', () => {
   for (const name of ['a node', 'an Esplora server']) {
-    it(`${name} that accepts and never answers ends in chain_timeout, by its own limit`, async () => {
+    it(`${name} that never answers ends in chain_timeout by its own limit`, async () => {
       await withServer(await silentServer(), async (url) => {
         await everyCall(sources(url, 150)[name]!, 'chain_timeout');
       });

@@ -60,12 +60,17 @@ describe('the bounds of a fee', () => {
   it('hold for every size, value and rate', () => {
     const rate = fc.double({ min: 0, max: 1e6, noNaN: true });
     fc.assert(
-      fc.property(fc.integer({ min: 100, max: 30_000 }), fc.bigInt(0n, 10n ** 15n), rate, (...all) => {
-        const [vsize, value, wanted] = all;
-        const fee = boundedFee(bounds, vsize, value, wanted);
-        assert.ok(fee >= BigInt(vsize) && fee <= mostFee(bounds, vsize, value));
-        assert.ok(fee <= feeAt(vsize, 500));
-      }),
+      fc.property(
+        fc.integer({ min: 100, max: 30_000 }),
+        fc.bigInt(0n, 10n ** 15n),
+        rate,
+        (...all) => {
+          const [vsize, value, wanted] = all;
+          const fee = boundedFee(bounds, vsize, value, wanted);
+          assert.ok(fee >= BigInt(vsize) && fee <= mostFee(bounds, vsize, value));
+          assert.ok(fee <= feeAt(vsize, 500));
+        },
+      ),
     );
   });
 

@@ -33,6 +33,16 @@ export type FeeEstimate = {
   readonly at: number;
 };
 
+export function larger(a: bigint, b: bigint): bigint {
+  if (a > b) return a;
+  return b;
+}
+
+export function smaller(a: bigint, b: bigint): bigint {
+  if (a < b) return a;
+  return b;
+}
+
 /** The fee of `vsize` at a rate, rounded up. */
 export function feeAt(vsize: number, rateSatPerVbyte: number): bigint {
   return BigInt(Math.ceil(vsize * rateSatPerVbyte));
@@ -42,9 +52,7 @@ export function feeAt(vsize: number, rateSatPerVbyte: number): bigint {
 export function mostFee(bounds: FeeBounds, vsize: number, value: bigint): bigint {
   const share = (value * bounds.capShareBps) / 10_000n;
   const cap = feeAt(vsize, bounds.capSatPerVbyte);
-  const most = share < cap ? share : cap;
-  const floor = leastFee(bounds, vsize);
-  return most > floor ? most : floor;
+  return larger(smaller(share, cap), leastFee(bounds, vsize));
 }
 
 /** The lowest fee that is relayed. */
@@ -59,10 +67,8 @@ export function boundedFee(
   value: bigint,
   wantedSatPerVbyte: number,
 ): bigint {
-  const wanted = feeAt(vsize, wantedSatPerVbyte);
-  const least = leastFee(bounds, vsize);
-  const most = mostFee(bounds, vsize, value);
-  return wanted < least ? least : wanted > most ? most : wanted;
+  const wanted = larger(feeAt(vsize, wantedSatPerVbyte), leastFee(bounds, vsize));
+  return smaller(wanted, mostFee(bounds, vsize, value));
 }
 
 // The ladder. A block may take over an hour (p99.9: 69 min), so the pace rises well before the
@@ -115,7 +121,7 @@ export function replacementFee(vsize: number, conflicts: readonly Conflict[]): b
   for (const each of conflicts) {
     // fee / vsize > each.fee / each.vsize, in whole numbers; the +1 makes it strict.
     const beats = (each.feeSats * BigInt(vsize)) / BigInt(each.vsize) + 1n;
-    if (beats > least) least = beats;
+    least = larger(least, beats);
   }
   return least;
 }

@@ -226,7 +226,7 @@ describe('the mempool', () => {
     assert.deepEqual([facts.funded, facts.empty], [null, true]);
   });
 
-  it('shows a claim that replaces a refund, and keeps the secret of one that was replaced', async () => {
+  it('shows a claim that replaces a refund, and keeps the secret of a replaced one', async () => {
     const adapter = newAdapter();
     const swap = newSwap(2_000);
     adapter.watch([swap.escrow]);

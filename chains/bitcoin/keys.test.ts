@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base64 } from '@scure/base';
 import { WIF } from '@scure/btc-signer';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ParleyError } from '../../core/errors.ts';
 import {
   addressesOfPubkey,
@@ -96,7 +96,10 @@ describe('a key signature', () => {
     }
     for (const header of [0, 26, 43, 255]) {
       bytes[0] = header;
-      assert.throws(() => verifyKeySignature(about, base64.encode(bytes)), refuses('bad_signature'));
+      assert.throws(
+        () => verifyKeySignature(about, base64.encode(bytes)),
+        refuses('bad_signature'),
+      );
     }
   });
 

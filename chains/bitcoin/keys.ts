@@ -4,10 +4,10 @@
 // Why that signature: a BIP 86 address hides the parity of its key, so 02||x and 03||x give the
 // same address, and the wrong one fails CHECKSIG after the secret is out (safety.md, Bitcoin).
 
-import { base64 } from '@scure/base';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
 import { p2sh, p2tr, p2wpkh } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -69,7 +69,12 @@ export function signedMessageHash(text: string): Uint8Array {
   const length = size < 253 ? [size] : [253, size & 255, size >> 8];
   return sha256(
     sha256(
-      concatBytes(Uint8Array.of(magic.length), utf8ToBytes(magic), Uint8Array.from(length), message),
+      concatBytes(
+        Uint8Array.of(magic.length),
+        utf8ToBytes(magic),
+        Uint8Array.from(length),
+        message,
+      ),
     ),
   );
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Address } from '@scure/btc-signer';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { Address } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
 import { type AddressKind, bitcoinNetworks, parseBitcoinAddress } from './networks.ts';

@@ -1,10 +1,10 @@
 // The Bitcoin networks as data, and their addresses: which script each stands for. Addresses are
 // kept in one canonical form: bech32 in lower case (BIP 173), base58 as it is.
 
-import { Address, NETWORK, OutScript, TEST_NETWORK } from '@scure/btc-signer';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Network } from '../../core/families.ts';
+import { Address, NETWORK, OutScript, TEST_NETWORK } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
+import type { Network } from '../../core/families.ts';
 
 export type BitcoinNetworkName = 'mainnet' | 'testnet' | 'regtest';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { base64 } from '@scure/base';
-import { Script, Transaction } from '@scure/btc-signer';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { Script, Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
 import { escrowScript, findSecret, readEscrowScript } from './escrow-script.ts';
@@ -35,10 +35,21 @@ describe('the escrow script', () => {
     });
     const ops = Script.decode(script).map((op) => (op instanceof Uint8Array ? bytesToHex(op) : op));
     assert.deepEqual(ops, [
-      'IF', 'SIZE', '20', 'EQUALVERIFY', 'SHA256', terms.hashlock, 'EQUALVERIFY',
+      'IF',
+      'SIZE',
+      '20',
+      'EQUALVERIFY',
+      'SHA256',
+      terms.hashlock,
+      'EQUALVERIFY',
       swap.claimer.pubkey,
-      'ELSE', '00d2496b', 'CHECKLOCKTIMEVERIFY', 'DROP', swap.funder.pubkey,
-      'ENDIF', 'CHECKSIG',
+      'ELSE',
+      '00d2496b',
+      'CHECKLOCKTIMEVERIFY',
+      'DROP',
+      swap.funder.pubkey,
+      'ENDIF',
+      'CHECKSIG',
     ]);
     // The encoder of the library pushes minimally: the same bytes.
     assert.equal(bytesToHex(Script.encode(Script.decode(script))), bytesToHex(script));
@@ -69,7 +80,10 @@ describe('the escrow script', () => {
 
   it('refuses a timelock that script would read as a block height, or not at all', () => {
     for (const bad of [0, 499_999_999, 2 ** 32, 1.5, Number.NaN, -1]) {
-      assert.throws(() => bitcoinEscrow({ ...terms, timelock: bad }, network), refuses('bad_field'));
+      assert.throws(
+        () => bitcoinEscrow({ ...terms, timelock: bad }, network),
+        refuses('bad_field'),
+      );
     }
   });
 
@@ -113,7 +127,12 @@ describe('findSecret', () => {
   });
 
   it('is not misled by other items or malformed scripts', () => {
-    for (const items of [[], [filler], [secret.slice(1)], [Uint8Array.from([0x4c, 33, ...secret])]]) {
+    for (const items of [
+      [],
+      [filler],
+      [secret.slice(1)],
+      [Uint8Array.from([0x4c, 33, ...secret])],
+    ]) {
       assert.equal(findSecret(items, terms.hashlock), null);
     }
     fc.assert(
@@ -149,17 +168,25 @@ function signedSpend(verb: Verb, outputs = [output], fee = 500n) {
 }
 
 describe('a claim and a refund', () => {
-  it('pay everything less the fee to the address of the terms, with its sequence and lock time', () => {
+  it('pay all but the fee to the address of the terms, with sequence and lock time', () => {
     for (const verb of ['claim', 'refund'] as const) {
       const { built } = signedSpend(verb);
       const psbt = readPsbt(built.psbtBase64);
       const to = verb === 'claim' ? terms.payout.address : terms.refund.address;
-      const tx = Transaction.fromPSBT(base64.decode(built.psbtBase64), { allowUnknownInputs: true });
+      const tx = Transaction.fromPSBT(base64.decode(built.psbtBase64), {
+        allowUnknownInputs: true,
+      });
       assert.equal(tx.getOutputAddress(0, network), to);
-      assert.deepEqual(psbt.outputs.map(({ amount }) => amount), [999_500n]);
+      assert.deepEqual(
+        psbt.outputs.map(({ amount }) => amount),
+        [999_500n],
+      );
       assert.equal(psbt.lockTime, verb === 'claim' ? 0 : timelock);
       assert.equal(psbt.inputs[0]?.sequence, 0xffff_fffd);
-      assert.deepEqual(psbt.inputs.map(({ sighash }) => bytesToHex(sighash)), built.sighashHexes);
+      assert.deepEqual(
+        psbt.inputs.map(({ sighash }) => bytesToHex(sighash)),
+        built.sighashHexes,
+      );
     }
   });
 
@@ -329,8 +356,11 @@ describe('checkSpend', () => {
       ['claim', { sighashHexes: ['00'.repeat(32)] }],
       ['claim', { sighashHexes: [] }],
     ] as const satisfies [Verb, Partial<SpendToCheck>][]) {
-      assert.throws(() => check(verb, change), refuses('bad_transaction'), JSON.stringify(
-        change, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+      assert.throws(
+        () => check(verb, change),
+        refuses('bad_transaction'),
+        JSON.stringify(change, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+      );
     }
   });
 
@@ -359,8 +389,12 @@ describe('checkSpend', () => {
       refuses('bad_transaction'),
     );
     assert.throws(
-      () => change((tx) => tx.updateOutput(0, { amount: 999_000n }) ??
-        tx.addOutputAddress(terms.payout.address, 600n, network)),
+      () =>
+        change(
+          (tx) =>
+            tx.updateOutput(0, { amount: 999_000n }) ??
+            tx.addOutputAddress(terms.payout.address, 600n, network),
+        ),
       refuses('bad_transaction'),
     );
   });

@@ -1,9 +1,9 @@
 // Terms -> escrow, and the bytes to sign. PURE: the server builds with it and the SDK verifies
 // with it, so a customer checks instead of trusting. Amounts are satoshis.
 
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { p2wsh, SigHash, Transaction } from '@scure/btc-signer';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { formatUnits } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';

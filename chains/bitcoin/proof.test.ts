@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { base64 } from '@scure/base';
-import { WIF } from '@scure/btc-signer';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { WIF } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
 import { addressesOfPubkey } from './keys.ts';
@@ -42,7 +42,7 @@ describe('the vectors of BIP-322', () => {
     assert.equal(toSpendTransaction(nestedToSpend.message, script).id, nestedToSpend.toSpend);
   });
   for (const [at, vector] of validVectors.entries()) {
-    it(`accepts signature ${at} [${vector.source}] of ${vector.address}, with and without smp`, () => {
+    it(`accepts vector ${at} [${vector.source}] of ${vector.address}, bare and smp`, () => {
       const { address, message, signature, pubkey } = vector;
       const bare = signature.startsWith('smp') ? signature.slice(3) : signature;
       for (const each of [bare, `smp${bare}`]) {
@@ -53,7 +53,7 @@ describe('the vectors of BIP-322', () => {
     });
   }
   for (const vector of validVectors.filter(({ wif }) => wif !== null)) {
-    it(`signs "${vector.message}" for ${vector.address} exactly as the vector [${vector.source}]`, () => {
+    it(`signs "${vector.message}" for ${vector.address} as vector [${vector.source}]`, () => {
       const privateKey = WIF(network).decode(vector.wif ?? '');
       const kinds: Record<string, ProofKind> = { bc1q: 'p2wpkh', bc1p: 'p2tr' };
       const kind = kinds[vector.address.slice(0, 4)] ?? 'p2shP2wpkh';
@@ -113,17 +113,24 @@ describe('a proof', () => {
     const kinds = fc.constantFrom<ProofKind>('p2wpkh', 'p2shP2wpkh', 'p2tr');
     const networks = fc.constantFrom(...Object.values(bitcoinNetworks));
     fc.assert(
-      fc.property(keys, kinds, networks, fc.string(), fc.boolean(), (key, kind, where, text, smp) => {
-        fc.pre(secp256k1.utils.isValidSecretKey(key));
-        const request = { privateKey: key, kind, message: text, network: where, prefixed: smp };
-        const { address, signature, pubkey: own } = signBip322(request);
-        const shown = verifyBitcoinProof({ address, message: text, signature, network: where });
-        assert.equal(shown.pubkey, kind === 'p2tr' ? null : own);
-        assert.throws(
-          () => verifyBitcoinProof({ address, message: `${text}.`, signature, network: where }),
-          refuses('bad_signature'),
-        );
-      }),
+      fc.property(
+        keys,
+        kinds,
+        networks,
+        fc.string(),
+        fc.boolean(),
+        (key, kind, where, text, smp) => {
+          fc.pre(secp256k1.utils.isValidSecretKey(key));
+          const request = { privateKey: key, kind, message: text, network: where, prefixed: smp };
+          const { address, signature, pubkey: own } = signBip322(request);
+          const shown = verifyBitcoinProof({ address, message: text, signature, network: where });
+          assert.equal(shown.pubkey, kind === 'p2tr' ? null : own);
+          assert.throws(
+            () => verifyBitcoinProof({ address, message: `${text}.`, signature, network: where }),
+            refuses('bad_signature'),
+          );
+        },
+      ),
       { numRuns: 25 },
     );
   });
@@ -139,7 +146,8 @@ describe('a proof', () => {
     }
     const { signature } = signBip322({ privateKey, kind: 'p2tr', message, network: regtest });
     const [schnorr = new Uint8Array()] = itemsOf(signature);
-    for (const flag of [0, 1, 2, 3, 0x81]) refused('p2tr', stack(Uint8Array.from([...schnorr, flag])));
+    for (const flag of [0, 1, 2, 3, 0x81])
+      refused('p2tr', stack(Uint8Array.from([...schnorr, flag])));
   });
 
   it('is refused with a high S, which any third party can make', () => {

@@ -3,12 +3,12 @@
 // witness shape, SIGHASH_ALL only, strict DER, low-S (BIP-322, required rules).
 // https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki
 
-import { base64 } from '@scure/base';
-import { SigHash, Transaction } from '@scure/btc-signer';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { SigHash, Transaction } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { type BitcoinAddress, type BitcoinNetwork, parseBitcoinAddress } from './networks.ts';
@@ -42,8 +42,10 @@ export function verifyBitcoinProof(proof: BitcoinProof): { readonly pubkey: stri
       return { pubkey: null };
     case 'p2pkh':
     case 'p2wsh':
-      throw bad(`a ${address.kind.toUpperCase()} address cannot prove itself here: use P2WPKH, ` +
-        'P2SH-P2WPKH or P2TR');
+      throw bad(
+        `a ${address.kind.toUpperCase()} address cannot prove itself here: use P2WPKH, ` +
+          'P2SH-P2WPKH or P2TR',
+      );
   }
 }
 
@@ -197,9 +199,13 @@ export function signBip322(request: {
   const { privateKey, kind, message, network } = request;
   const key = secp256k1.getPublicKey(privateKey, true);
   const pubkey = bytesToHex(key);
-  const { address, script } = parseBitcoinAddress(addressesOfPubkey(pubkey, network)[kind], network);
+  const { address, script } = parseBitcoinAddress(
+    addressesOfPubkey(pubkey, network)[kind],
+    network,
+  );
   const tx = toSignTransaction(message, script);
-  const items = kind === 'p2tr' ? [signKeyPath(privateKey, tx, script)] : [signHash(privateKey, tx), key];
+  const items =
+    kind === 'p2tr' ? [signKeyPath(privateKey, tx, script)] : [signHash(privateKey, tx), key];
   const parts = items.flatMap((item) => [Uint8Array.of(item.length), item]);
   const witness = base64.encode(concatBytes(Uint8Array.of(items.length), ...parts));
   return { address, pubkey, signature: request.prefixed ? `smp${witness}` : witness };

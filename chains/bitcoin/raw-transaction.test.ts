@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RawTx, Transaction } from '@scure/btc-signer';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { RawTx, Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
 import { parseBlock, parseTx } from './raw-transaction.ts';
@@ -61,7 +61,10 @@ describe('parseTx', () => {
           outputs.map(({ amount, script }) => [amount, bytesToHex(script)]),
         );
         assert.deepEqual(
-          tx.inputs.map((input) => [input.outpoint(), input.witness.map((item) => bytesToHex(item))]),
+          tx.inputs.map((input) => [
+            input.outpoint(),
+            input.witness.map((item) => bytesToHex(item)),
+          ]),
           inputs.map(({ txid, index, witness }) => [
             `${bytesToHex(txid)}:${index}`,
             hasWitness ? witness.map((item) => bytesToHex(item)) : [],
@@ -93,7 +96,13 @@ describe('parseTx', () => {
       { numRuns: 500 },
     );
     // Counts that promise billions of items.
-    for (const hex of ['', '00', 'zz', `02000000${'ff'.repeat(40)}`, `02000000fe${'ff'.repeat(4)}`]) {
+    for (const hex of [
+      '',
+      '00',
+      'zz',
+      `02000000${'ff'.repeat(40)}`,
+      `02000000fe${'ff'.repeat(4)}`,
+    ]) {
       assert.throws(() => parseTx(hex), refuses, hex);
     }
     assert.ok(performance.now() - started < 10_000);
@@ -105,7 +114,8 @@ describe('parseBlock', () => {
     // Bitcoin Core, src/kernel/chainparams.cpp.
     const block = parseBlock(
       hexToBytes(
-        '01000000' + '00'.repeat(32) +
+        '01000000' +
+          '00'.repeat(32) +
           '3ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a29ab5f49ffff001d1dac2b7c' +
           '0101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04' +
           'ffff001d0104455468652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e20627' +

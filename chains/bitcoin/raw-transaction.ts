@@ -76,7 +76,8 @@ function readInput(from: Reader) {
 }
 
 function readOutput(from: Reader) {
-  const amount = from.view.getBigUint64((take(from, 8), from.at - 8), true);
+  take(from, 8);
+  const amount = from.view.getBigUint64(from.at - 8, true);
   return { amount, script: data(from) };
 }
 
@@ -98,10 +99,10 @@ function readTx(from: Reader): Tx {
   const witnesses = segwit ? inputs.map(() => list(from, () => data(from))) : [];
   const lockTime = take(from, 4);
   const stripped = () => concatBytes(version, bytes.subarray(bodyStart, bodyEnd), lockTime);
-  const first = inputs[0]?.prevout;
+  const first = inputs[0]?.prevout.subarray(0, 32);
   return {
     txid: () => idHex(sha256(sha256(stripped()))),
-    coinbase: first !== undefined && first.subarray(0, 32).every((byte) => byte === 0),
+    coinbase: first?.every((byte) => byte === 0) ?? false,
     inputs: inputs.map(({ prevout, scriptSig }, at) => ({
       outpoint: () => outpointOf(prevout),
       scriptSig,
@@ -124,7 +125,8 @@ export function parseTx(hex: string): Tx {
     if (cause instanceof ParleyError) throw cause;
     throw malformed('it ends too early');
   }
-  if (from.at !== from.bytes.length) throw malformed(`${from.bytes.length - from.at} bytes too many`);
+  if (from.at !== from.bytes.length)
+    throw malformed(`${from.bytes.length - from.at} bytes too many`);
   if (tx.inputs.length === 0 || tx.outputs.length === 0) throw malformed('no inputs or no outputs');
   return tx;
 }

@@ -46,8 +46,8 @@ type Answer = { id?: number; result?: unknown; error?: { code: number; message: 
 export function coreRpc(options: CoreOptions): CoreRpc {
   const limits = { ...defaultLimits, ...options.limits };
   const { username, password, origin, pathname } = new URL(options.url);
-  const fromUrl = username === '' ? null : `${decodeURIComponent(username)}:` +
-    decodeURIComponent(password);
+  const named = decodeURIComponent(`${username}:${password}`);
+  const fromUrl = username === '' ? null : named;
   const post = async (body: unknown, signal: AbortSignal): Promise<unknown> => {
     const secret = options.cookiePath === undefined ? fromUrl : await cookie(options.cookiePath);
     const headers: Record<string, string> = { 'content-type': 'application/json' };

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { base64 } from '@scure/base';
-import { RawTx, Transaction } from '@scure/btc-signer';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { RawTx, Transaction } from '@scure/btc-signer';
 import { bitcoinNetworks } from './networks.ts';
-import { buildSpend, escrowBytes, type EscrowOutput, type Verb } from './plan.ts';
+import { buildSpend, type EscrowOutput, escrowBytes, type Verb } from './plan.ts';
 import { assemble } from './signed-psbt.ts';
 import { type Regtest, startRegtest } from './testing/regtest.ts';
 import { type TestKey, type TestSwap, testSwap } from './testing/swaps.ts';
@@ -38,7 +38,9 @@ async function funded(swap: TestSwap): Promise<EscrowOutput> {
     allowUnknownOutputs: true,
   });
   const script = bytesToHex(escrowBytes(terms, network).script);
-  const vout = [0, 1].find((at) => bytesToHex(tx.getOutput(at).script ?? new Uint8Array()) === script);
+  const vout = [0, 1].find(
+    (at) => bytesToHex(tx.getOutput(at).script ?? new Uint8Array()) === script,
+  );
   return { txid, vout: vout ?? -1, amount: terms.amount };
 }
 
@@ -122,7 +124,13 @@ describe('the escrow on a real node', () => {
     for (const timelock of [node.now() + 90_000, 2 ** 31 + 5, 0xffff_ffff]) {
       const swap = testSwap({ timelock, since: 0 });
       const output = await funded(swap);
-      const { psbtBase64, sighashHexes } = buildSpend(swap.terms, network, 'claim', [output], 1_000n);
+      const { psbtBase64, sighashHexes } = buildSpend(
+        swap.terms,
+        network,
+        'claim',
+        [output],
+        1_000n,
+      );
       const signaturesHex = sighashHexes.map((hex) =>
         bytesToHex(secp256k1.sign(hexToBytes(hex), swap.claimer.privateKey, { prehash: false })),
       );

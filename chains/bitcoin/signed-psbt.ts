@@ -1,11 +1,11 @@
 // Reading PSBTs: the sighashes of one, the finished transaction from one and its signatures, and
 // the check of a server-built one against the terms. PURE: server and SDK share it.
 
-import { base64 } from '@scure/base';
-import { RawTx, SigHash, Transaction } from '@scure/btc-signer';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { RawTx, SigHash, Transaction } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
 import { opens, parseHex32 } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -15,8 +15,8 @@ import { type FeeBounds, leastFee, mostFee } from './fees.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import {
   destination,
-  escrowBytes,
   type EscrowOutput,
+  escrowBytes,
   replaceableSequence,
   type Verb,
   vsizeOf,
@@ -87,7 +87,9 @@ function readInput(tx: Transaction, at: number): PsbtInput {
     throw bad(`input ${at} of the PSBT is not a swap escrow: send such a transaction as raw hex`);
   }
   if (input.sighashType !== undefined && input.sighashType !== SigHash.ALL) {
-    throw bad(`input ${at} of the PSBT asks for sighash type ${input.sighashType}, not SIGHASH_ALL`);
+    throw bad(
+      `input ${at} of the PSBT asks for sighash type ${input.sighashType}, not SIGHASH_ALL`,
+    );
   }
   const { amount } = witnessUtxo;
   return {
@@ -125,7 +127,8 @@ export function assemble(signed: SignedPsbt): Assembled {
     }
     if (preimage === null) mustUnlock(psbt, input, at);
     const signature = signatureFor(input, at, signaturesHex[at], preimage !== null);
-    const branch = preimage === null ? [new Uint8Array()] : [hexToBytes(preimage), Uint8Array.of(1)];
+    const branch =
+      preimage === null ? [new Uint8Array()] : [hexToBytes(preimage), Uint8Array.of(1)];
     return [signature, ...branch, input.witnessScript];
   });
   return encode(psbt, witnesses);
@@ -152,12 +155,9 @@ function signatureFor(
   const given = hex === undefined ? input.partial.get(key) : bytesOf(hex, at);
   if (given === undefined) throw bad(`input ${at}: the PSBT holds no signature by ${key}`);
   const signature = parseSignature(given, at);
-  const holds = secp256k1.verify(
-    signature.toBytes('compact'),
-    input.sighash,
-    hexToBytes(key),
-    { prehash: false },
-  );
+  const holds = secp256k1.verify(signature.toBytes('compact'), input.sighash, hexToBytes(key), {
+    prehash: false,
+  });
   if (!holds) {
     throw bad(
       `input ${at}: the signature is not by the ${claim ? 'payout' : 'refund'} key ${key} over ` +
@@ -231,7 +231,10 @@ export type SpendToCheck = {
  * time, inputs, the single output to the right address, fee within bounds, and that the sighashes
  * are those of the PSBT. Throws `bad_transaction` naming the field.
  */
-export function checkSpend(spend: SpendToCheck): { readonly feeSats: bigint; readonly vsize: number } {
+export function checkSpend(spend: SpendToCheck): {
+  readonly feeSats: bigint;
+  readonly vsize: number;
+} {
   const { verb, terms, network, bounds } = spend;
   const psbt = readPsbt(spend.psbtBase64);
   const must = (holds: boolean, sentence: string) => {

@@ -11,6 +11,7 @@ import {
   type FeeEstimate,
   feeAt,
   ladderRate,
+  larger,
   mostFee,
   replacementFee,
 } from './fees.ts';
@@ -28,7 +29,7 @@ function nothing(address: string, sentence: string): ParleyError {
 export function claimable(history: EscrowHistory, terms: EscrowTerms, address: string): Payment {
   const payment = fundingPayment(history, terms.amount);
   if (payment === null) {
-    const most = history.payments.reduce((best, { amount }) => (amount > best ? amount : best), 0n);
+    const most = history.payments.reduce((best, { amount }) => larger(best, amount), 0n);
     throw nothing(
       address,
       `the escrow ${address} holds no payment of ${terms.amount} sats or more` +
@@ -100,8 +101,7 @@ export function spend(request: SpendRequest): Spend {
   const value = payments.reduce((sum, { amount }) => sum + amount, 0n);
   const vsize = vsizeOf(terms, network, verb, payments.length);
   const wanted = boundedFee(bounds, vsize, value, rate);
-  const replacing = replacementFee(vsize, conflicts);
-  const fee = replacing > wanted ? replacing : wanted;
+  const fee = larger(wanted, replacementFee(vsize, conflicts));
   const most = mostFee(bounds, vsize, value);
   if (fee > most) {
     throw new ParleyError(

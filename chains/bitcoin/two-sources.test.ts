@@ -47,7 +47,7 @@ const disagrees = (error: unknown) =>
 const inputOf = ({ escrow }: TestSwap) => ({ escrow, feeRateSatPerVbyte: 5 });
 
 describe('two sources of one chain', () => {
-  it('that disagree pause funding and revealing, not refunds nor claims with a public secret', async () => {
+  it('that disagree pause funding and revealing, not refunds nor public claims', async () => {
     const swap = testSwap({ timelock: one.now() + 2_000, since: one.now() });
     await one.pay(swap.escrow.address, swap.terms.amount);
     await one.mine(2);

@@ -69,7 +69,16 @@ export async function startRegtest(): Promise<Regtest> {
     mine,
     pay: (address, sats, feeRate = 2) =>
       wallet<string>('sendtoaddress', [
-        address, coins(sats), '', '', false, true, null, 'unset', null, feeRate,
+        address,
+        coins(sats),
+        '',
+        '',
+        false,
+        true,
+        null,
+        'unset',
+        null,
+        feeRate,
       ]),
     moveMedianTo: async (time) => {
       while ((await medianTime()) < time) {

@@ -1,7 +1,7 @@
 // Servers that misbehave, and a small Esplora-shaped one over a Core node, for tests.
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { type Rpc, RpcError } from '../../../devnet/rpc.ts';
 
@@ -26,7 +26,10 @@ async function listening(server: Server | TcpServer, sockets: Set<Socket>): Prom
 
 /** Accepts and never answers. */
 export function silentServer(): Promise<TestServer> {
-  return listening(createTcpServer(() => {}), new Set());
+  return listening(
+    createTcpServer(() => {}),
+    new Set(),
+  );
 }
 
 /** Answers everything with the same status and body. */
@@ -68,7 +71,9 @@ type Found = { tx: CoreTx; height: number | null };
 const pageLength = 25;
 
 /** The part of Esplora's REST that is used, answered from a Core node with a txindex. */
-export async function esploraServer(rpc: Rpc): Promise<TestServer & { readonly requests: string[] }> {
+export async function esploraServer(
+  rpc: Rpc,
+): Promise<TestServer & { readonly requests: string[] }> {
   const requests: string[] = [];
   const server = createServer(async (request, response) => {
     requests.push(`${request.method} ${request.url}`);
