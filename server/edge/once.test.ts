@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import Type from 'typebox';
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import { lockSlot, sweepReplies } from '../market/idempotency.ts';
+import { lockSlot } from '../market/idempotency.ts';
+import { prune } from '../market/prune.ts';
 import { bodyHash } from './body.ts';
 import { command } from './command.ts';
 import { input } from './schemas/common.ts';
@@ -251,7 +252,7 @@ test('a reply is kept 24 hours, and swept after them', async () => {
   assert.deepEqual((await post()).body, first.body);
   edge.deps.advance(6_000);
   assert.notEqual((await post()).body.run, first.body.run);
-  await sweepReplies(edge.deps);
+  await prune(edge.deps);
   const rows = await edge.deps.db.rows({
     name: 'test_replies',
     text: 'select key from idempotency',

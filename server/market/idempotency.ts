@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Tx } from '../db/database.ts';
-import { deleteReplies, findReplyRow, tryLock, upsertReply } from '../db/idempotency.ts';
+import { findReplyRow, tryLock, upsertReply } from '../db/idempotency.ts';
 import type { Deps } from '../deps.ts';
 import { keyringOf } from '../keyring.ts';
 
@@ -26,7 +26,6 @@ export type StoredReply = {
 export const keptMs = 24 * 3_600_000;
 // A longer path would not fit an index row (2 704 bytes).
 const longestPath = 1_000;
-const sweepBatch = 1_000;
 
 /** False while another request holds the slot. Held to the end of the transaction. */
 export function lockSlot(tx: Tx, slot: Slot): Promise<boolean> {
@@ -71,12 +70,6 @@ export async function storeReply(
     keyVersion: version,
   };
   await upsertReply(tx, rowKey(slot), row, new Date(deps.now()));
-}
-
-/** Forgets a batch of expired replies; true = there may be more. */
-export async function sweepReplies(deps: Pick<Deps, 'db' | 'now'>): Promise<boolean> {
-  const before = new Date(deps.now() - keptMs);
-  return (await deleteReplies(deps.db, before, sweepBatch)) === sweepBatch;
 }
 
 function rowKey(slot: Slot) {

@@ -2,7 +2,7 @@
 // up by the first proof that shows one, whether or not its signature holds.
 
 import { ParleyError } from '../../core/errors.ts';
-import { deleteNonces, insertNonce, type Pool, unuseNonce, useNonce } from '../db/nonces.ts';
+import { insertNonce, type Pool, unuseNonce, useNonce } from '../db/nonces.ts';
 import type { Deps } from '../deps.ts';
 
 export const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
@@ -12,7 +12,6 @@ export const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
 };
 // 128 random bits.
 const nonceBytes = 16;
-const sweepBatch = 1_000;
 
 export async function issueNonce(
   deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>,
@@ -49,9 +48,4 @@ export async function withNonce<R>(
     await unuseNonce(deps.db, nonce);
     throw error;
   }
-}
-
-/** Forgets a batch of expired nonces; true = there may be more. */
-export async function sweepNonces(deps: Pick<Deps, 'db' | 'now'>): Promise<boolean> {
-  return (await deleteNonces(deps.db, new Date(deps.now()), sweepBatch)) === sweepBatch;
 }
