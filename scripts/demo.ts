@@ -7,7 +7,7 @@ import { devnetClient } from '../devnet/client.ts';
 import { add, feesOf, type Holding, holdingOf } from './demo/ledger.ts';
 import { ownMarket, runningMarket, type Stage } from './demo/market.ts';
 import { leave, newPerson, type Person, type Place, placeOf } from './demo/people.ts';
-import { type Report, reportTo } from './demo/report.ts';
+import { labelOf, type Report, reportTo } from './demo/report.ts';
 import {
   assetsOf,
   bothRefund,
@@ -90,11 +90,13 @@ async function play(
   for (const { plan, durationMs, txids, problems } of all) {
     const status =
       problems.length > 0 ? 'failed' : plan.ends === 'settled' ? 'settled' : 'refunded';
-    report.swap({ pair: plan.pair, status, durationMs, txids });
+    report.swap({ pair: plan.pair, scenario: plan.ends, status, durationMs, txids });
   }
   const differences = await differencesOf([alice, bob], place, { plans, before, sent });
   const problems = [
-    ...all.flatMap(({ plan, problems: own }) => own.map((each) => `${plan.pair}: ${each}`)),
+    ...all.flatMap(({ plan, problems: own }) =>
+      own.map((each) => `${labelOf(plan.pair, plan.ends)}: ${each}`),
+    ),
     ...differences,
   ];
   await Promise.all([leave(alice), leave(bob)]);
@@ -124,8 +126,8 @@ function plansOf(alice: Person, bob: Person, dollar: string): Plan[] {
     plan(`BTC/${dollar}`, 'settled', [alice, sats(1_000_000n)], [bob, dollars(640n)]),
     plan(`${dollar}/BTC`, 'settled', [alice, dollars(320n)], [bob, sats(500_000n)]),
     plan('ETH/BTC', 'settled', [bob, wei(ether / 2n)], [alice, sats(2_000_000n)]),
-    plan(`BTC/${dollar} no-show`, 'no show', [alice, sats(700_000n)], [bob, dollars(450n)]),
-    plan(`BTC/${dollar} refund`, 'both refund', [bob, sats(900_000n)], [alice, dollars(580n)]),
+    plan(`BTC/${dollar}`, 'no show', [alice, sats(700_000n)], [bob, dollars(450n)]),
+    plan(`BTC/${dollar}`, 'both refund', [bob, sats(900_000n)], [alice, dollars(580n)]),
   ];
 }
 
@@ -182,6 +184,6 @@ async function differencesOf(
 }
 
 process.exitCode = await main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   return 1;
 });

@@ -50,7 +50,7 @@ async function satsOf(party: Party): Promise<bigint> {
   return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
 }
 
-async function bitcoinNode(): Promise<{ rpcUrl: string }> {
+async function bitcoinNode(): Promise<{ chain: string; rpcUrl: string }> {
   const found = (await chains.dev.status()).chains.find(({ family }) => family === 'bitcoin');
   assert.ok(found);
   return found;
@@ -296,6 +296,35 @@ test(
     assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
   },
 );
+
+test('a Bitcoin claim that no block takes is replaced by one that pays more', limits, async () => {
+  const scene = chains.swap();
+  const { chain } = await bitcoinNode();
+  const claims: string[] = [];
+  const replaced = Promise.withResolvers<void>();
+  const onProgress = ({ step, leg, txid }: Progress) => {
+    // The short leg is claimed: the long one's claim is made now, and finds no block.
+    if (step === 'claimed' && leg === 'b' && txid !== null && claims.push(txid) >= 2) {
+      replaced.resolve();
+    }
+  };
+  const maker = await sideOf(scene, 'maker', { onProgress, replaceAfterMs: 1_000 });
+  await Promise.all([until(await sideOf(scene, 'taker'), isFunded), until(maker, isFunded)]);
+  await chains.dev.mining(chain, false);
+  const running = Promise.all([
+    settle(await sideOf(scene, 'taker', { swapId: maker.swapId })),
+    settle(maker),
+  ]);
+  running.catch(replaced.reject);
+  try {
+    await replaced.promise;
+  } finally {
+    await chains.dev.mining(chain, true);
+  }
+  const [, end] = await running;
+  assert.equal(end.end, 'received');
+  assert.notEqual(end.txids.b.claim, claims[0]);
+});
 
 // Last: it moves the clocks of the chains.
 test('with the market killed and nobody claiming, both sides refund alone', limits, async () => {

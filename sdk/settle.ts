@@ -11,7 +11,7 @@ import { type SwapStatus, swapStatus } from '../core/status.ts';
 import { pessimistic } from '../core/swap.ts';
 import type { LegName } from '../core/trade.ts';
 import { sleep } from './http.ts';
-import { claim, fund, refund } from './settle/act.ts';
+import { claim, fund, refund, replaceStuck } from './settle/act.ts';
 import {
   type Context,
   contextOf,
@@ -91,6 +91,8 @@ async function act(context: Context, record: SwapRecord, seen: Seen): Promise<Sw
   if (has('claim', gets)) return claim(context, record, seen);
   if (has('refund', gives)) return refund(context, record, seen);
   if (has('fund', gives)) return fund(context, record);
+  const replaced = await replaceStuck(context, record, seen);
+  if (replaced !== record) return replaced;
   const [first] = open;
   if (first !== undefined) context.tell('waiting', first.leg, first.why);
   return record;

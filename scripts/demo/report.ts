@@ -2,6 +2,8 @@
 
 export type SwapLine = {
   readonly pair: string;
+  /** How it was meant to go: settled, no show, both refund. */
+  readonly scenario: string;
   readonly status: string;
   readonly durationMs: number;
   readonly txids: Readonly<Record<string, string>>;
@@ -23,6 +25,11 @@ export type Report = {
   totals(totals: Totals): void;
 };
 
+/** What a swap is called in the timeline. */
+export function labelOf(pair: string, scenario: string): string {
+  return scenario === 'settled' ? pair : `${pair} ${scenario}`;
+}
+
 export function reportTo(json: boolean, write: (line: string) => void): Report {
   const startedMs = performance.now();
   const at = () => `${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s`;
@@ -37,11 +44,13 @@ export function reportTo(json: boolean, write: (line: string) => void): Report {
   return {
     say: (text) => write(`${at()}  ${text}`),
     event: (pair, who, what, txid) => {
-      write(`${at()}  ${pair.padEnd(20)} ${who.padEnd(6)} ${what}`);
-      if (txid) write(`${' '.repeat(37)}${txid}`);
+      write(`${at()}  ${pair.padEnd(21)} ${who.padEnd(6)} ${what}`);
+      if (txid) write(`${' '.repeat(38)}${txid}`);
     },
-    swap: ({ pair, status, durationMs }) =>
-      write(`${at()}  ${pair.padEnd(20)} ended ${status} in ${(durationMs / 1000).toFixed(1)} s`),
+    swap: ({ pair, scenario, status, durationMs }) =>
+      write(
+        `${at()}  ${labelOf(pair, scenario).padEnd(21)} ended ${status} in ${(durationMs / 1000).toFixed(1)} s`,
+      ),
     totals: ({ ok, swaps, asExpected, balancesExact, durationMs, problems }) => {
       for (const problem of problems) write(`        PROBLEM  ${problem}`);
       const balances = balancesExact ? 'every balance is exact' : 'balances differ';

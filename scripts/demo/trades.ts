@@ -10,7 +10,7 @@ import type { Rfq } from '../../sdk/types.ts';
 import { verifyAsset } from '../../sdk/verify.ts';
 import { add, type Holding, nothing } from './ledger.ts';
 import type { Person, Place } from './people.ts';
-import type { Report } from './report.ts';
+import { labelOf, type Report } from './report.ts';
 
 export type Unit = 'sats' | 'wei' | 'dollars';
 export type Money = { readonly what: Unit; readonly amount: bigint };
@@ -89,7 +89,7 @@ async function agree(stage: Scene, plan: Plan): Promise<Deal> {
   const rfq: Rfq = { ...created, baseAmount: plan.takerGives.amount.toString() };
   const price = plan.makerGives.amount;
   const thread = await maker.client.quote(rfq.id, price.toString());
-  stage.report.event(plan.pair, maker.name, `quotes ${taker.name}'s request`);
+  stage.report.event(labelOf(plan.pair, plan.ends), maker.name, `quotes ${taker.name}'s request`);
   const side = async (person: Person) => {
     const { client, userId, store } = person;
     const views = new Map([...person.sources].map(([chain, { view }]) => [chain, view]));
@@ -113,7 +113,7 @@ async function agree(stage: Scene, plan: Plan): Promise<Deal> {
   const first = await side(taker);
   const second = await side(maker);
   if (second.swapId === null) throw new Error('both have accepted and there is no swap');
-  stage.report.event(plan.pair, 'both', `agree: swap ${second.swapId}`);
+  stage.report.event(labelOf(plan.pair, plan.ends), 'both', `agree: swap ${second.swapId}`);
   return {
     plan,
     swapId: second.swapId,
@@ -169,7 +169,12 @@ function tell(stage: Scene, plan: Plan, person: Person, progress: Progress): voi
   const { step, text, txid } = progress;
   if (sends.has(step) && txid !== null) stage.sent.get(person.name)?.add(txid);
   if (quiet.has(step) || (step === 'seen' && !seenByReceiver(plan, person, progress))) return;
-  stage.report.event(plan.pair, person.name, text, sends.has(step) ? txid : null);
+  stage.report.event(
+    labelOf(plan.pair, plan.ends),
+    person.name,
+    text,
+    sends.has(step) ? txid : null,
+  );
 }
 
 /** A swap that settles. */
@@ -228,10 +233,18 @@ export async function bothRefund(stage: Scene, plan: Plan): Promise<Stuck> {
   });
   theirs.catch(funded.reject);
   await run(stage, deal, initiator, ({ step }) => step === 'funded');
-  stage.report.event(plan.pair, initiator.person.name, 'goes away without revealing the secret');
+  stage.report.event(
+    labelOf(plan.pair, plan.ends),
+    initiator.person.name,
+    'goes away without revealing the secret',
+  );
   await funded.promise;
   const finish = async () => {
-    stage.report.event(plan.pair, initiator.person.name, 'comes back after the timelock');
+    stage.report.event(
+      labelOf(plan.pair, plan.ends),
+      initiator.person.name,
+      'comes back after the timelock',
+    );
     const [first, second] = await Promise.all([run(stage, deal, initiator), theirs]);
     const problems = [
       ...differs(initiator.person.name, 'refunded', first?.end),

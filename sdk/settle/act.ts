@@ -3,6 +3,7 @@
 
 import type { Material, Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { Sighting } from '../../core/facts.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
@@ -308,6 +309,59 @@ async function signPsbt(
   const signaturesHex = await wallet.signSighashes(built.sighashHexes, context.limit());
   const preimage = asked.verb === 'claim' ? { preimageHex: asked.secret } : {};
   return { psbtBase64: built.psbtBase64, signaturesHex, ...preimage };
+}
+
+/**
+ * A Bitcoin claim or refund of ours that no block takes is replaced by one that pays more (BIP
+ * 125): the adapter bids higher as the deadline nears, within the customer's bounds.
+ */
+export async function replaceStuck(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+): Promise<SwapRecord> {
+  const { gives, gets } = ownSides(record);
+  const { claimed } = seen.state.legs[gets].facts;
+  const { refunded } = seen.state.legs[gives].facts;
+  const { publicSecret: secret } = record;
+  if (secret !== null && isStuck(context, legOf(record, gets), record.claim, claimed)) {
+    const kept = await spend(context, record, gets, { verb: 'claim', secret }, false);
+    return sendInstead(context, { ...record, claim: kept }, 'claim', gets);
+  }
+  if (isStuck(context, legOf(record, gives), record.refund, refunded)) {
+    const kept = await spend(context, record, gives, { verb: 'refund' }, false);
+    return sendInstead(context, { ...record, refund: kept }, 'refund', gives);
+  }
+  return record;
+}
+
+/** Whether our own transaction has waited for its first block long enough; asks once a while. */
+function isStuck(
+  context: Context,
+  leg: SetLeg,
+  kept: Kept | null,
+  shown: Sighting | null,
+): boolean {
+  if (leg.family !== 'bitcoin' || kept === null || shown?.txid !== kept.txid) return false;
+  if (shown.confirmations > 0) return false;
+  const since = context.sentAtMs.get(kept.txid);
+  if (since === undefined) context.sentAtMs.set(kept.txid, performance.now());
+  if (since === undefined || performance.now() - since < context.replaceAfterMs) return false;
+  context.sentAtMs.set(kept.txid, performance.now());
+  return true;
+}
+
+async function sendInstead(
+  context: Context,
+  next: SwapRecord,
+  verb: 'claim' | 'refund',
+  name: LegName,
+): Promise<SwapRecord> {
+  await context.store.putSwap(next);
+  const step = verb === 'claim' ? 'claimed' : 'refunded';
+  const text = `sends the ${verb} of leg ${name} again, with a higher fee`;
+  context.tell(step, name, text, next[verb]?.txid);
+  return sendAnyway(context, next, verb, name);
 }
 
 function due(context: Context, kept: Kept): boolean {

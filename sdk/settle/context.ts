@@ -52,6 +52,8 @@ export type SettleInput = {
   readonly pollMs?: number;
   /** Least time between questions to the market; default 2 s. */
   readonly marketPollMs?: number;
+  /** How long a Bitcoin claim or refund may wait for its first block; default 20 min. */
+  readonly replaceAfterMs?: number;
   /** Time limit of one read of a chain; default 15 s. */
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -62,6 +64,7 @@ export type Context = Omit<SettleInput, 'now'> & {
   readonly now: () => Promise<number>;
   readonly pollMs: number;
   readonly marketPollMs: number;
+  readonly replaceAfterMs: number;
   /** A limit for one chain read or signature, ended early by the caller's signal. */
   readonly limit: () => AbortSignal;
   readonly tell: (step: ProgressStep, leg: LegName | null, text: string, txid?: string) => void;
@@ -78,6 +81,7 @@ export function contextOf(input: SettleInput): Context {
     now: async () => now(),
     pollMs: input.pollMs ?? 1_000,
     marketPollMs: input.marketPollMs ?? 2_000,
+    replaceAfterMs: input.replaceAfterMs ?? 20 * 60_000,
     limit: () => {
       const limit = AbortSignal.timeout(limitMs);
       return signal === undefined ? limit : AbortSignal.any([limit, signal]);
