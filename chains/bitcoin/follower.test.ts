@@ -6,6 +6,9 @@ import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../material.ts';
 import { bitcoinAdapter } from './adapter.ts';
+import type { BitcoinBackend } from './backend.ts';
+import { coreBackend } from './core-backend.ts';
+import { bitcoinNetworks } from './networks.ts';
 import { type Regtest, startRegtest } from './testing/regtest.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
 
@@ -249,5 +252,63 @@ describe('the mempool', () => {
     const refunded = await read(adapter, swap);
     assert.equal(legStatus(refunded), 'refunded');
     assert.deepEqual([refunded.claimed, refunded.secret], [null, swap.secret]);
+  });
+});
+
+/** An adapter whose backend lets the test act just before or after one of its calls. */
+function interrupted(change: (real: BitcoinBackend) => Partial<BitcoinBackend>): ChainAdapter {
+  const network = bitcoinNetworks.regtest;
+  const real = coreBackend({ url: node.rpcUrl, network, now: node.now });
+  const source = { backend: { ...real, ...change(real) } };
+  return bitcoinAdapter({ chain: 'bitcoin', network: 'regtest', source, now: node.now });
+}
+
+describe('a race', () => {
+  it('between a block and the mempool never makes a payment vanish', async () => {
+    const swap = newSwap();
+    let act = async () => {};
+    const adapter = interrupted((real) => ({
+      mempool: async (...args) => {
+        await act();
+        return real.mempool(...args);
+      },
+    }));
+    adapter.watch([swap.escrow]);
+    const txid = await node.pay(swap.escrow.address, swap.terms.amount);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 0);
+    act = async () => {
+      await node.mine(1);
+      act = async () => {};
+    };
+    // The block comes after the blocks were read: the payment is in neither place.
+    assert.equal((await read(adapter, swap)).funded?.txid, txid);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
+  });
+
+  it('between two chains never mixes their blocks', async () => {
+    const swap = newSwap();
+    let act = async () => {};
+    const adapter = interrupted((real) => ({
+      blockHash: async (height, within) => {
+        await act();
+        return real.blockHash(height, within);
+      },
+    }));
+    adapter.watch([swap.escrow]);
+    await read(adapter, swap);
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(3);
+    let calls = 0;
+    act = async () => {
+      calls += 1;
+      // Two of the three blocks were read from a chain that is gone when the third is asked for.
+      if (calls !== 4) return;
+      await reorganise(3);
+      await node.mine(5);
+    };
+    const facts = await read(adapter, swap);
+    assert.equal(facts.funded?.confirmations, 5);
+    await node.mine(1);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 6);
   });
 });

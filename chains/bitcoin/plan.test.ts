@@ -256,6 +256,29 @@ describe('assemble', () => {
     );
   });
 
+  it('refuses a refund that its own script would refuse', () => {
+    const { psbtBase64 } = buildSpend(terms, network, 'refund', [output], 500n);
+    const opts = { allowUnknownInputs: true };
+    const final = Transaction.fromPSBT(base64.decode(psbtBase64), opts);
+    final.updateInput(0, { sequence: 0xffff_ffff });
+    const early = Transaction.fromPSBT(
+      base64.decode(
+        buildSpend({ ...terms, timelock }, network, 'claim', [output], 500n).psbtBase64,
+      ),
+      opts,
+    );
+    for (const tx of [final, early]) {
+      const changed = base64.encode(tx.toPSBT());
+      const hexes = readPsbt(changed).inputs.map(({ sighash }) => bytesToHex(sighash));
+      const signaturesHex = signSighashes(swap.funder.privateKey, hexes);
+      assert.throws(
+        () => assemble({ psbtBase64: changed, signaturesHex }),
+        (error: ParleyError) =>
+          refuses('bad_transaction')(error) && /nLockTime/.test(error.message),
+      );
+    }
+  });
+
   it('refuses a wrong signature and names the input', () => {
     const outputs = [output, { ...output, vout: 2 }];
     const { signed } = signedSpend('claim', outputs);
@@ -373,6 +396,20 @@ describe('checkSpend', () => {
     assert.throws(() => check('claim', {}, most + 1n), refuses('bad_transaction'));
   });
 
+  it('refuses a payment that is spent twice in one transaction', () => {
+    const { psbtBase64, sighashHexes } = buildSpend(
+      terms,
+      network,
+      'claim',
+      [output, output],
+      900n,
+    );
+    assert.throws(
+      () => check('claim', { psbtBase64, sighashHexes }),
+      (error: ParleyError) => refuses('bad_transaction')(error) && /repeats/.test(error.message),
+    );
+  });
+
   it('refuses further outputs, another sequence or lock time', () => {
     const { psbtBase64 } = buildSpend(terms, network, 'refund', [output], 500n);
     const change = (edit: (tx: Transaction) => void) => {
@@ -384,6 +421,17 @@ describe('checkSpend', () => {
       check('refund', { psbtBase64: changed, sighashHexes });
     };
     change(() => {});
+    for (const version of [1, 3]) {
+      const opts = { allowUnknownInputs: true };
+      const other = Transaction.fromPSBT(base64.decode(psbtBase64), { ...opts, version });
+      const changed = base64.encode(other.toPSBT());
+      if (other.version === 2) continue;
+      const sighashHexes = readPsbt(changed).inputs.map(({ sighash }) => bytesToHex(sighash));
+      assert.throws(
+        () => check('refund', { psbtBase64: changed, sighashHexes }),
+        refuses('bad_transaction'),
+      );
+    }
     assert.throws(
       () => change((tx) => tx.updateInput(0, { sequence: 0xffff_ffff })),
       refuses('bad_transaction'),
