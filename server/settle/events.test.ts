@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { eventsBetween, type Known } from './events.ts';
+import { outcome } from './outcome.ts';
+import { escrowsOf, type Show, shows, stateOf } from './testing/states.ts';
+
+const begin: Known = { state: stateOf('nothing', 'nothing'), status: 'agreed' };
+
+function after(before: Known, long: Show, short: Show, wall = 50): Known {
+  return outcome(before.state, { escrows: escrowsOf(long, short), full: true, wall });
+}
+
+/** The events of walking through these pairs of (long, short). */
+function walk(...steps: [Show, Show][]): string[][] {
+  let known = begin;
+  return steps.map(([long, short]) => {
+    const next = after(known, long, short);
+    const events = eventsBetween(known, next);
+    known = next;
+    return events.map(({ topic, status }) => `${topic} ${status}`);
+  });
+}
+
+const funded1 = 'swap.funded initiator_funded';
+const funded2 = 'swap.funded counterparty_funded';
+const revealed = 'secret.revealed initiator_claimed';
+const settled = 'swap.settled counterparty_claimed';
+
+test('a swap that goes well tells each step when it comes to depth', () => {
+  assert.deepEqual(
+    walk(
+      ['seen', 'nothing'],
+      ['funded', 'nothing'],
+      ['funded', 'seen'],
+      ['funded', 'funded'],
+      ['funded', 'claiming'],
+      ['funded', 'claimed'],
+      ['claiming', 'claimed'],
+      ['claimed', 'claimed'],
+    ),
+    [[], [funded1], [], [funded2], [revealed], [], [], [settled]],
+  );
+});
+
+test('steps that were skipped are told in order', () => {
+  assert.deepEqual(walk(['claimed', 'claimed']), [[funded1, funded2, revealed, settled]]);
+  assert.deepEqual(walk(['funded', 'claiming']), [[funded1, funded2, revealed]]);
+  assert.deepEqual(walk(['refunded', 'refunded']), [
+    [funded1, funded2, 'swap.refunded refunded', 'swap.refunded refunded'],
+  ]);
+});
+
+test("the counterparty's leg alone is no step; with the initiator's both are told", () => {
+  assert.deepEqual(walk(['nothing', 'funded'], ['funded', 'funded']), [[], [funded1, funded2]]);
+});
+
+test('each leg tells its refund, and a claim of the other makes it half settled', () => {
+  assert.deepEqual(walk(['funded', 'funded'], ['funded', 'refunded'], ['refunded', 'refunded']), [
+    [funded1, funded2],
+    ['swap.refunded refunded'],
+    ['swap.refunded refunded'],
+  ]);
+  const half = 'swap.half_settled half_settled';
+  assert.deepEqual(walk(['funded', 'claimed'], ['refunded', 'claimed']), [
+    [funded1, funded2, revealed],
+    ['swap.refunded half_settled', half],
+  ]);
+  assert.deepEqual(walk(['funded', 'refunded'], ['claimed', 'refunded']), [
+    [funded1, funded2, 'swap.refunded refunded'],
+    [revealed, settled, half],
+  ]);
+});
+
+test('what a reorganisation takes back is told, with the status it came to', () => {
+  assert.deepEqual(walk(['funded', 'nothing'], ['seen', 'nothing'], ['funded', 'nothing']), [
+    [funded1],
+    ['swap.reorged agreed'],
+    [funded1],
+  ]);
+  const short = walk(['funded', 'funded'], ['funded', 'nothing']);
+  assert.deepEqual(short[1], ['swap.reorged initiator_funded']);
+});
+
+test('a secret is told once, whatever is taken back after it', () => {
+  assert.deepEqual(walk(['funded', 'claimed'], ['funded', 'funded'], ['funded', 'claimed']), [
+    [funded1, funded2, revealed],
+    [],
+    [],
+  ]);
+});
+
+test('expiry tells nothing, and funding after it is told', () => {
+  const expired = after(begin, 'nothing', 'nothing', 101);
+  assert.equal(expired.status, 'expired');
+  assert.deepEqual(eventsBetween(begin, expired), []);
+  const late = after(expired, 'funded', 'nothing', 150);
+  assert.deepEqual(
+    eventsBetween(expired, late).map((each) => each.status),
+    ['initiator_funded'],
+  );
+});
+
+test('the same look twice tells nothing, from any state to any other', () => {
+  const show = fc.constantFrom(...(Object.keys(shows) as Show[]));
+  const wall = fc.integer({ min: 0, max: 3_000 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(show, show, wall), { minLength: 1 }), (steps) => {
+      let known = begin;
+      let secrets = 0;
+      for (const [long, short, at] of steps) {
+        const next = after(known, long, short, at);
+        const events = eventsBetween(known, next);
+        secrets += events.filter((each) => each.topic === 'secret.revealed').length;
+        const again = after(next, long, short, at);
+        assert.deepEqual(again.status, next.status);
+        assert.deepEqual(eventsBetween(next, again), []);
+        known = next;
+      }
+      assert.ok(secrets <= 1);
+    }),
+  );
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nothingSeen } from '../../core/facts.ts';
+import type { SwapState } from '../../core/swap.ts';
+import { lateWatchSeconds, outcome } from './outcome.ts';
+import { escrowsOf, type Show, secret, shows, stateOf } from './testing/states.ts';
+
+const fresh = stateOf('nothing', 'nothing');
+
+function look(
+  [long, short]: [Show, Show],
+  wall: number,
+  more: { full?: boolean; before?: SwapState } = {},
+) {
+  const { full = true, before = fresh } = more;
+  return outcome(before, { escrows: escrowsOf(long, short), full, wall });
+}
+
+test('a swap expires after its funding deadline, when every escrow was looked at', () => {
+  assert.equal(look(['nothing', 'nothing'], 100).status, 'agreed');
+  assert.equal(look(['nothing', 'nothing'], 100).dueAt, 101);
+  assert.equal(look(['nothing', 'nothing'], 101).status, 'expired');
+  const partial = look(['nothing', 'nothing'], 101, { full: false });
+  assert.deepEqual([partial.status, partial.state.lapsed], ['agreed', false]);
+  assert.equal(partial.dueAt, 101, 'and is due for a full look at once');
+});
+
+test('lapsed is for ever', () => {
+  const expired = look(['nothing', 'nothing'], 101);
+  assert.equal(expired.state.lapsed, true);
+  const late = look(['funded', 'nothing'], 102, { before: expired.state });
+  assert.deepEqual([late.status, late.state.lapsed], ['initiator_funded', true]);
+  const back = look(['nothing', 'nothing'], 50, { before: late.state });
+  assert.equal(back.status, 'expired');
+});
+
+test('a funding on its way holds the expiry off; when it vanishes the swap is due', () => {
+  const seen = look(['seen', 'nothing'], 101);
+  assert.deepEqual([seen.status, seen.dueAt], ['agreed', null]);
+  const gone = look(['nothing', 'nothing'], 102, { before: seen.state, full: false });
+  assert.ok(gone.dueAt !== null && gone.dueAt <= 102);
+});
+
+test('the secret is taken from any escrow, former ones too, and only if it opens', () => {
+  const former = { leg: 'b', address: 'old', facts: { ...nothingSeen, secret } } as const;
+  const found = outcome(fresh, { escrows: [former], full: true, wall: 50 });
+  assert.deepEqual([found.state.secret, found.status], [secret, 'initiator_claimed']);
+  const wrong = { ...former, facts: { ...nothingSeen, secret: '22'.repeat(32) } };
+  assert.equal(outcome(fresh, { escrows: [wrong], full: true, wall: 50 }).state.secret, null);
+  const later = look(['nothing', 'nothing'], 50, { before: found.state });
+  assert.equal(later.state.secret, secret);
+});
+
+test('a payment to a former escrow is not a funding, and keeps the swap open', () => {
+  const former = { leg: 'b', address: 'old', facts: shows.funded } as const;
+  const escrows = [former, ...escrowsOf('claimed', 'claimed')];
+  const paid = outcome(fresh, { escrows, full: true, wall: 50 });
+  assert.deepEqual([paid.status, paid.done], ['counterparty_claimed', false]);
+  const alone = outcome(fresh, { escrows: [former], full: true, wall: 50 });
+  assert.equal(alone.status, 'agreed');
+});
+
+test('it is done when both legs ended and every escrow is empty, after a full look', () => {
+  for (const ended of [
+    ['claimed', 'claimed'],
+    ['refunded', 'refunded'],
+    ['refunded', 'claimed'],
+  ] as [Show, Show][]) {
+    assert.equal(look(ended, 50).done, true, ended.join());
+    assert.equal(look(ended, 50).dueAt, null);
+    const partial = look(ended, 50, { full: false });
+    assert.deepEqual([partial.done, partial.dueAt], [false, 50]);
+  }
+  for (const open of [
+    ['funded', 'claimed'],
+    ['claiming', 'claimed'],
+    ['claimed', 'claiming'],
+    ['refunding', 'refunded'],
+    ['refunded', 'funded'],
+    ['nothing', 'nothing'],
+  ] as [Show, Show][]) {
+    assert.equal(look(open, 50).done, false, open.join());
+  }
+});
+
+test('what was never funded is watched a while after its last timelock, and not for ever', () => {
+  const expired = look(['nothing', 'nothing'], 101);
+  const until = 2_000 + lateWatchSeconds;
+  assert.deepEqual([expired.done, expired.dueAt], [false, until]);
+  const { state } = expired;
+  assert.equal(look(['nothing', 'nothing'], until - 1, { before: state }).done, false);
+  const over = look(['nothing', 'nothing'], until, { before: state });
+  assert.deepEqual([over.done, over.dueAt, over.status], [true, null, 'expired']);
+  const half = look(['refunded', 'nothing'], 2_500, { before: state });
+  assert.deepEqual([half.done, half.dueAt, half.status], [false, until, 'refunded']);
+});
