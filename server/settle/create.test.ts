@@ -2,28 +2,19 @@
 // adapters without their nodes, which nothing here asks.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
-import type { ChainAdapter } from '../../chains/adapter.ts';
-import { bitcoinAdapter } from '../../chains/bitcoin/adapter.ts';
 import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
-import { evmAdapter } from '../../chains/evm/adapter.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
-import { evmChains } from '../../chains/evm/policy.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import type { Tx } from '../db/database.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
-import { uuidv7 } from '../ids.ts';
 import type { Asset } from '../market/assets.ts';
-import { createSwap } from './create.ts';
 import { previewLegs, type TradeTerms } from './preview.ts';
 import { fromTheStart, takeUp } from './take-up.ts';
 import { insertAccount, type Wallet } from './testing/account.ts';
+import { insertAgreed, insertAsset, nodelessAdapters, someWallets } from './testing/rows.ts';
 
 let database: TestDatabase;
 let deps: TestDeps;
@@ -31,87 +22,16 @@ let assets: { btc: Asset; usd: Asset; other: Asset };
 
 before(async () => {
   database = await testDatabase();
-  const nowhere = 'http://127.0.0.1:9';
-  const evm = (chain: 'evm-dev' | 'evm-dev-2') =>
-    evmAdapter({ chain, ...evmChains[chain], rpcUrls: [nowhere] });
-  const bitcoin = bitcoinAdapter({
-    chain: 'bitcoin',
-    network: 'regtest',
-    source: { coreUrl: nowhere },
-    now: () => Math.floor(Date.now() / 1000),
-  });
-  const adapters: ChainAdapter[] = [bitcoin, evm('evm-dev'), evm('evm-dev-2')];
-  deps = testDeps({
-    db: database.db,
-    adapters: new Map(adapters.map((each) => [each.chain, each])),
-  });
+  const adapters = new Map(nodelessAdapters().map((each) => [each.chain, each]));
+  deps = testDeps({ db: database.db, adapters });
+  const dollar = parseEvmAddress(`0x${'d0'.repeat(20)}`);
   assets = {
-    btc: await asset('bitcoin', null, 5_000_000n),
-    usd: await asset('evm-dev', parseEvmAddress(`0x${'d0'.repeat(20)}`), null),
-    other: await asset('evm-dev-2', null, null),
+    btc: await insertAsset(deps, 'bitcoin', null, 5_000_000n),
+    usd: await insertAsset(deps, 'evm-dev', dollar, null),
+    other: await insertAsset(deps, 'evm-dev-2', null, null),
   };
 });
 after(() => database?.drop());
-
-async function asset(
-  chain: string,
-  address: string | null,
-  highValueFrom: bigint | null,
-): Promise<Asset> {
-  const id = uuidv7(deps.now(), deps.randomBytes);
-  await deps.db.rows({
-    name: 'test_asset',
-    text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
-      values ($1, $2, 'X', $3, 8, true, 'curated', now())`,
-    values: [id, chain, address],
-  });
-  const rest = { symbol: 'X', decimals: 8, enabled: true, verified: true, source: 'curated' };
-  return { id, chain, address, highValueFrom, ...rest };
-}
-
-function wallets(): { evm: Wallet; bitcoin: Wallet } {
-  const { publicKey } = secp256k1.keygen();
-  const pubkey = bytesToHex(publicKey);
-  const { p2wpkh } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
-  const address = parseEvmAddress(`0x${randomBytes(20).toString('hex')}`);
-  return {
-    evm: { family: 'evm', address, pubkey: null },
-    bitcoin: { family: 'bitcoin', address: p2wpkh, pubkey },
-  };
-}
-
-/** The rows an agreement stands on, and the swap made of them inside `tx`. */
-async function make(
-  tx: Tx,
-  terms: TradeTerms,
-  parties: { makerId: string; takerId: string },
-): Promise<string> {
-  const { makerId, takerId } = parties;
-  const id = () => uuidv7(deps.now(), deps.randomBytes);
-  const [rfqId, threadId] = [id(), id()];
-  const hashlock = randomBytes(32).toString('hex');
-  await tx.rows({
-    name: 'test_rfq',
-    text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
-        visibility, status, created_at, expires_at, updated_at)
-      values ($1, $2, $3, $4, 1, $5, 'public', 'agreed', now(), now(), now())`,
-    values: [rfqId, takerId, terms.direction, terms.base.id, terms.quote.id],
-  });
-  await tx.rows({
-    name: 'test_thread',
-    text: `insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
-        messages, created_at, updated_at)
-      values ($1, $2, $3, $4, 'agreed', 1, 'maker', '[]', now(), now())`,
-    values: [threadId, rfqId, makerId, takerId],
-  });
-  await tx.rows({
-    name: 'test_hashlock',
-    text: `insert into hashlocks values ($1, $2, $3, now())`,
-    values: [hashlock, takerId, threadId],
-  });
-  const agreement = { ...terms, threadId, rfqId, hashlock, makerId, takerId };
-  return (await createSwap(tx, deps, agreement)).swapId;
-}
 
 async function account(...logins: Wallet[]): Promise<string> {
   return (await insertAccount(deps, logins)).accountId;
@@ -126,11 +46,14 @@ const terms = (more: Partial<TradeTerms> = {}): TradeTerms => ({
   ...more,
 });
 
-async function made(more: Partial<TradeTerms> = {}, [maker, taker] = [wallets(), wallets()]) {
+async function made(
+  more: Partial<TradeTerms> = {},
+  [maker, taker] = [someWallets(), someWallets()],
+) {
   const makerId = await account(maker.evm, maker.bitcoin);
   const takerId = await account(taker.evm, taker.bitcoin);
   const parties = { makerId, takerId };
-  const id = await deps.db.transaction((tx) => make(tx, terms(more), parties));
+  const id = await deps.db.transaction((tx) => insertAgreed(tx, deps, terms(more), parties));
   return { swap: (await swapById(deps.db, id)) as Swap, maker, taker };
 }
 
@@ -162,10 +85,10 @@ test('login wallets fill the addresses in, and both escrows are planned', async 
 });
 
 test('a Taproot login, or one without a key, leaves the bitcoin addresses open', async () => {
-  const maker = wallets();
+  const maker = someWallets();
   const { p2tr } = addressesOfPubkey(maker.bitcoin.pubkey as string, bitcoinNetworks.regtest);
   const taproot = { ...maker, bitcoin: { ...maker.bitcoin, address: p2tr } };
-  const keyless = { ...wallets() };
+  const keyless = { ...someWallets() };
   const { swap } = await made({}, [
     taproot,
     { ...keyless, bitcoin: { ...keyless.bitcoin, pubkey: null } },
@@ -207,14 +130,14 @@ test('escrows are taken up once, also those whose transaction commits last', asy
   const position = fromTheStart();
   while ((await takeUp(deps, adapter, position)).full);
   assert.deepEqual((await takeUp(deps, adapter, position)).fresh, []);
-  const one = wallets();
-  const two = wallets();
+  const one = someWallets();
+  const two = someWallets();
   const makerId = await account(one.evm, one.bitcoin);
   const takerId = await account(two.evm, two.bitcoin);
   const gate = Promise.withResolvers<void>();
   const inside = Promise.withResolvers<string>();
   const slow = deps.db.transaction(async (tx) => {
-    inside.resolve(await make(tx, terms(), { makerId, takerId }));
+    inside.resolve(await insertAgreed(tx, deps, terms(), { makerId, takerId }));
     await gate.promise;
   });
   const slowId = await inside.promise;
