@@ -10,8 +10,7 @@ import { answerQuestions } from './children.ts';
 type Question = { readonly serve: string } | { readonly memory: true };
 
 async function answer(question: Question): Promise<unknown> {
-  if ('memory' in question)
-    return { rss: process.memoryUsage.rss() };
+  if ('memory' in question) return { rss: process.memoryUsage.rss() };
   const db = connect(question.serve, databaseLimits);
   const encryptionKey = '11'.repeat(32);
   const app = await buildApp(testDeps({ db, settings: { encryptionKey } }));

@@ -43,6 +43,10 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+// A prepared statement keeps the plan of its first runs: made on an empty table, where reading all of
+// it is cheapest, it would read all of it ever after (64 quotes took 200 ms on 30 000 threads).
+const plannerOptions = '-c enable_seqscan=off -c jit=off';
+
 export function connect(url: string, limits: DatabaseLimits = databaseLimits): Database {
   const pool = new pg.Pool({
     connectionString: url,
@@ -51,6 +55,7 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     idle_in_transaction_session_timeout: limits.statementMs,
     connectionTimeoutMillis: limits.connectMs,
     application_name: 'parley',
+    options: plannerOptions,
     types,
   });
   // An idle connection that the server ended is replaced at the next use; unheard, the event
