@@ -89,18 +89,38 @@ test('the same wallet in another spelling is the same account', async () => {
   assert.equal(first.body.replaced, false);
 });
 
-test('two first mints of one wallet at once make one account with one live key', async () => {
+test('first mints of one wallet at once make one account with one live key', async () => {
   const wallet = evmWallet();
-  const minted = await Promise.all([1, 2, 3, 4].map(() => edge.mint(wallet)));
+  const { db } = edge.deps;
+  const locked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  // Nobody can add an account until all of them have looked for one.
+  const holding = db.transaction(async (tx) => {
+    const text = 'lock table accounts in exclusive mode';
+    await tx.rows({ name: 'test_hold_accounts', text, values: [] });
+    locked.resolve();
+    await release.promise;
+  });
+  await locked.promise;
+  const minting = Promise.all([1, 2, 3].map(() => edge.mint(wallet)));
+  const text = 'select 1 as one from pg_locks where not granted';
+  for (;;) {
+    const waiting = await db.rows({ name: 'test_waiting', text, values: [] });
+    if (waiting.length >= 3) break;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  release.resolve();
+  await holding;
+  const minted = await minting;
   assert.deepEqual(
     minted.map(({ status }) => status),
-    [200, 200, 200, 200],
+    [200, 200, 200],
   );
   assert.equal(minted.filter(({ body }) => !body.replaced).length, 1);
   const live = await Promise.all(
     minted.map(({ body }) => edge.call('GET', '/v1/me', { key: body.key })),
   );
-  assert.deepEqual(live.map(({ status }) => status).sort(), [200, 401, 401, 401]);
+  assert.deepEqual(live.map(({ status }) => status).sort(), [200, 401, 401]);
 });
 
 test('an account signed up in the browser holds ten live keys, and an eleventh is refused', async () => {
