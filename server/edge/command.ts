@@ -104,7 +104,7 @@ export function command<
   });
 }
 
-/** Unlike AbortSignal.timeout, nothing of it outlives the work: at 5 000 a second that is 100 MB. */
+/** Unlike AbortSignal.timeout nothing of it outlives the work: 100 MB at 5 000 a second. */
 async function withTimeLimit<R>(ms: number, work: (signal: AbortSignal) => Promise<R>): Promise<R> {
   const limit = new AbortController();
   const end = () => limit.abort(new DOMException('out of time', 'TimeoutError'));
