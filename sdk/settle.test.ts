@@ -6,12 +6,13 @@ import { nothingSeen } from '../core/facts.ts';
 import { hashlockOf } from '../core/hashlock.ts';
 import type { Party } from '../core/trade.ts';
 import type { ParleyClient } from './client.ts';
-import { VerificationError } from './errors.ts';
+import { ParleyApiError, VerificationError } from './errors.ts';
 import { sleep } from './http.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from './settle.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
 import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
 import { coreCoins } from './wallets/coins.ts';
+import type { BitcoinWallet, Wallet } from './wallets/wallet.ts';
 
 const limits = { timeout: 120_000 };
 let chains: TwoChains;
@@ -185,17 +186,25 @@ test(
 );
 
 class Crash extends Error {}
+type Crashing = { readonly at: string[]; stop: AbortController };
+
+/** The process ends here: nothing after this line runs. */
+function crash(crashing: Crashing, where: string): never {
+  crashing.at.push(where);
+  const end = new Crash(where);
+  crashing.stop.abort(end);
+  throw end;
+}
 
 /** Crashes before each kind of write once, and after each kind of write once. */
-function crashing(store: Store, crashes: string[]): Store {
+function crashingStore(store: Store, crashing: Crashing): Store {
   const seen = new Map<string, number>();
   const around = async (kind: string, write: () => Promise<void>) => {
     const time = (seen.get(kind) ?? 0) + 1;
     seen.set(kind, time);
     if (time > 2) return write();
     if (time === 2) await write();
-    crashes.push(`${time === 1 ? 'before' : 'after'} ${kind}`);
-    throw new Crash(kind);
+    crash(crashing, `${time === 1 ? 'before' : 'after'} ${kind}`);
   };
   const kindOf = (record: SwapRecord) =>
     ['funding', 'publicSecret', 'claim', 'refund']
@@ -208,28 +217,30 @@ function crashing(store: Store, crashes: string[]): Store {
 }
 
 /** A market whose connection breaks once, right after it has relayed a transaction. */
-function breaking(client: ParleyClient, crashes: string[]): ParleyClient {
+function breaking(client: ParleyClient, crashing: Crashing): ParleyClient {
   let broken = 0;
   return {
     ...client,
     broadcast: async (...args: Parameters<ParleyClient['broadcast']>) => {
       const answer = await client.broadcast(...args);
       broken += 1;
-      if (broken > 1) return answer;
-      crashes.push('after sending');
-      throw new Crash('after sending');
+      return broken > 1 ? answer : crash(crashing, 'after sending');
     },
   };
 }
 
-async function throughCrashes(input: SettleInput, restarts: number): Promise<Outcome> {
-  for (let left = restarts; ; left -= 1) {
+async function throughCrashes(input: SettleInput, crashing: Crashing): Promise<Outcome> {
+  const store = crashingStore(input.store, crashing);
+  const client = input.client === null ? null : breaking(input.client, crashing);
+  for (let restarts = 0; restarts < 30; restarts += 1) {
+    crashing.stop = new AbortController();
     try {
-      return await settle(input);
+      return await settle({ ...input, store, client, signal: crashing.stop.signal });
     } catch (error) {
-      if (!(error instanceof Crash) || left === 0) throw error;
+      if (!(error instanceof Crash)) throw error;
     }
   }
+  throw new Error(`too many crashes: ${crashing.at.join(', ')}`);
 }
 
 test(
@@ -238,31 +249,24 @@ test(
   async () => {
     const scene = chains.swap();
     const had = await satsOf('taker');
-    const crashes: Record<Party, string[]> = { taker: [], maker: [] };
+    const parties = ['taker', 'maker'] as const;
+    const crashes = parties.map((): Crashing => ({ at: [], stop: new AbortController() }));
     const ends = await Promise.all(
-      (['taker', 'maker'] as const).map(async (party) => {
-        const side = await sideOf(scene, party);
-        return throughCrashes(
-          {
-            ...side,
-            store: crashing(side.store, crashes[party]),
-            client: breaking(scene.market.client(party), crashes[party]),
-          },
-          30,
-        );
-      }),
+      parties.map(async (party, index) =>
+        throughCrashes(await sideOf(scene, party), crashes[index] as Crashing),
+      ),
     );
     assert.deepEqual(
       ends.map(({ end }) => end),
       ['received', 'received'],
     );
-    for (const party of ['taker', 'maker'] as const) {
-      const kinds = new Set(crashes[party]);
+    for (const { at } of crashes) {
       for (const kind of ['before terms', 'after terms', 'before funding', 'after funding']) {
-        assert.ok(kinds.has(kind), `${party} never crashed ${kind}: ${[...kinds].join(', ')}`);
+        assert.ok(at.includes(kind), `never crashed ${kind}: ${at.join(', ')}`);
       }
-      assert.ok([...kinds].some((kind) => kind.startsWith('after') && kind.includes('claim')));
-      assert.ok(kinds.has('after sending'));
+      assert.ok(at.some((kind) => kind.startsWith('before') && kind.includes('claim')));
+      assert.ok(at.some((kind) => kind.startsWith('after') && kind.includes('claim')));
+      assert.ok(at.includes('after sending'));
     }
     const paid = had - (await satsOf('taker'));
     assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
@@ -294,6 +298,42 @@ test(
     assert.ok(blind.looks > 4, `it looked only ${blind.looks} times`);
     const paid = had - (await satsOf('taker'));
     assert.ok(paid >= 1_000_000n && paid < 1_010_000n, `the taker paid ${paid} sats`);
+  },
+);
+
+test(
+  'a wallet that fails, and a market that closes the key, do not end the watch',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const maker = await sideOf(scene, 'maker');
+    const taker = await sideOf(scene, 'taker');
+    await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+    const { bitcoin } = chains.purses.maker;
+    let locked = 3;
+    const failing: BitcoinWallet = {
+      ...bitcoin,
+      signSighashes: async (hashes, signal) => {
+        locked -= 1;
+        if (locked >= 0) throw new Error('the wallet is locked');
+        return bitcoin.signSighashes(hashes, signal);
+      },
+    };
+    const wallets = new Map<string, Wallet>(maker.wallets).set(
+      (await bitcoinNode()).chain,
+      failing,
+    );
+    const refused = () => {
+      throw new ParleyApiError({
+        status: 401,
+        code: 'key_invalid',
+        message: 'the key was replaced',
+      });
+    };
+    const client = { swap: refused, claim: refused, broadcast: refused } as unknown as ParleyClient;
+    const [, end] = await Promise.all([settle(taker), settle({ ...maker, wallets, client })]);
+    assert.equal(end.end, 'received');
+    assert.equal(locked, -1);
   },
 );
 

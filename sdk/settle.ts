@@ -10,6 +10,7 @@ import { nextSteps } from '../core/next.ts';
 import { type SwapStatus, swapStatus } from '../core/status.ts';
 import { pessimistic } from '../core/swap.ts';
 import type { LegName } from '../core/trade.ts';
+import { SettleError } from './errors.ts';
 import { sleep } from './http.ts';
 import { claim, fund, refund, replaceStuck } from './settle/act.ts';
 import {
@@ -39,9 +40,10 @@ export type Outcome = {
 };
 
 /**
- * Runs until this side has nothing left to do. Throws VerificationError when the market lies about
- * the terms, SettleError when a person is needed, and the signal's reason when it is aborted. Call
- * again with the same store to go on.
+ * Runs until this side has nothing left to do. Throws SettleError when a person is needed and the
+ * signal's reason when it is aborted; before its own funding also VerificationError when the market
+ * lies about the terms, and whatever a wallet or the market refuses with. Call again with the same
+ * store to go on.
  */
 export async function settle(input: SettleInput): Promise<Outcome> {
   const context = contextOf(input);
@@ -63,22 +65,29 @@ export async function settle(input: SettleInput): Promise<Outcome> {
       record = await act(context, record, seen);
     } catch (error) {
       context.signal?.throwIfAborted();
-      if (!(error instanceof ParleyError) || !passing(error)) throw error;
-      context.tell('waiting', null, error.message);
       // What was kept before the interruption counts.
       record = (await context.store.getSwap(context.swapId)) ?? record;
+      if (!passing(error, record)) throw error;
+      context.tell('waiting', null, error instanceof Error ? error.message : String(error));
     }
     await sleep(context.pollMs, context.signal);
   }
 }
 
-/** Not now, or not reachable: the next look may find it otherwise. */
-function passing(error: ParleyError): boolean {
+/**
+ * Whether the next look may find it otherwise. With money in an escrow nothing but a need for a
+ * person ends the watch: not a wallet that is locked, nor a market that lies or closed the key.
+ */
+function passing(error: unknown, record: SwapRecord): boolean {
+  if (error instanceof SettleError) return false;
+  if (record.funding !== null) return true;
+  if (!(error instanceof ParleyError)) return false;
+  const { kind, code } = error;
   return (
-    error.kind === 'conflict' ||
-    error.kind === 'timeout' ||
-    error.kind === 'unavailable' ||
-    error.code === 'refused_by_node'
+    kind === 'conflict' ||
+    kind === 'timeout' ||
+    kind === 'unavailable' ||
+    code === 'refused_by_node'
   );
 }
 
