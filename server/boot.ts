@@ -19,9 +19,9 @@ import type { Deps } from './deps.ts';
 import { devAssets, devChains, type ReadyChain, servedChains } from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
 import { seedAssets } from './market/assets.ts';
+import { startPruning } from './market/prune.ts';
 
 import { createSettlement } from './settle/follow.ts';
-import { sweepByAge } from './sweep.ts';
 
 /** What the ready line says. */
 export type Ready = {
@@ -83,8 +83,8 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const settlement = createSettlement(deps);
   settlement.start();
   undo.push(() => settlement.stop());
-  const sweeping = sweepByAge(deps);
-  undo.push(() => sweeping.stop());
+  const pruning = startPruning(deps);
+  undo.push(() => pruning.stop());
   const app = await buildApp(deps);
   const url = await listen(app, settings);
   undo.push(() => app.close());
