@@ -103,6 +103,8 @@ describe('a restart', () => {
   it('finds the past of an escrow that is watched late, while others are followed', async () => {
     const adapter = newAdapter();
     await read(adapter, newSwap());
+    // Long followed by then: only the blocks since the agreement are read again.
+    await node.moveClock(1_000);
     const late = newSwap();
     await node.mine(3);
     await node.pay(late.escrow.address, late.terms.amount);
@@ -111,6 +113,17 @@ describe('a restart', () => {
     adapter.watch([late.escrow]);
     assert.deepEqual(await touched(adapter), [late.escrow.address]);
     assert.equal((await read(adapter, late)).funded?.confirmations, 5);
+  });
+});
+
+describe('an escrow watched late', () => {
+  it('shows a payment that was in the mempool before', async () => {
+    const adapter = newAdapter();
+    await read(adapter, newSwap());
+    const late = newSwap();
+    const txid = await node.pay(late.escrow.address, late.terms.amount);
+    await touched(adapter);
+    assert.deepEqual((await read(adapter, late)).funded, { txid, confirmations: 0, deep: false });
   });
 });
 

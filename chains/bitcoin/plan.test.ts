@@ -421,17 +421,16 @@ describe('checkSpend', () => {
       check('refund', { psbtBase64: changed, sighashHexes });
     };
     change(() => {});
-    for (const version of [1, 3]) {
-      const opts = { allowUnknownInputs: true };
-      const other = Transaction.fromPSBT(base64.decode(psbtBase64), { ...opts, version });
-      const changed = base64.encode(other.toPSBT());
-      if (other.version === 2) continue;
-      const sighashHexes = readPsbt(changed).inputs.map(({ sighash }) => bytesToHex(sighash));
-      assert.throws(
-        () => check('refund', { psbtBase64: changed, sighashHexes }),
-        refuses('bad_transaction'),
-      );
-    }
+    // The version follows the PSBT's magic, its first key and the length of the transaction.
+    const bytes = base64.decode(psbtBase64);
+    assert.equal(bytes[8], 2);
+    bytes[8] = 1;
+    const other = base64.encode(bytes);
+    const sighashHexes = readPsbt(other).inputs.map(({ sighash }) => bytesToHex(sighash));
+    assert.throws(
+      () => check('refund', { psbtBase64: other, sighashHexes }),
+      (error: ParleyError) => refuses('bad_transaction')(error) && /version/.test(error.message),
+    );
     assert.throws(
       () => change((tx) => tx.updateInput(0, { sequence: 0xffff_ffff })),
       refuses('bad_transaction'),
