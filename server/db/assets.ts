@@ -1,7 +1,21 @@
 // Statements about assets.
 
-import type { Asset } from '../market/assets.ts';
+import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
+
+export type Asset = {
+  readonly id: string;
+  readonly chain: ChainKey;
+  readonly symbol: string;
+  /** Token contract in canonical form; null = the chain's native asset. */
+  readonly address: string | null;
+  readonly decimals: number;
+  readonly enabled: boolean;
+  readonly verified: boolean;
+  readonly source: string;
+  /** Base units from which the chain's high-value depth applies; null = never. */
+  readonly highValueFrom: bigint | null;
+};
 
 export type AssetRow = {
   readonly id: string;

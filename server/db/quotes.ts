@@ -2,10 +2,9 @@
 // The RFQs are locked (rfqs.ts).
 
 import type { Family } from '../../core/families.ts';
-import { mostMessages } from '../market/bounds.ts';
-import type { Message, Thread } from '../market/threads.ts';
 import type { Tx } from './database.ts';
 import { insertOutbox, type OutboxEntry } from './outbox.ts';
+import type { Message, Thread } from './threads.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };
 
@@ -103,7 +102,11 @@ export async function insertThreads(
 }
 
 /** Moves the price of these threads; a history that is full loses its oldest message. */
-export async function moveThreads(tx: Tx, threads: readonly Thread[]): Promise<void> {
+export async function moveThreads(
+  tx: Tx,
+  threads: readonly Thread[],
+  mostMessages: number,
+): Promise<void> {
   if (threads.length === 0) return;
   await tx.rows({
     name: 'quotes_move',

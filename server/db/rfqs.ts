@@ -2,11 +2,26 @@
 // taken before any other lock of the market but the account's.
 
 import type { Direction } from '../../core/trade.ts';
-import type { Rfq } from '../market/rfqs.ts';
-import { type AssetRow, assetOf } from './assets.ts';
+import { type Asset, type AssetRow, assetOf } from './assets.ts';
 import type { Tx } from './database.ts';
 
 export type StoredStatus = 'open' | 'negotiating' | 'agreed' | 'cancelled' | 'expired';
+
+export type Rfq = {
+  readonly id: string;
+  readonly creatorId: string;
+  readonly direction: Direction;
+  readonly base: Asset;
+  readonly baseAmount: bigint;
+  readonly quote: Asset;
+  readonly visibility: 'public' | 'private';
+  readonly askAmount: bigint | null;
+  readonly targetAddress: string | null;
+  /** As stored; market/rfqs.ts says what it is. */
+  readonly status: StoredStatus;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
 
 type RfqRow = {
   readonly id: string;
@@ -30,8 +45,8 @@ type Prefixed<P extends string, Row> = {
 
 /** Select list over `rfqs r`, `assets b` (base) and `assets q` (quote). */
 export const rfqColumns = `
-  r.id, r.status, r.created_at, r.creator_id, r.direction, r.base_amount, r.visibility, r.ask_amount, r.target_address,
-  r.expires_at,
+  r.id, r.status, r.created_at, r.creator_id, r.direction, r.base_amount, r.visibility,
+  r.ask_amount, r.target_address, r.expires_at,
   b.id as base_id, b.chain as base_chain, b.symbol as base_symbol, b.address as base_address,
   b.decimals as base_decimals, b.enabled as base_enabled, b.verified as base_verified,
   b.source as base_source, b.high_value_from as base_high_value_from,

@@ -2,9 +2,37 @@
 
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Party } from '../../core/trade.ts';
-import type { Message, Thread } from '../market/threads.ts';
 import type { Tx } from './database.ts';
-import { type JoinedRfqRow, rfqColumns, rfqOf } from './rfqs.ts';
+import { type JoinedRfqRow, type Rfq, rfqColumns, rfqOf } from './rfqs.ts';
+
+/** A current price and who has accepted it. */
+export type Price = {
+  readonly quoteAmount: bigint;
+  readonly proposedBy: Party;
+  /** Milliseconds since the epoch. */
+  readonly makerAcceptedAt: number | null;
+  readonly takerAcceptedAt: number | null;
+  /** What the initiator's last acceptance of this price carries. */
+  readonly hashlock: Hex32 | null;
+};
+
+/** One price of the history, as stored and as shown. */
+export type Message = { readonly by: Party; readonly quoteAmount: string; readonly at: string };
+
+export type Thread = {
+  readonly id: string;
+  readonly rfq: Rfq;
+  readonly makerId: string;
+  readonly takerId: string;
+  /** As stored: an open thread of an RFQ that is gone is closed. */
+  readonly status: 'open' | 'agreed' | 'closed';
+  readonly price: Price;
+  /** Newest last, the latest 100. */
+  readonly messages: readonly Message[];
+  readonly swapId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
 
 type ThreadRow = JoinedRfqRow & {
   readonly thread_id: string;

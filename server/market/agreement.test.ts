@@ -8,8 +8,9 @@ import { ParleyError } from '../../core/errors.ts';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
 import type { Tx } from '../db/database.ts';
 import { accept } from './agreement.ts';
+import { mostLiveRfqs } from './bounds.ts';
 import { quote } from './quotes.ts';
-import { cancelRfq } from './rfqs.ts';
+import { cancelRfq, type NewRfq, postRfq } from './rfqs.ts';
 import { propose } from './threads.ts';
 
 let market: TestMarket;
@@ -208,6 +209,31 @@ test('a quote on an RFQ that somebody holds waits alone; other quotes are answer
   holding.release();
   await holding.done;
   assert.equal((await waiting).status, 201);
+});
+
+test('posts of one account take turns, so that the last free place is given once', async () => {
+  const poster = await market.trader();
+  const { btc, usd } = market.assets;
+  const wanted: NewRfq = {
+    direction: 'sell_base',
+    baseAssetId: btc.id,
+    baseAmount: 100_000n,
+    quoteAssetId: usd.id,
+    ttlSeconds: 600,
+    visibility: 'private',
+    askAmount: null,
+    targetAddress: null,
+  };
+  const post = (tx: Tx) => postRfq(tx, market.deps, poster.accountId, wanted);
+  await market.db.transaction(async (tx) => {
+    for (let each = 1; each < mostLiveRfqs; each += 1) await post(tx);
+  });
+  const last = await held(post);
+  const tooMany = codeOf(market.db.transaction(post));
+  await untilBlocked(1);
+  last.release();
+  await last.done;
+  assert.equal(await tooMany, 'too_many_open');
 });
 
 test('many quotes, proposals, acceptances and cancellations at once never deadlock', async () => {

@@ -1,26 +1,19 @@
 // Assets: what may be traded. Curated ones come from the settings or the dev network at start.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { ChainKey } from '../../core/families.ts';
 import type { AssetSettings } from '../config.ts';
-import { closeCuratedAssets, findAssets, listAssets, upsertCuratedAsset } from '../db/assets.ts';
+import {
+  type Asset,
+  closeCuratedAssets,
+  findAssets,
+  listAssets,
+  upsertCuratedAsset,
+} from '../db/assets.ts';
 import type { Database, Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid, uuidv7 } from '../ids.ts';
 
-export type Asset = {
-  readonly id: string;
-  readonly chain: ChainKey;
-  readonly symbol: string;
-  /** Token contract in canonical form; null = the chain's native asset. */
-  readonly address: string | null;
-  readonly decimals: number;
-  readonly enabled: boolean;
-  readonly verified: boolean;
-  readonly source: string;
-  /** Base units from which the chain's high-value depth applies; null = never. */
-  readonly highValueFrom: bigint | null;
-};
+export type { Asset } from '../db/assets.ts';
 
 /**
  * Makes the curated assets those of `settings`: new ones are added, known ones keep their id, and

@@ -64,7 +64,7 @@ export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
     });
 }
 
-/** The first quotes on RFQs that are not busy; a maker's second one on an RFQ has its turn later. */
+/** The first quotes on RFQs not busy; a maker's second one on an RFQ has its turn later. */
 function nextGroup(
   waiting: readonly Waiting[],
   busy: ReadonlySet<string>,

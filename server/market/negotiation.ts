@@ -4,16 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Party } from '../../core/trade.ts';
-
-export type Price = {
-  readonly quoteAmount: bigint;
-  readonly proposedBy: Party;
-  /** Milliseconds since the epoch. */
-  readonly makerAcceptedAt: number | null;
-  readonly takerAcceptedAt: number | null;
-  /** What the initiator's last acceptance of this price carries. */
-  readonly hashlock: Hex32 | null;
-};
+import type { Price } from '../db/threads.ts';
 
 /** When this side's standing acceptance lapses; null = none stands. */
 export function standsUntil(

@@ -11,7 +11,7 @@ import { uuidv7 } from '../ids.ts';
 import { holds } from './addresses.ts';
 import { checkAmounts } from './amounts.ts';
 import { type Asset, assertOpen } from './assets.ts';
-import { mostThreads } from './bounds.ts';
+import { mostMessages, mostThreads } from './bounds.ts';
 import { assertHolds, assertLive, type Rfq, unknownRfq } from './rfqs.ts';
 import { quoteCreated, type Thread, withPrice } from './threads.ts';
 
@@ -86,7 +86,7 @@ export async function quoteLocked(
   const done = outcomes.filter((each): each is Quoted => !(each instanceof ParleyError));
   const made = done.filter((each) => each.created).map((each) => each.thread);
   const moved = done.filter((each) => !each.created).map((each) => each.thread);
-  await moveThreads(tx, moved);
+  await moveThreads(tx, moved, mostMessages);
   const events = done.map(({ thread }) => quoteCreated(thread));
   await insertThreads(tx, made, events);
   return outcomes;

@@ -6,7 +6,7 @@ import type { Tx } from '../db/database.ts';
 import type { Holdings } from '../db/holdings.ts';
 import { findHoldings } from '../db/holdings.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import type { StoredStatus } from '../db/rfqs.ts';
+import type { Rfq, StoredStatus } from '../db/rfqs.ts';
 import { countLiveRfqs, insertRfq, lockAccount, lockRfqs, setRfqStatus } from '../db/rfqs.ts';
 import { closeThreads, findTakerAcceptance } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
@@ -18,21 +18,7 @@ import { mostLiveRfqs } from './bounds.ts';
 import { assertFree } from './negotiation.ts';
 import { type RfqView, rfqView } from './views.ts';
 
-export type Rfq = {
-  readonly id: string;
-  readonly creatorId: string;
-  readonly direction: Direction;
-  readonly base: Asset;
-  readonly baseAmount: bigint;
-  readonly quote: Asset;
-  readonly visibility: 'public' | 'private';
-  readonly askAmount: bigint | null;
-  readonly targetAddress: string | null;
-  /** As stored; `statusAt` says what it is. */
-  readonly status: StoredStatus;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-};
+export type { Rfq } from '../db/rfqs.ts';
 
 /** `expired` is a fact of the clock. */
 export function statusAt(rfq: Rfq, nowMs: number): StoredStatus {

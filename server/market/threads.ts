@@ -5,31 +5,15 @@ import type { Party } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox, type OutboxEntry } from '../db/outbox.ts';
 import { lockRfqs } from '../db/rfqs.ts';
-import { findThread, updatePrice } from '../db/threads.ts';
+import { findThread, type Thread, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
 import { checkAmounts } from './amounts.ts';
 import { assertOpen } from './assets.ts';
 import { mostMessages } from './bounds.ts';
-import { movePrice, type Price } from './negotiation.ts';
-import { assertLive, type Rfq } from './rfqs.ts';
+import { movePrice } from './negotiation.ts';
+import { assertLive } from './rfqs.ts';
 
-/** One price of the history, as stored and as shown. */
-export type Message = { readonly by: Party; readonly quoteAmount: string; readonly at: string };
-
-export type Thread = {
-  readonly id: string;
-  readonly rfq: Rfq;
-  readonly makerId: string;
-  readonly takerId: string;
-  /** As stored: an open thread of an RFQ that is gone is closed. */
-  readonly status: 'open' | 'agreed' | 'closed';
-  readonly price: Price;
-  /** Newest last, the latest 100. */
-  readonly messages: readonly Message[];
-  readonly swapId: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-};
+export type { Message, Thread } from '../db/threads.ts';
 
 export function unknownThread(id: string): ParleyError {
   return new ParleyError('unknown_thread', `there is no thread ${id.slice(0, 64)}`);
