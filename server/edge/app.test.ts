@@ -316,7 +316,7 @@ test('the log holds no key, no signature and no body', async () => {
   await edge.call('POST', '/v1/keys', { body: { rail: 'evm', address: wallet.address } });
   await edge.call('GET', '/v1/me', { key: unknownKey });
   const log = lines.join('');
-  assert.ok(log.includes('bad_field'));
+  assert.ok(log.includes('bad_field') && log.includes('milliseconds'));
   for (const text of [answer.body.key, unknownKey, 'secret desk', wallet.address]) {
     assert.ok(!log.includes(text), text);
   }

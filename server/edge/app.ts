@@ -109,6 +109,7 @@ export async function buildApp(
     sweeping = setInterval(() => app.server.closeIdleConnections(), 50);
   });
   app.addHook('onClose', async () => clearInterval(sweeping));
+  logRequests(app, deps);
   readJsonOnly(app);
   app.setNotFoundHandler((_request, reply) =>
     sendRefusal(reply, httpRefusal('not_found', 'there is nothing at this path'), shortName),
@@ -160,7 +161,7 @@ function answerError(
     accountId: request.caller?.accountId,
   };
   if (refusal === null) {
-    deps.log.error({ ...about, err: error }, 'request failed');
+    deps.log.error({ ...about, fault: faultOf(error) }, 'request failed');
     const sentence = 'something failed on our side; it has been logged';
     sendRefusal(reply, httpRefusal('internal', sentence), shortName);
     return;
@@ -169,6 +170,28 @@ function answerError(
   if (refusal.status >= 500) deps.log.warn(line, 'request refused');
   else deps.log.debug(line, 'request refused');
   sendRefusal(reply, refusal, shortName);
+}
+
+/** What of an error is logged: the database's own details may quote whole rows. */
+function faultOf(error: unknown) {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const { name, message, stack } = error;
+  return { name, message, stack, code: (error as { code?: unknown }).code };
+}
+
+/** At level debug, a line for each request. */
+function logRequests(app: FastifyInstance, deps: Deps): void {
+  if (!deps.log.isLevelEnabled('debug')) return;
+  app.addHook('onResponse', async (request, reply) => {
+    const facts = {
+      method: request.method,
+      route: request.routeOptions.url,
+      accountId: request.caller?.accountId,
+      status: reply.statusCode,
+      milliseconds: Math.round(reply.elapsedTime),
+    };
+    deps.log.debug(facts, 'request');
+  });
 }
 
 /** Bytes that are not HTTP, too long a head, or a client too slow: answered on the socket. */
