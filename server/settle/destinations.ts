@@ -9,7 +9,7 @@ import type { Network } from '../../core/families.ts';
 import type { Destination } from '../../core/terms.ts';
 import type { PayableWallet } from '../db/legs.ts';
 
-/** What a wallet counts as: signed in with, authorised by the login wallet, or proven on the web. */
+/** Signed in with, authorised by the login wallet, or proven in a web session. */
 export function mayReceive(wallet: PayableWallet): boolean {
   return wallet.standing === 'login' || wallet.authorised || wallet.web;
 }

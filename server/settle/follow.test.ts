@@ -96,7 +96,7 @@ test('a swap whose follower dies at every step still settles, each event told on
   assert.deepEqual(await told(world, deal), whole);
 });
 
-test('what happened while nothing followed is told in order when it is found at once', async (t) => {
+test('what happened while nothing followed is told in order when found at once', async (t) => {
   const deal = await agree(world);
   await fundBoth(world, deal);
   // From here on nothing looks until all of it has happened.

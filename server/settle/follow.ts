@@ -157,7 +157,14 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
   const swaps = [...urgent, ...[...backlog].filter((each) => !urgent.has(each))];
   const now = swaps.slice(0, passLimits.swaps);
   await inParallel(now, async (id) => {
-    await reconcileOne(deps, id, [chain], stop);
+    const reconciled = reconcileOne(deps, id, [chain], stop);
+    await reconciled.catch((error: unknown) => {
+      // To the back, so that one slow escrow never keeps the others of its chain waiting.
+      urgent.delete(id);
+      backlog.delete(id);
+      backlog.add(id);
+      throw error;
+    });
     urgent.delete(id);
     backlog.delete(id);
   });

@@ -11,7 +11,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { swapById } from '../db/swaps.ts';
 import type { Asset } from '../market/assets.ts';
-import { createSettlement, type Settlement } from './follow.ts';
+import { createSettlement, passLimits, type Settlement } from './follow.ts';
 import { reconcile } from './reconcile.ts';
 import { insertAccount } from './testing/account.ts';
 import { insertAgreed, insertAsset, nodelessAdapters, someWallets } from './testing/rows.ts';
@@ -180,6 +180,23 @@ test('a chain that fails ends its pass; the next one takes up what was told, onc
   const pass = await settlement.pass('bitcoin');
   assert.deepEqual([pass.touched, pass.reconciled, pass.left], [0, 1, 0]);
   assert.equal(await statusOf(swap), 'initiator_funded');
+});
+
+test('escrows that never answer do not keep the others of their chain waiting', async () => {
+  await settlement.pass('bitcoin');
+  const made: Made[] = [];
+  for (let at = 0; at < 2 * passLimits.parallel; at += 1) made.push(await newSwap());
+  const [stuck, others] = [made.slice(0, passLimits.parallel), made.slice(passLimits.parallel)];
+  for (const each of stuck) {
+    script.set(each.long, () => {
+      throw new ParleyError('chain_timeout', 'slow', { chain: 'bitcoin' });
+    });
+  }
+  for (const each of others) script.set(each.long, () => shows.funded);
+  for (let passes = 0; passes < 3; passes += 1) {
+    await assert.rejects(settlement.pass('bitcoin'), { code: 'chain_timeout' });
+  }
+  for (const each of others) assert.equal(await statusOf(each), 'initiator_funded');
 });
 
 test('a touched escrow is not lost when the database fails meanwhile', async () => {

@@ -118,7 +118,7 @@ test('the initiator is refunded when the counterparty never funds', async () => 
   ]);
 });
 
-test('both are refunded when the secret is never revealed, with an event for each leg', async () => {
+test('both are refunded when the secret is never revealed, an event a leg', async () => {
   const deal = await agree(world);
   await fundBoth(world, deal);
   const { revealBy, refundAt } = (await swapOf(deal)).deadlines;

@@ -193,7 +193,7 @@ test('an escrow planned by another process is known to the gates here', async ()
   await elsewhere.close();
 });
 
-test('a node that hangs: builders and address 504 with nothing changed, then all is well', async () => {
+test('a node that hangs: builders and address 504, nothing changed, then all is well', async () => {
   const deal = await agree(world);
   await give(world, deal);
   await fundLong(world, deal);
@@ -222,7 +222,7 @@ test('a node that hangs: builders and address 504 with nothing changed, then all
   });
 });
 
-test('a broadcast that the node leaves unanswered is 504 and names the txid to look up', async () => {
+test('a broadcast the node leaves unanswered is 504 and names the txid to look up', async () => {
   await withHangingNodes(async ({ nodes, partyHere }) => {
     const { evmAccount } = somebody;
     await world.dev.faucet({ chain: evm, address: evmAccount.address, amount: 10n ** 18n });
