@@ -263,6 +263,12 @@ test('its creator cancels it, again and again; a stranger never', async () => {
   assert.deepEqual(events, ['feed.created', 'feed.cancelled']);
   const thread = await maker.get(`/v1/threads/${quote.body.thread.id}`);
   assert.deepEqual([thread.body.status, thread.body.rfq.status], ['closed', 'cancelled']);
+  const stored = await market.db.rows({
+    name: 'test_stored_threads',
+    text: 'select status from threads where rfq_id = $1',
+    values: [id],
+  });
+  assert.deepEqual(stored, [{ status: 'closed' }]);
   refused(
     await maker.post(`/v1/rfqs/${id}/quotes`, { quoteAmount: '65000000' }),
     409,

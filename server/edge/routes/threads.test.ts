@@ -402,6 +402,8 @@ test('a thread remembers its latest prices, oldest forgotten first', async () =>
   const full = (await taker.get(`/v1/threads/${threadId}`)).body.messages;
   assert.deepEqual([full.length, full[0].quoteAmount], [mostMessages, price]);
   await quote(maker, rfqId, '2000000');
+  const moved = (await taker.get(`/v1/threads/${threadId}`)).body.messages;
+  assert.deepEqual([moved.length, moved[0].quoteAmount], [mostMessages, '1000001']);
   await propose(taker, threadId, '3000000');
   const { messages } = (await taker.get(`/v1/threads/${threadId}`)).body;
   assert.deepEqual([messages.length, messages[0].quoteAmount], [mostMessages, '1000002']);

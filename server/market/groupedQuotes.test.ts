@@ -1,0 +1,127 @@
+// Quotes that commit together: each is answered for itself, and none takes the others with it.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { mostThreads } from './bounds.ts';
+import { createGroupedQuotes } from './groupedQuotes.ts';
+
+let market: TestMarket;
+let taker: Trader;
+let makers: Trader[];
+
+before(async () => {
+  market = await testMarket();
+  taker = await market.trader();
+  makers = [await market.trader(), await market.trader(), await market.trader()];
+});
+after(() => market.close());
+
+async function posted(): Promise<string> {
+  const { body } = await taker.post('/v1/rfqs', {
+    direction: 'sell_base',
+    baseAssetId: market.assets.btc.id,
+    baseAmount: '100000',
+    quoteAssetId: market.assets.usd.id,
+    ttlSeconds: 600,
+  });
+  return body.rfq.id;
+}
+
+/** The market's database, counting transactions and how many run at once. */
+function counting() {
+  const seen = { transactions: 0, most: 0 };
+  let running = 0;
+  const db: Database = {
+    ...market.db,
+    transaction: async <R>(work: (tx: Tx) => Promise<R>) => {
+      seen.transactions += 1;
+      running += 1;
+      seen.most = Math.max(seen.most, running);
+      try {
+        return await market.db.transaction(work);
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+  return { db, seen };
+}
+
+const quoteBy = (by: Trader, rfqId: string, quoteAmount: bigint) => ({
+  makerId: by.accountId,
+  rfqId,
+  quoteAmount,
+});
+
+test('quotes of one turn share a transaction, and the most makers of an RFQ hold within it', async () => {
+  const rfqId = await posted();
+  await market.db.rows({
+    name: 'test_crowd',
+    text: `with crowd as (
+        insert into accounts (id, kind, created_at)
+        select gen_random_uuid(), 'wallet', now() from generate_series(1, $2) returning id)
+      insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
+        messages, created_at, updated_at)
+      select gen_random_uuid(), $1, id, $3, 'open', 1000, 'maker', '[]', now(), now() from crowd`,
+    values: [rfqId, mostThreads - 1, taker.accountId],
+  });
+  const { db, seen } = counting();
+  const quotes = createGroupedQuotes({ ...market.deps, db });
+  const ends = await Promise.allSettled(makers.map((by) => quotes(quoteBy(by, rfqId, 1_000n))));
+  assert.deepEqual(
+    ends.map((each) => each.status),
+    ['fulfilled', 'rejected', 'rejected'],
+  );
+  assert.equal(seen.transactions, 1);
+});
+
+test('two prices of one maker on one RFQ keep their order, in transactions of their own', async () => {
+  const rfqId = await posted();
+  const { db, seen } = counting();
+  const quotes = createGroupedQuotes({ ...market.deps, db });
+  const by = makers[0]!;
+  const [first, second] = await Promise.all([
+    quotes(quoteBy(by, rfqId, 1_000n)),
+    quotes(quoteBy(by, rfqId, 2_000n)),
+  ]);
+  assert.deepEqual([first.created, second.created], [true, false]);
+  assert.equal(first.thread.id, second.thread.id);
+  const { body } = await by.get(`/v1/threads/${first.thread.id}`);
+  assert.equal(body.quoteAmount, '2000');
+  assert.deepEqual([seen.transactions, seen.most], [2, 1]);
+});
+
+test('a quote that the database refuses fails alone', async () => {
+  const [one, two] = [await posted(), await posted()];
+  const ghost = '01a1fb07-751f-7744-b69c-bc76bd408690';
+  await market.db.rows({
+    name: 'test_ghost',
+    text: 'alter table wallets disable trigger all',
+    values: [],
+  });
+  await market.db.rows({
+    name: 'test_ghost_wallet',
+    text: `insert into wallets (account_id, family, address, standing, proven_at)
+      values ($1, 'evm', '0xghost', 'login', now())`,
+    values: [ghost],
+  });
+  const quotes = createGroupedQuotes(market.deps);
+  const ends = await Promise.allSettled([
+    quotes(quoteBy(makers[0]!, one, 1_000n)),
+    quotes({ makerId: ghost, rfqId: one, quoteAmount: 1_000n }),
+    quotes(quoteBy(makers[1]!, two, 1_000n)),
+    quotes({ makerId: makers[2]!.accountId, rfqId: ghost, quoteAmount: 1_000n }),
+  ]);
+  assert.deepEqual(
+    ends.map((each) => each.status),
+    ['fulfilled', 'rejected', 'fulfilled', 'rejected'],
+  );
+  const [, refusedByDatabase, , unknown] = ends.map((each) =>
+    each.status === 'rejected' ? each.reason : null,
+  );
+  assert.equal(refusedByDatabase.code, '23503');
+  assert.ok(unknown instanceof ParleyError && unknown.code === 'unknown_rfq');
+});
