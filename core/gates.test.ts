@@ -103,7 +103,7 @@ test('what is claimed or refunded at depth is not claimed again', () => {
   assert.throws(() => claimGate(gone, 'a', now), refused('already_refunded'));
 });
 
-test("a refund opens by the chain's own clock: at the timelock, on Bitcoin one second beyond", () => {
+test('a refund opens by the clock of the chain: at the timelock, on Bitcoin beyond it', () => {
   const { a, b } = swapOf().legs;
   refundGate(a, a.timelock, { wall: 0, a: a.timelock, b: 0 });
   refundGate(b, b.timelock, { wall: 0, a: 0, b: b.timelock + 1 });

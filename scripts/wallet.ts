@@ -14,14 +14,14 @@ import { coreCoins } from '../sdk/wallets/coins.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
 
 const usage = `usage: npm run -s wallet -- <command>
-  join <file> <market url>       makes an EVM and a Bitcoin wallet, mints a key with the first, links and
-                                 authorises the second; writes all to <file>
-  show <file> <name>             prints one of: apiKey evmAddress btcAddress btcPubkey
-  secret                         prints a new secret and its hashlock, as JSON
+  join <file> <market url>   makes an EVM and a Bitcoin wallet, mints a key with the first,
+                             links and authorises the second; writes all to <file>
+  show <file> <name>         prints one of: apiKey evmAddress btcAddress btcPubkey
+  secret                     prints a new secret and its hashlock, as JSON
   sign <file> <node url> [n] [secret]
-                                 signs the answer of a fund, claim or refund builder on standard input (its
-                                 n-th transaction, from 0; a Bitcoin claim needs the secret) and prints the
-                                 body for POST /v1/tx/broadcast`;
+                             signs the answer of a fund, claim or refund builder on standard
+                             input (its n-th transaction, from 0; a Bitcoin claim needs the
+                             secret) and prints the body for POST /v1/tx/broadcast`;
 
 /** Signing and onboarding are a few requests; a node that hangs ends them. */
 const limitMs = 30_000;

@@ -1,4 +1,4 @@
-// From settings to adapters: one for each chain, with its policy, checked before anything is served.
+// From settings to adapters: one for each chain, with its policy, checked before it is served.
 
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { bitcoinAdapter } from '../chains/bitcoin/adapter.ts';

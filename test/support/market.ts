@@ -34,7 +34,7 @@ export async function newHome(t: TestContext): Promise<string> {
   return home;
 }
 
-/** Throws with what it printed when it does not get ready. Ended with the test, if it still runs. */
+/** Throws with what it printed when it does not get ready. The end of the test ends it. */
 export async function startMarketProcess(
   t: TestContext,
   home: string,
