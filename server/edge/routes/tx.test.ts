@@ -277,6 +277,7 @@ async function withHangingNodes(
     {
       bitcoin: { ...infos.bitcoin, rpcUrl: nodes.bitcoin.url },
       evm: { ...infos.evm, rpcUrl: nodes.evm.url },
+      evm2: null,
     },
     deps.now,
   );

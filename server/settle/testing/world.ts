@@ -31,17 +31,28 @@ import { insertAccount } from './account.ts';
 
 export const bitcoin = 'bitcoin-regtest';
 export const evm = 'evm-dev';
+export const evm2 = 'evm-dev-2';
 
 export type World = {
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
   readonly dev: DevnetClient;
   readonly settlement: Settlement;
-  readonly assets: { readonly btc: Asset; readonly eth: Asset; readonly usd: Asset };
+  readonly assets: {
+    readonly btc: Asset;
+    readonly eth: Asset;
+    readonly usd: Asset;
+    readonly eth2: Asset | null;
+  };
   readonly bitcoinRpc: Rpc;
   readonly faucetRpc: Rpc;
   readonly evmClient: PublicClient;
-  readonly infos: { readonly bitcoin: ChainInfo; readonly evm: ChainInfo };
+  readonly infos: {
+    readonly bitcoin: ChainInfo;
+    readonly evm: ChainInfo;
+    /** Only when asked for. */
+    readonly evm2: ChainInfo | null;
+  };
   close(): Promise<void>;
 };
 
@@ -63,32 +74,47 @@ export function freshAdapters(infos: World['infos'], now: () => number): Map<str
       policy: evmChains[evm].policy,
     }),
   ];
+  if (infos.evm2 !== null) {
+    const rpcUrls = [infos.evm2.rpcUrl];
+    adapters.push(evmAdapter({ chain: evm2, ...evmChains[evm2], rpcUrls }));
+  }
   return new Map(adapters.map((each) => [each.chain, each]));
 }
 
-export async function startWorld(): Promise<World> {
+export async function startWorld(options: { secondEvm?: boolean } = {}): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-settle-'));
   let deps: TestDeps | null = null;
   let devnet: Devnet | null = null;
   const moveClock = (seconds: number) => deps?.advance(seconds * 1000);
   const [database, started] = await Promise.all([
     testDatabase({ connections: 10 }),
-    startDevnet({ dir, log: quiet, bitcoin: true, moveClock }),
+    startDevnet({
+      dir,
+      log: quiet,
+      bitcoin: true,
+      moveClock,
+      evmChains: [evm, ...(options.secondEvm ? [evm2] : [])].map((key, at) => ({
+        key,
+        chainId: 31_337 + at,
+      })),
+    }),
   ]);
   devnet = started;
   const infos = {
     bitcoin: devnet.chains.find((each) => each.family === 'bitcoin') as ChainInfo,
     evm: devnet.chains.find((each) => each.chain === evm) as ChainInfo,
+    evm2: devnet.chains.find((each) => each.chain === evm2) ?? null,
   };
   const settings = { encryptionKey: randomBytes(32).toString('hex'), home: dir };
   const before = testDeps({ db: database.db, settings });
   deps = { ...before, adapters: freshAdapters(infos, before.now) };
   const dollar = infos.evm.tokens?.[0];
   if (dollar === undefined) throw new Error('the dev chain has no token');
-  const [btc, eth, usd] = await seedAssets(database.db, deps, [
+  const [btc, eth, usd, eth2 = null] = await seedAssets(database.db, deps, [
     { chain: bitcoin, symbol: 'BTC', address: null, decimals: 8 },
     { chain: evm, symbol: 'ETH', address: null, decimals: 18 },
     { chain: evm, symbol: dollar.symbol, address: dollar.address, decimals: dollar.decimals },
+    ...(infos.evm2 === null ? [] : [{ chain: evm2, symbol: 'ETH', address: null, decimals: 18 }]),
   ]);
   const app = await buildApp(deps);
   const settlement = createSettlement(deps);
@@ -100,7 +126,7 @@ export async function startWorld(): Promise<World> {
     deps,
     dev,
     settlement,
-    assets: { btc: btc as Asset, eth: eth as Asset, usd: usd as Asset },
+    assets: { btc: btc as Asset, eth: eth as Asset, usd: usd as Asset, eth2 },
     bitcoinRpc: rpcTo(infos.bitcoin.rpcUrl),
     faucetRpc: rpcTo(`${infos.bitcoin.rpcUrl}/wallet/faucet`),
     evmClient: createPublicClient({ transport: http(infos.evm.rpcUrl), cacheTime: 0 }),
