@@ -83,6 +83,13 @@ export type ChainAdapter = {
   readEscrow(escrow: WatchedEscrow, signal: AbortSignal): Promise<EscrowFacts>;
 
   /**
+   * Where a second source of the chain is configured: throws `sources_disagree` when the two differ
+   * about the head or this escrow's funding. Asked before money or a secret relies on the facts;
+   * never before a refund, or a claim with a public secret.
+   */
+  mustAgree?(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
+
+  /**
    * Whether funding and both payouts of these terms would work on chain, as far as it can be
    * tried without the secret. Throws `payout_would_fail` or `funding_would_fail` with the reason.
    * `about` 'payout' leaves the funder's balance and approval out.

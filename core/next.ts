@@ -98,7 +98,8 @@ function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step
 
 function refunding(clocks: Clocks, role: Role, own: Leg): Step[] {
   const { facts } = own;
-  if (facts.balance === 0n || facts.refunded !== null) return [];
+  // What a refund seen already takes is no longer in the balance; a second payment may be.
+  if (facts.balance === 0n) return [];
   const clock = clocks[own.leg];
   const open = own.family === 'bitcoin' ? clock > own.timelock : clock >= own.timelock;
   if (!open) return [];

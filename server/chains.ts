@@ -67,13 +67,13 @@ function bitcoinOf(
   { now, log }: Parts,
 ): ChainAdapter {
   const timeMs = settings.chainTimeoutMs;
+  const sourceOf = ({ rpcUrl, esploraUrl = '' }: { rpcUrl?: string; esploraUrl?: string }) =>
+    rpcUrl === undefined ? { esploraUrl, timeMs } : { coreUrl: rpcUrl, timeMs };
   return bitcoinAdapter({
     chain: chain.chain,
     network: chain.network === 'signet' ? 'testnet' : chain.network,
-    source:
-      chain.rpcUrl === undefined
-        ? { esploraUrl: chain.esploraUrl ?? '', timeMs }
-        : { coreUrl: chain.rpcUrl, timeMs },
+    source: sourceOf(chain),
+    ...(chain.second === undefined ? {} : { second: sourceOf(chain.second) }),
     now: () => Math.floor(now() / 1000),
     log: (sentence, facts) => log.warn({ chain: chain.chain, ...facts }, sentence),
   });

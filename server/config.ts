@@ -14,6 +14,8 @@ export type ChainSettings =
       /** Bitcoin Core RPC (`http://user:password@host:port`) or an Esplora REST base. */
       readonly rpcUrl?: string;
       readonly esploraUrl?: string;
+      /** Another source of the same chain: where the two differ, funding and revealing pause. */
+      readonly second?: { readonly rpcUrl?: string; readonly esploraUrl?: string };
     }
   | {
       readonly family: 'evm';

@@ -101,6 +101,28 @@ test('a contract wallet signs by its owner, and only for the right message and w
   await refused({ ...proof, nodes: [node()], address: stranger.address });
 });
 
+test("a contract wallet that is another owner's on another chain is believed on neither", async (t) => {
+  const second = await startAnvil({ chainId: 31_338, deploy: false });
+  t.after(() => second.stop());
+  const far = rpcClient({ chain: 'evm-dev-2', urls: [second.rpcUrl] });
+  const [owner, stranger] = [accounts[1]!, accounts[2]!];
+  const { abi, bytecode } = walletCode;
+  const created = (by: Hex) => encodeDeployData({ abi, bytecode, args: [by] });
+  const address = await deploy(chain, created(owner.address));
+  const message = 'Parley - create an API key';
+  const nodes = [node(), far];
+  const proof = { address, message, signature: await owner.signMessage({ message }), nodes };
+  assert.equal(await verifyEvmProof(proof, signal), address);
+  const other = await deploy(second, created(stranger.address));
+  const code = await second.client.getCode({ address: other });
+  await second.client.setCode({ address, bytecode: code! });
+  const slot = toHex(0, { size: 32 });
+  const value = await second.client.getStorageAt({ address: other, slot });
+  await second.client.setStorageAt({ address, index: slot, value: value! });
+  await refused(proof);
+  await refused({ ...proof, signature: await stranger.signMessage({ message }) });
+});
+
 test('a wallet that is not deployed yet signs by EIP-6492', async () => {
   const owner = accounts[3]!;
   const factory = contracts.get('WalletFactory')!;

@@ -33,8 +33,9 @@ function refuse(why: string): ParleyError {
 }
 
 /**
- * Returns the address in canonical form when it signed the message. Throws `bad_signature`
- * otherwise, and a chain's own refusal when only a node that does not answer could tell.
+ * Returns the address in canonical form when it signed the message: by its key, or as a contract
+ * that accepts it on at least one chain and refuses it on none where it exists. Throws
+ * `bad_signature` otherwise, and a chain's own refusal when a node does not answer.
  */
 export async function verifyEvmProof(proof: EvmProof, signal: AbortSignal): Promise<string> {
   const { message, signature, nodes = [] } = proof;
@@ -45,15 +46,11 @@ export async function verifyEvmProof(proof: EvmProof, signal: AbortSignal): Prom
   }
   const signer = signature.length === 132 ? recoverSigner(message, signature) : 'no key signature';
   if (signer === address) return address;
-  let failure: unknown = null;
-  for (const node of nodes) {
-    try {
-      if (await contractAccepts(node, address, message, signature as Hex, signal)) return address;
-    } catch (error) {
-      failure = error;
-    }
-  }
-  if (failure !== null) throw failure;
+  const verdicts = await Promise.all(
+    nodes.map((node) => contractSays(node, address, message, signature as Hex, signal)),
+  );
+  // The same address may be another owner's contract on another chain: all that exist must agree.
+  if (verdicts.includes('accepts') && !verdicts.includes('refuses')) return address;
   if (nodes.length > 0) throw refuse(`${address} neither signed it nor accepts it as a contract`);
   throw refuse(signer.startsWith('0x') ? `it was made by ${signer}, not ${address}` : signer);
 }
@@ -79,10 +76,27 @@ export function recoverSigner(message: string, signature: string): string {
 const magic1271 = '0x1626ba7e';
 const suffix6492 = '6492'.repeat(16);
 
-/** What a contract says of a signature; false also when its check fails. */
+type Verdict = 'accepts' | 'refuses' | 'not there';
+
+/** What the contract at the address says on one chain; a check that fails refuses. */
+async function contractSays(
+  node: Rpc,
+  address: string,
+  message: string,
+  signature: Hex,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const code = await node.call('eth_getCode', [address, 'latest'], signal);
+  const isThere = code !== '0x' && code !== null;
+  const accepts = await contractAccepts(node, address, isThere, message, signature, signal);
+  if (accepts) return 'accepts';
+  return isThere ? 'refuses' : 'not there';
+}
+
 async function contractAccepts(
   node: Rpc,
   address: string,
+  isThere: boolean,
   message: string,
   signature: Hex,
   signal: AbortSignal,
@@ -105,8 +119,7 @@ async function contractAccepts(
     });
     return /^0x0*1$/.test(await call({ data }));
   }
-  const code = await node.call('eth_getCode', [address, 'latest'], signal);
-  if (code === '0x' || code === null) return false;
+  if (!isThere) return false;
   const data = encodeFunctionData({
     abi: parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']),
     args: [hash, signature],

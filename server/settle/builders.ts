@@ -21,7 +21,7 @@ import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg, within } from './escrows.ts';
-import { readBothLegs, readForClaim, readOneLeg } from './live.ts';
+import { readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 
 /** A refund has no deadline of its own, but its fee estimate ages. */
@@ -49,6 +49,7 @@ export async function buildFund(deps: Deps, request: BuildRequest): Promise<Buil
   mustFund(swap.state.legs[name], party);
   const { state, clocks } = await readBothLegs(deps, swap, signal);
   fundGate(state, name, clocks);
+  await sourcesAgree(deps, swap, signal);
   const { chain } = state.legs[name];
   const escrow = planned(swap, name);
   // Once this leg is funded it is too late for somebody to learn that a payout cannot arrive.
@@ -80,6 +81,7 @@ export async function buildClaim(
   mustReceive(swap.state.legs[name], party);
   const { state, clocks } = await readForClaim(deps, swap, name, signal);
   claimGate(state, name, clocks);
+  if (state.secret === null) await sourcesAgree(deps, swap, signal);
   const leg = state.legs[name];
   const escrow = planned(swap, name);
   const adapter = adapterOf(deps, leg.chain);

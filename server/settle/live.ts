@@ -48,6 +48,22 @@ export async function readBothLegs(deps: Deps, swap: Swap, signal: AbortSignal):
   return withShown(deps, swap, { a, b });
 }
 
+/**
+ * Before money or a secret relies on what the chains show: where a chain has two sources, both must
+ * show the same. Throws `sources_disagree`. Never asked for refunds and claims that are safe anyway.
+ */
+export async function sourcesAgree(deps: Deps, swap: Swap, signal: AbortSignal): Promise<void> {
+  const legs = ['a', 'b'] as const;
+  await Promise.all(
+    legs.map((name) => {
+      const { chain } = swap.state.legs[name];
+      const escrow = currentEscrow(swap, name);
+      const agreeing = escrow && adapterOf(deps, chain).mustAgree?.(escrow, signal);
+      return agreeing ? within(signal, chain, agreeing) : undefined;
+    }),
+  );
+}
+
 /** One leg; of the other what was last stored. */
 export async function readOneLeg(
   deps: Deps,
