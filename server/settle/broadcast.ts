@@ -35,10 +35,13 @@ export async function broadcast(
   const { signal } = input;
   const adapter = adapterFor(deps, input.chain, input.signed);
   const { chain } = adapter;
-  await within(signal, chain, fresh(adapter, signal));
-  const transaction = await within(signal, chain, adapter.readSigned(input.signed, signal));
-  const { txid } = transaction;
+  const read = () => within(signal, chain, adapter.readSigned(input.signed, signal));
+  // Twice: its id must be known whatever happens next, and what it touches is told only after the
+  // adapter knows every escrow, also those that another process planned.
+  const { txid } = await read();
   try {
+    await within(signal, chain, fresh(adapter, signal));
+    const transaction = await read();
     for (const touch of transaction.touches) {
       if (await alreadyDone(deps, adapter, transaction, touch, signal)) return { txid };
     }
