@@ -9,6 +9,7 @@ import {
   claimShort,
   type Deal,
   deepen,
+  evm,
   fundBoth,
   fundLong,
   fundShort,
@@ -276,6 +277,35 @@ test('a payment below the amount is visible, never counts, and is refundable', a
   await refund(world, deal, deal.long);
   await deepen(world);
   assert.equal((await swapOf(deal)).legs[deal.long].balance, '0');
+});
+
+test('a token that takes a fee is refused before anybody has funded anything', async () => {
+  const deal = await agree(world, { asset: world.assets.hostile.get('FEE')! });
+  await give(world, deal);
+  const path = `/v1/swaps/${deal.id}/legs/${deal.long}/fund`;
+  const initiator = await deal.initiator.post(path);
+  assert.deepEqual([initiator.status, initiator.code], [409, 'payout_would_fail']);
+  const { address } = deal.initiator.evmAccount;
+  const set = await deal.initiator.post(`/v1/swaps/${deal.id}/address`, { chain: evm, address });
+  assert.deepEqual([set.status, set.code], [409, 'payout_would_fail']);
+});
+
+test('a token that returns false on success is paid', async () => {
+  const deal = await agree(world, { asset: world.assets.hostile.get('FALSE')! });
+  await fundBoth(world, deal);
+  await claimShort(world, deal);
+  await look(world);
+  await claimLong(deal);
+  await deepen(world);
+  assert.equal((await swapOf(deal)).status, 'counterparty_claimed');
+});
+
+test('a funder whose coins have not arrived yet can build its funding all the same', async () => {
+  const deal = await agree(world);
+  await fundLong(world, deal);
+  await deepen(world);
+  const path = `/v1/swaps/${deal.id}/legs/${deal.short}/fund`;
+  assert.equal((await deal.counterparty.post(path)).status, 200);
 });
 
 async function isDone(deal: Deal): Promise<boolean> {

@@ -42,6 +42,8 @@ export type World = {
     readonly btc: Asset;
     readonly eth: Asset;
     readonly usd: Asset;
+    /** Hostile tokens of the dev chain, by symbol: FEE takes a fee, FALSE returns false. */
+    readonly hostile: ReadonlyMap<string, Asset>;
     readonly eth2: Asset | null;
   };
   readonly bitcoinRpc: Rpc;
@@ -57,6 +59,14 @@ export type World = {
 };
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+
+function bySymbol(assets: readonly Asset[]): ReadonlyMap<string, Asset> {
+  return new Map(assets.filter((each) => each.chain === evm).map((each) => [each.symbol, each]));
+}
+
+function onSecond(assets: readonly Asset[]): Asset | null {
+  return assets.find((each) => each.chain === evm2) ?? null;
+}
 
 /** Adapters of their own over the world's nodes, as another process would have. */
 export function freshAdapters(infos: World['infos'], now: () => number): Map<string, ChainAdapter> {
@@ -110,10 +120,12 @@ export async function startWorld(options: { secondEvm?: boolean } = {}): Promise
   deps = { ...before, adapters: freshAdapters(infos, before.now) };
   const dollar = infos.evm.tokens?.[0];
   if (dollar === undefined) throw new Error('the dev chain has no token');
-  const [btc, eth, usd, eth2 = null] = await seedAssets(database.db, deps, [
+  const hostile = infos.evm.hostileTokens ?? [];
+  const [btc, eth, usd, ...rest] = await seedAssets(database.db, deps, [
     { chain: bitcoin, symbol: 'BTC', address: null, decimals: 8 },
     { chain: evm, symbol: 'ETH', address: null, decimals: 18 },
     { chain: evm, symbol: dollar.symbol, address: dollar.address, decimals: dollar.decimals },
+    ...hostile.map(({ symbol, address, decimals }) => ({ chain: evm, symbol, address, decimals })),
     ...(infos.evm2 === null ? [] : [{ chain: evm2, symbol: 'ETH', address: null, decimals: 18 }]),
   ]);
   const app = await buildApp(deps);
@@ -126,7 +138,13 @@ export async function startWorld(options: { secondEvm?: boolean } = {}): Promise
     deps,
     dev,
     settlement,
-    assets: { btc: btc as Asset, eth: eth as Asset, usd: usd as Asset, eth2 },
+    assets: {
+      btc: btc as Asset,
+      eth: eth as Asset,
+      usd: usd as Asset,
+      hostile: bySymbol(rest),
+      eth2: onSecond(rest),
+    },
     bitcoinRpc: rpcTo(infos.bitcoin.rpcUrl),
     faucetRpc: rpcTo(`${infos.bitcoin.rpcUrl}/wallet/faucet`),
     evmClient: createPublicClient({ transport: http(infos.evm.rpcUrl), cacheTime: 0 }),
