@@ -44,13 +44,15 @@ async function main(): Promise<number> {
   }
   const report = reportTo(values.json, (line) => process.stdout.write(`${line}\n`));
   const startedMs = performance.now();
-  report.say(values.url === undefined ? 'starting a market' : `market ${values.url}`);
-  const stage =
-    values.url === undefined ? await ownMarket() : await runningMarket(values.url, values.dev);
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(limitMs)]);
+  report.say(values.url === undefined ? 'starting a market' : `market ${values.url}`);
+  const stage =
+    values.url === undefined
+      ? await ownMarket(signal)
+      : await runningMarket(values.url, values.dev);
   try {
     return await play(stage, report, signal, startedMs);
   } finally {

@@ -39,8 +39,8 @@ async function announced(url: string): Promise<string> {
   throw new Error(`${file} is of ${String(ready.url)}, not of ${url}: ${how}`);
 }
 
-/** Starts a market of its own on free ports, with its state in a temporary folder. */
-export async function ownMarket(): Promise<Stage> {
+/** Starts a market of its own on free ports, its state in a temporary folder; `signal` gives up. */
+export async function ownMarket(signal?: AbortSignal): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'parley-demo-'));
   const child = spawn(process.execPath, [join(root, 'server', 'main.ts'), '--json'], {
     cwd: root,
@@ -52,7 +52,7 @@ export async function ownMarket(): Promise<Stage> {
     await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   try {
-    const { url, dev } = await readyLine(child);
+    const { url, dev } = await readyLine(child, signal);
     return { url, dev, stop };
   } catch (error) {
     await stop();
@@ -72,8 +72,12 @@ const fresh = {
   PARLEY_LOG_LEVEL: 'warn',
 };
 
-function readyLine(child: ChildProcess): Promise<{ url: string; dev: string }> {
+function readyLine(
+  child: ChildProcess,
+  signal: AbortSignal | undefined,
+): Promise<{ url: string; dev: string }> {
   return new Promise((accept, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
     let said = '';
     const fail = (why: string) => reject(new Error(`the market did not start: ${why}\n${said}`));
     const timer = setTimeout(() => fail(`not ready after ${startLimitMs} ms`), startLimitMs);

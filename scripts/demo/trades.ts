@@ -200,13 +200,11 @@ export async function noShow(stage: Scene, plan: Plan): Promise<Stuck> {
   const deal = await agree(stage, plan);
   const [initiator, other] = sides(stage, deal);
   const funded = Promise.withResolvers<void>();
-  const [running] = [
-    run(stage, deal, initiator, (progress) => {
-      if (isDeepFunding(progress)) funded.resolve();
-      return false;
-    }),
-  ];
-  running.catch(funded.reject);
+  const running = run(stage, deal, initiator, (progress) => {
+    if (isDeepFunding(progress)) funded.resolve();
+    return false;
+  });
+  failTogether(running, funded);
   await run(stage, deal, other, ({ step }) => step === 'verified');
   await funded.promise;
   const finish = async () => {
@@ -231,7 +229,7 @@ export async function bothRefund(stage: Scene, plan: Plan): Promise<Stuck> {
     }
     return false;
   });
-  theirs.catch(funded.reject);
+  failTogether(theirs, funded);
   await run(stage, deal, initiator, ({ step }) => step === 'funded');
   stage.report.event(
     labelOf(plan.pair, plan.ends),
@@ -254,6 +252,12 @@ export async function bothRefund(stage: Scene, plan: Plan): Promise<Stuck> {
     return ended(deal, first, problems);
   };
   return { refundableAt: await refundableAt(deal), finish };
+}
+
+/** A failure while nobody waits for either must not end the process: it is found by the waiter. */
+function failTogether(running: Promise<unknown>, funded: PromiseWithResolvers<void>): void {
+  running.catch(funded.reject);
+  funded.promise.catch(() => undefined);
 }
 
 function isDeepFunding({ step, text }: Progress): boolean {
