@@ -12,7 +12,7 @@ import { type EscrowRow, escrowAt } from '../db/escrows.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { escrowOfRow, within } from './escrows.ts';
-import { readBothLegs, readForClaim, readOneLeg } from './live.ts';
+import { readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 import type { Freshness } from './take-up.ts';
 
@@ -103,6 +103,7 @@ async function alreadyDone(
       if (await isThere(adapter, swap, row, txid, signal)) return true;
       const { state, clocks } = await readForClaim(deps, swap, row.leg, signal);
       claimGate(state, row.leg, clocks);
+      if (state.secret === null) await sourcesAgree(deps, swap, signal);
       return false;
     }
     case 'refund': {
@@ -132,6 +133,7 @@ async function passFund(
   const { state, clocks } = await readBothLegs(deps, swap, signal);
   if (shows(state.legs[row.leg].facts, txid)) return true;
   fundGate(state, row.leg, clocks);
+  await sourcesAgree(deps, swap, signal);
   return false;
 }
 

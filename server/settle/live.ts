@@ -50,7 +50,7 @@ export async function readBothLegs(deps: Deps, swap: Swap, signal: AbortSignal):
 
 /**
  * Before money or a secret relies on what the chains show: where a chain has two sources, both must
- * show the same. Throws `sources_disagree`. Never asked for refunds and claims that are safe anyway.
+ * show the same. Throws `sources_disagree`. Never asked for refunds, nor once the secret is public.
  */
 export async function sourcesAgree(deps: Deps, swap: Swap, signal: AbortSignal): Promise<void> {
   const legs = ['a', 'b'] as const;
