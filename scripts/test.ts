@@ -7,6 +7,7 @@ import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { biomeBinary, lintArguments } from './check.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const limitMs = 18 * 60_000;
@@ -74,7 +75,7 @@ async function check(name: string, command: string, args: readonly string[]): Pr
 const node = process.execPath;
 if (folders.length === 0) {
   await check('types', 'tsc', ['-p', '.']);
-  await check('lint', 'biome', ['check', '--error-on-warnings', '.']);
+  await check('lint', biomeBinary, lintArguments);
   const forge = await step('contracts', node, ['contracts/evm/test.ts']);
   passed += counted(forge.output, /forge: (\d+) passed/g);
   failed += Math.max(counted(forge.output, /forge: \d+ passed, (\d+) failed/g), forge.code && 1);

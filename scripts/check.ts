@@ -1,0 +1,21 @@
+// `npm run check`: types and lint. `npm run format` (--write) mends what lint can mend. The binary
+// of Biome is taken from its platform package: npm links none for it.
+
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Path of the Biome binary that npm installed for this platform. */
+export const biomeBinary = `${root}node_modules/@biomejs/cli-linux-${process.arch}/biome`;
+export const lintArguments: readonly string[] = ['check', '--error-on-warnings', '.'];
+
+function run(command: string, args: readonly string[]): boolean {
+  return spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status === 0;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const write = process.argv.includes('--write');
+  const linted = run(biomeBinary, write ? ['check', '--write', '.'] : lintArguments);
+  process.exit((write || run(`${root}node_modules/.bin/tsc`, ['-p', '.'])) && linted ? 0 : 1);
+}
