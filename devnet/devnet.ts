@@ -3,6 +3,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lockFolder } from '../host/folder-lock.ts';
 import { startAnvil } from './anvil.ts';
 import { bitcoinChain } from './bitcoin-chain.ts';
 import { startBitcoind } from './bitcoind.ts';
@@ -13,7 +14,6 @@ import type { ChainInfo, DevChain, Log } from './dev-chain.ts';
 import { evmChain } from './evm-chain.ts';
 import { DevnetError } from './failure.ts';
 import { findBitcoind } from './find-bitcoind.ts';
-import { lockFolder } from './lock.ts';
 import { loopback, type Running } from './processes.ts';
 import { type Queue, queue } from './queue.ts';
 
@@ -57,7 +57,7 @@ export type Devnet = {
 export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
   const dir = await realpath(options.dir);
-  const lock = await lockFolder(dir);
+  const lock = await lockFolder(dir, 'devnet');
   if (lock === null) {
     throw new DevnetError(`another running process uses the dev chains in ${dir}`, { dir });
   }

@@ -6,6 +6,7 @@ import { open, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endBySteps, type Step } from '../host/end-process.ts';
 import { DevnetError } from './failure.ts';
 
 export const loopback = '127.0.0.1';
@@ -108,22 +109,11 @@ export async function untilReady<T>(
 
 /** SIGTERM, then SIGKILL when it does not end. */
 export async function endProcess(pid: number): Promise<void> {
-  const steps = [
-    ['SIGTERM', termLimitMs],
-    ['SIGKILL', killLimitMs],
-  ] as const;
-  for (const [name, limitMs] of steps) {
-    try {
-      process.kill(pid, name);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
-      throw error;
-    }
-    for (let waited = 0; waited < limitMs; waited += pollMs) {
-      if (await isGone(pid)) return;
-      await sleep(pollMs);
-    }
-  }
+  const steps: Step[] = [
+    { signal: 'SIGTERM', limitMs: termLimitMs },
+    { signal: 'SIGKILL', limitMs: killLimitMs },
+  ];
+  await endBySteps(pid, steps, isGone);
 }
 
 /** Ends what a crash of ours left running: our programs that carry exactly this argument. */

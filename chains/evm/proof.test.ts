@@ -101,7 +101,7 @@ test('a contract wallet signs by its owner, and only for the right message and w
   await refused({ ...proof, nodes: [node()], address: stranger.address });
 });
 
-test("a contract wallet that is another owner's on another chain is believed on neither", async (t) => {
+test("a contract that is another owner's elsewhere is believed on no chain", async (t) => {
   const second = await startAnvil({ chainId: 31_338, deploy: false });
   t.after(() => second.stop());
   const far = rpcClient({ chain: 'evm-dev-2', urls: [second.rpcUrl] });

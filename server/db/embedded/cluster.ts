@@ -1,10 +1,12 @@
 // The data folder on disk: created whole or not at all, its password beside it, and the truth about
 // `postmaster.pid`, PostgreSQL's own note of who is running on it.
+
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endBySteps, type Step } from '../../../host/end-process.ts';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError } from './failure.ts';
 import type { Identity } from './identity.ts';
@@ -198,23 +200,13 @@ async function untilReaped(pid: number): Promise<void> {
 
 /** Ends a postmaster by steps: roll back and checkpoint, then at once, then by force. */
 export async function endPostmaster(pid: number): Promise<void> {
-  const steps = [
-    ['SIGINT', fastShutdownMs],
-    ['SIGQUIT', immediateShutdownMs],
-    ['SIGKILL', immediateShutdownMs],
-  ] as const;
-  for (const [name, limitMs] of steps) {
-    try {
-      process.kill(pid, name);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
-      throw error;
-    }
-    for (let waited = 0; waited < limitMs; waited += pollMs) {
-      if (!isAlive(pid) || (await commandLineOf(pid)).length === 0) return;
-      await sleep(pollMs);
-    }
-  }
+  const steps: Step[] = [
+    { signal: 'SIGINT', limitMs: fastShutdownMs },
+    { signal: 'SIGQUIT', limitMs: immediateShutdownMs },
+    { signal: 'SIGKILL', limitMs: immediateShutdownMs },
+  ];
+  const isGone = async () => !isAlive(pid) || (await commandLineOf(pid)).length === 0;
+  await endBySteps(pid, steps, isGone);
 }
 
 async function isPostmasterOf(pid: number, data: string): Promise<boolean> {

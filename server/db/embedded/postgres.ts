@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { lockFolder } from '../../../host/folder-lock.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import {
   databaseEnvironment,
@@ -23,7 +24,6 @@ import {
 } from './cluster.ts';
 import { EmbeddedPostgresError } from './failure.ts';
 import { chooseIdentity, type Identity } from './identity.ts';
-import { lockFolder } from './lock.ts';
 
 const host = '127.0.0.1';
 const databaseName = 'parley';
@@ -98,7 +98,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const base = resolvePath(options.dir, 'postgres');
   await mkdir(base, { recursive: true, mode: 0o700 });
   const places = placesUnder(await realpath(base));
-  const lock = await lockFolder(places.base);
+  const lock = await lockFolder(places.base, 'postgres');
   if (lock === null) {
     throw new EmbeddedPostgresError(
       'in_use',

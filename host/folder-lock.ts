@@ -10,9 +10,12 @@ const ownerReplyMs = 1_000;
 
 export type FolderLock = { release(): Promise<void> };
 
-/** Resolves to null when another live process holds the folder. */
-export async function lockFolder(folder: string): Promise<FolderLock | null> {
-  const address = await socketAddress(folder);
+/**
+ * Resolves to null when another live process holds the folder for the same purpose, which is a word
+ * of letters.
+ */
+export async function lockFolder(folder: string, purpose: string): Promise<FolderLock | null> {
+  const address = await socketAddress(folder, purpose);
   // The second round is for a socket file whose owner is gone (not on Linux, which needs no file).
   for (let round = 0; round < 2; round++) {
     const server = await listen(address);
@@ -23,11 +26,11 @@ export async function lockFolder(folder: string): Promise<FolderLock | null> {
   return null;
 }
 
-async function socketAddress(folder: string): Promise<string> {
+async function socketAddress(folder: string, purpose: string): Promise<string> {
   // Device and inode name the folder itself, whatever path or link led to it.
   const { dev, ino } = await stat(folder, { bigint: true });
   const name = createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 32);
-  const file = `parley-postgres-${name}`;
+  const file = `parley-${purpose}-${name}`;
   return process.platform === 'linux' ? `\0${file}` : join(tmpdir(), `${file}.sock`);
 }
 
