@@ -76,7 +76,7 @@ const node = process.execPath;
 if (folders.length === 0) {
   await check('types', 'tsc', ['-p', '.']);
   await check('lint', biomeBinary, lintArguments);
-  // Five times the fuzzing where time is less dear than here.
+  // Twenty times the fuzzing where nobody waits for it.
   const profile = process.env.CI === undefined ? 'default' : 'ci';
   const forge = await step('contracts', node, ['contracts/evm/test.ts', '--profile', profile]);
   passed += counted(forge.output, /forge: (\d+) passed/g);
