@@ -237,5 +237,5 @@ function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyRe
   return reply
     .code(status)
     .header('content-type', 'application/json; charset=utf-8')
-    .send(typeof body === 'string' ? body : JSON.stringify(body));
+    .send(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
 }

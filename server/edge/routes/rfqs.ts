@@ -139,10 +139,12 @@ async function loadPage(deps: Deps, query: BookQuery, nowMs: number): Promise<Pa
   const last = shown.at(-1);
   const more = found.length > limit && last !== undefined;
   return {
-    json: JSON.stringify({
-      rfqs: shown.map((each) => rfqView(each, nowMs, false)),
-      nextCursor: more ? encodeCursor(secret, bound, [last.id]) : null,
-    }),
+    json: Buffer.from(
+      JSON.stringify({
+        rfqs: shown.map((each) => rfqView(each, nowMs, false)),
+        nextCursor: more ? encodeCursor(secret, bound, [last.id]) : null,
+      }),
+    ),
     validUntilMs: found.reduce(
       (least, each) => Math.min(least, each.expiresAt.getTime()),
       Number.POSITIVE_INFINITY,

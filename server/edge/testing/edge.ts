@@ -123,7 +123,8 @@ export function strictly(): ReplyCheck {
       validate = ajv.compile(closed(schema));
       compiled.set(schema, validate);
     }
-    const value = typeof body === 'string' ? JSON.parse(body) : JSON.parse(JSON.stringify(body));
+    const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    const value = JSON.parse(text.toString());
     if (!validate(value)) {
       throw new Error(`${operationId} ${status}: ${ajv.errorsText(validate.errors)}`);
     }
