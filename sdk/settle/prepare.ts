@@ -4,12 +4,12 @@
 import { legStatus } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
-import { ParleyApiError, SettleError } from '../errors.ts';
+import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
 import type { Swap } from '../types.ts';
-import { type VerifiedSwap, verifySwap } from '../verify.ts';
+import { mustEqual, type VerifiedSwap, verifySwap } from '../verify.ts';
 import { type Context, ownSides, type Seen, viewsOf } from './context.ts';
 
 /** The kept record, or a new one as soon as the swap is complete; null when it came to nothing. */
@@ -90,7 +90,8 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
 
 /**
  * Until a leg is funded the other side may still correct its own key, and the escrow moves with
- * it. Takes such a correction over, checked like the first time; funded legs stay as they are.
+ * it. Takes such a correction over, checked like the first time; funded legs stay as they are, and
+ * so does everything else that was verified then: only the other side's destinations may differ.
  */
 export async function refresh(
   context: Context,
@@ -103,14 +104,15 @@ export async function refresh(
     (name !== ownSides(record).gives || record.funding === null);
   if (client === null || (!open('a') && !open('b'))) return record;
   let swap: Swap;
+  let verified: VerifiedSwap;
   try {
     swap = await client.swap(context.swapId, signalOf(context));
+    const at = { swapId: context.swapId, now: await context.now() };
+    verified = verifySwap(swap, record.trade, viewsOf(context), at);
+    mustStay(record.swap, verified);
   } catch (error) {
-    if (error instanceof ParleyApiError && error.unreachable) return record;
-    throw error;
+    return undisturbed(context, record, error);
   }
-  const at = { swapId: context.swapId, now: await context.now() };
-  const verified = verifySwap(swap, record.trade, viewsOf(context), at);
   const moved = (name: LegName) =>
     open(name) &&
     verified.legs[name].escrow !== null &&
@@ -124,4 +126,59 @@ export async function refresh(
   await context.store.putSwap(next);
   context.tell('verified', null, 'the other side corrected an address: escrows checked again');
   return next;
+}
+
+/** A market that is away is waited for; with money in an escrow its lies are too. */
+function undisturbed(context: Context, record: SwapRecord, error: unknown): SwapRecord {
+  if (error instanceof ParleyApiError && (error.unreachable || record.funding !== null)) {
+    context.tell('market_refused', null, error.message);
+    return record;
+  }
+  if (error instanceof VerificationError && record.funding !== null) {
+    context.tell('market_lied', null, error.message);
+    return record;
+  }
+  throw error;
+}
+
+/**
+ * Both legs rest on one hashlock and on one set of deadlines. A leg of another agreement time, or
+ * hashlock, beside a leg already funded could be refunded after it, or claimed without opening it.
+ */
+function mustStay(first: VerifiedSwap, again: VerifiedSwap): void {
+  mustEqual('hashlock', first.hashlock, again.hashlock);
+  mustEqual('role', first.role, again.role);
+  mustEqual('party', first.party, again.party);
+  for (const each of ['initiatorFundBy', 'counterpartyFundBy', 'revealBy'] as const) {
+    mustEqual(`deadlines.${each}`, first.deadlines[each], again.deadlines[each]);
+  }
+  mustEqual('agreedAt', first.agreedAt, again.agreedAt);
+  for (const name of ['a', 'b'] as const) {
+    const [was, is] = [first.legs[name], again.legs[name]];
+    mustEqual(
+      `deadlines.refundAt.${name}`,
+      first.deadlines.refundAt[name],
+      again.deadlines.refundAt[name],
+    );
+    for (const field of fixedOfLeg) {
+      mustEqual(`legs.${name}.${field}`, shownField(was[field]), shownField(is[field]));
+    }
+  }
+}
+
+const fixedOfLeg = [
+  'leg',
+  'chain',
+  'family',
+  'assetId',
+  'amount',
+  'funder',
+  'long',
+  'timelock',
+  'requiredConfirmations',
+] as const;
+
+/** Amounts are bigint, which a sentence shows as text. */
+function shownField(value: string | number | boolean | bigint): string | number | boolean {
+  return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -99,14 +99,14 @@ export function tradeOf(party: Party): OwnTrade {
   };
 }
 
-/** What an honest market shows to `party`. */
-export function honestSwap(party: Party): Swap {
+/** What an honest market shows to `party`; `agreedAt` in Unix seconds. */
+export function honestSwap(party: Party, agreedAt = now - 2): Swap {
   const trade = tradeOf(party);
   const legs = {
     a: { policy: evmView.policy, depth: evmView.policy.normal },
     b: { policy: bitcoinPolicy, depth: bitcoinPolicy.normal },
   };
-  const times = deadlines(now - 2, legs, 'b');
+  const times = deadlines(agreedAt, legs, 'b');
   const instant = new Date(now * 1000).toISOString();
   return {
     id: swapId,
@@ -144,7 +144,11 @@ export function termsOf(leg: LegName, timelock: number): EscrowTerms {
 }
 
 function honestLeg(leg: LegName, timelock: number): SwapLeg {
-  const terms = termsOf(leg, timelock);
+  return shownLeg(leg, termsOf(leg, timelock));
+}
+
+/** A leg as a market shows it whose escrow is that of `terms`. */
+export function shownLeg(leg: LegName, terms: EscrowTerms): SwapLeg {
   const escrow =
     leg === 'a' ? evmEscrow(terms, evmDeployment) : bitcoinEscrow(terms, bitcoinView.network);
   return {
@@ -155,7 +159,7 @@ function honestLeg(leg: LegName, timelock: number): SwapLeg {
     funder: funderOf(leg),
     long: leg === 'b',
     status: 'unfunded',
-    timelock,
+    timelock: terms.timelock,
     escrow: escrow.address,
     redeemScript: escrow.redeemScript,
     payoutAddress: terms.payout.address,

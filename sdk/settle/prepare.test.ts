@@ -1,0 +1,127 @@
+// What a market may still change of a swap that was verified: the other side's destinations, of what
+// is not yet funded, and nothing else.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { ParleyClient } from '../client.ts';
+import { ParleyApiError, VerificationError } from '../errors.ts';
+import { memoryStore } from '../stores/memory.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import { honestSwap, now, shownLeg, swapId, termsOf, tradeOf, views } from '../testing/honest.ts';
+import type { Swap } from '../types.ts';
+import { verifySwap } from '../verify.ts';
+import { type ChainSource, contextOf, type Progress, type Seen } from './context.ts';
+import { refresh } from './prepare.ts';
+
+const deep: EscrowFacts = {
+  ...nothingSeen,
+  funded: { txid: 'ab'.repeat(32), confirmations: 99, deep: true },
+  balance: 1n,
+  empty: false,
+};
+const later = now + 600;
+
+/** The maker (it gives `a` second) asks again `later`; the taker's leg `b` may be funded. */
+async function asked(swap: Swap | Error, more: { funded?: LegName[]; sent?: boolean } = {}) {
+  const store = memoryStore();
+  const trade = tradeOf('maker');
+  const record: SwapRecord = {
+    trade,
+    swap: verifySwap(honestSwap('maker'), trade, views, { swapId, now }),
+    funding: more.sent === true ? { txid: 'cd'.repeat(32), raw: '00' } : null,
+    claim: null,
+    refund: null,
+    publicSecret: null,
+  };
+  const told: Progress[] = [];
+  const client = {
+    swap: async () => {
+      if (swap instanceof Error) throw swap;
+      return swap;
+    },
+  } as unknown as ParleyClient;
+  const sources = new Map(
+    [...views].map(([chain, view]) => [chain, { view } as unknown as ChainSource] as const),
+  );
+  const context = contextOf({
+    swapId,
+    client,
+    sources,
+    wallets: new Map(),
+    store,
+    now: () => later,
+    onProgress: (each) => void told.push(each),
+  });
+  const facts = (leg: LegName) => ({ facts: more.funded?.includes(leg) ? deep : nothingSeen });
+  const seen = { state: { legs: { a: facts('a'), b: facts('b') } } } as unknown as Seen;
+  return { record, told, store, next: refresh(context, record, seen) };
+}
+
+/** The honest swap with the legs of other terms. */
+function withTerms(swap: Swap, alter: Partial<ReturnType<typeof termsOf>>, legs: LegName[]): Swap {
+  const changed = { ...swap.legs };
+  for (const leg of legs) {
+    changed[leg] = shownLeg(leg, { ...termsOf(leg, swap.legs[leg].timelock), ...alter });
+  }
+  return { ...swap, legs: changed };
+}
+
+test('a corrected payout of the other side moves an escrow that nobody has funded', async () => {
+  const payout = { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', pubkey: null };
+  const swap = withTerms(honestSwap('maker'), { payout }, ['a']);
+  const { record, next, store } = await asked(swap, { funded: ['b'] });
+  const after = await next;
+  assert.equal(after.swap.legs.a.escrow?.address, swap.legs.a.escrow);
+  assert.deepEqual(after.swap.legs.a.escrow?.terms.payout, payout);
+  assert.deepEqual(after.swap.legs.b, record.swap.legs.b);
+  assert.deepEqual(await store.getSwap(swapId), after);
+  for (const more of [{ funded: ['a' as const] }, { sent: true }]) {
+    const fixed = await asked(swap, more);
+    assert.equal(await fixed.next, fixed.record);
+  }
+});
+
+test('a market that tells another time of the agreement later moves no timelock', async () => {
+  // Consistent in itself, and within the clock tolerance: the short leg would outlast the long one.
+  const lie = honestSwap('maker', later - 10);
+  assert.doesNotThrow(() => verifySwap(lie, tradeOf('maker'), views, { swapId, now: later }));
+  for (const funded of [[], ['b']] as LegName[][]) {
+    const { next, store } = await asked(lie, { funded });
+    await assert.rejects(
+      next,
+      (error) => error instanceof VerificationError && error.field === 'deadlines.initiatorFundBy',
+    );
+    assert.equal(await store.getSwap(swapId), null);
+  }
+});
+
+test('a market that tells another hashlock later gets no escrow of it', async () => {
+  const hashlock = hashlockOf('77'.repeat(32));
+  const honest = honestSwap('maker');
+  const lie = { ...withTerms(honest, { hashlock }, ['a', 'b']), hashlock };
+  assert.doesNotThrow(() => verifySwap(lie, tradeOf('maker'), views, { swapId, now: later }));
+  const { next } = await asked(lie, { funded: ['b'] });
+  await assert.rejects(
+    next,
+    (error) => error instanceof VerificationError && error.field === 'hashlock',
+  );
+});
+
+test('with the own leg funded a market that lies or refuses does not stop the watch', async () => {
+  const refused = new ParleyApiError({ status: 401, code: 'key_invalid', message: 'replaced' });
+  for (const [answer, step] of [
+    [honestSwap('maker', later - 10), 'market_lied'],
+    [refused, 'market_refused'],
+  ] as const) {
+    const { next, record, told } = await asked(answer, { sent: true });
+    assert.equal(await next, record);
+    assert.deepEqual(
+      told.map((each) => each.step),
+      [step],
+    );
+  }
+  await assert.rejects((await asked(refused)).next, refused);
+});
