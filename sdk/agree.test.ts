@@ -4,9 +4,19 @@ import { type Agreeing, accept } from './agree.ts';
 import type { ParleyClient } from './client.ts';
 import { VerificationError } from './errors.ts';
 import { memoryStore } from './stores/memory.ts';
-import type { Store } from './stores/store.ts';
-import { bitcoinOf, evmOf, honestSwap, now, tradeOf, views } from './testing/honest.ts';
+import type { Store, SwapRecord } from './stores/store.ts';
+import {
+  bitcoinOf,
+  evmOf,
+  honestSwap,
+  now,
+  secret,
+  swapId,
+  tradeOf,
+  views,
+} from './testing/honest.ts';
 import type { Thread } from './types.ts';
+import { verifySwap } from './verify.ts';
 
 const trade = tradeOf('taker');
 const { base, quote } = trade;
@@ -91,4 +101,49 @@ test('a thread that differs from what the customer knows is refused before anyth
     );
     assert.deepEqual(said, []);
   }
+});
+
+/** What the store knows of the honest swap, under another id, thread or hashlock if told so. */
+function record(of: { id?: string; threadId?: string; hashlock?: string }): SwapRecord {
+  const verified = verifySwap(honestSwap('taker'), trade, views, { swapId, now });
+  return {
+    trade: { ...trade, threadId: of.threadId ?? trade.threadId },
+    swap: { ...verified, id: of.id ?? swapId, hashlock: of.hashlock ?? verified.hashlock },
+    funding: null,
+    claim: null,
+    refund: null,
+    publicSecret: null,
+  };
+}
+
+test('a hashlock or thread whose swap has begun is not offered again', async () => {
+  const kept = { txid: 'ab'.repeat(32), raw: '00' };
+  const elsewhere = { id: trade.rfqId, threadId: trade.makerId };
+  for (const party of ['taker', 'maker'] as const) {
+    for (const begun of [{ funding: kept }, { publicSecret: secret }]) {
+      const said: Words[] = [];
+      const store = memoryStore();
+      const first = await accept(agreeing(party, store, said));
+      await store.putSwap({ ...record({}), ...begun });
+      await assert.rejects(accept(agreeing(party, store, said)), { code: 'hashlock_used' });
+      assert.equal(said.length, 1);
+      if (first.trade.hashlock === null) continue;
+      // Known by its hashlock alone, in a record of another thread.
+      const { hashlock } = first.trade;
+      await store.putSwap(record({ hashlock: '00'.repeat(32), threadId: elsewhere.threadId }));
+      await store.putSwap({ ...record({ ...elsewhere, hashlock }), ...begun });
+      await assert.rejects(accept(agreeing(party, store, said)), { code: 'hashlock_used' });
+      assert.equal(said.length, 1);
+    }
+  }
+});
+
+test('a market that answers with another swap of the same thread is refused', async () => {
+  const said: Words[] = [];
+  const store = memoryStore();
+  await accept(agreeing('taker', store, said));
+  await store.putSwap(record({}));
+  assert.equal((await accept(agreeing('taker', store, said))).swapId, swapId);
+  await store.putSwap(record({ id: trade.rfqId }));
+  await assert.rejects(accept(agreeing('taker', store, said)), { code: 'hashlock_used' });
 });

@@ -4,8 +4,8 @@
 import type { Destination } from '../core/terms.ts';
 import { givenByMaker, givenByTaker } from '../core/trade.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
-import { VerificationError } from './errors.ts';
-import { newHashlock, type SecretStore, type TradeStore } from './stores/store.ts';
+import { SettleError, VerificationError } from './errors.ts';
+import { newHashlock, recordsOf, type Store } from './stores/store.ts';
 import { type ChainViews, type OwnTrade, ownLegs, type PinnedAsset } from './trade.ts';
 import type { Rfq, Thread } from './types.ts';
 import { mustEqual } from './verify.ts';
@@ -25,7 +25,7 @@ export type Agreeing = {
   readonly views: ChainViews;
   /** The customer's own destination on a chain: an address, on Bitcoin with its key. */
   readonly destinationOn: (chain: string) => Destination;
-  readonly store: SecretStore & TradeStore;
+  readonly store: Store;
   /** Unix seconds. */
   readonly now: () => number | Promise<number>;
 };
@@ -38,7 +38,8 @@ export type Agreed = {
 
 /**
  * Accepts the current price. Commits. As the initiator it makes a secret, and keeps it, before it
- * tells the hashlock. Calling it again, after a crash too, says the same words again.
+ * tells the hashlock. Calling it again, after a crash too, says the same words again, until a swap
+ * of this thread or hashlock has begun: then SettleError `hashlock_used`.
  */
 export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Agreed> {
   const { client, threadId, quoteAmount, store } = input;
@@ -48,11 +49,27 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
   const again = kept !== null && kept.quoteAmount === quoteAmount;
   // A lapsed acceptance may offer its hashlock again on the same thread, nowhere else.
   const hashlock = initiator ? (kept?.hashlock ?? (await newHashlock(store))) : null;
+  const before = await recordsOf(store, { hashlock, threadId });
+  const begun = before.find(
+    ({ funding, publicSecret }) => funding !== null || publicSecret !== null,
+  );
+  if (begun !== undefined) throw used(threadId, begun.swap.id);
   const trade = { ...fresh, hashlock, acceptedAt: again ? kept.acceptedAt : fresh.acceptedAt };
   await store.putTrade(trade);
   const words = { quoteAmount: quoteAmount.toString(), ...(hashlock === null ? {} : { hashlock }) };
   const { swap, thread: after } = await client.accept(threadId, words, how);
-  return { trade, swapId: swap?.id ?? after.swapId };
+  const swapId = swap?.id ?? after.swapId;
+  const other = before.find((record) => swapId !== null && record.swap.id !== swapId);
+  if (other !== undefined) throw used(threadId, other.swap.id);
+  return { trade, swapId };
+}
+
+/** Whoever offers a hashlock again after its secret was used gives the second swap away. */
+function used(threadId: string, swapId: string): SettleError {
+  const sentence =
+    `thread ${threadId} and its hashlock belong to swap ${swapId} already: settle that one, ` +
+    'and agree on another thread';
+  return new SettleError('hashlock_used', sentence);
 }
 
 async function tradeOf(

@@ -54,6 +54,7 @@ export class VerificationError extends Error {
 export type SettleCode =
   | 'funding_replaced'
   | 'secret_lost'
+  | 'hashlock_used'
   | 'no_wallet'
   | 'no_source'
   | 'unknown_record'

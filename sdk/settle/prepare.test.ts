@@ -9,12 +9,18 @@ import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, VerificationError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
-import type { SwapRecord } from '../stores/store.ts';
+import type { Store, SwapRecord } from '../stores/store.ts';
 import { honestSwap, now, shownLeg, swapId, termsOf, tradeOf, views } from '../testing/honest.ts';
 import type { Swap } from '../types.ts';
 import { verifySwap } from '../verify.ts';
-import { type ChainSource, contextOf, type Progress, type Seen } from './context.ts';
-import { refresh } from './prepare.ts';
+import {
+  type ChainSource,
+  contextOf,
+  type Progress,
+  type Seen,
+  type SettleInput,
+} from './context.ts';
+import { prepare, refresh } from './prepare.ts';
 
 const deep: EscrowFacts = {
   ...nothingSeen,
@@ -24,18 +30,17 @@ const deep: EscrowFacts = {
 };
 const later = now + 600;
 
+function recordOf(): SwapRecord {
+  const trade = tradeOf('maker');
+  const swap = verifySwap(honestSwap('maker'), trade, views, { swapId, now });
+  return { trade, swap, funding: null, claim: null, refund: null, publicSecret: null };
+}
+
 /** The maker (it gives `a` second) asks again `later`; the taker's leg `b` may be funded. */
 async function asked(swap: Swap | Error, more: { funded?: LegName[]; sent?: boolean } = {}) {
   const store = memoryStore();
-  const trade = tradeOf('maker');
-  const record: SwapRecord = {
-    trade,
-    swap: verifySwap(honestSwap('maker'), trade, views, { swapId, now }),
-    funding: more.sent === true ? { txid: 'cd'.repeat(32), raw: '00' } : null,
-    claim: null,
-    refund: null,
-    publicSecret: null,
-  };
+  const funding = more.sent === true ? { txid: 'cd'.repeat(32), raw: '00' } : null;
+  const record = { ...recordOf(), funding };
   const told: Progress[] = [];
   const client = {
     swap: async () => {
@@ -43,21 +48,18 @@ async function asked(swap: Swap | Error, more: { funded?: LegName[]; sent?: bool
       return swap;
     },
   } as unknown as ParleyClient;
-  const sources = new Map(
-    [...views].map(([chain, view]) => [chain, { view } as unknown as ChainSource] as const),
-  );
-  const context = contextOf({
-    swapId,
-    client,
-    sources,
-    wallets: new Map(),
-    store,
-    now: () => later,
-    onProgress: (each) => void told.push(each),
-  });
+  const onProgress = (each: Progress) => void told.push(each);
+  const context = contextOf({ ...inputOf(client, store), now: () => later, onProgress });
   const facts = (leg: LegName) => ({ facts: more.funded?.includes(leg) ? deep : nothingSeen });
   const seen = { state: { legs: { a: facts('a'), b: facts('b') } } } as unknown as Seen;
   return { record, told, store, next: refresh(context, record, seen) };
+}
+
+function inputOf(client: ParleyClient, store: Store): SettleInput {
+  const sources = new Map(
+    [...views].map(([chain, view]) => [chain, { view } as unknown as ChainSource] as const),
+  );
+  return { swapId, client, sources, wallets: new Map(), store, trade: tradeOf('maker') };
 }
 
 /** The honest swap with the legs of other terms. */
@@ -124,4 +126,36 @@ test('with the own leg funded a market that lies or refuses does not stop the wa
     );
   }
   await assert.rejects((await asked(refused)).next, refused);
+});
+
+test('a swap with the hashlock or the thread of another one is not begun', async () => {
+  const client = { swap: async () => honestSwap('maker') } as unknown as ParleyClient;
+  const other = recordOf();
+  const id = '0193f0a0-0000-7000-8000-000000000002';
+  const [hashlock, threadId] = [hashlockOf('77'.repeat(32)), other.trade.rfqId];
+  const begin = (store: Store) => prepare(contextOf({ ...inputOf(client, store), now: () => now }));
+  for (const { known, refused } of [
+    { known: { ...other, swap: { ...other.swap, id, hashlock } }, refused: true },
+    {
+      known: { ...other, trade: { ...other.trade, threadId }, swap: { ...other.swap, id } },
+      refused: true,
+    },
+    {
+      known: {
+        ...other,
+        trade: { ...other.trade, threadId },
+        swap: { ...other.swap, id, hashlock },
+      },
+      refused: false,
+    },
+  ]) {
+    const store = memoryStore();
+    await store.putSwap(known);
+    if (!refused) {
+      assert.deepEqual((await begin(store))?.swap, other.swap);
+      continue;
+    }
+    await assert.rejects(begin(store), { code: 'hashlock_used' });
+    assert.equal(await store.getSwap(swapId), null);
+  }
 });

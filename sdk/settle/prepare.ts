@@ -6,7 +6,7 @@ import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
-import type { SwapRecord } from '../stores/store.ts';
+import { mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import { givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
 import type { Swap } from '../types.ts';
 import { mustEqual, type VerifiedSwap, verifySwap } from '../verify.ts';
@@ -25,6 +25,8 @@ export async function prepare(context: Context): Promise<SwapRecord | null> {
     const swap = await named(context, trade, await untilAnswered(context, client));
     const at = { swapId, now: await context.now() };
     const verified = verifySwap(swap, trade, viewsOf(context), at);
+    const { hashlock } = verified;
+    await mustBeOnly(context.store, { swapId, hashlock, threadId: trade.threadId });
     if (complete(verified)) {
       const record: SwapRecord = {
         trade,

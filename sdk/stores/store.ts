@@ -3,6 +3,7 @@
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { type Hex32, hashlockOf } from '../../core/hashlock.ts';
+import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
 import type { VerifiedSwap } from '../verify.ts';
 
@@ -13,7 +14,29 @@ export type SecretStore = {
 };
 
 /** A signed transaction, kept before it is sent, so that it is sent again and not made again. */
-export type Kept = { readonly txid: string; readonly raw: string };
+export type Kept = {
+  readonly txid: string;
+  readonly raw: string;
+  /**
+   * Ids of the versions that this one was signed to replace, with the same nonce or coins: any of
+   * them may be mined in its place. Oldest first.
+   */
+  readonly former?: readonly string[];
+};
+
+/** Ids under which it may be mined, the newest first. */
+export function versionsOf({ txid, former = [] }: Kept): string[] {
+  return [txid, ...former.toReversed()];
+}
+
+/** Most former versions kept: so many raises of an eighth are a fee 10 000 times the first. */
+const mostVersions = 80;
+
+/** The one that replaces `kept`. */
+export function inPlaceOf(kept: Kept, signed: Kept): Kept {
+  const former = [...(kept.former ?? []), kept.txid, ...(signed.former ?? [])];
+  return { txid: signed.txid, raw: signed.raw, former: former.slice(-mostVersions) };
+}
 
 /** All that is known of one side of a swap. */
 export type SwapRecord = {
@@ -22,7 +45,14 @@ export type SwapRecord = {
   readonly funding: Kept | null;
   readonly claim: Kept | null;
   readonly refund: Kept | null;
-  /** The secret, once it was seen in public; never forgotten. */
+  /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
+  readonly approval?: Kept | null;
+  /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
+  readonly cancel?: Kept | null;
+  /**
+   * The secret, once it was seen in public, or was sent by this side (which nobody can take back);
+   * never forgotten.
+   */
   readonly publicSecret: Hex32 | null;
 };
 
@@ -48,6 +78,37 @@ export async function newHashlock(store: SecretStore): Promise<Hex32> {
   const hashlock = hashlockOf(secret);
   await store.putSecret(hashlock, secret);
   return hashlock;
+}
+
+/** Records of this hashlock or this thread. Reads every record: there is no index to be wrong. */
+export async function recordsOf(
+  store: SwapStore,
+  of: { readonly hashlock: Hex32 | null; readonly threadId: string },
+): Promise<SwapRecord[]> {
+  const found: SwapRecord[] = [];
+  for (const swapId of await store.swapIds()) {
+    const record = await store.getSwap(swapId);
+    if (record === null) continue;
+    const { swap, trade } = record;
+    if (swap.hashlock === of.hashlock || trade.threadId === of.threadId) found.push(record);
+  }
+  return found;
+}
+
+/**
+ * One hashlock locks one swap, and one thread makes one swap: with a second one, the secret that
+ * opens the first opens both. Throws SettleError `hashlock_used` when the store knows another.
+ */
+export async function mustBeOnly(
+  store: SwapStore,
+  about: { readonly swapId: string; readonly hashlock: Hex32; readonly threadId: string },
+): Promise<void> {
+  const others = await recordsOf(store, about);
+  const other = others.find(({ swap }) => swap.id !== about.swapId);
+  if (other === undefined) return;
+  const what = other.swap.hashlock === about.hashlock ? 'hashlock' : 'thread';
+  const sentence = `swap ${about.swapId} has the ${what} of swap ${other.swap.id}: never fund it`;
+  throw new SettleError('hashlock_used', sentence);
 }
 
 /** A record or trade as text: amounts are bigint, which JSON has no word for. */
