@@ -4,6 +4,7 @@
 
 import { parseArgs } from 'node:util';
 import { devnetClient } from '../devnet/client.ts';
+import { brandOf } from './demo/brand.ts';
 import { add, feesOf, type Holding, holdingOf } from './demo/ledger.ts';
 import { ownMarket, runningMarket, type Stage } from './demo/market.ts';
 import { leave, newPerson, type Person, type Place, placeOf } from './demo/people.ts';
@@ -72,7 +73,7 @@ async function play(
   // The dev network's clock is the machine's and an offset, which only /time changes.
   const clock = { offsetSeconds: status.clockOffsetSeconds };
   const now = () => Math.floor(Date.now() / 1000) + clock.offsetSeconds;
-  const market = { url: stage.url, dev, now };
+  const market = { url: stage.url, brand: await brandOf(stage.url), dev, now };
   const [alice, bob] = await Promise.all([
     newPerson('Alice', 'evm', place, market),
     newPerson('Bob', 'bitcoin', place, market),

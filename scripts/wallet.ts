@@ -12,6 +12,7 @@ import { linkWallet, mintKey } from '../sdk/keys.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
 import { coreCoins } from '../sdk/wallets/coins.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
+import { brandOf } from './demo/brand.ts';
 
 const usage = `usage: npm run -s wallet -- <command>
   join <file> <market url>   makes an EVM and a Bitcoin wallet, mints a key with the first,
@@ -55,8 +56,9 @@ async function join(file: string, baseUrl: string): Promise<void> {
     btcKey: randomBytes(32).toString('hex'),
   };
   const { evm, bitcoin } = walletsOf(keys, unusedNode, 31_337);
-  const { key } = await mintKey({ baseUrl }, evm, { name: 'tour' });
-  await linkWallet(parleyClient({ baseUrl, key }), bitcoin, evm);
+  const options = { baseUrl, ...(await brandOf(baseUrl)) };
+  const { key } = await mintKey(options, evm, { name: 'tour' });
+  await linkWallet(parleyClient({ ...options, key }), bitcoin, evm);
   const purse: Purse = {
     apiKey: key,
     ...keys,

@@ -5,7 +5,7 @@ import type { Signed } from '../chains/material.ts';
 import type { Family } from '../core/families.ts';
 import type { SwapStatus } from '../core/status.ts';
 import type { Direction, LegName } from '../core/trade.ts';
-import { call, type HttpOptions, type Request } from './http.ts';
+import { call, defaultProductName, type HttpOptions, type Request } from './http.ts';
 import type {
   ApiKey,
   Asset,
@@ -30,6 +30,8 @@ export type ParleyClient = ReturnType<typeof parleyClient>;
 export function parleyClient(options: HttpOptions) {
   return {
     baseUrl: options.baseUrl,
+    /** As it stands in the texts that wallets sign. */
+    productName: options.productName ?? defaultProductName,
     ...identity(options),
     ...market(options),
     ...settlement(options),

@@ -13,9 +13,13 @@ export type HttpOptions = {
   /** Tries of a request that is safe to repeat; default 3. */
   readonly tries?: number;
   readonly fetch?: Fetch;
-  /** Names the machine code's header: `x-<shortName>-error`. */
+  /** Names the machine code's header: `x-<shortName>-error`; default `parley`. */
   readonly shortName?: string;
+  /** What the market calls itself in the texts that wallets sign; default `Parley`. */
+  readonly productName?: string;
 };
+
+export const defaultProductName = 'Parley';
 
 export type Request = {
   readonly method: 'GET' | 'POST' | 'DELETE';

@@ -3,7 +3,7 @@
 
 import type { Family } from '../core/families.ts';
 import { type CallOptions, type ParleyClient, parleyClient } from './client.ts';
-import type { HttpOptions } from './http.ts';
+import { defaultProductName, type HttpOptions } from './http.ts';
 import type { ApiKey, Proof, ProvenWallet, Scope } from './types.ts';
 
 /** A wallet that signs texts: EIP-191 on EVM, BIP-322 simple on Bitcoin. */
@@ -22,7 +22,7 @@ export function mintMessage(input: {
   scopes?: readonly Scope[];
 }): string {
   const lines = [
-    `${input.productName ?? 'Parley'} asks you to sign to create an API key.`,
+    `${input.productName ?? defaultProductName} asks you to sign to create an API key.`,
     '',
     `Address: ${input.address}`,
   ];
@@ -38,7 +38,7 @@ export function linkMessage(input: {
   nonce: string;
   productName?: string;
 }): string {
-  const first = `${input.productName ?? 'Parley'} asks you to sign to link this wallet.`;
+  const first = `${input.productName ?? defaultProductName} asks you to sign to link this wallet.`;
   return [first, '', `Address: ${input.address}`, `Nonce: ${input.nonce}`].join('\n');
 }
 
@@ -50,7 +50,7 @@ export function authorizeMessage(input: {
   productName?: string;
 }): string {
   return [
-    `${input.productName ?? 'Parley'} asks you to sign to authorise this wallet.`,
+    `${input.productName ?? defaultProductName} asks you to sign to authorise this wallet.`,
     '',
     `Address: ${input.address}`,
     `Login: ${input.loginAddress}`,
@@ -62,12 +62,13 @@ export function authorizeMessage(input: {
 export async function mintKey(
   options: HttpOptions,
   signer: MessageSigner,
-  wanted: { name?: string; scopes?: readonly Scope[]; productName?: string } = {},
+  wanted: { name?: string; scopes?: readonly Scope[] } = {},
   how: CallOptions = {},
 ): Promise<ApiKey> {
   const client = parleyClient(options);
   const { nonce } = await client.mintNonce(how);
-  const message = mintMessage({ address: signer.address, nonce, ...wanted });
+  const { productName } = client;
+  const message = mintMessage({ address: signer.address, nonce, productName, ...wanted });
   const signature = await signer.signMessage(message);
   const proof = { rail: signer.family, address: signer.address, message, signature };
   return client.mintKey(proof, how);
@@ -81,10 +82,9 @@ export async function linkWallet(
   client: ParleyClient,
   wallet: MessageSigner,
   login?: MessageSigner,
-  productName?: string,
 ): Promise<ProvenWallet> {
   const { nonce } = await client.walletNonce('link');
-  const named = productName === undefined ? {} : { productName };
+  const named = { productName: client.productName };
   const message = linkMessage({ address: wallet.address, nonce, ...named });
   const signature = await wallet.signMessage(message);
   const proof: Proof & { authorization?: Proof } = { address: wallet.address, message, signature };
@@ -96,7 +96,7 @@ async function authorization(
   client: ParleyClient,
   wallet: MessageSigner,
   login: MessageSigner,
-  named: { productName?: string },
+  named: { productName: string },
 ): Promise<Proof> {
   const { nonce } = await client.walletNonce('authorize');
   const loginAddress = login.address;

@@ -12,6 +12,7 @@ import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
 import { coreCoins } from '../../sdk/wallets/coins.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
 import type { BitcoinWallet, EvmWallet, Wallet } from '../../sdk/wallets/wallet.ts';
+import type { Brand } from './brand.ts';
 
 export type Person = {
   readonly name: string;
@@ -72,7 +73,7 @@ export async function newPerson(
   name: string,
   login: 'evm' | 'bitcoin',
   place: Place,
-  market: { url: string; dev: DevnetClient; now: () => number },
+  market: { url: string; brand: Brand; dev: DevnetClient; now: () => number },
 ): Promise<Person> {
   const bitcoin = bitcoinWallet({
     privateKey: randomBytes(32).toString('hex'),
@@ -83,8 +84,9 @@ export async function newPerson(
   const privateKey = `0x${randomBytes(32).toString('hex')}`;
   const evm = evmWallet({ rpcUrl, chainId, privateKey });
   const [first, second] = login === 'evm' ? [evm, bitcoin] : [bitcoin, evm];
-  const { key } = await mintKey({ baseUrl: market.url }, first, { name: `demo ${name}` });
-  const client = parleyClient({ baseUrl: market.url, key });
+  const options = { baseUrl: market.url, ...market.brand };
+  const { key } = await mintKey(options, first, { name: `demo ${name}` });
+  const client = parleyClient({ ...options, key });
   await linkWallet(client, second, first);
   await enrich(place, market.dev, { bitcoin: bitcoin.address, evm: evm.address });
   const { userId } = await client.me();
