@@ -198,7 +198,7 @@ export type Stuck = { readonly refundableAt: number; finish(): Promise<Ended> };
 /** The initiator funds; the other side names its addresses and is never seen again. */
 export async function noShow(stage: Scene, plan: Plan): Promise<Stuck> {
   const deal = await agree(stage, plan);
-  const [initiator, other] = sides(stage, deal);
+  const [initiator, other] = sides(deal);
   const funded = Promise.withResolvers<void>();
   const running = run(stage, deal, initiator, (progress) => {
     if (isDeepFunding(progress)) funded.resolve();
@@ -221,7 +221,7 @@ export async function noShow(stage: Scene, plan: Plan): Promise<Stuck> {
 /** Both fund; the initiator goes away before it reveals, comes back late, and both refund. */
 export async function bothRefund(stage: Scene, plan: Plan): Promise<Stuck> {
   const deal = await agree(stage, plan);
-  const [initiator, other] = sides(stage, deal);
+  const [initiator, other] = sides(deal);
   const funded = Promise.withResolvers<void>();
   const theirs = run(stage, deal, other, (progress) => {
     if (isDeepFunding(progress) && progress.leg === legFundedBy(plan, other.person)) {
@@ -269,9 +269,8 @@ function legFundedBy(plan: Plan, person: Person): 'a' | 'b' {
 }
 
 /** Whoever gives bitcoin funds the long leg: it is the initiator. */
-function sides(stage: Scene, deal: Deal): [Side, Side] {
+function sides(deal: Deal): [Side, Side] {
   const takerFirst = deal.plan.takerGives.what === 'sats';
-  if (stage.assets.sats.chain === '') throw new Error('no Bitcoin chain');
   return takerFirst ? [deal.taker, deal.maker] : [deal.maker, deal.taker];
 }
 
