@@ -6,20 +6,18 @@ import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { BuildInput, ChainAdapter, ReadTransaction, Touch } from '../adapter.ts';
+import type {
+  BuildInput,
+  ChainAdapter,
+  ReadTransaction,
+  Touch,
+  WatchedEscrow,
+} from '../adapter.ts';
 import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
 import { parseEvmAddress } from './address.ts';
+import { eachSource, mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { changes } from './follow.ts';
-import {
-  allowanceOf,
-  balanceAt,
-  blockAt,
-  chainIdOf,
-  codeAt,
-  gasPrice,
-  headBlock,
-  txOf,
-} from './node.ts';
+import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
 import {
   callsIn,
   claimCall,
@@ -34,13 +32,16 @@ import { preflight } from './preflight.ts';
 import { readRaw } from './raw.ts';
 import { readEscrow } from './read.ts';
 import { type Rpc, RpcError, type RpcOptions, rpcClient } from './rpc.ts';
-import { forget, type Logger, once, remember, type Watch } from './watch.ts';
+import { forget, type Logger, remember, type Watch } from './watch.ts';
 
 export type EvmAdapterOptions = {
   /** The chain's name, such as `ethereum`. */
   readonly chain: string;
   readonly chainId: number;
-  /** One or more nodes of the same chain; the first that answers is used. */
+  /**
+   * One or more nodes of the same chain; the first that answers is used, and those that answer
+   * must agree before anyone funds or reveals.
+   */
   readonly rpcUrls: readonly string[];
   readonly policy: ChainPolicy;
   /** Default: the contracts as contracts/evm/deployment.json pins them. */
@@ -58,6 +59,8 @@ export type EvmAdapterOptions = {
 export type EvmAdapter = ChainAdapter & {
   readonly family: 'evm';
   readonly chainId: number;
+  /** See ChainAdapter: never left out here. With one node it always agrees. */
+  mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** For proofs by contract wallets of this chain (proof.ts). */
   readonly node: Rpc;
   /** Checks that the node is of this chain and the factory is the pinned one. */
@@ -107,6 +110,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     },
     changes: opened((signal) => changes(watch, signal)),
     readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
+    mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
     preflight: opened((terms: EscrowTerms, about: 'payout' | 'funding', signal) =>
       preflight(watch, terms, about, signal),
     ),
@@ -151,9 +155,7 @@ async function checkNode(watch: Watch, chainId: number, signal: AbortSignal): Pr
   const wrong = (sentence: string, facts: Record<string, string | number>) =>
     new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
   const ids = await eachSource(watch, (one) => chainIdOf(one, signal));
-  // None answered: say why.
-  if (ids.length === 0) ids.push(await chainIdOf(rpc, signal));
-  for (const id of ids) {
+  for (const { answer: id } of ids) {
     if (id === chainId) continue;
     throw wrong(`the node is of chain id ${id}, not ${chainId}`, { id, chainId });
   }
@@ -165,24 +167,6 @@ async function checkNode(watch: Watch, chainId: number, signal: AbortSignal): Pr
     const sentence = `the code at ${factory} has hash ${codeHash}, not ${pinned} as pinned`;
     throw wrong(sentence, { factory, codeHash, pinned });
   }
-}
-
-/** Asks each source by itself; those that do not answer are left out. */
-async function eachSource<T>(watch: Watch, ask: (one: Rpc) => Promise<T>): Promise<T[]> {
-  const { rpc, chain } = watch;
-  const answers: T[] = [];
-  for (let at = 0; at < rpc.sources; at += 1) {
-    const one: Rpc = {
-      ...rpc,
-      call: (method, params, signal) => rpc.ask(at, method, params, signal),
-    };
-    try {
-      answers.push(await ask(one));
-    } catch (error) {
-      once(watch, `source_${at}_silent`, { chain, source: at, why: String(error) });
-    }
-  }
-  return answers;
 }
 
 type Opened = <A extends unknown[], T>(
@@ -219,7 +203,7 @@ function builders(
     buildFund: opened(async ({ escrow: { terms } }: BuildInput, signal) => {
       const { address } = evmEscrow(terms, deployment);
       const from = parseEvmAddress(terms.refund.address);
-      await sourcesAgree(watch, signal);
+      await mustAgreeOnHeads(watch, signal);
       if ((await codeAt(rpc, address, 'latest', signal)) !== '0x') {
         throw new ParleyError('already_funded', `the escrow ${address} was funded before`, {
           escrow: address,
@@ -230,12 +214,14 @@ function builders(
         token === null ? 0n : await allowanceOf(rpc, token, from, deployment.factory, signal);
       return material(address, fundCalls(terms, deployment, allowance), from);
     }),
-    buildClaim: opened(async ({ escrow: { terms } }: BuildInput, secret: string, signal) => {
+    buildClaim: opened(async ({ escrow }: BuildInput, secret: string, signal) => {
+      const { terms } = escrow;
       const { address } = evmEscrow(terms, deployment);
       if (!opens(secret, terms.hashlock)) {
         throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
       }
-      if (!watch.secrets.has(terms.hashlock)) await sourcesAgree(watch, signal);
+      // A public secret can no longer be kept: only haste helps then.
+      if (!watch.secrets.has(terms.hashlock)) await mustAgree(watch, escrow, signal);
       const balance = await held(terms, address, signal);
       if (balance < terms.amount) throw nothing(address, balance, terms.amount);
       return material(address, [claimCall(terms, deployment, secret)]);
@@ -248,29 +234,6 @@ function builders(
     }),
   };
 }
-
-/**
- * All nodes that answer must have the same block at the depth of a normal payment: otherwise one
- * of them shows another chain, and nobody should fund or reveal by it.
- */
-async function sourcesAgree(watch: Watch, signal: AbortSignal): Promise<void> {
-  const { rpc, chain } = watch;
-  if (rpc.sources < 2) return;
-  const { number } = await headBlock(rpc, signal);
-  const depth = Math.max(0, number - agreementDepth);
-  const blocks = await eachSource(watch, (one) => blockAt(one, depth, false, signal));
-  const hashes = new Set(blocks.flatMap((block) => (block === null ? [] : [block.hash])));
-  if (hashes.size < 2) return;
-  throw new ParleyError(
-    'sources_disagree',
-    `the nodes of ${chain} show different blocks at height ${depth}: nothing may be funded or ` +
-      'revealed until they agree',
-    { chain, height: depth },
-  );
-}
-
-/** Blocks below the head at which sources are compared: nodes are a few blocks apart. */
-const agreementDepth = 6;
 
 async function readSigned(watch: Watch, chainId: number, signed: Signed): Promise<ReadTransaction> {
   const raw = await readRaw(signed);

@@ -111,7 +111,8 @@ function atSight(txid: string): Sighting {
   return { txid, confirmations: 0, deep: false };
 }
 
-async function stateAt(
+/** Code and balance at a block. */
+export async function stateAt(
   watch: Watch,
   { address, terms }: WatchedEscrow,
   at: number,
@@ -136,7 +137,7 @@ export async function deepestBlock(
 }
 
 /** null when the node keeps no state that old: then depth is judged by the logs' blocks. */
-async function deepState(
+export async function deepState(
   watch: Watch,
   watched: WatchedEscrow,
   deepest: number,
