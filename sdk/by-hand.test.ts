@@ -10,22 +10,24 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { parseBitcoinAddress } from '../chains/bitcoin/networks.ts';
 import { bitcoinEscrow } from '../chains/bitcoin/plan.ts';
 import { evmDeployment, evmEscrow, fundCalls, refundCall } from '../chains/evm/plan.ts';
-import { foundryBinary } from '../contracts/evm/anvil.ts';
+import { startAnvil } from '../chains/evm/testing/anvil.ts';
+import { deployToken, fund, funder, mint, newLeg } from '../chains/evm/testing/swap.ts';
+import { deployment } from '../contracts/evm/artifacts/abi.ts';
 import { bitcoinView, now, termsOf } from './testing/honest.ts';
 
 const run = promisify(execFile);
-const castDir = dirname(foundryBinary('anvil').replaceAll('anvil', 'cast'));
+const root = join(import.meta.dirname, '..');
 
 /** The shell blocks of the document, in order. */
 async function blocks(): Promise<string[]> {
-  const text = await readFile(join(import.meta.dirname, '../docs/dont-trust-verify.md'), 'utf8');
+  const text = await readFile(join(root, 'docs/dont-trust-verify.md'), 'utf8');
   return [...text.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 }
 
 async function lines(block: string, values: Record<string, string>): Promise<string[]> {
-  const PATH = [castDir, process.env.PATH].join(delimiter);
+  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
   const env = { ...process.env, ...values, PATH };
-  const { stdout } = await run('bash', ['-euc', block], { env, timeout: 60_000 });
+  const { stdout } = await run('bash', ['-euc', block], { cwd: root, env, timeout: 60_000 });
   return stdout.trim().split('\n');
 }
 
@@ -49,9 +51,41 @@ test('the commands for an EVM escrow give its address and its calls', async () =
   ]);
 });
 
+test('the commands for an EVM escrow on chain give the code and the balance at depth', async () => {
+  const chain = await startAnvil();
+  try {
+    const coin = await newLeg(chain);
+    const dollar = await deployToken(chain, 'DevDollar');
+    await mint(chain, dollar, funder.address, 5_000n);
+    const token = await newLeg(chain, { token: dollar, amount: 2_000n });
+    const [, block = ''] = await blocks();
+    for (const leg of [coin, token]) {
+      const seen = async (depth: number) =>
+        lines(block, {
+          NODE: chain.rpcUrl,
+          FACTORY: deployment.factory.address,
+          ESCROW: leg.escrow.address,
+          TOKEN: leg.terms.token ?? `0x${'0'.repeat(40)}`,
+          DEPTH: String(depth),
+        });
+      await fund(chain, leg);
+      const { factory, proxy } = deployment;
+      const there = [factory.codeHash, proxy.codeHash, leg.terms.amount.toString()];
+      assert.deepEqual(await seen(1), there);
+      const [, code, balance] = await seen(2);
+      assert.notEqual(code, proxy.codeHash);
+      assert.equal(balance, '0');
+      await chain.client.mine({ blocks: 1 });
+      assert.deepEqual(await seen(2), there);
+    }
+  } finally {
+    await chain.stop();
+  }
+});
+
 test('the commands for a Bitcoin escrow give its script and its output', async () => {
   const terms = termsOf('b', now + 90_000);
-  const [, block = ''] = await blocks();
+  const [, , block = ''] = await blocks();
   const said = await lines(block, {
     HASHLOCK: terms.hashlock,
     PAYOUT_KEY: terms.payout.pubkey ?? '',
