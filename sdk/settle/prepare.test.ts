@@ -1,5 +1,5 @@
-// What a market may still change of a swap that was verified: the other side's destinations, of what
-// is not yet funded, and nothing else.
+// What a market may still change of a swap that was verified: destinations of the other side, of
+// what is not yet funded, and nothing else.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
