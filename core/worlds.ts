@@ -1,19 +1,34 @@
-// Which chains belong to which world. Mixing worlds loses coins, so it refuses to start.
+// Which chains belong to which world. Mixing worlds loses coins, so it refuses to start, and an EVM
+// chain that is in no table here belongs to none until its operator says so.
 
 import type { Network } from './families.ts';
 
-/** EVM chain ids whose coins have value. A chain that is not here is not served on mainnet. */
+/** EVM chain ids whose coins have value. */
 export const mainnetChainIds: ReadonlySet<number> = new Set([
-  1, 10, 56, 100, 137, 324, 8_453, 42_161, 43_114, 59_144, 534_352,
+  1, 10, 14, 19, 25, 30, 40, 42, 56, 57, 61, 88, 100, 106, 122, 128, 130, 137, 143, 146, 169, 196,
+  204, 232, 239, 248, 250, 252, 255, 288, 295, 314, 321, 324, 360, 361, 369, 388, 480, 592, 747,
+  999, 1_030, 1_088, 1_101, 1_116, 1_135, 1_284, 1_285, 1_329, 1_514, 1_750, 1_868, 1_923, 2_020,
+  2_222, 2_741, 4_689, 5_000, 7_000, 7_560, 8_217, 8_453, 9_001, 9_745, 13_371, 33_139, 34_443,
+  42_161, 42_170, 42_220, 42_262, 43_111, 43_114, 48_900, 50_104, 55_244, 57_073, 59_144, 60_808,
+  80_094, 81_457, 88_888, 98_866, 167_000, 200_901, 534_352, 660_279, 747_474, 7_777_777,
+  21_000_000, 245_022_934, 1_313_161_554, 1_666_600_000,
+]);
+
+/** EVM chain ids of public test networks. */
+export const testnetChainIds: ReadonlySet<number> = new Set([
+  5, 31, 97, 300, 338, 919, 1_301, 2_442, 4_002, 4_801, 5_003, 10_143, 10_200, 17_000, 33_111,
+  43_113, 44_787, 57_054, 59_141, 80_002, 80_069, 84_532, 421_614, 534_351, 560_048, 763_373,
+  11_142_220, 11_155_111, 11_155_420, 168_587_773, 999_999_999,
 ]);
 
 /** EVM chain ids of local nodes: anvil, hardhat, geth --dev. */
 export const devChainIds: ReadonlySet<number> = new Set([31_337, 31_338, 31_339, 31_340, 1_337]);
 
-/** The world of an EVM chain id; unknown ids are test networks. */
-export function worldOfChainId(chainId: number): Network {
+/** The world of an EVM chain id; null for one that is not known. */
+export function worldOfChainId(chainId: number): Network | null {
   if (mainnetChainIds.has(chainId)) return 'mainnet';
-  return devChainIds.has(chainId) ? 'dev' : 'testnet';
+  if (devChainIds.has(chainId)) return 'dev';
+  return testnetChainIds.has(chainId) ? 'testnet' : null;
 }
 
 /** The world of a Bitcoin network. */

@@ -9,8 +9,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { type Devnet, startDevnet } from '../devnet/devnet.ts';
+import type { AssetSettings, ChainSettings } from './chain-settings.ts';
 import { openAdapters } from './chains.ts';
-import type { AssetSettings, ChainSettings, Settings } from './config.ts';
+import { devEvmChain, type Settings } from './config.ts';
 import { findCuratedAsset } from './db/assets.ts';
 import { connect, type Database, databaseLimits } from './db/database.ts';
 import { startPostgres } from './db/embedded/postgres.ts';
@@ -20,7 +21,6 @@ import { devAssets, devChains, type ReadyChain, servedChains } from './dev-netwo
 import { buildApp } from './edge/app.ts';
 import { seedAssets } from './market/assets.ts';
 import { startPruning } from './market/prune.ts';
-
 import { createSettlement } from './settle/follow.ts';
 
 /** What the ready line says. */
@@ -135,10 +135,7 @@ async function openDevnet(
     dir: join(home, 'chains'),
     log,
     controlPort: settings.devControlPort,
-    evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => ({
-      key: index === 0 ? 'evm-dev' : `evm-dev-${index + 1}`,
-      chainId: 31_337 + index,
-    })),
+    evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => devEvmChain(index)),
     moveClock: (seconds) => {
       clock.offsetMs += seconds * 1000;
     },

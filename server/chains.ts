@@ -3,12 +3,15 @@
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { bitcoinAdapter } from '../chains/bitcoin/adapter.ts';
 import { type EvmAdapter, evmAdapter } from '../chains/evm/adapter.ts';
-import { type EvmChainSettings, evmChains } from '../chains/evm/policy.ts';
+import { RpcError } from '../chains/evm/rpc.ts';
 import { brokenInequalities, type LegTiming } from '../core/deadlines.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey } from '../core/families.ts';
 import { longLeg } from '../core/trade.ts';
-import type { ChainSettings, Settings } from './config.ts';
+import { policyOf } from './chain-policies.ts';
+import type { BitcoinSourceSettings, ChainSettings } from './chain-settings.ts';
+import type { Settings } from './config.ts';
+import { mustBeBitcoin, mustBeEvm } from './node-identity.ts';
 
 type Log = {
   info(facts: object, message: string): void;
@@ -16,9 +19,6 @@ type Log = {
 };
 
 type Parts = { readonly now: () => number; readonly log: Log };
-
-/** How long start-up waits for each node to answer. */
-const openMs = 15_000;
 
 export type Adapters = {
   readonly all: ReadonlyMap<ChainKey, ChainAdapter>;
@@ -37,28 +37,35 @@ export async function openAdapters(
 ): Promise<Adapters> {
   const all = new Map<ChainKey, ChainAdapter>();
   const evm: EvmAdapter[] = [];
+  const identities: (() => Promise<void>)[] = [];
   for (const each of chains) {
-    if (each.family === 'bitcoin') all.set(each.chain, bitcoinOf(each, settings, parts));
-    else {
+    const silent = (source: number, error: unknown) =>
+      parts.log.warn(
+        { chain: each.chain, source, why: reasonOf(error) },
+        'a node does not answer; it is asked again',
+      );
+    if (each.family === 'bitcoin') {
+      all.set(each.chain, bitcoinOf(each, settings, parts));
+      identities.push(() => mustBeBitcoin(each, silent));
+    } else {
       const adapter = evmOf(each, settings, parts);
       evm.push(adapter);
       all.set(each.chain, adapter);
+      identities.push(() => mustBeEvm(adapter, silent));
     }
   }
   const broken = brokenPolicies(all);
   if (broken.length > 0) throw new Error(`chain policies refused:\n- ${broken.join('\n- ')}`);
-  await Promise.all([...all.values()].map((adapter) => probe(adapter, parts.log)));
+  await Promise.all(identities.map((check) => check()));
   return { all, evm };
 }
 
-async function probe(adapter: ChainAdapter, log: Log): Promise<void> {
-  try {
-    await adapter.heads(AbortSignal.timeout(openMs));
-  } catch (error) {
-    const down = error instanceof ParleyError && ['timeout', 'unavailable'].includes(error.kind);
-    if (!down) throw error;
-    log.warn({ chain: adapter.chain, err: error }, 'the node does not answer; it is asked again');
-  }
+/** Never the message of a library, which may quote the node's address and the key in it. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ParleyError || error instanceof RpcError) return error.message;
+  if (!(error instanceof Error)) return 'unreadable';
+  const { code } = (error.cause ?? error) as { code?: unknown };
+  return typeof code === 'string' ? code : error.name;
 }
 
 function bitcoinOf(
@@ -67,13 +74,14 @@ function bitcoinOf(
   { now, log }: Parts,
 ): ChainAdapter {
   const timeMs = settings.chainTimeoutMs;
-  const sourceOf = ({ rpcUrl, esploraUrl = '' }: { rpcUrl?: string; esploraUrl?: string }) =>
+  const sourceOf = ({ rpcUrl, esploraUrl = '' }: BitcoinSourceSettings) =>
     rpcUrl === undefined ? { esploraUrl, timeMs } : { coreUrl: rpcUrl, timeMs };
   return bitcoinAdapter({
     chain: chain.chain,
     network: chain.network === 'signet' ? 'testnet' : chain.network,
     source: sourceOf(chain),
     ...(chain.second === undefined ? {} : { second: sourceOf(chain.second) }),
+    policy: policyOf(chain).policy,
     now: () => Math.floor(now() / 1000),
     log: (sentence, facts) => log.warn({ chain: chain.chain, ...facts }, sentence),
   });
@@ -84,31 +92,14 @@ function evmOf(
   settings: Settings,
   { log }: Parts,
 ): EvmAdapter {
-  const known: EvmChainSettings = policyOf(chain);
   return evmAdapter({
     chain: chain.chain,
     chainId: chain.chainId,
     rpcUrls: chain.rpcUrls,
-    policy: known.policy,
-    depthTag: chain.depthTag ?? known.depthTag,
+    ...policyOf(chain),
     rpc: { attemptTimeoutMs: settings.chainTimeoutMs },
     log: (event, facts) => log.warn({ chain: chain.chain, ...facts }, event),
   });
-}
-
-/** By the policy's name, the chain's key, or its chain id. Throws when none is known. */
-function policyOf(chain: ChainSettings & { family: 'evm' }): EvmChainSettings {
-  const table: Readonly<Record<string, EvmChainSettings>> = evmChains;
-  const name = chain.policy ?? chain.chain;
-  const found =
-    table[name] ?? Object.values(table).find(({ chainId }) => chainId === chain.chainId);
-  if (found === undefined) {
-    const names = Object.keys(table).join(', ');
-    throw new Error(
-      `chain "${chain.chain}" (id ${chain.chainId}) has no policy "${name}"; there are: ${names}`,
-    );
-  }
-  return found;
 }
 
 /** Every broken inequality of every ordered pair of chains and depths, a sentence each. */

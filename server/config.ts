@@ -1,41 +1,13 @@
-// Settings of the server, read from an environment. Only main.ts passes the real one.
+// Settings of the server, read from an environment; main.ts passes the real one.
 
 import { readFileSync } from 'node:fs';
 import type { Network } from '../core/families.ts';
-import { worldOfBitcoin, worldOfChainId } from '../core/worlds.ts';
-
-/** One chain to serve. */
-export type ChainSettings =
-  | {
-      readonly family: 'bitcoin';
-      readonly chain: string;
-      /** Bitcoin network of the node; must belong to PARLEY_NETWORK. */
-      readonly network: 'mainnet' | 'testnet' | 'signet' | 'regtest';
-      /** Bitcoin Core RPC (`http://user:password@host:port`) or an Esplora REST base. */
-      readonly rpcUrl?: string;
-      readonly esploraUrl?: string;
-      /** Another source of the same chain: where the two differ, funding and revealing pause. */
-      readonly second?: { readonly rpcUrl?: string; readonly esploraUrl?: string };
-    }
-  | {
-      readonly family: 'evm';
-      readonly chain: string;
-      readonly chainId: number;
-      readonly rpcUrls: readonly string[];
-      /** `safe` or `finalized` counts depth by the node's tag instead of blocks. */
-      readonly depthTag?: 'safe' | 'finalized';
-      /** Which policy of chains/evm/policy.ts: `ethereum`, `l2`, `dev`. */
-      readonly policy?: string;
-    };
-
-/** A curated asset of a deployment. */
-export type AssetSettings = {
-  readonly chain: string;
-  readonly symbol: string;
-  readonly address: string | null;
-  readonly decimals: number;
-  readonly highValueFrom?: string;
-};
+import {
+  type AssetSettings,
+  type ChainSettings,
+  parseAssets,
+  parseChains,
+} from './chain-settings.ts';
 
 export type Settings = {
   readonly network: Network;
@@ -89,13 +61,13 @@ export function readSettings(env: Environment): Settings {
   if (network !== 'dev' && network !== 'testnet' && network !== 'mainnet') {
     wrong.push(`PARLEY_NETWORK must be dev, testnet or mainnet; got "${network}"`);
   }
-  const chains = json<ChainSettings[]>(env, 'PARLEY_CHAINS', wrong);
-  const assets = json<AssetSettings[]>(env, 'PARLEY_ASSETS', wrong);
+  const devEvmChains = whole('PARLEY_DEV_EVM_CHAINS', 1, 0, 4);
+  const chains = chainsOf(env, network as Network, wrong);
   const dev = network === 'dev' && chains === null;
   if (network !== 'dev' && chains === null) {
     wrong.push(`PARLEY_NETWORK=${network} needs PARLEY_CHAINS: dev chains run with dev only`);
   }
-  if (chains !== null) wrong.push(...chainsAgainst(network as Network, chains));
+  const assets = assetsOf(env, chains ?? devChainKeys(devEvmChains), wrong);
   const shortName = text('PARLEY_SHORT_NAME', 'parley');
   if (!/^[a-z][a-z0-9]{0,15}$/.test(shortName)) {
     wrong.push(`PARLEY_SHORT_NAME must be 1 to 16 lower-case letters and digits`);
@@ -112,7 +84,7 @@ export function readSettings(env: Environment): Settings {
     databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 2, 200),
     chains,
     assets,
-    devEvmChains: whole('PARLEY_DEV_EVM_CHAINS', 1, 0, 4),
+    devEvmChains,
     devControlPort: whole('PARLEY_DEV_PORT', 0, 0, 65_535),
     rateLimit: whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000),
     mintLimit: whole('PARLEY_MINT_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
@@ -126,43 +98,50 @@ export function readSettings(env: Environment): Settings {
   return settings;
 }
 
-/** A setting that is JSON, or `@file` naming a file that holds it. */
-function json<T>(env: Environment, name: string, wrong: string[]): T | null {
-  const given = env[name];
-  if (given === undefined || given === '') return null;
-  try {
-    return JSON.parse(given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given) as T;
-  } catch (error) {
-    wrong.push(`${name} is not JSON nor @file: ${(error as Error).message}`);
-    return null;
-  }
+function chainsOf(env: Environment, network: Network, wrong: string[]): ChainSettings[] | null {
+  const given = json(env, 'PARLEY_CHAINS', wrong);
+  if (given === undefined) return null;
+  const parsed = parseChains(given, network);
+  wrong.push(...parsed.wrong);
+  return [...parsed.values];
 }
 
-/** What is wrong with these chains on this network, a sentence each. */
-function chainsAgainst(network: Network, chains: readonly ChainSettings[]): string[] {
-  if (!Array.isArray(chains) || chains.length === 0 || chains.length > 100) {
-    return ['PARLEY_CHAINS must be a JSON array of 1 to 100 chains'];
+function assetsOf(
+  env: Environment,
+  chains: readonly Pick<ChainSettings, 'chain' | 'family'>[],
+  wrong: string[],
+): AssetSettings[] | null {
+  const given = json(env, 'PARLEY_ASSETS', wrong);
+  if (given === undefined) return null;
+  const parsed = parseAssets(given, chains);
+  wrong.push(...parsed.wrong);
+  return [...parsed.values];
+}
+
+/** The key and chain id of the dev EVM chains, from the first on. */
+export function devEvmChain(index: number): { key: string; chainId: number } {
+  const key = index === 0 ? 'evm-dev' : `evm-dev-${index + 1}`;
+  return { key, chainId: 31_337 + index };
+}
+
+/** What the dev network will serve: Bitcoin is listed even where no bitcoind is found later. */
+function devChainKeys(evmChains: number): Pick<ChainSettings, 'chain' | 'family'>[] {
+  const evm = Array.from({ length: evmChains }, (_, at) => devEvmChain(at).key);
+  return [
+    { chain: 'bitcoin-regtest', family: 'bitcoin' },
+    ...evm.map((chain) => ({ chain, family: 'evm' as const })),
+  ];
+}
+
+/** A setting that is JSON, or `@file` naming a file that holds it; undefined where not given. */
+function json(env: Environment, name: string, wrong: string[]): unknown {
+  const given = env[name];
+  if (given === undefined || given === '') return undefined;
+  try {
+    const text = given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given;
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    wrong.push(`${name} is not JSON nor @file: ${(error as Error).message}`);
+    return undefined;
   }
-  const wrong: string[] = [];
-  const seen = new Set<string>();
-  for (const each of chains) {
-    if (!/^[a-z][a-z0-9-]{0,31}$/.test(each.chain ?? '')) {
-      wrong.push(`chain "${each.chain}" must be 1 to 32 lower-case letters, digits and dashes`);
-    }
-    if (seen.has(each.chain)) wrong.push(`chain "${each.chain}" is configured twice`);
-    seen.add(each.chain);
-    if (each.family !== 'bitcoin' && each.family !== 'evm') {
-      const { chain, family } = each as { chain: string; family: string };
-      wrong.push(`chain "${chain}" has family "${family}"; served are bitcoin and evm`);
-      continue;
-    }
-    const world =
-      each.family === 'bitcoin' ? worldOfBitcoin(each.network) : worldOfChainId(each.chainId);
-    if (world !== network) {
-      wrong.push(`chain "${each.chain}" belongs to ${world}, not to PARLEY_NETWORK=${network}`);
-    }
-    const url = each.family === 'bitcoin' ? (each.rpcUrl ?? each.esploraUrl) : each.rpcUrls?.[0];
-    if (!url) wrong.push(`chain "${each.chain}" names no node`);
-  }
-  return wrong;
 }

@@ -2,7 +2,7 @@
 // what its ready line says of each.
 
 import type { Devnet } from '../devnet/devnet.ts';
-import type { AssetSettings, ChainSettings } from './config.ts';
+import type { AssetSettings, ChainSettings } from './chain-settings.ts';
 
 export type ReadyChain = {
   readonly chain: string;
@@ -18,7 +18,7 @@ export function devChains(devnet: Devnet | null): ChainSettings[] {
   return (devnet?.chains ?? []).map(({ chain, family, rpcUrl, chainId }) =>
     family === 'bitcoin'
       ? { family, chain, network: 'regtest', rpcUrl }
-      : { family, chain, chainId: chainId ?? 0, rpcUrls: [rpcUrl], policy: 'dev' },
+      : { family, chain, chainId: chainId ?? 0, rpcUrls: [rpcUrl], policy: 'evm-dev' },
   );
 }
 

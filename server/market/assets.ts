@@ -1,7 +1,7 @@
 // Assets: what may be traded. Curated ones come from the settings or the dev network at start.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { AssetSettings } from '../config.ts';
+import type { AssetSettings } from '../chain-settings.ts';
 import {
   type Asset,
   closeCuratedAssets,

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
+import { evmChains } from '../chains/evm/policy.ts';
+import { policyOf } from './chain-policies.ts';
+import { type ChainSettings, parseChains } from './chain-settings.ts';
+import { devEvmChain } from './config.ts';
+import { devChains } from './dev-network.ts';
+
+const node = 'http://127.0.0.1:1';
+
+function evm(chainId: number, rest: object = {}): ChainSettings {
+  return { family: 'evm', chain: 'x', chainId, rpcUrls: [node], ...rest };
+}
+
+test('a chain has the policy of its chain id or network', () => {
+  const { policy, depthTag } = policyOf(evm(8_453));
+  assert.equal(policy.high.confirmations, 30);
+  assert.equal(depthTag, 'safe');
+  assert.deepEqual(policyOf(evm(1)), { policy: evmChains.ethereum.policy, depthTag: null });
+  for (const [network, expected] of [
+    ['mainnet', bitcoinPolicies.mainnet],
+    ['signet', bitcoinPolicies.testnet],
+    ['regtest', bitcoinPolicies.regtest],
+  ] as const) {
+    const chain: ChainSettings = { family: 'bitcoin', chain: 'b', network, rpcUrl: node };
+    assert.deepEqual(policyOf(chain).policy, expected);
+  }
+});
+
+test('each of four dev EVM chains, started or configured, has the dev policy', () => {
+  for (let index = 0; index < 4; index += 1) {
+    const { key: chain, chainId } = devEvmChain(index);
+    const { policy } = evmChains['evm-dev'];
+    assert.deepEqual(policyOf(evm(chainId)).policy, policy, chain);
+    const devnet = { chains: [{ chain, chainId, family: 'evm', rpcUrl: node }] };
+    const [started] = devChains(devnet as unknown as Parameters<typeof devChains>[0]);
+    assert.deepEqual(policyOf(started as ChainSettings).policy, policy, chain);
+  }
+});
+
+test('a policy is named, or given in numbers of its own over the one it is like', () => {
+  assert.deepEqual(policyOf(evm(100, { policy: 'base' })), {
+    policy: evmChains.base.policy,
+    depthTag: 'safe',
+  });
+  const { policy } = policyOf(evm(1, { policy: { normal: { confirmations: 20 } } }));
+  const { ethereum } = evmChains;
+  const normal = { ...ethereum.policy.normal, confirmations: 20 };
+  assert.deepEqual(policy, { ...ethereum.policy, normal });
+  const like = policyOf(evm(100, { policy: { like: 'base' }, depthTag: null }));
+  assert.deepEqual(like, { policy: evmChains.base.policy, depthTag: null });
+  const { high } = policyOf({
+    family: 'bitcoin',
+    chain: 'b',
+    network: 'mainnet',
+    rpcUrl: node,
+    policy: { high: { confirmations: 10 } },
+  }).policy;
+  assert.equal(high.confirmations, 10);
+});
+
+test('all the numbers make a policy without any table', () => {
+  const policy = structuredClone(evmChains.ethereum.policy);
+  const { values, wrong } = parseChains([evm(100, { policy })], 'mainnet');
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(policyOf(values[0] as ChainSettings), { policy, depthTag: null });
+});
+
+test('what is not known, missing or unsound is refused with its numbers', () => {
+  const refused = (chain: ChainSettings, expected: RegExp) =>
+    assert.throws(() => policyOf(chain), expected);
+  refused(evm(100), /"x" \(id 100\) refused: no policy is known .* floorSeconds, .*high\.outage/);
+  refused(evm(1, { policy: 'moon' }), /no policy "moon"; there are: ethereum, sepolia/);
+  refused(evm(1, { policy: 'toString' }), /no policy "toString"/);
+  refused(evm(1, { policy: 'evm-dev' }), /the policy "evm-dev" is for dev chains only/);
+  refused(evm(100, { policy: { like: 'evm-dev' } }), /for dev chains only/);
+  refused(
+    { family: 'bitcoin', chain: 'b', network: 'mainnet', rpcUrl: node, policy: 'regtest' },
+    /the policy "regtest" is for dev chains only/,
+  );
+  refused(
+    evm(1, { policy: { normal: { confirmations: 40 } } }),
+    /high\.confirmations is 32, less than normal\.confirmations 40/,
+  );
+  refused(evm(1, { policy: { floorSeconds: 31 * 86_400 } }), /is more than 2592000 s ahead/);
+});

@@ -1,0 +1,115 @@
+// PARLEY_CHAINS and PARLEY_ASSETS: everything wrong is named by entry and field, nothing throws.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseAssets, parseChains } from './chain-settings.ts';
+import { readSettings } from './config.ts';
+
+const node = 'http://127.0.0.1:1';
+const anvil = { family: 'evm', chain: 'evm', chainId: 31_337, rpcUrls: [node] };
+const regtest = { family: 'bitcoin', chain: 'btc', network: 'regtest', rpcUrl: node };
+
+function refused(given: unknown, expected: RegExp): void {
+  const { wrong } = parseChains(given, 'dev');
+  assert.match(wrong.join('\n'), expected, JSON.stringify(given));
+}
+
+test('chains as an operator writes them are taken, numbers of their own included', () => {
+  const own = { ...anvil, policy: { like: 'evm-dev', normal: { confirmations: 3 } } };
+  const second = { ...regtest, second: { esploraUrl: node } };
+  const { values, wrong } = parseChains([second, own], 'dev');
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(values, [second, own]);
+});
+
+test('a chain that is malformed is named by entry and field', () => {
+  refused({}, /must be a JSON array of 1 to 100 chains/);
+  refused([null], /entry 1: the entry must be an object/);
+  refused([regtest, 7], /entry 2: the entry must be an object/);
+  refused([{ ...anvil, family: 'tron' }], /entry 1 \("evm"\): field "family" is "tron"/);
+  refused([{ ...anvil, rpcUrls: node }], /entry 1 \("evm"\): field "rpcUrls" must be array/);
+  refused([{ ...anvil, rpcUrls: [] }], /field "rpcUrls" must NOT have fewer than 1 items/);
+  refused([{ ...anvil, rpcUrls: ['ftp://x'] }], /field "rpcUrls.0" must match/);
+  refused([{ ...anvil, rpcUrls: ['http://'] }], /field "rpcUrls.0" is not a URL/);
+  refused([{ ...anvil, rpcUrls: ['http://u:p@h'] }], /"rpcUrls.0" must not carry a user and pass/);
+  refused([{ ...anvil, chainId: '31337' }], /field "chainId" must be integer/);
+  refused([{ ...anvil, chainId: 1.5 }], /field "chainId" must be integer/);
+  refused([{ ...anvil, chain: 'Evm' }], /entry 1 \("Evm"\): field "chain" must match/);
+  refused([{ ...anvil, depthTag: 'latest' }], /field "depthTag" must be one of safe, finalized/);
+  refused([{ ...anvil, rpcUrl: node }], /field "rpcUrl" is not known/);
+  refused([{ ...anvil, policy: 7 }], /"policy" must be string/);
+  refused(
+    [{ ...anvil, policy: { normal: { confirmations: 0 } } }],
+    /"normal.confirmations" must be/,
+  );
+  refused([{ ...anvil, policy: { floor: 1 } }], /field "floor" is not known/);
+  refused([{ ...regtest, network: 'moon' }], /field "network" must be one of mainnet, testnet/);
+  refused([{ ...regtest, rpcUrl: undefined }], /entry 1 \("btc"\): it names no node/);
+  refused([{ ...regtest, second: {} }], /field "second" names no node/);
+  refused([anvil, anvil], /entry 2 \("evm"\): this chain is configured twice/);
+});
+
+test('an unknown EVM chain id is refused until the operator says what it is', () => {
+  const unknown = { ...anvil, chain: 'x', chainId: 123_456_789, policy: 'sepolia' };
+  const wrong = (given: object, network: 'dev' | 'testnet' | 'mainnet') =>
+    parseChains([given], network).wrong.join('\n');
+  assert.match(wrong(unknown, 'testnet'), /chain id 123456789 is not known here: say .* "world"/);
+  assert.equal(wrong({ ...unknown, world: 'testnet' }, 'testnet'), '');
+  assert.match(wrong({ ...unknown, world: 'mainnet' }, 'testnet'), /belongs to mainnet, not to/);
+  assert.match(
+    wrong({ ...unknown, chainId: 5_000, world: 'testnet' }, 'testnet'),
+    /"world" is testnet, but chain id 5000 belongs to mainnet/,
+  );
+});
+
+test('an asset that is malformed or of a chain not configured is named, never dropped', () => {
+  const chains = [
+    { chain: 'btc', family: 'bitcoin' as const },
+    { chain: 'evm', family: 'evm' as const },
+  ];
+  const token = `0x${'Ab'.repeat(20)}`;
+  const usd = { chain: 'evm', symbol: 'USD', address: token.toLowerCase(), decimals: 6 };
+  const wrong = (...given: unknown[]) => parseAssets(given, chains).wrong.join('\n');
+  assert.equal(wrong({ ...usd, highValueFrom: '1000000' }), '');
+  assert.match(parseAssets({}, chains).wrong.join(), /array of 1 to 10000 assets/);
+  assert.match(wrong(usd, null), /PARLEY_ASSETS, entry 2: the entry must be an object/);
+  assert.match(wrong({ ...usd, chain: 'solana' }), /"USD on solana".*"solana" is not configured/);
+  assert.match(wrong({ ...usd, highValueFrom: 1.5 }), /field "highValueFrom" must be string/);
+  assert.match(wrong({ ...usd, highValueFrom: '1.5' }), /field "highValueFrom" must match/);
+  assert.match(wrong({ ...usd, highValueFrom: '9'.repeat(78) }), /from 1 to 2\^256-1/);
+  assert.match(wrong({ ...usd, decimals: '6' }), /field "decimals" must be integer/);
+  assert.match(wrong({ ...usd, address: undefined }), /field "address" is missing/);
+  assert.match(wrong({ ...usd, address: '0x1' }), /entry 1 \("USD on evm"\): .*0x1/);
+  assert.match(wrong({ ...usd, chain: 'btc' }), /Bitcoin has no tokens/);
+  assert.match(wrong(usd, { ...usd, symbol: 'X' }), /entry 2 .*this asset is configured twice/);
+});
+
+test('no JSON in either setting is anything but taken or refused in a sentence', () => {
+  const piece = fc.oneof(
+    fc.json({ maxDepth: 4 }),
+    fc.constant('null'),
+    fc.constant(JSON.stringify([anvil])),
+    fc
+      .record({ key: fc.constantFrom(...Object.keys({ ...anvil, ...regtest })), value: fc.json() })
+      .map(({ key, value }) => JSON.stringify([{ ...anvil, [key]: JSON.parse(value) }])),
+  );
+  fc.assert(
+    fc.property(piece, piece, (PARLEY_CHAINS, PARLEY_ASSETS) => {
+      try {
+        readSettings({ PARLEY_CHAINS, PARLEY_ASSETS });
+      } catch (error) {
+        assert.match((error as Error).message, /^settings refused:\n- PARLEY_/);
+      }
+    }),
+  );
+});
+
+test('assets on dev chains are held against the chains that will be started', () => {
+  const eth = { symbol: 'ETH', address: null, decimals: 18 };
+  const env = (chain: string) => ({ PARLEY_ASSETS: JSON.stringify([{ ...eth, chain }]) });
+  assert.equal(readSettings(env('evm-dev')).assets?.length, 1);
+  assert.throws(() => readSettings(env('evm-dev-2')), /"evm-dev-2" is not configured; there are:/);
+  const two = { ...env('evm-dev-2'), PARLEY_DEV_EVM_CHAINS: '2' };
+  assert.equal(readSettings(two).assets?.length, 1);
+});

@@ -1,0 +1,55 @@
+// Values from outside against their schemas: what is wrong, as one sentence that names the field.
+
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const formats = { uuid, 'date-time': true as const, uri: true as const };
+const shared = { strict: false, strictNumbers: true, formats };
+const strict = new Ajv(shared);
+const coercing = new Ajv({ ...shared, coerceTypes: true, useDefaults: true });
+
+/** Returns null, or the sentence that says what is wrong. */
+export type Check = (value: unknown) => string | null;
+
+/** `what` is the value's name in a sentence, such as `the body`. Never coerces. */
+export function checkOf(schema: TSchema, what: string): Check {
+  return checkWith(strict.compile(schema), what);
+}
+
+/** Also turns texts into the numbers and booleans wanted, in place, and fills defaults in. */
+export function coercingCheckOf(schema: TSchema, what: string): Check {
+  return checkWith(coercing.compile(schema), what);
+}
+
+function checkWith(validate: ValidateFunction, what: string): Check {
+  return (value) => {
+    if (validate(value)) return null;
+    const errors = validate.errors ?? [];
+    return errors[0] === undefined ? `${what} is malformed` : sentenceOf(errors[0], what);
+  };
+}
+
+function sentenceOf(error: ErrorObject, what: string): string {
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  const at = (name: string) => shown(path === '' ? name : `${path}.${name}`);
+  const params = error.params as Record<string, unknown>;
+  const named = path === '' ? what : `field ${shown(path)}`;
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return `field ${at(String(params.additionalProperty))} is not known`;
+    case 'required':
+      return `field ${at(String(params.missingProperty))} is missing`;
+    case 'enum':
+      return `${named} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'pattern':
+      return `${named} must match ${String(params.pattern)}`;
+    default:
+      return `${named} ${error.message ?? 'is malformed'}`;
+  }
+}
+
+// A field's name comes from the caller and may be as long as the body.
+function shown(name: string): string {
+  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}...` : name);
+}
