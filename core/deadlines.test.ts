@@ -13,6 +13,7 @@ test('the worked example of docs/timelocks.md: dollars on Ethereum against bitco
   // least = react 1800 + (6720 + 1800) + (600 + 1800) + (600 + 3600 + 600) = 17520 > floor 14400
   assert.deepEqual(s, {
     initiatorFundBy: 1_800,
+    expiresAt: 8_520,
     counterpartyFundBy: 10_320,
     revealBy: 12_720,
     shortTimelock: 17_520,

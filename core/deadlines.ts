@@ -7,6 +7,11 @@ import type { LegName } from './trade.ts';
 export type Deadlines = {
   /** Last moment for the initiator's funding transaction to be sent. */
   readonly initiatorFundBy: number;
+  /**
+   * When the swap counts as expired if nothing was funded: a funding sent at `initiatorFundBy` is
+   * deep by then.
+   */
+  readonly expiresAt: number;
   /** Last moment for the counterparty's funding transaction to be sent. */
   readonly counterpartyFundBy: number;
   /** Last moment for the initiator to reveal the secret by claiming the short leg. */
@@ -20,6 +25,7 @@ export type LegTiming = { readonly policy: ChainPolicy; readonly depth: Depth };
 /** What the formula adds up to, relative to the agreement. */
 export type Schedule = {
   readonly initiatorFundBy: number;
+  readonly expiresAt: number;
   readonly counterpartyFundBy: number;
   readonly revealBy: number;
   readonly shortTimelock: number;
@@ -39,12 +45,14 @@ export function schedule(short: LegTiming, long: LegTiming): Schedule {
   const revealBy = shortTimelock - afterReveal;
   const counterpartyFundBy = revealBy - beforeReveal;
   const initiatorFundBy = counterpartyFundBy - betweenFundings;
+  const expiresAt = initiatorFundBy + ld.settleSeconds;
   const detect = Math.max(sp.detectSeconds, lp.detectSeconds);
   const longTimelock = Math.max(
     lp.floorSeconds,
     shortTimelock + sp.lateClaimSeconds + detect + react + ld.settleSeconds + ld.outageSeconds,
   );
-  return { initiatorFundBy, counterpartyFundBy, revealBy, shortTimelock, longTimelock };
+  const times = { initiatorFundBy, expiresAt, counterpartyFundBy, revealBy };
+  return { ...times, shortTimelock, longTimelock };
 }
 
 /** The deadlines of a swap agreed at `agreedAt` (Unix seconds). */
@@ -59,6 +67,7 @@ export function deadlines(
   const longAt = agreedAt + s.longTimelock;
   return {
     initiatorFundBy: agreedAt + s.initiatorFundBy,
+    expiresAt: agreedAt + s.expiresAt,
     counterpartyFundBy: agreedAt + s.counterpartyFundBy,
     revealBy: agreedAt + s.revealBy,
     refundAt: long === 'a' ? { a: longAt, b: shortAt } : { a: shortAt, b: longAt },

@@ -67,6 +67,7 @@ export const refusalKinds = {
   addresses_fixed: 'conflict',
   not_fundable_yet: 'conflict',
   already_funded: 'conflict',
+  former_escrow_funded: 'conflict',
   too_late_to_fund: 'conflict',
   not_both_funded: 'conflict',
   too_late_to_reveal: 'conflict',

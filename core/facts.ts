@@ -47,6 +47,16 @@ export function legStatus(facts: EscrowFacts): LegStatus {
   return 'unfunded';
 }
 
+/**
+ * Whether an escrow that a leg moved off holds what nobody would give away: a whole payment, also
+ * one on its way, or a hundredth of `amount`. Less is dust that anyone could send to stop a swap.
+ */
+export function holdsPayment(facts: EscrowFacts, amount: bigint): boolean {
+  const { funded, claimed, refunded, balance } = facts;
+  const left = (claimed?.deep ?? false) || (refunded?.deep ?? false);
+  return (funded !== null && !left) || balance * 100n >= amount;
+}
+
 /** Funded at depth, or already past it: what a gate means by "funded". */
 export function isFunded(facts: EscrowFacts): boolean {
   const status = legStatus(facts);

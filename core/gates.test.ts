@@ -39,7 +39,7 @@ test('the counterparty funds only when the long leg is deep, up to its own deadl
     assert.throws(() => fundGate(swapOf({ long }), 'a', now), refused('not_fundable_yet'));
   }
   const gone = facts({ funded: deep(), refunded: deep() });
-  assert.throws(() => fundGate(swapOf({ long: gone }), 'a', now), refused('not_fundable_yet'));
+  assert.throws(() => fundGate(swapOf({ long: gone }), 'a', now), refused('already_refunded'));
 });
 
 test('nothing is funded twice, without addresses, after a lapse or once the secret is out', () => {
@@ -51,6 +51,11 @@ test('nothing is funded twice, without addresses, after a lapse or once the secr
   );
   assert.throws(() => fundGate(swapOf({ lapsed: true }), 'b', now), refused('too_late_to_fund'));
   assert.throws(() => fundGate(swapOf({ secret }), 'b', now), refused('too_late_to_fund'));
+});
+
+test('a leg is not funded once the other is on its way back', () => {
+  const short = facts({ funded: deep(), refunded: seen() });
+  assert.throws(() => fundGate(swapOf({ short }), 'b', now), refused('already_refunded'));
 });
 
 test('a leg is not funded while the other leg could not be completed', () => {
@@ -94,13 +99,32 @@ test('once the secret is public no gate of ours refuses a claim, however late', 
   claimGate(swapOf({ long: facts({ funded: seen() }), secret }), 'b', late);
 });
 
-test('what is claimed or refunded at depth is not claimed again', () => {
+test('with the secret public only the chain may refuse a claim, claimed or refunded as it shows', () => {
   const claimed = facts({ funded: deep(), claimed: deep() });
   const refunded = facts({ funded: deep(), refunded: deep() });
-  const again = swapOf({ long: funded, short: claimed, secret });
-  assert.throws(() => claimGate(again, 'a', now), refused('already_claimed'));
-  const gone = swapOf({ long: funded, short: refunded, secret });
+  for (const short of [claimed, refunded]) {
+    claimGate(swapOf({ long: funded, short, secret }), 'a', now);
+  }
+  const gone = swapOf({ long: funded, short: refunded });
   assert.throws(() => claimGate(gone, 'a', now), refused('already_refunded'));
+});
+
+test('the counterparty, who has the secret or nothing, is not held to revealBy', () => {
+  const both = swapOf({ long: funded, short: funded });
+  const late = clocksAt(both.deadlines.revealBy + 1);
+  claimGate(both, 'b', late);
+  assert.throws(() => claimGate(both, 'a', late), refused('too_late_to_reveal'));
+});
+
+test('money in an escrow that a leg moved off stops funding and revealing on either leg', () => {
+  for (const stray of [{ longStrayed: true }, { shortStrayed: true }]) {
+    assert.throws(() => fundGate(swapOf(stray), 'b', now), refused('former_escrow_funded'));
+    const half = swapOf({ long: funded, ...stray });
+    assert.throws(() => fundGate(half, 'a', now), refused('former_escrow_funded'));
+    const both = swapOf({ long: funded, short: funded, ...stray });
+    assert.throws(() => claimGate(both, 'a', now), refused('former_escrow_funded'));
+    claimGate(swapOf({ long: funded, short: funded, secret, ...stray }), 'a', now);
+  }
 });
 
 test('a refund opens by the clock of the chain: at the timelock, on Bitcoin beyond it', () => {

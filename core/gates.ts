@@ -52,9 +52,20 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   if (swap.secret !== null) {
     throw new ParleyError('too_late_to_fund', 'the secret is already public: do not fund', {});
   }
+  mustNotStray(swap);
+  const other = swap.legs[otherLeg(name)];
+  if (other.facts.refunded !== null || other.facts.claimed !== null) {
+    const what = other.facts.refunded === null ? 'claimed' : 'refunded';
+    throw new ParleyError(`already_${what}`, `leg ${other.leg} is being ${what}: do not fund`, {
+      leg: other.leg,
+    });
+  }
   const deadline = fundBy(swap, leg);
   const now = Math.max(pessimistic(clocks, leg), pessimistic(clocks, swap.legs[otherLeg(name)]));
-  if (swap.lapsed || now > deadline) {
+  if (swap.lapsed) {
+    throw new ParleyError('too_late_to_fund', 'the swap expired: nothing may be funded now', {});
+  }
+  if (now > deadline) {
     throw new ParleyError(
       'too_late_to_fund',
       `leg ${name} had to be funded by ${at(deadline)}; it is ${at(now)}`,
@@ -62,7 +73,6 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
     );
   }
   const long = longOf(swap);
-  const other = swap.legs[otherLeg(name)];
   if (!leg.long && legStatus(long.facts) !== 'funded') {
     const have = long.facts.funded?.confirmations ?? 0;
     throw new ParleyError(
@@ -82,6 +92,18 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   }
 }
 
+/** No payment may be in an escrow that a leg moved off: `former_escrow_funded` otherwise. */
+function mustNotStray(swap: SwapState): void {
+  const strayed = [swap.legs.a, swap.legs.b].find((leg) => leg.strayed);
+  if (strayed === undefined) return;
+  throw new ParleyError(
+    'former_escrow_funded',
+    `leg ${strayed.leg} has money in an escrow that it moved off, which the same secret opens: ` +
+      'neither fund nor reveal; refund it after the timelock',
+    { leg: strayed.leg },
+  );
+}
+
 /** `secret` must open the hashlock: `wrong_secret` otherwise. Checked before every other gate. */
 export function mustOpen(swap: SwapState, secret: Hex32): void {
   if (!opens(secret, swap.hashlock)) {
@@ -91,8 +113,12 @@ export function mustOpen(swap: SwapState, secret: Hex32): void {
   }
 }
 
-/** Whether a leg may be claimed now. Once the secret is public no gate of ours applies. */
+/**
+ * Whether a leg may be claimed now. Once the secret is public no gate of ours applies: only the
+ * chain may refuse.
+ */
 export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void {
+  if (swap.secret !== null) return;
   const leg = swap.legs[name];
   const status = legStatus(leg.facts);
   if (status === 'claimed' || status === 'refunded') {
@@ -102,7 +128,7 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
       { leg: name },
     );
   }
-  if (swap.secret !== null) return;
+  mustNotStray(swap);
   for (const each of [longOf(swap), shortOf(swap)]) {
     if (!isFunded(each.facts)) {
       const have = each.facts.funded?.confirmations ?? 0;
@@ -120,6 +146,8 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
       });
     }
   }
+  // The initiator's claim is the one that reveals; whoever claims the long leg has the secret.
+  if (leg.long) return;
   const { revealBy } = swap.deadlines;
   const now = Math.max(pessimistic(clocks, swap.legs.a), pessimistic(clocks, swap.legs.b));
   if (now > revealBy) {

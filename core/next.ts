@@ -44,6 +44,9 @@ function fundable(swap: SwapState, clocks: Clocks, leg: Leg): boolean {
   return (
     !swap.lapsed &&
     swap.secret === null &&
+    !swap.legs.a.strayed &&
+    !swap.legs.b.strayed &&
+    Object.values(swap.legs).every(({ facts }) => (facts.refunded ?? facts.claimed) === null) &&
     now <= fundBy(swap, leg) &&
     legStatus(leg.facts) === 'unfunded'
   );
@@ -81,12 +84,17 @@ function funding(swap: SwapState, clocks: Clocks, role: Role, own: Leg): Step[] 
 
 function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step[] {
   const { facts } = other;
-  if (facts.claimed !== null || facts.refunded !== null || facts.funded === null) return [];
+  if (facts.refunded !== null || facts.funded === null) return [];
+  // A claim that only waits may never be mined at the fee it pays.
+  if (facts.claimed !== null && facts.claimed.confirmations > 0) return [];
   if (swap.secret !== null) {
-    const why = 'the secret is public: claim at once';
+    const why =
+      facts.claimed === null
+        ? 'the secret is public: claim at once'
+        : `claim ${facts.claimed.txid} is unconfirmed: replace it at a higher fee if it stays so`;
     return [{ by: role, action: 'claim', leg: other.leg, before: other.timelock, why }];
   }
-  if (role === 'counterparty') return [];
+  if (role === 'counterparty' || swap.legs.a.strayed || swap.legs.b.strayed) return [];
   const long = longOf(swap);
   if (!isFunded(facts) || !isFunded(long.facts) || long.facts.refunded !== null) return [];
   const now = Math.max(pessimistic(clocks, swap.legs.a), pessimistic(clocks, swap.legs.b));
@@ -127,6 +135,10 @@ function waiting(swap: SwapState, clocks: Clocks, role: Role): Step[] {
       return wait(other.leg, counterpartyFundBy, `leg ${other.leg} gets funded; else ${refund}`);
     }
     return wait(own.leg, own.timelock, `${refund}, unless the secret appears before`);
+  }
+  if (own.strayed) {
+    const why = `money is in an escrow that leg ${own.leg} moved off: refund it with ?escrow=`;
+    return wait(own.leg, own.timelock, why);
   }
   const long = longOf(swap);
   if (fundable(swap, clocks, long)) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type EscrowFacts, legStatus, nothingSeen } from './facts.ts';
+import { type EscrowFacts, holdsPayment, legStatus, nothingSeen } from './facts.ts';
 import { swapStatus } from './status.ts';
 import { agreedAt, deep, facts, secret, seen, swapOf } from './testing.ts';
 
@@ -63,20 +63,33 @@ test('the status for every combination of facts', () => {
   }
 });
 
-test("a swap expires only when nothing was funded, after the initiator's deadline", () => {
+test('a swap expires when nothing was funded and a funding sent in time would be deep', () => {
   const swap = swapOf();
-  const { initiatorFundBy } = swap.deadlines;
-  assert.equal(swapStatus(swap, initiatorFundBy), 'agreed');
-  assert.equal(swapStatus(swap, initiatorFundBy + 1), 'expired');
+  const { initiatorFundBy, expiresAt } = swap.deadlines;
+  assert.equal(expiresAt, initiatorFundBy + 6_720);
+  assert.equal(swapStatus(swap, expiresAt), 'agreed');
+  assert.equal(swapStatus(swap, expiresAt + 1), 'expired');
   assert.equal(swapStatus(swapOf({ lapsed: true }), agreedAt), 'expired');
-  assert.equal(swapStatus(swapOf({ long: funding }), initiatorFundBy + 1), 'agreed');
-  assert.equal(swapStatus(swapOf({ short: funded }), initiatorFundBy + 1), 'agreed');
+  assert.equal(swapStatus(swapOf({ long: funding }), expiresAt + 1), 'agreed');
+  assert.equal(swapStatus(swapOf({ short: funded }), expiresAt + 1), 'agreed');
   const late = swapOf({ long: funded, lapsed: true });
-  assert.equal(swapStatus(late, initiatorFundBy + 1), 'initiator_funded');
+  assert.equal(swapStatus(late, expiresAt + 1), 'initiator_funded');
 });
 
 test('a reorganisation takes a status back, but never what is known of the secret', () => {
   assert.equal(swapStatus(swapOf({ long: funded, short: none }), agreedAt), 'initiator_funded');
   assert.equal(swapStatus(swapOf({ long: none, short: none }), agreedAt), 'agreed');
   assert.equal(swapStatus(swapOf({ long: funded, secret }), agreedAt), 'initiator_claimed');
+});
+
+test('a former escrow holds a payment: whole, or a hundredth; dust and what has left do not', () => {
+  const amount = 1_000n;
+  assert.ok(holdsPayment(funding, amount));
+  assert.ok(holdsPayment(funded, amount));
+  assert.ok(holdsPayment(refunding, amount));
+  assert.ok(!holdsPayment(refunded, amount));
+  assert.ok(!holdsPayment(claimed, amount));
+  assert.ok(!holdsPayment(none, amount));
+  assert.ok(!holdsPayment(facts({ balance: 9n }), amount));
+  assert.ok(holdsPayment(facts({ balance: 10n }), amount));
 });

@@ -30,6 +30,6 @@ export function swapStatus(swap: SwapState, wall: number): SwapStatus {
   if (swap.secret !== null || legStatus(short) === 'claimed') return 'initiator_claimed';
   if (isFunded(long)) return isFunded(short) ? 'counterparty_funded' : 'initiator_funded';
   const untouched = statuses.every((status) => status === 'unfunded');
-  if (untouched && (swap.lapsed || wall > swap.deadlines.initiatorFundBy)) return 'expired';
+  if (untouched && (swap.lapsed || wall > swap.deadlines.expiresAt)) return 'expired';
   return 'agreed';
 }

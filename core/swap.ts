@@ -26,6 +26,11 @@ export type Leg = {
   readonly refundPubkey: string | null;
   readonly escrow: string | null;
   readonly facts: EscrowFacts;
+  /**
+   * Whether an escrow that this leg moved off holds a payment or awaits one (`holdsPayment`): the
+   * same secret opens that one too, so nothing more may be funded and no secret revealed.
+   */
+  readonly strayed: boolean;
 };
 
 export type SwapState = {

@@ -48,6 +48,8 @@ type Given = {
   lapsed?: boolean;
   longLeg?: LegName;
   addresses?: boolean;
+  longStrayed?: boolean;
+  shortStrayed?: boolean;
 };
 
 export function swapOf(given: Given = {}): SwapState {
@@ -74,6 +76,7 @@ export function swapOf(given: Given = {}): SwapState {
       payoutPubkey: null,
       refundPubkey: null,
       escrow: addressOf(`escrow-${name}`),
+      strayed: (isLong ? given.longStrayed : given.shortStrayed) ?? false,
       facts: (isLong ? given.long : given.short) ?? nothingSeen,
     };
   };

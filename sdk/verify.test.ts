@@ -110,9 +110,10 @@ test('an agreement dated before the acceptance, or after now, is refused at the 
   const trade = tradeOf('taker');
   const shifted = (by: number): Swap => {
     const swap = structuredClone(honestSwap('taker'));
-    const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = swap.deadlines;
+    const { initiatorFundBy, expiresAt, counterpartyFundBy, revealBy, refundAt } = swap.deadlines;
     swap.deadlines = {
       initiatorFundBy: initiatorFundBy + by,
+      expiresAt: expiresAt + by,
       counterpartyFundBy: counterpartyFundBy + by,
       revealBy: revealBy + by,
       refundAt: { a: refundAt.a + by, b: refundAt.b + by },

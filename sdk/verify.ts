@@ -139,6 +139,7 @@ function verifyDeadlines(
   }
   const times = deadlines(agreedAt, timings, own.long);
   mustEqual('deadlines.initiatorFundBy', times.initiatorFundBy, said.initiatorFundBy);
+  mustEqual('deadlines.expiresAt', times.expiresAt, said.expiresAt);
   mustEqual('deadlines.counterpartyFundBy', times.counterpartyFundBy, said.counterpartyFundBy);
   mustEqual('deadlines.revealBy', times.revealBy, said.revealBy);
   mustEqual('deadlines.refundAt.a', times.refundAt.a, said.refundAt.a);

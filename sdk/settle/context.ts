@@ -2,7 +2,7 @@
 // sources, wallets and store. And how it reads one swap from its own chains.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { ChainKey } from '../../core/families.ts';
+import type { ChainKey, Family } from '../../core/families.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
@@ -24,6 +24,8 @@ export type ProgressStep =
   | 'seen'
   | 'claimed'
   | 'refunded'
+  | 'replaced'
+  | 'cancelled'
   | 'waiting'
   | 'market_refused'
   | 'market_lied'
@@ -52,7 +54,10 @@ export type SettleInput = {
   readonly pollMs?: number;
   /** Least time between questions to the market; default 2 s. */
   readonly marketPollMs?: number;
-  /** How long a Bitcoin claim or refund may wait for its first block; default 20 min. */
+  /**
+   * How long a transaction may wait for its first block before one that pays more takes its place;
+   * default 20 min on Bitcoin, 2 min elsewhere.
+   */
   readonly replaceAfterMs?: number;
   /** Time limit of one read of a chain; default 15 s. */
   readonly chainTimeoutMs?: number;
@@ -60,17 +65,22 @@ export type SettleInput = {
   readonly onProgress?: (progress: Progress) => void;
 };
 
-export type Context = Omit<SettleInput, 'now'> & {
+export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs'> & {
   readonly now: () => Promise<number>;
   readonly pollMs: number;
   readonly marketPollMs: number;
-  readonly replaceAfterMs: number;
+  readonly replaceAfterMs: (family: Family) => number;
   /** A limit for one chain read or signature, ended early by the caller's signal. */
   readonly limit: () => AbortSignal;
   readonly tell: (step: ProgressStep, leg: LegName | null, text: string, txid?: string) => void;
   /** When each transaction was last sent (performance.now()). */
   readonly sentAtMs: Map<string, number>;
+  /** Since when each transaction is known to wait for its first block (performance.now()). */
+  readonly waitsSinceMs: Map<string, number>;
 };
+
+const bitcoinPatienceMs = 20 * 60_000;
+const patienceMs = 2 * 60_000;
 
 export function contextOf(input: SettleInput): Context {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
@@ -81,7 +91,8 @@ export function contextOf(input: SettleInput): Context {
     now: async () => now(),
     pollMs: input.pollMs ?? 1_000,
     marketPollMs: input.marketPollMs ?? 2_000,
-    replaceAfterMs: input.replaceAfterMs ?? 20 * 60_000,
+    replaceAfterMs: (family) =>
+      input.replaceAfterMs ?? (family === 'bitcoin' ? bitcoinPatienceMs : patienceMs),
     limit: () => {
       const limit = AbortSignal.timeout(limitMs);
       return signal === undefined ? limit : AbortSignal.any([limit, signal]);
@@ -94,6 +105,7 @@ export function contextOf(input: SettleInput): Context {
       input.onProgress?.({ swapId: input.swapId, step, leg, text, txid: txid ?? null });
     },
     sentAtMs: new Map(),
+    waitsSinceMs: new Map(),
   };
 }
 
@@ -167,6 +179,8 @@ async function lookAt(
     leg: {
       ...leg,
       facts,
+      // This driver funds one escrow a leg, and follows that one wherever the leg moves.
+      strayed: false,
       escrow: escrow.address,
       payoutAddress: payout.address,
       payoutPubkey: payout.pubkey,

@@ -18,7 +18,20 @@ export type EscrowRow = {
   readonly redeem_script: string | null;
   readonly facts: StoredFacts;
   readonly done: boolean;
+  readonly sent_at: Date | null;
 };
+
+/** Notes that a funding of it was handed to the chain; null takes the note back. */
+export async function noteSent(
+  tx: Tx,
+  escrow: { chain: ChainKey; address: string; at: Date | null },
+): Promise<void> {
+  await tx.rows({
+    name: 'escrow_note_sent',
+    text: `update escrows set sent_at = $3 where chain = $1 and address = $2`,
+    values: [escrow.chain, escrow.address, escrow.at],
+  });
+}
 
 export function storedFacts(facts: EscrowFacts): StoredFacts {
   const { funded, claimed, refunded, secret, balance, empty } = facts;
@@ -78,7 +91,7 @@ export async function insertEscrow(
 export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swap',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at
       from escrows where swap_id = $1 order by created_at, address`,
     values: [swapId],
   });
@@ -92,7 +105,7 @@ export async function escrowAt(
 ): Promise<EscrowRow | null> {
   const [row] = await tx.rows<EscrowRow>({
     name: 'escrow_at',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at
       from escrows where chain = $1 and address = $2`,
     values: [chain, address],
   });

@@ -1,7 +1,7 @@
 // Swaps with their legs: one statement reads everything a swap's state is made of.
 
 import type { Deadlines } from '../../core/deadlines.ts';
-import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
@@ -54,6 +54,7 @@ type Row = {
   lapsed: boolean;
   agreed_at: number;
   initiator_fund_by: number;
+  expires_at: number;
   counterparty_fund_by: number;
   reveal_by: number;
   due_at: number | null;
@@ -81,8 +82,8 @@ type Row = {
 };
 
 const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id, s.long_leg,
-    s.status, s.secret, s.lapsed, s.agreed_at, s.initiator_fund_by, s.counterparty_fund_by,
-    s.reveal_by, s.due_at, s.done, s.revision, s.created_at, s.updated_at,
+    s.status, s.secret, s.lapsed, s.agreed_at, s.initiator_fund_by, s.expires_at,
+    s.counterparty_fund_by, s.reveal_by, s.due_at, s.done, s.revision, s.created_at, s.updated_at,
     l.leg, l.chain, l.family, l.asset_id, l.token, l.amount, l.timelock,
     l.required_confirmations, l.payout_address, l.payout_pubkey, l.refund_address,
     l.refund_pubkey, l.escrow, e.facts, e.redeem_script, h.clock,
@@ -154,6 +155,7 @@ function swapOf(rows: readonly Row[]): Swap {
   }
   const deadlines: Deadlines = {
     initiatorFundBy: a.initiator_fund_by,
+    expiresAt: a.expires_at,
     counterpartyFundBy: a.counterparty_fund_by,
     revealBy: a.reveal_by,
     refundAt: { a: a.timelock, b: b.timelock },
@@ -199,6 +201,7 @@ function legOf(row: Row): Leg {
     refundPubkey: row.refund_pubkey,
     escrow: row.escrow,
     facts: row.facts === null ? nothingSeen : factsOf(row.facts),
+    strayed: formerOf(row).some(({ facts }) => holdsPayment(facts, BigInt(row.amount))),
   };
 }
 
@@ -241,8 +244,9 @@ export async function insertSwap(tx: Tx, swap: NewSwap): Promise<void> {
     name: 'swap_insert',
     text: `insert into swaps
         (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status, agreed_at,
-         initiator_fund_by, counterparty_fund_by, reveal_by, due_at, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)`,
+         initiator_fund_by, counterparty_fund_by, reveal_by, due_at, created_at, updated_at,
+         expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15)`,
     values: [
       swap.id,
       swap.threadId,
@@ -258,6 +262,7 @@ export async function insertSwap(tx: Tx, swap: NewSwap): Promise<void> {
       swap.deadlines.revealBy,
       swap.dueAt,
       swap.at,
+      swap.deadlines.expiresAt,
     ],
   });
 }

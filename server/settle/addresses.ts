@@ -20,6 +20,8 @@ import { adapterOf } from './preview.ts';
 
 /** How many escrows a leg may have had: each is followed for as long as the swap. */
 export const escrowsALeg = 20;
+/** How long a funding that was sent keeps its leg from moving before it is seen. */
+const awaitedMs = 10 * 60_000;
 
 export type AddressRequest = {
   readonly accountId: string;
@@ -80,6 +82,7 @@ export async function storeAddress(
   }
   const leg = swap.state.legs[name];
   mustBeOpen(leg, leg.facts);
+  await mustNotBeAwaited(tx, swap, leg, deps.now());
   const was = destinationsOf(swap, name);
   const is =
     leg.funder === party ? { ...was, refund: destination } : { ...was, payout: destination };
@@ -115,6 +118,19 @@ function mustBeOpen(leg: Leg, facts: EscrowFacts): void {
   throw new ParleyError(
     'addresses_fixed',
     `leg ${leg.leg} is ${status}: its addresses are fixed from the first sight of its funding`,
+    { leg: leg.leg },
+  );
+}
+
+/** A funding that was handed to the chain a moment ago is as good as seen. */
+async function mustNotBeAwaited(tx: Tx, swap: Swap, leg: Leg, nowMs: number): Promise<void> {
+  const rows = await escrowsOfSwap(tx, swap.id);
+  const sentAt = rows.find((row) => row.address === leg.escrow)?.sent_at ?? null;
+  if (sentAt === null || nowMs - sentAt.getTime() > awaitedMs) return;
+  throw new ParleyError(
+    'addresses_fixed',
+    `a funding of leg ${leg.leg} was sent at ${sentAt.toISOString()}: its addresses are fixed ` +
+      `unless it is not seen within ${awaitedMs / 60_000} minutes`,
     { leg: leg.leg },
   );
 }

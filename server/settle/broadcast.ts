@@ -5,15 +5,15 @@ import type { ChainAdapter, ReadTransaction, Touch } from '../../chains/adapter.
 import { chainIdOfRaw } from '../../chains/evm/raw.ts';
 import type { Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { EscrowFacts } from '../../core/facts.ts';
-import { isFamily } from '../../core/families.ts';
+import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
-import { type EscrowRow, escrowAt } from '../db/escrows.ts';
-import { type Swap, swapById } from '../db/swaps.ts';
+import { type EscrowRow, escrowAt, noteSent } from '../db/escrows.ts';
+import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { escrowOfRow, within } from './escrows.ts';
-import { readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
+import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
+import { reconcile } from './reconcile.ts';
 import type { Freshness } from './take-up.ts';
 
 export type Broadcast = {
@@ -42,10 +42,15 @@ export async function broadcast(
   try {
     await within(signal, chain, fresh(adapter, signal));
     const transaction = await read();
+    const touched: Touched[] = [];
     for (const touch of transaction.touches) {
-      if (await alreadyDone(deps, adapter, transaction, touch, signal)) return { txid };
+      const found = await swapAt(deps, chain, touch);
+      if (found !== null) touched.push(found);
     }
-    return { txid: await within(signal, chain, adapter.broadcast(transaction, signal)) };
+    const isKnown = () => within(signal, chain, adapter.isKnown(transaction, signal));
+    if (touched.length > 0 && (await isKnown())) return { txid };
+    for (const each of touched) await passGates(deps, each, signal);
+    return { txid: await send(deps, adapter, transaction, touched, signal) };
   } catch (error) {
     throw named(error, chain, txid);
   }
@@ -84,77 +89,90 @@ function chainIdOf(adapter: ChainAdapter): number | null {
   return 'chainId' in adapter && typeof adapter.chainId === 'number' ? adapter.chainId : null;
 }
 
-/** Passes the gates of the escrow that is touched; true when this very transaction is there. */
-async function alreadyDone(
-  deps: Deps,
-  adapter: ChainAdapter,
-  { txid }: ReadTransaction,
-  touch: Touch,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const row = await escrowAt(deps.db, adapter.chain, touch.escrow);
+/** A transaction's business with an escrow of ours. */
+type Touched = { readonly touch: Touch; readonly row: EscrowRow; readonly swap: Swap };
+
+async function swapAt(deps: Deps, chain: ChainKey, touch: Touch): Promise<Touched | null> {
+  const row = await escrowAt(deps.db, chain, touch.escrow);
   const swap = row === null ? null : await swapById(deps.db, row.swap_id);
-  if (row === null || swap === null) return false;
+  return row === null || swap === null ? null : { touch, row, swap };
+}
+
+async function passGates(
+  deps: Deps,
+  { touch, row, swap }: Touched,
+  signal: AbortSignal,
+): Promise<void> {
   switch (touch.verb) {
-    case 'fund':
-      return passFund(deps, swap, row, txid, signal);
+    case 'fund': {
+      mustBeCurrent(swap, row);
+      const { state, clocks } = await readBothLegs(deps, swap, signal);
+      fundGate(state, row.leg, clocks);
+      await sourcesAgree(deps, swap, signal);
+      return;
+    }
     case 'claim': {
       if (touch.secret !== null) mustOpen(swap.state, touch.secret);
-      if (await isThere(adapter, swap, row, txid, signal)) return true;
       const { state, clocks } = await readForClaim(deps, swap, row.leg, signal);
       claimGate(state, row.leg, clocks);
-      if (state.secret === null) await sourcesAgree(deps, swap, signal);
-      return false;
+      if (state.secret === null) await mayReveal(deps, swap, escrowOfRow(swap, row), signal);
+      return;
     }
     case 'refund': {
-      if (await isThere(adapter, swap, row, txid, signal)) return true;
       const { state, clocks } = await readOneLeg(deps, swap, row.leg, signal);
       refundGate(state.legs[row.leg], row.terms.timelock, clocks);
-      return false;
     }
   }
 }
 
-async function passFund(
+/**
+ * Sends it, and looks at what it touched before the answer: a secret that was relayed is then
+ * known, and a leg whose funding is on its way no longer moves.
+ */
+async function send(
   deps: Deps,
-  swap: Swap,
-  row: EscrowRow,
-  txid: string,
+  adapter: ChainAdapter,
+  transaction: ReadTransaction,
+  touched: readonly Touched[],
   signal: AbortSignal,
-): Promise<boolean> {
-  const { escrow } = swap.state.legs[row.leg];
-  if (!isCurrent(swap, row)) {
-    throw new ParleyError(
-      'escrow_moved',
-      `leg ${row.leg} has moved from ${row.address} to ${escrow}: fund that one`,
-      { leg: row.leg, was: row.address, is: escrow },
+): Promise<string> {
+  const { chain } = adapter;
+  const fundings = touched.filter(({ touch }) => touch.verb === 'fund');
+  for (const each of fundings) await holdAddresses(deps, each);
+  let txid: string;
+  try {
+    txid = await within(signal, chain, adapter.broadcast(transaction, signal));
+  } catch (error) {
+    const refused = error instanceof ParleyError && error.kind === 'invalid';
+    for (const { row } of refused ? fundings : []) {
+      await noteSent(deps.db, { chain, address: row.address, at: null });
+    }
+    throw error;
+  }
+  for (const { swap } of touched) {
+    // It is sent: what is not seen now the follower sees.
+    await reconcile(deps, swap.id, { chains: [chain], signal }).catch((error: unknown) =>
+      deps.log.warn({ swapId: swap.id, err: error }, 'a sent transaction is not looked at yet'),
     );
   }
-  const { state, clocks } = await readBothLegs(deps, swap, signal);
-  if (shows(state.legs[row.leg].facts, txid)) return true;
-  fundGate(state, row.leg, clocks);
-  await sourcesAgree(deps, swap, signal);
-  return false;
+  return txid;
 }
 
-/** Whether the escrow, former or current, already shows this transaction. */
-async function isThere(
-  adapter: ChainAdapter,
-  swap: Swap,
-  row: EscrowRow,
-  txid: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const reading = adapter.readEscrow(escrowOfRow(swap, row), signal);
-  const facts = await within(signal, adapter.chain, reading);
-  if (swap.done) adapter.unwatch([row.address]);
-  return shows(facts, txid);
+/** From here on the leg does not move off the escrow while its funding is on its way. */
+async function holdAddresses(deps: Deps, { row, swap }: Touched): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const locked = await lockSwap(tx, swap.id);
+    if (locked !== null) mustBeCurrent(locked, row);
+    await noteSent(tx, { chain: row.chain, address: row.address, at: new Date(deps.now()) });
+  });
 }
 
-function isCurrent(swap: Swap, row: EscrowRow): boolean {
-  return swap.state.legs[row.leg].escrow === row.address;
-}
-
-function shows({ funded, claimed, refunded }: EscrowFacts, txid: string): boolean {
-  return [funded, claimed, refunded].some((each) => each?.txid === txid);
+function mustBeCurrent(swap: Swap, row: EscrowRow): void {
+  const { escrow } = swap.state.legs[row.leg];
+  if (escrow === row.address) return;
+  throw new ParleyError(
+    'escrow_moved',
+    `leg ${row.leg} has moved from ${row.address} to ${escrow}: fund that one`,
+    { leg: row.leg, was: row.address, is: escrow },
+  );
 }

@@ -21,7 +21,7 @@ import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg, within } from './escrows.ts';
-import { readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
+import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 
 /** A refund has no deadline of its own, but its fee estimate ages. */
@@ -81,10 +81,10 @@ export async function buildClaim(
   mustReceive(swap.state.legs[name], party);
   const { state, clocks } = await readForClaim(deps, swap, name, signal);
   claimGate(state, name, clocks);
-  if (state.secret === null) await sourcesAgree(deps, swap, signal);
   const leg = state.legs[name];
   const escrow = planned(swap, name);
   const adapter = adapterOf(deps, leg.chain);
+  if (state.secret === null) await mayReveal(deps, swap, escrow, signal);
   const building = adapter.buildClaim({ escrow, feeRateSatPerVbyte }, secret, signal);
   const material = await within(signal, leg.chain, building);
   const reveals = state.secret === null;

@@ -46,7 +46,7 @@ export async function createSwap(
     status: 'agreed',
     agreedAt,
     deadlines: times,
-    dueAt: times.initiatorFundBy + 1,
+    dueAt: times.expiresAt + 1,
     at,
   });
   const wallets = await walletsToPay(

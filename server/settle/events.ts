@@ -64,9 +64,8 @@ export function eventsBetween(before: Known, after: Known): SwapEvent[] {
   tell('counterpartyFunded', 'swap.funded', 'counterparty_funded');
   tell('revealed', 'secret.revealed', 'initiator_claimed');
   tell('settled', 'swap.settled', 'counterparty_claimed');
-  const refund: SwapStatus = is.half ? 'half_settled' : 'refunded';
-  tell('longRefunded', 'swap.refunded', refund);
-  tell('shortRefunded', 'swap.refunded', refund);
+  tell('longRefunded', 'swap.refunded', 'refunded');
+  tell('shortRefunded', 'swap.refunded', 'refunded');
   tell('half', 'swap.half_settled', 'half_settled');
   return events;
 }

@@ -178,8 +178,8 @@ test('a chain that hangs does not hold up the other, nor what time changes', asy
     text: `delete from escrows where swap_id = $1`,
     values: [unplanned.id],
   });
-  const { initiatorFundBy } = (await swapOf(unplanned)).deadlines;
-  world.deps.advance((initiatorFundBy + 1) * 1000 - world.deps.now());
+  const { expiresAt } = (await swapOf(unplanned)).deadlines;
+  world.deps.advance((expiresAt + 1) * 1000 - world.deps.now());
   await until(async () => (await swapOf(unplanned)).status === 'expired');
   await world.dev.time(1);
 });
@@ -191,8 +191,8 @@ test('a swap on a silent chain neither expires nor is forgotten', async (t) => {
   node.hang(/./);
   await fundLong(world, deal);
   await world.dev.mine(bitcoin, 3);
-  const { initiatorFundBy } = (await swapOf(deal)).deadlines;
-  world.deps.advance((initiatorFundBy + 1) * 1000 - world.deps.now());
+  const { expiresAt } = (await swapOf(deal)).deadlines;
+  world.deps.advance((expiresAt + 1) * 1000 - world.deps.now());
   await settlement.passDue();
   assert.equal((await swapOf(deal)).status, 'agreed');
   node.hang(null);

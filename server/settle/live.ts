@@ -1,34 +1,59 @@
 // What the chains show of a swap at this moment, read for one request before its gates are passed.
 // Nothing is stored: the follower finds the same by itself.
 
-import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import type { WatchedEscrow } from '../../chains/adapter.ts';
+import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
-import type { Clocks, SwapState } from '../../core/swap.ts';
+import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
+import { escrowsOfSwap } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
-import { currentEscrow, within } from './escrows.ts';
+import { currentEscrow, escrowOfRow, within } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 
 export type Live = { readonly state: SwapState; readonly clocks: Clocks };
 
-type Shown = { readonly facts: EscrowFacts; readonly clock: number };
+type Shown = { readonly facts: EscrowFacts; readonly strayed: boolean; readonly clock: number };
 
 async function readLeg(deps: Deps, swap: Swap, name: LegName, signal: AbortSignal): Promise<Shown> {
   const { chain } = swap.state.legs[name];
   const adapter = adapterOf(deps, chain);
   const escrow = currentEscrow(swap, name);
   const facts = escrow === null ? Promise.resolve(nothingSeen) : adapter.readEscrow(escrow, signal);
-  const [heads, read] = await within(signal, chain, Promise.all([adapter.heads(signal), facts]));
+  const [heads, read, former] = await within(
+    signal,
+    chain,
+    Promise.all([adapter.heads(signal), facts, readFormer(deps, swap, name, signal)]),
+  );
   // A read watches what it reads; a swap that has ended is no longer followed.
   if (swap.done && escrow !== null) adapter.unwatch([escrow.address]);
-  return { facts: read, clock: heads.clock };
+  return {
+    facts: read,
+    strayed: former.some((each) => holdsPayment(each, swap.state.legs[name].amount)),
+    clock: heads.clock,
+  };
+}
+
+/** The escrows that the leg moved off: as a rule none, at most 19. */
+async function readFormer(
+  deps: Deps,
+  swap: Swap,
+  name: LegName,
+  signal: AbortSignal,
+): Promise<EscrowFacts[]> {
+  if (swap.done || !swap.former.some(({ leg }) => leg === name)) return [];
+  const { chain, escrow } = swap.state.legs[name];
+  const adapter = adapterOf(deps, chain);
+  const rows = await escrowsOfSwap(deps.db, swap.id);
+  const former = rows.filter((row) => row.leg === name && row.address !== escrow);
+  return Promise.all(former.map((row) => adapter.readEscrow(escrowOfRow(swap, row), signal)));
 }
 
 function withShown(deps: Deps, swap: Swap, shown: Partial<Record<LegName, Shown>>): Live {
   const { legs, hashlock } = swap.state;
-  const a = { ...legs.a, facts: shown.a?.facts ?? legs.a.facts };
-  const b = { ...legs.b, facts: shown.b?.facts ?? legs.b.facts };
+  const a = withNews(legs.a, shown.a);
+  const b = withNews(legs.b, shown.b);
   const seen = [a.facts.secret, b.facts.secret].find((each) => each && opens(each, hashlock));
   const clocks: Clocks = {
     wall: Math.floor(deps.now() / 1000),
@@ -37,6 +62,10 @@ function withShown(deps: Deps, swap: Swap, shown: Partial<Record<LegName, Shown>
   };
   const secret = swap.state.secret ?? seen ?? null;
   return { state: { ...swap.state, legs: { a, b }, secret }, clocks };
+}
+
+function withNews(leg: Leg, shown: Shown | undefined): Leg {
+  return shown === undefined ? leg : { ...leg, facts: shown.facts, strayed: shown.strayed };
 }
 
 /** Both legs. Throws `chain_timeout` or `chain_unavailable` when either chain does not answer. */
@@ -62,6 +91,22 @@ export async function sourcesAgree(deps: Deps, swap: Swap, signal: AbortSignal):
       return agreeing ? within(signal, chain, agreeing) : undefined;
     }),
   );
+}
+
+/**
+ * Before a claim shows the secret: the sources agree, and the payout would arrive. A token that was
+ * paused since, or a receiver that was blocked, would burn the secret for nothing.
+ */
+export async function mayReveal(
+  deps: Deps,
+  swap: Swap,
+  escrow: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<void> {
+  await sourcesAgree(deps, swap, signal);
+  const { chain } = escrow.terms;
+  const trying = adapterOf(deps, chain).preflight(escrow.terms, 'payout', signal);
+  await within(signal, chain, trying);
 }
 
 /** One leg; of the other what was last stored. */

@@ -17,28 +17,28 @@ function look(
 }
 
 test('a swap expires after its funding deadline, when every escrow was looked at', () => {
-  assert.equal(look(['nothing', 'nothing'], 100).status, 'agreed');
-  assert.equal(look(['nothing', 'nothing'], 100).dueAt, 101);
-  assert.equal(look(['nothing', 'nothing'], 101).status, 'expired');
-  const partial = look(['nothing', 'nothing'], 101, { full: false });
+  assert.equal(look(['nothing', 'nothing'], 150).status, 'agreed');
+  assert.equal(look(['nothing', 'nothing'], 150).dueAt, 151);
+  assert.equal(look(['nothing', 'nothing'], 151).status, 'expired');
+  const partial = look(['nothing', 'nothing'], 151, { full: false });
   assert.deepEqual([partial.status, partial.state.lapsed], ['agreed', false]);
-  assert.equal(partial.dueAt, 101, 'and is due for a full look at once');
+  assert.equal(partial.dueAt, 151, 'and is due for a full look at once');
 });
 
 test('lapsed is for ever', () => {
-  const expired = look(['nothing', 'nothing'], 101);
+  const expired = look(['nothing', 'nothing'], 151);
   assert.equal(expired.state.lapsed, true);
-  const late = look(['funded', 'nothing'], 102, { before: expired.state });
+  const late = look(['funded', 'nothing'], 152, { before: expired.state });
   assert.deepEqual([late.status, late.state.lapsed], ['initiator_funded', true]);
   const back = look(['nothing', 'nothing'], 50, { before: late.state });
   assert.equal(back.status, 'expired');
 });
 
 test('a funding on its way holds the expiry off; when it vanishes the swap is due', () => {
-  const seen = look(['seen', 'nothing'], 101);
+  const seen = look(['seen', 'nothing'], 151);
   assert.deepEqual([seen.status, seen.dueAt], ['agreed', null]);
-  const gone = look(['nothing', 'nothing'], 102, { before: seen.state, full: false });
-  assert.ok(gone.dueAt !== null && gone.dueAt <= 102);
+  const gone = look(['nothing', 'nothing'], 152, { before: seen.state, full: false });
+  assert.ok(gone.dueAt !== null && gone.dueAt <= 152);
 });
 
 test('the secret is taken from any escrow, former ones too, and only if it opens', () => {
@@ -84,7 +84,7 @@ test('it is done when both legs ended and every escrow is empty, after a full lo
 });
 
 test('what was never funded is watched a while after its last timelock, and not for ever', () => {
-  const expired = look(['nothing', 'nothing'], 101);
+  const expired = look(['nothing', 'nothing'], 151);
   const until = 2_000 + lateWatchSeconds;
   assert.deepEqual([expired.done, expired.dueAt], [false, until]);
   const { state } = expired;

@@ -1,6 +1,6 @@
 // What a swap comes to, from what its escrows show: status, secret, and when to look again. Pure.
 
-import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
+import { type EscrowFacts, holdsPayment, legStatus, nothingSeen } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
 import { type SwapStatus, swapStatus } from '../../core/status.ts';
 import type { Leg, SwapState } from '../../core/swap.ts';
@@ -42,9 +42,9 @@ export function outcome(before: SwapState, look: Look): Outcome {
     before.secret ?? shown.find((each) => each !== null && opens(each, before.hashlock)) ?? null;
   const legs = { a: withFacts(before.legs.a, escrows), b: withFacts(before.legs.b, escrows) };
   const state: SwapState = { ...before, legs, secret };
-  const { initiatorFundBy } = before.deadlines;
+  const { expiresAt } = before.deadlines;
   // That nothing was funded in time is only known when both chains were asked after it.
-  const status = swapStatus(state, full ? wall : Math.min(wall, initiatorFundBy));
+  const status = swapStatus(state, full ? wall : Math.min(wall, expiresAt));
   const lapsed = before.lapsed || status === 'expired';
   const statuses = [legStatus(legs.a.facts), legStatus(legs.b.facts)];
   const ended = statuses.every((each) => each === 'claimed' || each === 'refunded');
@@ -55,13 +55,15 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const waits = untouched && !lapsed && status === 'agreed';
   const dueAt = () => {
     if (over) return full ? null : wall;
-    if (waits) return initiatorFundBy + 1;
+    if (waits) return expiresAt + 1;
     return empty ? quietAt : null;
   };
   return { state: { ...state, lapsed }, status, done: over && full, dueAt: dueAt() };
 }
 
 function withFacts(leg: Leg, escrows: readonly KnownEscrow[]): Leg {
-  const own = escrows.find((each) => each.leg === leg.leg && each.address === leg.escrow);
-  return { ...leg, facts: own?.facts ?? nothingSeen };
+  const ofLeg = escrows.filter((each) => each.leg === leg.leg);
+  const own = ofLeg.find((each) => each.address === leg.escrow);
+  const strayed = ofLeg.some((each) => each !== own && holdsPayment(each.facts, leg.amount));
+  return { ...leg, facts: own?.facts ?? nothingSeen, strayed };
 }

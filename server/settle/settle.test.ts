@@ -160,18 +160,18 @@ test('one leg claimed and the other refunded is half settled', async () => {
   assert.equal((await swapOf(deal)).status, 'half_settled');
   assert.deepEqual((await told(world, deal)).slice(2), [
     'secret.revealed initiator_claimed',
-    'swap.refunded half_settled',
+    'swap.refunded refunded',
     'swap.half_settled half_settled',
   ]);
 });
 
 test('a swap expires after its funding deadline and not before', async () => {
   const deal = await agree(world);
-  const { initiatorFundBy } = (await swapOf(deal)).deadlines;
+  const { initiatorFundBy, expiresAt } = (await swapOf(deal)).deadlines;
   await moveTo(world, initiatorFundBy - 60);
   await look(world);
   assert.equal((await swapOf(deal)).status, 'agreed');
-  await moveTo(world, initiatorFundBy);
+  await moveTo(world, expiresAt);
   await look(world);
   const expired = await swapOf(deal);
   assert.equal(expired.status, 'expired');
@@ -184,7 +184,7 @@ test('what is funded after expiry shows, may not go on, and is refunded', async 
   const deal = await agree(world);
   await give(world, deal);
   const before = await swapOf(deal);
-  await moveTo(world, before.deadlines.initiatorFundBy);
+  await moveTo(world, before.deadlines.expiresAt);
   await look(world);
   assert.equal((await swapOf(deal)).status, 'expired');
   const fund = await deal.initiator.post(`/v1/swaps/${deal.id}/legs/${deal.long}/fund`);

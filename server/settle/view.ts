@@ -47,6 +47,7 @@ export type SwapView = {
   legs: { a: LegView; b: LegView };
   deadlines: {
     initiatorFundBy: number;
+    expiresAt: number;
     counterpartyFundBy: number;
     revealBy: number;
     refundAt: { a: number; b: number };

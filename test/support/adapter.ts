@@ -73,6 +73,7 @@ export function stubAdapter(
     buildClaim: absent,
     buildRefund: absent,
     readSigned: absent,
+    isKnown: async () => false,
     broadcast: absent,
     checkAmount: async (_token, amount) => {
       if (amount < stubDust) {

@@ -125,6 +125,7 @@ create table swaps (
   lapsed boolean not null default false,
   agreed_at bigint not null,
   initiator_fund_by bigint not null,
+  expires_at bigint not null,
   counterparty_fund_by bigint not null,
   reveal_by bigint not null,
   -- When time alone next changes something (Unix seconds); null = only a chain event can.
@@ -175,6 +176,8 @@ create table escrows (
   created_xact xid8 not null default pg_current_xact_id(),
   -- No longer followed.
   done boolean not null default false,
+  -- When a funding of it was last handed to the chain: its leg does not move for a while.
+  sent_at timestamptz,
   primary key (chain, address)
 );
 create index escrows_by_swap on escrows (swap_id, leg);

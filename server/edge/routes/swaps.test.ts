@@ -330,6 +330,9 @@ test('a correction moves the escrow; the former one is followed and refunded', a
   assert.equal(paid.status, 'agreed');
   const former = [{ escrow: built.payTo, balance: String(deal.sats) }];
   assert.deepEqual(paid.legs[long].formerEscrows, former);
+  // One secret opens both: a second payment would be the counterparty's to take.
+  refused(await initiator.post(path), 409, 'former_escrow_funded');
+  assert.ok(paid.next.every(({ action }: { action: string }) => action === 'wait'));
   await moveTo(world, paid.legs[long].timelock);
   await look(world);
   const step = (await swapOf(deal)).next.find(

@@ -87,6 +87,7 @@ export const swapSchema = named(
       'Deadlines',
       Type.Object({
         initiatorFundBy: unixSeconds,
+        expiresAt: unixSeconds,
         counterpartyFundBy: unixSeconds,
         revealBy: unixSeconds,
         refundAt: Type.Object({ a: unixSeconds, b: unixSeconds }),

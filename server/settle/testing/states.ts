@@ -41,16 +41,18 @@ function legOf(name: 'a' | 'b', facts: EscrowFacts): Leg {
     refundPubkey: null,
     escrow: name,
     facts,
+    strayed: false,
   };
 }
 
-/** Leg `b` is long. Deadlines: fund by 100 and 200, reveal by 300, refunds from 1 000 and 2 000. */
+/** Leg `b` is long. Deadlines: fund by 100 and 200, expired after 150, reveal by 300, refunds from 1 000 and 2 000. */
 export function stateOf(long: Show, short: Show, more: Partial<SwapState> = {}): SwapState {
   return {
     hashlock: hashlockOf(secret),
     legs: { a: legOf('a', shows[short]), b: legOf('b', shows[long]) },
     deadlines: {
       initiatorFundBy: 100,
+      expiresAt: 150,
       counterpartyFundBy: 200,
       revealBy: 300,
       refundAt: { a: 1_000, b: 2_000 },

@@ -1,0 +1,164 @@
+// What a party that follows `next[]` is owed when the other side plays foul or a moment goes wrong,
+// on a real database and real chains.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { encodeFunctionData, parseAbi } from 'viem';
+import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
+import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { swapById } from '../db/swaps.ts';
+import {
+  addWallet,
+  agree,
+  bitcoin,
+  claimShort,
+  type Deal,
+  deepen,
+  fundBoth,
+  fundLong,
+  give,
+  look,
+  moveTo,
+  must,
+  newParty,
+  send,
+  signEvm,
+  signedPayment,
+  startWorld,
+  swapOf,
+  type World,
+} from './testing/world.ts';
+
+let world: World;
+before(async () => {
+  world = await startWorld();
+});
+after(() => world.close());
+
+const legPath = (deal: Deal, leg: string, verb: string) =>
+  `/v1/swaps/${deal.id}/legs/${leg}/${verb}`;
+
+/** The counterparty corrects its Bitcoin key, which moves the long leg's escrow. */
+async function correctKey(deal: Deal) {
+  const { counterparty } = deal;
+  const { pubkey } = await newParty(world);
+  const { p2wpkh: address } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
+  await addWallet(world, counterparty.accountId, { family: 'bitcoin', address, authorised: true });
+  return counterparty.post(`/v1/swaps/${deal.id}/address`, { chain: bitcoin, address: pubkey });
+}
+
+test('dust in a former escrow, which anyone could send, stops no swap', async () => {
+  const deal = await agree(world);
+  const { escrow } = (await swapOf(deal)).legs[deal.long];
+  must(await correctKey(deal));
+  await world.dev.faucet({ chain: bitcoin, address: escrow, amount: deal.sats / 100n - 1n });
+  await deepen(world);
+  const { next } = await swapOf(deal);
+  assert.equal(next[0].action, 'fund');
+  must(await deal.initiator.post(legPath(deal, deal.long, 'fund')));
+});
+
+test('a hundredth of the amount in a former escrow stops funding, at the broadcast too', async () => {
+  const deal = await agree(world);
+  const { escrow } = (await swapOf(deal)).legs[deal.long];
+  must(await correctKey(deal));
+  const built = must(await deal.initiator.post(legPath(deal, deal.long, 'fund')));
+  await world.dev.faucet({ chain: bitcoin, address: escrow, amount: deal.sats / 100n });
+  const { hex } = await signedPayment(world, built.payTo, deal.sats);
+  const sent = await send(deal.initiator, bitcoin, hex);
+  assert.deepEqual([sent.status, sent.code], [409, 'former_escrow_funded']);
+});
+
+test('a leg does not move once a funding of it was sent, even before a follower looked', async () => {
+  const deal = await agree(world);
+  await fundLong(world, deal);
+  const moved = await correctKey(deal);
+  assert.deepEqual([moved.status, moved.code], [409, 'addresses_fixed']);
+  assert.equal((await swapOf(deal)).legs[deal.long].status, 'seen');
+});
+
+test('a funding that a node refuses fixes nothing', async () => {
+  const deal = await agree(world);
+  const built = must(await deal.initiator.post(legPath(deal, deal.long, 'fund')));
+  const { hex } = await signedPayment(world, built.payTo, deal.sats);
+  // The same coins are spent elsewhere first.
+  const rival = await world.bitcoinRpc<{ vin: { txid: string; vout: number }[] }>(
+    'decoderawtransaction',
+    [hex],
+  );
+  const home = await world.faucetRpc<string>('getnewaddress');
+  const inputs = rival.vin.map(({ txid, vout }) => ({ txid, vout, sequence: 0xffffffff }));
+  const raw = await world.faucetRpc<string>('createrawtransaction', [inputs, [{ [home]: 0.001 }]]);
+  const other = await world.faucetRpc<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+  await world.bitcoinRpc('sendrawtransaction', [other.hex, 0]);
+  await world.dev.mine(bitcoin, 1);
+  const sent = await send(deal.initiator, bitcoin, hex);
+  assert.deepEqual([sent.status, sent.code], [400, 'refused_by_node']);
+  must(await correctKey(deal));
+});
+
+test('a secret that was relayed is known at once, and its claim is known bytes ever after', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  const { revealBy } = (await swapOf(deal)).deadlines;
+  const built = must(
+    await deal.initiator.post(legPath(deal, deal.short, 'claim'), { secret: deal.secret }),
+  );
+  const [signed] = await signEvm(world, deal.initiator.evmAccount, built);
+  const { txid } = must(await send(deal.initiator, 'evm', signed));
+  const stored = await swapById(world.deps.db, deal.id);
+  assert.equal(stored?.state.secret, deal.secret);
+  assert.equal(stored?.status, 'initiator_claimed');
+  await moveTo(world, revealBy + 60);
+  const again = await send(deal.initiator, 'evm', signed);
+  assert.deepEqual([again.status, again.body], [200, { txid }]);
+  const claim = { secret: deal.secret };
+  must(await deal.counterparty.post(legPath(deal, deal.long, 'claim'), claim));
+});
+
+test('a funding sent in time does not lapse its swap; the same bytes are 200 afterwards', async () => {
+  const deal = await agree(world);
+  const { initiatorFundBy, expiresAt } = (await swapOf(deal)).deadlines;
+  const built = must(await deal.initiator.post(legPath(deal, deal.long, 'fund')));
+  const { hex, txid } = await signedPayment(world, built.payTo, deal.sats);
+  await moveTo(world, initiatorFundBy - 10);
+  must(await send(deal.initiator, bitcoin, hex));
+  await moveTo(world, initiatorFundBy + 10);
+  assert.ok(initiatorFundBy + 10 < expiresAt);
+  const again = await send(deal.initiator, bitcoin, hex);
+  assert.deepEqual([again.status, again.body], [200, { txid }]);
+  await deepen(world);
+  await moveTo(world, expiresAt + 10);
+  await look(world);
+  assert.equal((await swapOf(deal)).status, 'initiator_funded');
+  await give(world, deal);
+  must(await deal.counterparty.post(legPath(deal, deal.short, 'fund')));
+});
+
+test('no secret is revealed for a payout that would fail', async () => {
+  const deal = await agree(world, { asset: world.assets.hostile.get('FEE')! });
+  const setFee = (bps: bigint) =>
+    encodeFunctionData({
+      abi: parseAbi(['function setFee(uint256 bps)']),
+      functionName: 'setFee',
+      args: [bps],
+    });
+  const tell = async (bps: bigint) => {
+    const to = deal.asset.address as `0x${string}`;
+    const call = { to, data: setFee(bps), value: '0x0' as const };
+    const material = { chainId: world.infos.evm.chainId ?? 0, txs: [call] };
+    const [raw] = await signEvm(world, deal.initiator.evmAccount, material);
+    must(await send(deal.initiator, 'evm', raw));
+    await deepen(world, 1);
+  };
+  await give(world, deal);
+  await tell(0n);
+  await fundBoth(world, deal);
+  await tell(10_000n);
+  const path = legPath(deal, deal.short, 'claim');
+  const refusedBuild = await deal.initiator.post(path, { secret: deal.secret });
+  assert.deepEqual([refusedBuild.status, refusedBuild.code], [409, 'payout_would_fail']);
+  await tell(0n);
+  await claimShort(world, deal);
+  assert.equal((await swapById(world.deps.db, deal.id))?.state.secret, deal.secret);
+});
