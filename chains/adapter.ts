@@ -110,9 +110,15 @@ export type ChainAdapter = {
   readSigned(signed: Signed, signal: AbortSignal): Promise<ReadTransaction>;
   /**
    * Sends it. Bytes already known or mined give the same txid again. Throws `refused_by_node`
-   * with the node's own words.
+   * with the node's own words. Once the node has it, a secret in it is public: `readEscrow` shows
+   * it at once and the next `changes` names its escrows.
    */
   broadcast(transaction: ReadTransaction, signal: AbortSignal): Promise<string>;
+  /**
+   * Whether the chain or its mempool has these very bytes, as far as its source can tell: sending
+   * them again then changes nothing.
+   */
+  isKnown(transaction: ReadTransaction, signal: AbortSignal): Promise<boolean>;
 
   /** Refuses amounts that could not be claimed (`amount_too_small`): dust, fee above value. */
   checkAmount(token: string | null, amount: bigint, signal: AbortSignal): Promise<void>;

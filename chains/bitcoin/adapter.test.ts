@@ -6,10 +6,13 @@ import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../material.ts';
 import { bitcoinAdapter } from './adapter.ts';
+import type { BitcoinBackend } from './backend.ts';
+import { coreBackend } from './core-backend.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
 import { buildSpend } from './plan.ts';
 import { parseTx } from './raw-transaction.ts';
 import { type Regtest, startRegtest } from './testing/regtest.ts';
+import { withoutTxindex } from './testing/servers.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
 
 const signal = () => AbortSignal.timeout(30_000);
@@ -271,6 +274,62 @@ describe('readSigned and broadcast', () => {
     await node.mine(2);
     const stranger = newAdapter();
     assert.equal(await stranger.broadcast({ txid, raw: hex, touches }, signal()), txid, 'mined');
+  });
+
+  it('know bytes in the mempool and in a block, with txindex and without, and no others', async () => {
+    const plain = await withoutTxindex(node.rpcUrl, node.rpc);
+    const bare = bitcoinAdapter({
+      chain: 'bitcoin',
+      network: 'regtest',
+      source: { coreUrl: plain.url },
+      now: node.now,
+    });
+    try {
+      const swap = newSwap();
+      await fund(swap);
+      await node.mine(1);
+      await read(swap, bare);
+      const claim = await claimOf(swap);
+      // The same txid: it does not commit to the witness.
+      const other = { ...claim, raw: claim.raw.replace(swap.secret, 'ab'.repeat(32)) };
+      assert.equal(parseTx(other.raw).txid(), claim.txid);
+      const knowing = (by: ChainAdapter) =>
+        Promise.all([by.isKnown(claim, signal()), by.isKnown(other, signal())]);
+      for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [false, false]);
+      await adapter.broadcast(claim, signal());
+      for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
+      // A node that has the id already takes them without a word: nothing of them may be believed.
+      assert.equal(await bare.broadcast(other, signal()), claim.txid);
+      const shown = await read(swap, bare);
+      assert.deepEqual([shown.claimed?.txid, shown.refunded], [claim.txid, null]);
+      await node.mine(3);
+      for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
+    } finally {
+      await plain.close();
+    }
+  });
+
+  it('make the secret of a claim public at once, also before the mempool shows it', async () => {
+    const core = coreBackend({ url: node.rpcUrl, network: bitcoinNetworks.regtest, now: node.now });
+    const backend: BitcoinBackend = {
+      ...core,
+      mempool: async ({ unmined }, limit) => {
+        const { hash: tipHash } = await core.tip(limit);
+        return { transactions: [], gone: [...unmined], tipHash };
+      },
+    };
+    const source = { backend };
+    const blind = bitcoinAdapter({ chain: 'bitcoin', network: 'regtest', source, now: node.now });
+    const swap = newSwap();
+    await fund(swap);
+    await node.mine(2);
+    const claim = await claimOf(swap, null, blind);
+    await blind.changes(signal());
+    assert.deepEqual((await blind.changes(signal())).touched, []);
+    assert.equal((await read(swap, blind)).secret, null, 'only read');
+    await blind.broadcast(claim, signal());
+    assert.equal((await read(swap, blind)).secret, swap.secret);
+    assert.deepEqual((await blind.changes(signal())).touched, [swap.escrow.address]);
   });
 
   it('refuse malformed bytes, and keep the words of the node', async () => {

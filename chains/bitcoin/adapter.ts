@@ -151,6 +151,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     buildRefund: (input, signal) => buildRefund(context, input, signal),
     readSigned: async (signed) => readSigned(context, signed),
     broadcast: (transaction, signal) => broadcast(context, transaction, signal),
+    isKnown: (transaction, signal) => isKnown(context, transaction, signal),
     checkAmount: (token, amount, signal) => checkAmount(context, token, amount, signal),
     close: async () => {},
   };
@@ -303,9 +304,21 @@ async function broadcast(
   const { txid, raw } = transaction;
   if (index.records.get(txid)?.height != null) return txid;
   await backend.send(raw, txid, signal);
-  // The node took it, so a secret in it is public from now on.
-  applyTransaction(index, parseTx(raw), null);
+  // The node took it, so a secret in it is public from now on. A node that has the same txid with
+  // another witness takes these bytes without a word and keeps its own.
+  const kept = await backend.rawOf(txid, null, signal).catch(() => null);
+  applyTransaction(index, parseTx(kept ?? raw), null);
   return txid;
+}
+
+/** By the bytes: a txid leaves the witness out, and with it the secret. */
+async function isKnown(
+  { follower: { index, backend } }: Context,
+  { txid, raw }: ReadTransaction,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const height = index.records.get(txid)?.height ?? null;
+  return (await backend.rawOf(txid, height, signal)) === raw;
 }
 
 async function checkAmount(

@@ -52,8 +52,11 @@ export type BitcoinBackend = {
   feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | null>;
   /** An unconfirmed transaction's fee and size; null when it is not in the mempool. */
   mempoolEntry(txid: string, signal: AbortSignal): Promise<Conflict | null>;
-  /** Whether a transaction is in the mempool or a block, as far as the source can tell. */
-  isKnown(txid: string, signal: AbortSignal): Promise<boolean>;
+  /**
+   * The bytes of a transaction in the mempool or a block, as hex; null when the source has none.
+   * `height` is that of its block where it is known: some sources find mined ones only by that.
+   */
+  rawOf(txid: string, height: number | null, signal: AbortSignal): Promise<string | null>;
   /** Throws `refused_by_node` with the node's words. Known bytes are no refusal. */
   send(rawHex: string, txid: string, signal: AbortSignal): Promise<void>;
 };

@@ -71,7 +71,7 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(rpc, at, signal),
     mempoolEntry: (txid, signal) => mempoolEntry(rpc, txid, signal),
-    isKnown: (txid, signal) => isKnown(rpc, txid, signal),
+    rawOf: (txid, height, signal) => rawOf(rpc, txid, height, signal),
     send: (rawHex, txid, signal) => send(rpc, rawHex, txid, signal),
   };
 }
@@ -238,15 +238,37 @@ async function mempoolEntry(
   }
 }
 
-/** Mined ones only where the node keeps a txindex; the adapter knows those it watched itself. */
-async function isKnown(rpc: CoreRpc, txid: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await rpc.call('getrawtransaction', [txid], signal);
-    return true;
-  } catch (error) {
-    if (error instanceof RpcRefusal) return false;
-    throw error;
-  }
+/**
+ * Without a txindex the node finds a mined one only by its block: the one at `height`, else the one
+ * that its first output is unspent in.
+ */
+async function rawOf(
+  rpc: CoreRpc,
+  txid: string,
+  height: number | null,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const ask = <T>(method: string, params: readonly unknown[]): Promise<T | null> =>
+    rpc.call<T>(method, params, signal).catch((error: unknown) => {
+      if (error instanceof RpcRefusal) return null;
+      throw error;
+    });
+  const found = await ask<string>('getrawtransaction', [txid]);
+  if (found !== null) return found;
+  const block =
+    height === null ? await blockOfOutput(ask, txid) : await blockHash(rpc, height, signal);
+  return block === null ? null : ask<string>('getrawtransaction', [txid, false, block]);
+}
+
+type Ask = <T>(method: string, params: readonly unknown[]) => Promise<T | null>;
+type Output = { bestblock: string; confirmations: number };
+
+async function blockOfOutput(ask: Ask, txid: string): Promise<string | null> {
+  const output = await ask<Output>('gettxout', [txid, 0, false]);
+  if (output === null) return null;
+  const best = await ask<{ height: number }>('getblockheader', [output.bestblock]);
+  if (best === null) return null;
+  return ask<string>('getblockhash', [best.height - output.confirmations + 1]);
 }
 
 /** RPC_VERIFY_ALREADY_IN_UTXO_SET: mined already. */
@@ -257,7 +279,9 @@ async function send(rpc: CoreRpc, rawHex: string, txid: string, signal: AbortSig
     await rpc.call('sendrawtransaction', [rawHex], signal);
   } catch (error) {
     if (!(error instanceof RpcRefusal)) throw error;
-    if (error.code === alreadyMined || (await isKnown(rpc, txid, signal))) return;
+    // The txid leaves the witness out: other bytes of the same id are not the ones it has.
+    const there = await rawOf(rpc, txid, null, signal);
+    if (there === rawHex || (there === null && error.code === alreadyMined)) return;
     throw refused(error);
   }
 }

@@ -59,7 +59,7 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
     mempoolEntry: (txid, signal) => mempoolEntry(get, txid, signal),
-    isKnown: async (txid, signal) => (await get(`/tx/${txid}/status`, signal)) !== null,
+    rawOf: (txid, _height, signal) => rawOf(get, txid, signal),
     send: (raw, txid, signal) => send({ base, limits, get }, raw, txid, signal),
   };
 }
@@ -198,6 +198,11 @@ async function mempoolEntry(get: Get, txid: string, signal: AbortSignal): Promis
   return { txid, vsize: Math.ceil(weight / 4), feeSats, withDescendantsFeeSats: feeSats };
 }
 
+async function rawOf(get: Get, txid: string, signal: AbortSignal): Promise<string | null> {
+  const body = await get(`/tx/${txid}/hex`, signal);
+  return body === null ? null : text(body);
+}
+
 async function send(
   server: { readonly base: string; readonly limits: HttpLimits; readonly get: Get },
   raw: string,
@@ -211,7 +216,8 @@ async function send(
   if (status === 200 || status >= 500 || status === 401) {
     throw unavailable(esploraName, `it answered HTTP ${status} without the txid`);
   }
-  if ((await server.get(`/tx/${txid}/status`, signal)) !== null) return;
+  // The txid leaves the witness out: other bytes of the same id are not the ones it has.
+  if ((await rawOf(server.get, txid, signal)) === raw) return;
   const words = text(body).slice(0, 300);
   const sentence = `the ${esploraName} refused the transaction: ${words}`;
   throw new ParleyError('refused_by_node', sentence, { status });

@@ -48,8 +48,12 @@ describe('an Esplora server', () => {
     const input = { escrow: swap.escrow, feeRateSatPerVbyte: null };
     const material = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
     const claim = await adapter.readSigned(signed(material, swap.claimer, swap.secret), signal());
+    assert.equal(await adapter.isKnown(claim, signal()), false);
     assert.equal(await adapter.broadcast(claim, signal()), claim.txid);
     assert.equal(await adapter.broadcast(claim, signal()), claim.txid, 'known');
+    assert.equal(await adapter.isKnown(claim, signal()), true);
+    const other = { ...claim, raw: claim.raw.replace(swap.secret, 'ab'.repeat(32)) };
+    assert.equal(await adapter.isKnown(other, signal()), false, 'of the same txid');
     await adapter.changes(signal());
     const again = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
     assert.ok(BigInt(again.feeSats) > BigInt(material.feeSats), 'a replacement pays more');

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { legStatus, nothingSeen } from '../../core/facts.ts';
 import type { EvmMaterial } from '../material.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
-import { evmDeployment, fundCalls, materialProblems } from './plan.ts';
+import { claimCall, evmDeployment, fundCalls, materialProblems } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { accounts, send, startAnvil, type TestChain } from './testing/anvil.ts';
-import { hangingNode } from './testing/nodes.ts';
+import { hangingNode, lyingNode } from './testing/nodes.ts';
 import {
+  anyone,
   claim,
   deployToken,
   fund,
@@ -189,6 +191,81 @@ test('a signed transaction is read, sent, and sent again with the same txid', as
   const foreign = await sign(call, 31_338);
   const refused = adapter.readSigned(foreign, signal());
   await assert.rejects(refused, refuses('bad_transaction', /31338.*31337/));
+});
+
+/** Signed by `from`, ready to be sent. */
+async function signedBy(
+  from: Pick<typeof funder, 'address' | 'signTransaction'>,
+  call: { to: string; data: string; value?: string },
+) {
+  return from.signTransaction({
+    to: call.to as Hex,
+    data: call.data as Hex,
+    value: BigInt(call.value ?? 0),
+    chainId: 31_337,
+    nonce: await chain.client.getTransactionCount({ address: from.address }),
+    gas: 300_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 1n,
+  });
+}
+
+test('a secret that was broadcast is known at once, with a pending block and without', async () => {
+  const silent = await lyingNode(chain.rpcUrl, ({ method, params }, forward) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'pending' ? { result: null } : forward(),
+  );
+  await chain.client.setAutomine(false);
+  try {
+    for (const url of [chain.rpcUrl, silent.url]) {
+      await chain.client.setAutomine(true);
+      const adapter = adapterOf({ rpcUrls: [url] });
+      const leg = await newLeg(chain);
+      await fund(chain, leg);
+      adapter.watch([leg.escrow]);
+      await adapter.changes(signal());
+      assert.deepEqual((await adapter.changes(signal())).touched, []);
+      await chain.client.setAutomine(false);
+      const raw = await signedBy(anyone, claimCall(leg.terms, evmDeployment, leg.secret));
+      const read = await adapter.readSigned(raw, signal());
+      assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null, 'only read');
+      await adapter.broadcast(read, signal());
+      assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
+      assert.deepEqual((await adapter.changes(signal())).touched, [leg.escrow.address]);
+    }
+  } finally {
+    await chain.client.setAutomine(true);
+    await mine();
+    await silent.stop();
+  }
+});
+
+test('a secret in bytes that the node refuses stays unknown', async () => {
+  const adapter = adapterOf();
+  const leg = await newLeg(chain);
+  adapter.watch([leg.escrow]);
+  const poor = privateKeyToAccount(`0x${'17'.repeat(32)}`);
+  const raw = await signedBy(poor, claimCall(leg.terms, evmDeployment, leg.secret));
+  const read = await adapter.readSigned(raw, signal());
+  await assert.rejects(adapter.broadcast(read, signal()), refuses('refused_by_node'));
+  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null);
+});
+
+test('bytes are known while they wait and once they are mined, and others are not', async () => {
+  const adapter = adapterOf();
+  const call = { to: receiver.address, data: '0x' };
+  const read = await adapter.readSigned(await signedBy(anyone, call), signal());
+  assert.equal(await adapter.isKnown(read, signal()), false);
+  await chain.client.setAutomine(false);
+  try {
+    await adapter.broadcast(read, signal());
+    assert.equal(await adapter.isKnown(read, signal()), true, 'waiting');
+  } finally {
+    await chain.client.setAutomine(true);
+  }
+  await mine(3);
+  assert.equal(await adapter.isKnown(read, signal()), true, 'mined');
+  const next = await adapter.readSigned(await signedBy(anyone, call), signal());
+  assert.equal(await adapter.isKnown(next, signal()), false, 'the same again, signed anew');
 });
 
 test("the node's own refusal is answered with its words", async () => {

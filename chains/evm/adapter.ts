@@ -29,10 +29,10 @@ import {
 } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import { preflight } from './preflight.ts';
-import { readRaw } from './raw.ts';
+import { calldataOf, readRaw } from './raw.ts';
 import { readEscrow } from './read.ts';
 import { type Rpc, RpcError, type RpcOptions, rpcClient } from './rpc.ts';
-import { forget, type Logger, remember, type Watch } from './watch.ts';
+import { forget, type Logger, remember, touchesOf, type Watch } from './watch.ts';
 
 export type EvmAdapterOptions = {
   /** The chain's name, such as `ethereum`. */
@@ -119,6 +119,10 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     broadcast: opened((transaction: ReadTransaction, signal) =>
       broadcast(watch, transaction, signal),
     ),
+    // The id is a hash over all bytes, the signature included.
+    isKnown: opened(async ({ txid }: ReadTransaction, signal) => {
+      return (await txOf(rpc, txid, signal)) !== null;
+    }),
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, options.claimGas ?? defaultClaimGas, signal),
     ),
@@ -254,18 +258,29 @@ async function readSigned(watch: Watch, chainId: number, signed: Signed): Promis
 const alreadyKnown = /already (known|imported|exists)|known transaction/i;
 
 async function broadcast(
+  watch: Watch,
+  transaction: ReadTransaction,
+  signal: AbortSignal,
+): Promise<string> {
+  const { raw, txid } = transaction;
+  await send(watch, transaction, signal);
+  // The node has it, so a secret in it is public from now on, pending block or not.
+  for (const [address] of touchesOf(watch, calldataOf(raw))) watch.owed.add(address);
+  return txid;
+}
+
+async function send(
   { rpc, chain }: Watch,
   { raw, txid }: ReadTransaction,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<void> {
   try {
     await rpc.call('eth_sendRawTransaction', [raw], signal);
-    return txid;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    if (alreadyKnown.test(error.message)) return txid;
+    if (alreadyKnown.test(error.message)) return;
     // A nonce that is too low is also what a node says of the very transaction it has mined.
-    if ((await txOf(rpc, txid, signal)) !== null) return txid;
+    if ((await txOf(rpc, txid, signal)) !== null) return;
     throw new ParleyError(
       'refused_by_node',
       `the ${chain} node refused the transaction: ${error.message}`,

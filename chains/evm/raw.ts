@@ -1,7 +1,7 @@
 // Signed EVM transactions, read before they are sent. Pure but for recovering the sender.
 
 import { type Hex, recoverTransactionAddress, type TransactionSerialized } from 'viem';
-import { keccak256, parseTransaction } from 'viem/utils';
+import { getAddress, keccak256, parseTransaction } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import type { Signed } from '../material.ts';
 
@@ -64,4 +64,10 @@ export async function readRaw(signed: Signed): Promise<RawTransaction> {
     throw bad('its signature belongs to no key', cause);
   }
   return { raw, txid: keccak256(raw), chainId, from, to: to ?? null, data: data ?? '0x' };
+}
+
+/** Where signed bytes go and what they carry there. Throws `bad_transaction`. */
+export function calldataOf(signed: Signed): { to: string | null; input: string } {
+  const { to, data } = parse(rawHex(signed));
+  return { to: to ? getAddress(to) : null, input: data ?? '0x' };
 }

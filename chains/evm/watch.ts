@@ -122,7 +122,7 @@ function secretsIn(watch: Watch, input: string): void {
 }
 
 /** What a transaction, mined or not, failed or not, does or tries to do to watched escrows. */
-export function touchesOf(watch: Watch, tx: Tx): Map<string, Verb | null> {
+export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
   const touched = new Map<string, Verb | null>();
   if (tx.to !== null && watch.known.has(tx.to)) {
     touched.set(tx.to, null);

@@ -50,6 +50,34 @@ export function dripServer(): Promise<TestServer> {
   return listening(server, new Set());
 }
 
+type Call = { id?: unknown; method: string; params?: unknown[] };
+type Reply = { id?: unknown; result: unknown; error: unknown };
+
+/** Stands before a Core node and does as one without txindex: mined ones only by their block. */
+export async function withoutTxindex(rpcUrl: string, rpc: Rpc): Promise<TestServer> {
+  const { username, password, origin } = new URL(rpcUrl);
+  const authorization = `Basic ${btoa(`${username}:${password}`)}`;
+  const headers = { authorization, 'content-type': 'application/json' };
+  const unindexed = async ({ method, params = [] }: Call): Promise<boolean> => {
+    if (method !== 'getrawtransaction' || params[2] !== undefined) return false;
+    return !(await rpc<string[]>('getrawmempool')).includes(String(params[0]));
+  };
+  const answerOne = async (call: Call): Promise<Reply> => {
+    const error = { code: -5, message: 'No such mempool transaction. Use -txindex' };
+    if (await unindexed(call)) return { id: call.id, result: null, error };
+    const real = await fetch(origin, { method: 'POST', headers, body: JSON.stringify(call) });
+    return (await real.json()) as Reply;
+  };
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += String(part);
+    const asked = JSON.parse(text) as Call | Call[];
+    const answers = Array.isArray(asked) ? Promise.all(asked.map(answerOne)) : answerOne(asked);
+    response.end(JSON.stringify(await answers));
+  });
+  return listening(server, new Set());
+}
+
 type CoreTx = {
   txid: string;
   weight: number;
@@ -104,6 +132,9 @@ async function answer(rpc: Rpc, request: IncomingMessage): Promise<[number, stri
     return json(header);
   }
   if (first === 'fee-estimates') return json({ 1: 12, 2: 10, 3: 8, 6: 5, 144: 1 });
+  if (first === 'tx' && third === 'hex') {
+    return [200, await rpc<string>('getrawtransaction', [second])];
+  }
   if (first === 'tx') {
     const found = await transaction(rpc, second);
     return json(third === 'status' ? esploraTx(found).status : esploraTx(found));
