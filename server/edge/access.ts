@@ -7,7 +7,7 @@ import type { Scope } from '../scopes.ts';
 import { type Caller, type Keys, keyOf } from './auth.ts';
 import { type Budgets, type Spent, windowSeconds } from './budgets.ts';
 import { type HttpCode, HttpError, httpRefusal, sendRefusal } from './errors.ts';
-import type { RouteTable } from './routeTable.ts';
+import type { RouteTable } from './route-table.ts';
 
 /** Declared by a route in its config. */
 export type Access = {
@@ -52,6 +52,7 @@ export function createGate(state: GateState): Gate {
     reply.headers(baseHeaders);
     const visit = { state, request, reply, done };
     if (state.closing) return shuttingDown(visit);
+    if (breaksHttp(request)) return broken(visit);
     if (request.is404) return unknownRoute(visit);
     const { access } = request.routeOptions.config;
     if (access === undefined) return done();
@@ -75,6 +76,24 @@ function shuttingDown(visit: Visit) {
   if (isV1(request)) setBudgetHeaders(reply, state.budgets.spendClient(request.ip));
   const headers = { 'retry-after': '5', connection: 'close' };
   refuse(visit, 'shutting_down', 'the server is shutting down', headers);
+}
+
+/** Rules of HTTP that the server under this leaves to us, so that its answers are like all others. */
+function breaksHttp({ raw, headers }: FastifyRequest): boolean {
+  return (raw.httpVersion === '1.1' && headers.host === undefined) || expectsMore(headers.expect);
+}
+
+function expectsMore(expect: string | undefined): boolean {
+  return expect !== undefined && !/^100-continue$/i.test(expect);
+}
+
+function broken(visit: Visit) {
+  const { state, request, reply } = visit;
+  setBudgetHeaders(reply, state.budgets.spendClient(request.ip));
+  if (expectsMore(request.headers.expect)) {
+    return refuse(visit, 'expectation_failed', 'the header Expect may only be 100-continue');
+  }
+  refuse(visit, 'bad_header', 'the header Host is missing');
 }
 
 function unknownRoute(visit: Visit) {

@@ -252,6 +252,30 @@ test('bytes that are not HTTP, and headers that are too large, get a JSON answer
   }
 });
 
+test('HTTP/1.1 without Host is 400, an unknown expectation 417, both in JSON with a code', async () => {
+  const own = await startEdge();
+  try {
+    await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = own.app.server.address() as AddressInfo;
+    const get = (head: string) =>
+      exchange(port, `GET /v1/keys/nonce ${head}connection: close\r\n\r\n`);
+    const json = (status: number, code: string) =>
+      new RegExp(
+        `^HTTP/1\\.1 ${status} [\\s\\S]*x-parley-error: ${code}\r[\\s\\S]*\\{"error":"[^"]+"\\}$`,
+        'i',
+      );
+    assert.match(await get('HTTP/1.1\r\n'), json(400, 'bad_header'));
+    assert.match(
+      await get('HTTP/1.1\r\nhost: x\r\nexpect: cake\r\n'),
+      json(417, 'expectation_failed'),
+    );
+    assert.match(await get('HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n'), / 200 OK/);
+    assert.match(await get('HTTP/1.0\r\n'), / 200 OK/);
+  } finally {
+    await own.close();
+  }
+});
+
 test('a shutdown lets a running request end and answers 503 to one behind it', async () => {
   const own = await startEdge();
   const held = Promise.withResolvers<void>();

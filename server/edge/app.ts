@@ -8,6 +8,7 @@ import { bodyLimitBytes, parseBody } from './body.ts';
 import { type Budgets, createBudgets } from './budgets.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import type { Operation } from './operations.ts';
+import { createRouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerDocs } from './routes/docs.ts';
 import { registerKeys } from './routes/keys.ts';
@@ -17,7 +18,6 @@ import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWallets } from './routes/wallets.ts';
-import { createRouteTable } from './routeTable.ts';
 
 // Longest a client may take to send its headers and its body.
 const headersTimeoutMs = 15_000;
@@ -74,7 +74,8 @@ export async function buildApp(
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    http: { headersTimeout: headersTimeoutMs },
+    // A request without Host is refused by the gate: node's own answer has no body.
+    http: { headersTimeout: headersTimeoutMs, requireHostHeader: false },
     // The gate answers in our own words instead.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -102,6 +103,8 @@ export async function buildApp(
     for (const each of [method].flat()) routes.add(each, url);
   });
   app.addHook('onRequest', createGate(state));
+  // What a client expects beyond 100-continue is refused by the gate too.
+  app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
   let sweeping: NodeJS.Timeout | undefined;
   app.addHook('preClose', async () => {
     state.closing = true;

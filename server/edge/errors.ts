@@ -19,6 +19,7 @@ export const httpCodes = {
   still_running: 409,
   body_too_large: 413,
   not_json: 415,
+  expectation_failed: 417,
   key_reused: 422,
   rate_limited: 429,
   account_rate_limited: 429,
