@@ -30,7 +30,7 @@ import {
   proxyInitCode,
 } from './artifacts/abi.ts';
 import { deployContracts } from './deploy.ts';
-import { deployDevTokens } from './devTokens.ts';
+import { deployDevTokens } from './dev-tokens.ts';
 
 const funder = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80', // anvil's first

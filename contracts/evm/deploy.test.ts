@@ -10,7 +10,7 @@ import { withAnvil } from './anvil.ts';
 import { deployment } from './artifacts/abi.ts';
 import { DeploymentError } from './create2.ts';
 import { deployContracts, verifyDeployment } from './deploy.ts';
-import { deployDevTokens, pinnedDevTokens } from './devTokens.ts';
+import { deployDevTokens, pinnedDevTokens } from './dev-tokens.ts';
 
 // anvil's first and public account
 const privateKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';

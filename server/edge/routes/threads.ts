@@ -10,7 +10,7 @@ import { isUuid } from '../../ids.ts';
 import { accept } from '../../market/agreement.ts';
 import { bookWriting } from '../../market/book.ts';
 import { threadsPage } from '../../market/bounds.ts';
-import { createGroupedQuotes } from '../../market/groupedQuotes.ts';
+import { createGroupedQuotes } from '../../market/grouped-quotes.ts';
 import { createPrepareQuote, type Quoted, quote } from '../../market/quotes.ts';
 import { unknownRfq } from '../../market/rfqs.ts';
 import { preparePropose, propose, readThread, unknownThread } from '../../market/threads.ts';

@@ -6,7 +6,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { mostThreads } from './bounds.ts';
-import { createGroupedQuotes } from './groupedQuotes.ts';
+import { createGroupedQuotes } from './grouped-quotes.ts';
 
 let market: TestMarket;
 let taker: Trader;
