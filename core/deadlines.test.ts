@@ -48,7 +48,9 @@ test('every inequality of the deadline engine holds for every pair of policies',
       const { settleSeconds, outageSeconds } = sp.normal;
       assert.ok(s.shortTimelock - s.revealBy >= settleSeconds + outageSeconds + sp.signSeconds);
       assert.ok(s.shortTimelock >= sp.floorSeconds && s.longTimelock >= lp.floorSeconds);
-      const after = sp.lateClaimSeconds + react + lp.normal.settleSeconds + lp.normal.outageSeconds;
+      const detect = Math.max(sp.detectSeconds, lp.detectSeconds);
+      const after =
+        sp.lateClaimSeconds + detect + react + lp.normal.settleSeconds + lp.normal.outageSeconds;
       assert.ok(s.longTimelock - s.shortTimelock >= after);
       const least = s.initiatorFundBy === react;
       assert.ok(s.shortTimelock === sp.floorSeconds || least, 'no longer than it must be');

@@ -53,14 +53,6 @@ export function otherLeg(leg: LegName): LegName {
   return leg === 'a' ? 'b' : 'a';
 }
 
-export function otherParty(party: Party): Party {
-  return party === 'maker' ? 'taker' : 'maker';
-}
-
-export function otherRole(role: Role): Role {
-  return role === 'initiator' ? 'counterparty' : 'initiator';
-}
-
 export function funderOf(leg: LegName): Party {
   return leg === 'a' ? 'maker' : 'taker';
 }

@@ -1,4 +1,5 @@
-// `npm test`: types, lint, contracts (their artifacts and gas too), then every *.test.ts on real PostgreSQL and real chains.
+// `npm test`: types, lint, contracts (their artifacts and gas too), then every *.test.ts on real
+// PostgreSQL and real chains.
 // Prints each part, then one closing line of counts. A skipped test fails the run: what is not
 // run must be heard of. `npm test -- core chains/evm` runs the tests below those folders only.
 

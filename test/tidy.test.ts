@@ -45,8 +45,10 @@ const impure = new RegExp(
     .map((each) => each.source)
     .join('|'),
 );
+/** What may open a function at the top of a file: its head may go over several lines. */
 const functionStart =
-  /^(?:export )?(?:default )?(?:async )?function\b|^(?:export )?const \w+.*=>\s*\{$/;
+  /^(?:export )?(?:default )?(?:async )?function\b|^(?:export )?const \w+|^test\(/;
+const functionHead = /^(?:export )?(?:default )?(?:async )?function\b|=>\s*\{$/;
 
 function importsOf(text: string): string[] {
   const found = text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g);
@@ -101,14 +103,17 @@ export function purity(file: string, text: string): string[] {
   return found === null ? [] : [`${file}: "${found[0]}" is not pure`];
 }
 
-/** Lines of each function that opens at the start of a line or of a member. */
+/** Lines of each function at the top of a file, test bodies too. */
 function functionLengths(text: string): { at: number; lines: number }[] {
   const lines = text.split('\n');
   const lengths: { at: number; lines: number }[] = [];
   lines.forEach((line, index) => {
-    if (!functionStart.test(line)) return;
-    const end = lines.findIndex((each, at) => at > index && /^\}/.test(each));
-    if (end !== -1) lengths.push({ at: index + 1, lines: end - index + 1 });
+    if (!functionStart.test(line) || line.endsWith(';')) return;
+    const end = lines.findIndex((each, at) => at > index && /^\}|^(?: {2})?[}\])]+;$/.test(each));
+    // The head ends with the first line that opens a block or ends a statement.
+    const head = lines.slice(index).find((each) => /[{;]$/.test(each)) ?? '';
+    const isFunction = functionHead.test(line) || functionHead.test(head);
+    if (end !== -1 && isFunction) lengths.push({ at: index + 1, lines: end - index + 1 });
   });
   return lengths;
 }
@@ -175,6 +180,9 @@ test('the rules catch what they are for', () => {
   bad(sizes, 'x.ts', `${'a\n'.repeat(501)}`);
   bad(sizes, 'x.ts', `const a = ${'b + '.repeat(30)}c;`);
   bad(sizes, 'x.ts', `function long() {\n${'  a();\n'.repeat(70)}}\n`);
+  bad(sizes, 'x.ts', `const long = async (\n  a: string,\n) => {\n${'  a();\n'.repeat(70)}};\n`);
+  bad(sizes, 'x.ts', `test('long', async () => {\n${'  a();\n'.repeat(70)}});\n`);
+  good(sizes, 'x.ts', `const table = [\n${'  1,\n'.repeat(90)}];\n`);
   good(sizes, 'x.ts', `function short() {\n${'  a();\n'.repeat(60)}}\n`);
   bad(opening, 'core/x.ts', 'export const a = 1;');
 });

@@ -45,7 +45,7 @@ function legOf(name: 'a' | 'b', facts: EscrowFacts): Leg {
   };
 }
 
-/** Leg `b` is long. Deadlines: fund by 100 and 200, expired after 150, reveal by 300, refunds from 1 000 and 2 000. */
+/** Leg `b` is long. Fund by 100 and 200, expired after 150, reveal by 300, refunds 1 000, 2 000. */
 export function stateOf(long: Show, short: Show, more: Partial<SwapState> = {}): SwapState {
   return {
     hashlock: hashlockOf(secret),
