@@ -4,8 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, parseAbi } from 'viem';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { swapById } from '../db/swaps.ts';
 import {
   addWallet,
@@ -137,28 +139,95 @@ test('a funding sent in time does not lapse its swap; the same bytes are 200 aft
 
 test('no secret is revealed for a payout that would fail', async () => {
   const deal = await agree(world, { asset: world.assets.hostile.get('FEE')! });
-  const setFee = (bps: bigint) =>
-    encodeFunctionData({
-      abi: parseAbi(['function setFee(uint256 bps)']),
-      functionName: 'setFee',
-      args: [bps],
-    });
-  const tell = async (bps: bigint) => {
-    const to = deal.asset.address as `0x${string}`;
-    const call = { to, data: setFee(bps), value: '0x0' as const };
-    const material = { chainId: world.infos.evm.chainId ?? 0, txs: [call] };
-    const [raw] = await signEvm(world, deal.initiator.evmAccount, material);
-    must(await send(deal.initiator, 'evm', raw));
-    await deepen(world, 1);
-  };
   await give(world, deal);
-  await tell(0n);
+  await setFee(deal, 0n);
   await fundBoth(world, deal);
-  await tell(10_000n);
+  await setFee(deal, 10_000n);
   const path = legPath(deal, deal.short, 'claim');
   const refusedBuild = await deal.initiator.post(path, { secret: deal.secret });
   assert.deepEqual([refusedBuild.status, refusedBuild.code], [409, 'payout_would_fail']);
-  await tell(0n);
+  await setFee(deal, 0n);
   await claimShort(world, deal);
   assert.equal((await swapById(world.deps.db, deal.id))?.state.secret, deal.secret);
 });
+
+test('a token that takes a fee by now is not funded, though its addresses were tried before', async () => {
+  const deal = await agree(world, { asset: world.assets.hostile.get('FEE')! });
+  await give(world, deal);
+  await setFee(deal, 0n);
+  await fundLong(world, deal);
+  await deepen(world);
+  await setFee(deal, 100n);
+  const built = await deal.counterparty.post(legPath(deal, deal.short, 'fund'));
+  assert.equal(built.status, 409);
+  assert.match(String(built.code), /^(payout|funding)_would_fail$/);
+  await setFee(deal, 0n);
+  must(await deal.counterparty.post(legPath(deal, deal.short, 'fund')));
+});
+
+test('sources that disagree pause funding and revealing, never a refund or a public claim', async () => {
+  const deal = await agree(world);
+  await give(world, deal);
+  await disagreeing(async () => {
+    const built = await deal.initiator.post(legPath(deal, deal.long, 'fund'));
+    assert.deepEqual([built.status, built.code], [409, 'sources_disagree']);
+  });
+  await fundLong(world, deal);
+  await deepen(world);
+  const path = legPath(deal, deal.short, 'fund');
+  const material = must(await deal.counterparty.post(path));
+  const [approve, fund] = await signEvm(world, deal.counterparty.evmAccount, material);
+  must(await send(deal.counterparty, 'evm', approve));
+  await disagreeing(async () => {
+    const built = await deal.counterparty.post(path);
+    assert.deepEqual([built.status, built.code], [409, 'sources_disagree']);
+    const sent = await send(deal.counterparty, 'evm', fund);
+    assert.deepEqual([sent.status, sent.code], [409, 'sources_disagree']);
+  });
+  must(await send(deal.counterparty, 'evm', fund));
+  await deepen(world);
+  const claim = { secret: deal.secret };
+  const claimPath = legPath(deal, deal.short, 'claim');
+  const [reveal] = await signEvm(
+    world,
+    deal.initiator.evmAccount,
+    must(await deal.initiator.post(claimPath, claim)),
+  );
+  await disagreeing(async () => {
+    const built = await deal.initiator.post(claimPath, claim);
+    assert.deepEqual([built.status, built.code], [409, 'sources_disagree']);
+    const sent = await send(deal.initiator, 'evm', reveal);
+    assert.deepEqual([sent.status, sent.code], [409, 'sources_disagree']);
+  });
+  must(await send(deal.initiator, 'evm', reveal));
+  await disagreeing(async () => {
+    must(await deal.counterparty.post(legPath(deal, deal.long, 'claim'), claim));
+  });
+});
+
+/** While `work` runs, the second source of Bitcoin shows another chain. */
+async function disagreeing(work: () => Promise<void>): Promise<void> {
+  const adapters = world.deps.adapters as Map<string, ChainAdapter>;
+  const adapter = adapters.get(bitcoin)!;
+  const refuse = async () => {
+    throw new ParleyError('sources_disagree', 'two sources show different blocks', {});
+  };
+  adapters.set(bitcoin, { ...adapter, mustAgree: refuse });
+  try {
+    await work();
+  } finally {
+    adapters.set(bitcoin, adapter);
+  }
+}
+
+/** Sets the fee that the hostile token takes, in hundredths of a percent. */
+async function setFee(deal: Deal, bps: bigint): Promise<void> {
+  const to = deal.asset.address as `0x${string}`;
+  const abi = parseAbi(['function setFee(uint256 basisPoints)']);
+  const data = encodeFunctionData({ abi, functionName: 'setFee', args: [bps] });
+  const txs = [{ to, data, value: '0x0' as const }];
+  const material = { chainId: world.infos.evm.chainId ?? 0, txs };
+  const [raw] = await signEvm(world, deal.initiator.evmAccount, material);
+  must(await send(deal.initiator, 'evm', raw));
+  await deepen(world, 1);
+}
