@@ -147,6 +147,7 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
     owed: new Set(),
     shallow: new Map(),
     waiting: new Map(),
+    tried: { head: '', works: new Map() },
     blocks: [],
     followedFrom: 0,
     hours: new Map(),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
-import { encodeFunctionData, parseAbi } from 'viem/utils';
+import { encodeFunctionData, numberToHex, parseAbi } from 'viem/utils';
 import { legStatus } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
-import { claimCall, evmDeployment, fundCalls } from './plan.ts';
+import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
@@ -46,13 +46,17 @@ async function following(legs: readonly Leg[], over: Partial<EvmAdapterOptions> 
 }
 
 /** Sends without waiting for a block. */
-const post = (from: typeof funder, call: { to: string; data: string; value?: string }) =>
+const post = (
+  from: typeof funder,
+  call: { to: string; data: string; value?: string },
+  gas = 500_000n,
+) =>
   chain.client.sendTransaction({
     account: from,
     to: call.to as Hex,
     data: call.data as Hex,
     value: BigInt(call.value ?? 0),
-    gas: 500_000n,
+    gas,
   });
 
 test('a funding is reported when it is seen and at each block until it is deep', async () => {
@@ -255,6 +259,82 @@ test('a refund that waits too early, and a claim with a wrong secret, show nothi
   await touched(adapter);
   const shown = await facts(adapter, leg);
   assert.deepEqual([shown.claimed, shown.refunded, shown.secret], [null, null, null]);
+});
+
+test('a claim or refund that waits with too little gas shows its secret, and hides nothing', async () => {
+  const [leg, old] = [await newLeg(chain), await newLeg(chain)];
+  for (const each of [leg, old]) await fund(chain, each);
+  await mine(2);
+  const adapter = await following([leg, old]);
+  await chain.client.setAutomine(false);
+  const call = claimCall(leg.terms, evmDeployment, leg.secret);
+  const bad = await post(anyone, call, 30_000n);
+  assert.deepEqual(await touched(adapter), [address(leg)], 'for its secret');
+  const hidden = await facts(adapter, leg);
+  assert.deepEqual([hidden.claimed, hidden.secret], [null, leg.secret]);
+  assert.deepEqual(await touched(adapter), [], 'nothing new');
+  // Behind the first in the block, one that works is the one that shows.
+  const good = await post(accounts[6]!, call);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  const sighted = await facts(adapter, leg);
+  assert.deepEqual(sighted.claimed, { txid: good, confirmations: 0, deep: false });
+  for (const hash of [bad, good]) await chain.client.dropTransaction({ hash });
+  await later(chain, 7_200);
+  await touched(adapter);
+  await post(anyone, refundCall(old.terms, evmDeployment), 30_000n);
+  await touched(adapter);
+  assert.equal((await facts(adapter, old)).refunded, null);
+  const txid = await post(accounts[6]!, refundCall(old.terms, evmDeployment));
+  await touched(adapter);
+  assert.equal((await facts(adapter, old)).refunded?.txid, txid);
+});
+
+test('what a waiting claim pays for besides the claim counts against its gas', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(2);
+  const adapter = await following([leg]);
+  const { to, data } = claimCall(leg.terms, evmDeployment, leg.secret);
+  const call = { account: anyone, to: to as Hex, data: data as Hex };
+  // EIP-2930: 2 400 for the address and 1 900 for each key.
+  const listGas = 2_400n + 100n * 1_900n;
+  const gas = (await chain.client.estimateGas(call)) + listGas - 15_000n;
+  const storageKeys = Array.from({ length: 100 }, (_, at) => numberToHex(at, { size: 32 }));
+  const accessList = [{ address: to as Hex, storageKeys }];
+  await chain.client.setAutomine(false);
+  const hash = await chain.client.sendTransaction({ ...call, gas, accessList });
+  await touched(adapter);
+  const shown = await facts(adapter, leg);
+  assert.deepEqual([shown.claimed, shown.secret], [null, leg.secret]);
+  await mine();
+  const { status } = await chain.client.getTransactionReceipt({ hash });
+  assert.equal(status, 'reverted', 'it was bound to fail');
+});
+
+test('a flood of claims that are bound to fail is tried a few at a time, each once a block', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await mine(2);
+  let trials = 0;
+  const counting = await lyingNode(chain.rpcUrl, ({ method, params }, forward) => {
+    if (method === 'eth_call' && (params[0] as { gas?: string }).gas !== undefined) trials += 1;
+    return forward();
+  });
+  try {
+    const adapter = await following([leg], { rpcUrls: [counting.url] });
+    await chain.client.setAutomine(false);
+    const call = claimCall(leg.terms, evmDeployment, leg.secret);
+    for (let sent = 0; sent < 40; sent += 1) await post(anyone, call, 30_000n);
+    const counts: number[] = [];
+    for (let pass = 0; pass < 3; pass += 1) {
+      await touched(adapter);
+      counts.push(trials);
+    }
+    assert.deepEqual(counts, [32, 40, 40]);
+    assert.equal((await facts(adapter, leg)).claimed, null);
+  } finally {
+    await counting.stop();
+  }
 });
 
 test('far behind, events are found by logs in ranges as small as the provider allows', async () => {

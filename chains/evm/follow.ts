@@ -6,15 +6,13 @@
 // After a start, or when more than `fullBlocks` behind, older blocks are read by their logs only:
 // a secret in a claim that FAILED there is not found; any other is, since it left a log.
 
-import { ParleyError } from '../../core/errors.ts';
-import { opens } from '../../core/hashlock.ts';
 import type { Changes } from '../adapter.ts';
-import { type Block, blockAt, headBlock, type Log, type Tx } from './node.ts';
-import { decodeCall } from './plan.ts';
+import { type Block, blockAt, headBlock, type Log } from './node.ts';
+import { readPending } from './pending.ts';
 import { deepestBlock } from './read.ts';
 import { eachRange } from './scan.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
-import { noteLog, once, touchesOf, type Verb, type Waiting, type Watch } from './watch.ts';
+import { noteLog, touchesOf, type Watch } from './watch.ts';
 
 /** Blocks read whole in one call, and after a start. */
 export const fullBlocks = 128;
@@ -151,51 +149,6 @@ function takeBlock(watch: Watch, block: Block, logs: readonly Log[]): void {
   watch.blocks.push({ number: block.number, hash: block.hash, touched });
   if (watch.blocks.length > rememberedBlocks) {
     watch.blocks.splice(0, watch.blocks.length - rememberedBlocks);
-  }
-}
-
-/** What waits for its block; a transaction that left the pool is reported too. */
-async function readPending(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
-  const pending = await blockAt(watch.rpc, 'pending', true, signal).catch((error: unknown) => {
-    if (error instanceof ParleyError && error.code === 'chain_timeout') throw error;
-    once(watch, 'no_pending_block', { chain: watch.chain, why: String(error) });
-    return null;
-  });
-  const waiting = new Map<string, Waiting>();
-  // Some nodes answer with the best block when they have no pending one.
-  for (const tx of pending !== null && pending.number > head.number ? pending.txs : []) {
-    for (const [address] of touchesOf(watch, tx)) {
-      const verb = waitingVerb(watch, address, tx, head);
-      if (verb !== null && !waiting.has(address)) waiting.set(address, { verb, txid: tx.hash });
-    }
-  }
-  for (const address of new Set([...waiting.keys(), ...watch.waiting.keys()])) {
-    const same = waiting.get(address)?.txid === watch.waiting.get(address)?.txid;
-    if (!same && watch.known.has(address)) watch.owed.add(address);
-  }
-  watch.waiting = waiting;
-}
-
-/** Seconds by which the next block may be ahead of the best one's clock. */
-const nextBlockSeconds = 60;
-
-/**
- * What a waiting transaction would do, when it could succeed: nobody may make an escrow look
- * funded, claimed or refunded by a transaction that is bound to fail.
- */
-function waitingVerb(watch: Watch, address: string, tx: Tx, head: Block): Verb | null {
-  const terms = watch.known.get(address)?.watched.terms;
-  const call = tx.to === null ? null : decodeCall(tx.to, tx.input, watch.deployment);
-  if (terms === undefined || call === null || call.escrow !== address) return null;
-  switch (call.verb) {
-    case 'fund': {
-      const value = terms.token === null ? terms.amount : 0n;
-      return tx.from === call.terms.refund && tx.value === value ? 'fund' : null;
-    }
-    case 'claim':
-      return opens(call.secret ?? '', terms.hashlock) ? 'claim' : null;
-    case 'refund':
-      return head.timestamp + nextBlockSeconds >= terms.timelock ? 'refund' : null;
   }
 }
 

@@ -14,6 +14,12 @@ export type Tx = {
   readonly to: string | null;
   readonly input: string;
   readonly value: bigint;
+  /** Its gas limit, as the node writes it. */
+  readonly gas: string;
+  /** Storage named ahead, which is paid for out of the gas; null when there is none. */
+  readonly accessList: unknown;
+  /** Whether it puts code at accounts (EIP-7702), which is paid for too. */
+  readonly delegates: boolean;
 };
 
 export type Block = {
@@ -106,6 +112,9 @@ function readTx(value: unknown): Tx {
     to: typeof tx.to === 'string' ? getAddress(tx.to) : null,
     input: text(tx.input ?? tx.data),
     value: BigInt(text(tx.value)),
+    gas: text(tx.gas),
+    accessList: tx.accessList ?? null,
+    delegates: tx.authorizationList != null,
   };
 }
 

@@ -60,6 +60,8 @@ export type Watch = {
   readonly shallow: Map<string, number>;
   /** What the pending block holds, by escrow. */
   waiting: ReadonlyMap<string, Waiting>;
+  /** Waiting transactions by hash: whether they would succeed on this block. */
+  tried: { readonly head: string; readonly works: Map<string, boolean> };
   /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */
