@@ -16,6 +16,7 @@ import type {
 import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
 import { parseEvmAddress } from './address.ts';
 import { eachSource, mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { newNames } from './calldata.ts';
 import { changes } from './follow.ts';
 import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
 import {
@@ -143,6 +144,7 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
     logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
     known: new Map(),
     byHashlock: new Map(),
+    names: newNames(),
     secrets: new Map(),
     owed: new Set(),
     shallow: new Map(),

@@ -212,6 +212,30 @@ test('a secret anywhere in what is sent to an escrow is found, in no form of our
   assert.equal((await facts(adapter, leg)).secret, leg.secret);
 });
 
+test('a secret in a call of another contract that names the escrow is found, mined or waiting', async () => {
+  const [byAddress, byHashlock, unnamed] = [
+    await newLeg(chain),
+    await newLeg(chain),
+    await newLeg(chain),
+  ];
+  const adapter = await following([byAddress, byHashlock, unnamed]);
+  const { address: wallet } = accounts[7]!;
+  const names = [address(byAddress).slice(2), byHashlock.terms.hashlock, ''];
+  const calls = [byAddress, byHashlock, unnamed].map(({ secret }, at) => ({
+    to: wallet,
+    data: `0x12345678${'00'.repeat(12)}${names[at]}${secret}`,
+  }));
+  await send(chain, anyone, calls[0]!);
+  assert.deepEqual(await touched(adapter), [address(byAddress)], 'mined');
+  await chain.client.setAutomine(false);
+  for (const call of calls) await post(anyone, call);
+  assert.deepEqual(await touched(adapter), [address(byHashlock)], 'waiting');
+  for (const leg of [byAddress, byHashlock]) {
+    assert.equal((await facts(adapter, leg)).secret, leg.secret);
+  }
+  assert.equal((await facts(adapter, unnamed)).secret, null);
+});
+
 test('what waits for its block is seen, and when it can succeed it shows with 0 confirmations', async () => {
   const leg = await newLeg(chain);
   const adapter = await following([leg]);

@@ -5,6 +5,7 @@
 import { getAddress } from 'viem/utils';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
+import { addName, type Names, removeName, secretsIn } from './calldata.ts';
 import type { Block, Log, Tx } from './node.ts';
 import { callsIn, type DecodedCall, type EvmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
@@ -52,6 +53,8 @@ export type Watch = {
   readonly known: Map<string, Known>;
   /** Watched addresses by hashlock. */
   readonly byHashlock: Map<string, Set<string>>;
+  /** Addresses and hashlocks of `known`, for finding their names in calldata. */
+  readonly names: Names;
   /** Secrets by hashlock, never forgotten. */
   readonly secrets: Map<string, string>;
   /** To be reported by the next changes(). */
@@ -85,7 +88,9 @@ export function remember(watch: Watch, watched: WatchedEscrow): Known {
   watch.known.set(watched.address, known);
   const { hashlock } = watched.terms;
   const same = watch.byHashlock.get(hashlock) ?? new Set();
+  if (same.size === 0) addName(watch.names, hashlock);
   watch.byHashlock.set(hashlock, same.add(watched.address));
+  addName(watch.names, watched.address);
   watch.owed.add(watched.address);
   return known;
 }
@@ -96,7 +101,11 @@ export function forget(watch: Watch, address: string): void {
   const { hashlock } = known.watched.terms;
   const same = watch.byHashlock.get(hashlock);
   same?.delete(address);
-  if (same?.size === 0) watch.byHashlock.delete(hashlock);
+  removeName(watch.names, address);
+  if (same?.size === 0) {
+    watch.byHashlock.delete(hashlock);
+    removeName(watch.names, hashlock);
+  }
   for (const each of [watch.known, watch.owed, watch.shallow]) each.delete(address);
 }
 
@@ -114,22 +123,14 @@ export function mark(known: Known, found: Mark): void {
   known.marks.set(`${found.verb} ${found.txid}`, found);
 }
 
-/** Calldata sent straight to an escrow is searched for a secret at every byte, up to here. */
-const mostSearchedBytes = 4_096;
 const wordHex = 64;
-
-function secretsIn(watch: Watch, input: string): void {
-  const hex = input.slice(2, 2 + 2 * mostSearchedBytes).toLowerCase();
-  for (let at = 0; at + wordHex <= hex.length; at += 2) learn(watch, hex.slice(at, at + wordHex));
-}
 
 /** What a transaction, mined or not, failed or not, does or tries to do to watched escrows. */
 export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
   const touched = new Map<string, Verb | null>();
-  if (tx.to !== null && watch.known.has(tx.to)) {
-    touched.set(tx.to, null);
-    secretsIn(watch, tx.input);
-  }
+  if (tx.to !== null && watch.known.has(tx.to)) touched.set(tx.to, null);
+  // To be named costs its sender little, so it touches nobody; a secret does (`learn`).
+  for (const secret of secretsIn(watch, tx.input, touched.size > 0)) learn(watch, secret);
   if (tx.input.length < 2 + 8 + 6 * wordHex) return touched;
   const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
   for (const { verb, escrow, secret } of callsIn(tx.input, watch.deployment, wanted)) {
