@@ -105,8 +105,8 @@ export const broadcastBody = named(
           input({
             psbtBase64: Type.String({ minLength: 1, maxLength: longestHex }),
             signaturesHex: Type.Array(Type.String({ minLength: 1, maxLength: 160 }), {
-              minItems: 1,
               maxItems: 500,
+              description: 'one an input, in order; none = those inside the PSBT',
             }),
             preimageHex: Type.Optional(hex32Input),
           }),
@@ -117,4 +117,4 @@ export const broadcastBody = named(
   }),
 );
 
-export const broadcastReply = Type.Object({ txid: text });
+export const broadcastReply = named('BroadcastReply', Type.Object({ txid: text }));
