@@ -63,6 +63,30 @@ test('it says which operations need no key, which need a scope, and every webhoo
   assert.equal(body.components.schemas.MintKey.additionalProperties, false);
 });
 
+test('every reply is a named component, every header and status that can be met is described', async () => {
+  const { body } = await edge.call('GET', '/v1/openapi.json');
+  const operations: [string, string, { responses: Record<string, unknown> }][] = [];
+  for (const [path, methods] of Object.entries<object>(body.paths)) {
+    for (const [method, each] of Object.entries(methods)) operations.push([path, method, each]);
+  }
+  for (const [path, method, { responses }] of operations) {
+    const at = `${method} ${path}`;
+    const done = responses[200] ?? responses[201];
+    // biome-ignore lint/suspicious/noExplicitAny: JSON
+    const { content, headers } = done as any;
+    assert.match(content['application/json'].schema.$ref ?? '', /schemas/, at);
+    const wanted = ['429', '500', '503', 'default', ...(method === 'get' ? [] : ['408', '413'])];
+    for (const status of wanted) assert.ok(status in responses, `${at} ${status}`);
+    const replays = 'Idempotency-Replayed' in headers;
+    assert.equal(replays, method !== 'get' && path !== '/v1/keys', at);
+  }
+  const { responses } = body.components;
+  assert.ok('x-parley-txid' in responses.Error504.headers);
+  assert.ok('Allow' in responses.ErrorAny.headers);
+  assert.ok('Idempotency-Replayed' in responses.Error409.headers);
+  assert.match(responses.ErrorAny.description, /405.*417.*431/);
+});
+
 test('the reference page loads from this origin only', async () => {
   const page = await edge.app.inject('/v1/docs');
   assert.equal(page.statusCode, 200);

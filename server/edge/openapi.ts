@@ -17,14 +17,21 @@ const errors: Readonly<Record<number, string>> = {
   401: 'missing, invalid, revoked or expired key',
   403: 'not for this caller, or a key without the scope',
   404: 'unknown, or not visible to this caller',
+  408: 'the request took too long to arrive',
   409: 'the state moved, or the first request with this Idempotency-Key still runs',
   413: 'the body is larger than 64 KiB',
   415: 'the body is not JSON',
   422: 'this Idempotency-Key was used with another body',
   429: 'over the budget; see Retry-After',
+  500: 'a fault on our side; never stored under an Idempotency-Key',
   503: 'shutting down, or a part of the system does not answer; see Retry-After',
   504: 'a chain read timed out',
 };
+
+/** What no operation is alone with: the answers of HTTP itself. */
+const anyError =
+  '405 (another method is meant; see Allow), 417 (unknown Expect), 431 (headers too large): what ' +
+  'HTTP itself refuses';
 
 export function describeApi(
   operations: readonly Operation[],
@@ -67,7 +74,7 @@ export function describeApi(
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: describeErrors(shortName),
       parameters: { IdempotencyKey: idempotencyKey },
-      headers: rateHeaders,
+      headers: { ...rateHeaders, ...replayHeader },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: `${shortName}_test_… or _live_…` },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
@@ -95,6 +102,19 @@ const rateHeaders = {
   'X-RateLimit-Remaining': { description: 'as RateLimit-Remaining', ...whole },
 };
 
+const replayHeader = {
+  'Idempotency-Replayed': {
+    description: '`true`: the stored reply to an earlier request with this Idempotency-Key',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};
+
+const replayRefs = {
+  'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' },
+};
+/** Refusals that are stored under an Idempotency-Key (once.ts). */
+const storedErrors: readonly string[] = ['400', '403', '404', '409'];
+
 const headerRefs = Object.fromEntries(
   Object.keys(rateHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
@@ -105,12 +125,24 @@ function describeErrors(shortName: string): Json {
     schema: { type: 'string' },
   };
   const retry = { 'Retry-After': { description: 'seconds', ...whole } };
+  const txid = {
+    [`x-${shortName}-txid`]: {
+      description: 'on a broadcast: the transaction to look up before it is sent again',
+      schema: { type: 'string' },
+    },
+  };
+  const allow = { Allow: { description: 'on 405: the methods', schema: { type: 'string' } } };
+  const own: Readonly<Record<string, Json>> = { 429: retry, 503: retry, 504: txid, Any: allow };
   const responses: Json = {};
-  for (const [status, description] of Object.entries(errors)) {
-    const waits = status === '429' || status === '503' ? retry : {};
+  for (const [status, description] of Object.entries({ ...errors, Any: anyError })) {
     responses[`Error${status}`] = {
       description,
-      headers: { ...headerRefs, [`x-${shortName}-error`]: code, ...waits },
+      headers: {
+        ...headerRefs,
+        [`x-${shortName}-error`]: code,
+        ...(storedErrors.includes(status) ? replayRefs : {}),
+        ...own[status],
+      },
       content: json({ $ref: '#/components/schemas/Error' }),
     };
   }
@@ -124,13 +156,14 @@ function describeOperation(operation: Operation, components: Components): Json {
   for (const [status, schema] of Object.entries(replies)) {
     responses[status] = {
       description: Number(status) < 300 ? 'done' : (errors[Number(status)] ?? 'refused'),
-      headers: headerRefs,
+      headers: writes ? { ...headerRefs, ...replayRefs } : headerRefs,
       content: json(publish(schema, components)),
     };
   }
   for (const status of errorsOf(operation)) {
     responses[status] ??= { $ref: `#/components/responses/Error${status}` };
   }
+  responses.default = { $ref: '#/components/responses/ErrorAny' };
   const parameters = [
     ...parametersOf(params, 'path', components),
     ...parametersOf(query, 'query', components),
@@ -152,11 +185,11 @@ function describeOperation(operation: Operation, components: Components): Json {
 
 function errorsOf({ method, access, params, query, body }: Operation): number[] {
   const writes = method !== 'GET';
-  const wanted = [429, 503];
+  const wanted = [429, 500, 503];
   if (access === 'key') wanted.push(401);
   if (writes || params !== undefined || query !== undefined) wanted.push(400);
   if (params !== undefined) wanted.push(404);
-  if (writes) wanted.push(413, 415, 504);
+  if (writes) wanted.push(408, 413, 415, 504);
   if (writes && access === 'key') wanted.push(403, 404, 409, 422);
   if (body !== undefined) wanted.push(400);
   return [...new Set(wanted)].sort((a, b) => a - b);

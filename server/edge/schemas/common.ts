@@ -1,7 +1,7 @@
 // Schemas that every route shares. `named` makes a component of the API description; `input` closes
 // an object, so that an unknown field is refused.
 
-import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
+import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 
 /** Gives a schema its name in the API description (`#/components/schemas/<name>`). */
 export function named<S extends TSchema>(name: string, schema: S): S {
@@ -76,4 +76,3 @@ export const errorBody = named(
   'Error',
   Type.Object({ error: Type.String({ description: 'one plain sentence' }) }),
 );
-export type ErrorBody = Static<typeof errorBody>;

@@ -1,20 +1,10 @@
 // The webhook events, as they are delivered: specification part 6, decisions 7.
 
 import Type, { type TObject, type TProperties } from 'typebox';
+import { type SwapStatus, swapStatuses } from '../../../core/status.ts';
 import { amount, dateTime, named, oneOf, uuid } from './common.ts';
 
 export type WebhookEvent = { readonly when: string; readonly body: TObject };
-
-const swapStatus = oneOf([
-  'agreed',
-  'initiator_funded',
-  'counterparty_funded',
-  'initiator_claimed',
-  'counterparty_claimed',
-  'refunded',
-  'half_settled',
-  'expired',
-]);
 
 function event(type: string, when: string, fields: TProperties): WebhookEvent {
   const name = type.replace(/(^|[._])([a-z])/g, (_all, _dot, letter: string) =>
@@ -24,10 +14,10 @@ function event(type: string, when: string, fields: TProperties): WebhookEvent {
   return { when, body: named(`${name}Event`, Type.Object({ ...envelope, ...fields })) };
 }
 
-function swapEvent(type: string, when: string, statuses: readonly string[] | null) {
+function swapEvent(type: string, when: string, statuses: readonly SwapStatus[]) {
   return event(type, when, {
     swapId: uuid,
-    status: statuses === null ? swapStatus : oneOf(statuses),
+    status: oneOf(statuses),
   });
 }
 
@@ -58,7 +48,7 @@ export const webhookEvents: Readonly<Record<string, WebhookEvent>> = {
   'swap.reorged': swapEvent(
     'swap.reorged',
     'a chain took back what the status stood on; this is the status now',
-    null,
+    swapStatuses,
   ),
   ping: event('ping', 'the ping endpoint was called', { message: Type.String() }),
 };

@@ -1,0 +1,90 @@
+// What the outbox holds is what the published webhook events promise, for every topic.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { Ajv } from 'ajv';
+import { type TestMarket, testMarket } from '../../test/support/trading.ts';
+import { eventsBetween, type Known } from '../settle/events.ts';
+import { outcome } from '../settle/outcome.ts';
+import { escrowsOf, type Show, shows, stateOf } from '../settle/testing/states.ts';
+import { webhookEvents } from './schemas/events.ts';
+
+const ajv = new Ajv({ strict: false, formats: { uuid: true, 'date-time': true } });
+const id = '0193b5a0-0000-7000-8000-000000000000';
+
+const checks = new Map(
+  Object.entries(webhookEvents).map(([topic, { body }]) => [
+    topic,
+    ajv.compile({ ...body, additionalProperties: false }),
+  ]),
+);
+
+/** Throws unless the delivery of this payload is exactly what its topic's schema says. */
+function conforms(topic: string, payload: object): void {
+  const check = checks.get(topic);
+  assert.ok(check !== undefined, `${topic} is no webhook event`);
+  const delivery = { type: topic, deliveryId: id, createdAt: '2026-01-01T00:00:00.000Z' };
+  const valid = check({ ...delivery, ...payload });
+  assert.ok(valid, `${topic} ${JSON.stringify(payload)}: ${ajv.errorsText(check.errors)}`);
+}
+
+test('every event of every step between any two looks at a swap fits its schema', () => {
+  const names = Object.keys(shows) as Show[];
+  const looks = names.flatMap((long) =>
+    names.flatMap((short) => [50, 5_000].map((wall) => ({ long, short, wall }))),
+  );
+  const seen = new Set<string>();
+  const begin: Known = { state: stateOf('nothing', 'nothing'), status: 'agreed' };
+  const next = (known: Known, { long, short, wall }: (typeof looks)[number]): Known =>
+    outcome(known.state, { escrows: escrowsOf(long, short), full: true, wall });
+  for (const first of looks.map((look) => next(begin, look))) {
+    for (const second of looks.map((look) => next(first, look))) {
+      for (const { topic, status } of eventsBetween(first, second)) {
+        seen.add(topic);
+        conforms(topic, { swapId: id, status });
+      }
+    }
+  }
+  const elsewhere = ['ping', 'quote.created', 'swap.agreed'];
+  const wanted = Object.keys(webhookEvents).filter((topic) => !elsewhere.includes(topic));
+  assert.deepEqual([...seen].sort(), wanted.sort());
+});
+
+let market: TestMarket;
+before(async () => {
+  market = await testMarket();
+});
+after(() => market.close());
+
+test('what a negotiation up to its agreement writes fits as well', async () => {
+  const { btc, usd } = market.assets;
+  const [taker, maker] = [await market.trader(), await market.trader()];
+  const rfq = await taker.post('/v1/rfqs', {
+    direction: 'sell_base',
+    baseAssetId: btc.id,
+    baseAmount: '100000',
+    quoteAssetId: usd.id,
+    ttlSeconds: 600,
+  });
+  const quotes = `/v1/rfqs/${rfq.body.rfq.id}/quotes`;
+  const { thread } = (await maker.post(quotes, { quoteAmount: '65000000' })).body;
+  await maker.post(`/v1/threads/${thread.id}/propose`, { quoteAmount: '66000000' });
+  const price = { quoteAmount: '66000000' };
+  const hashlock = randomBytes(32).toString('hex');
+  const accept = `/v1/threads/${thread.id}/accept`;
+  const lockOf = (side: string) => (thread.initiator === side ? { hashlock } : {});
+  await taker.post(accept, { ...price, ...lockOf('taker') });
+  const agreed = await maker.post(accept, { ...price, ...lockOf('maker') });
+  assert.equal(agreed.status, 200, JSON.stringify(agreed.body));
+  const rows = await market.db.rows<{ topic: string; payload: object }>({
+    name: 'test_outbox',
+    text: `select topic, payload from outbox where topic not like 'feed.%' order by id`,
+    values: [],
+  });
+  for (const { topic, payload } of rows) conforms(topic, payload);
+  assert.deepEqual(
+    rows.map(({ topic }) => topic),
+    ['quote.created', 'quote.created', 'swap.agreed', 'swap.agreed'],
+  );
+});
