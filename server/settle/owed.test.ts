@@ -79,6 +79,21 @@ test('a leg does not move once a funding of it was sent, even before a follower 
   assert.equal((await swapOf(deal)).legs[deal.long].status, 'seen');
 });
 
+test('a leg does not move while its funding is being sent', async () => {
+  const deal = await agree(world);
+  let moved: Awaited<ReturnType<typeof correctKey>> | null = null;
+  const adapter = world.deps.adapters.get(bitcoin)!;
+  const broadcast: ChainAdapter['broadcast'] = async (transaction, signal) => {
+    moved = await correctKey(deal);
+    return adapter.broadcast(transaction, signal);
+  };
+  await having({ ...adapter, broadcast }, async () => {
+    await fundLong(world, deal);
+  });
+  assert.deepEqual([moved!.status, moved!.code], [409, 'addresses_fixed']);
+  assert.equal((await swapOf(deal)).legs[deal.long].status, 'seen');
+});
+
 test('a funding that a node refuses fixes nothing', async () => {
   const deal = await agree(world);
   const built = must(await deal.initiator.post(legPath(deal, deal.long, 'fund')));
@@ -206,17 +221,22 @@ test('sources that disagree pause funding and revealing, never a refund or a pub
 });
 
 /** While `work` runs, the second source of Bitcoin shows another chain. */
-async function disagreeing(work: () => Promise<void>): Promise<void> {
-  const adapters = world.deps.adapters as Map<string, ChainAdapter>;
-  const adapter = adapters.get(bitcoin)!;
-  const refuse = async () => {
+function disagreeing(work: () => Promise<void>): Promise<void> {
+  const mustAgree = async () => {
     throw new ParleyError('sources_disagree', 'two sources show different blocks', {});
   };
-  adapters.set(bitcoin, { ...adapter, mustAgree: refuse });
+  return having({ ...world.deps.adapters.get(bitcoin)!, mustAgree }, work);
+}
+
+/** While `work` runs, this adapter stands in for its chain's. */
+async function having(adapter: ChainAdapter, work: () => Promise<void>): Promise<void> {
+  const adapters = world.deps.adapters as Map<string, ChainAdapter>;
+  const real = adapters.get(adapter.chain)!;
+  adapters.set(adapter.chain, adapter);
   try {
     await work();
   } finally {
-    adapters.set(bitcoin, adapter);
+    adapters.set(adapter.chain, real);
   }
 }
 
