@@ -21,6 +21,7 @@ import { devAssets, devChains, type ReadyChain, servedChains } from './dev-netwo
 import { buildApp } from './edge/app.ts';
 import { seedAssets } from './market/assets.ts';
 import { startPruning } from './market/prune.ts';
+import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { createSettlement } from './settle/follow.ts';
 
 /** What the ready line says. */
@@ -31,6 +32,8 @@ export type Ready = {
   readonly chains: readonly ReadyChain[];
   /** The dev network's control address; null where there are no dev chains. */
   readonly dev: string | null;
+  /** Where Prometheus metrics are, if asked for. */
+  readonly metrics?: string;
   readonly database: 'embedded' | 'external';
 };
 
@@ -78,7 +81,9 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const adapters = await openAdapters(settings, chains, { now, log });
   undo.push(() => closeAll(adapters.all));
   const evmNodes = adapters.evm.map(({ node }) => node);
-  const deps: Deps = { settings, db, now, randomBytes, adapters: adapters.all, evmNodes, log };
+  const metrics = createMetrics();
+  const made = { settings, db, now, randomBytes, adapters: adapters.all, log };
+  const deps: Deps = { ...made, evmNodes, metrics };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
   const settlement = createSettlement(deps);
   settlement.start();
@@ -88,12 +93,14 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const app = await buildApp(deps);
   const url = await listen(app, settings);
   undo.push(() => app.close());
+  const metricsUrl = await openMetrics(settings, metrics, undo);
   const ready: Ready = {
     ready: true,
     url,
     network: settings.network,
     chains: servedChains(chains, devnet),
     dev: devnet?.dev ?? null,
+    ...(metricsUrl === null ? {} : { metrics: metricsUrl }),
     database: settings.databaseUrl === null ? 'embedded' : 'external',
   };
   await announce(home, ready, undo);
@@ -146,6 +153,13 @@ async function openDevnet(
   });
   undo.unshift(() => devnet.stop());
   return devnet;
+}
+
+async function openMetrics(settings: Settings, metrics: Metrics, undo: Stack) {
+  if (settings.metricsPort === null) return null;
+  const served = await serveMetrics(metrics, settings.metricsPort);
+  undo.push(() => served.stop());
+  return served.url;
 }
 
 function assetsOf(

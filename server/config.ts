@@ -28,6 +28,8 @@ export type Settings = {
   /** How many dev EVM chains to start. */
   readonly devEvmChains: number;
   readonly devControlPort: number;
+  /** Port of Prometheus metrics on loopback; null = none. */
+  readonly metricsPort: number | null;
   /** Requests a key or account may make in 60 s; also one client IP without a key. */
   readonly rateLimit: number;
   /** Key mints a client IP may try in an hour. */
@@ -86,6 +88,7 @@ export function readSettings(env: Environment): Settings {
     assets,
     devEvmChains,
     devControlPort: whole('PARLEY_DEV_PORT', 0, 0, 65_535),
+    metricsPort: env.PARLEY_METRICS_PORT ? whole('PARLEY_METRICS_PORT', 0, 0, 65_535) : null,
     rateLimit: whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000),
     mintLimit: whole('PARLEY_MINT_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),

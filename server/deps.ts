@@ -7,6 +7,7 @@ import type { ChainKey } from '../core/families.ts';
 import type { Settings } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { RandomBytes } from './ids.ts';
+import type { Metrics } from './metrics.ts';
 
 export type Deps = {
   readonly settings: Settings;
@@ -18,4 +19,5 @@ export type Deps = {
   /** Nodes that can tell whether a contract wallet signed; none = key signatures only. */
   readonly evmNodes?: readonly Rpc[];
   readonly log: Logger;
+  readonly metrics: Metrics;
 };

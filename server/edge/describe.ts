@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { readSettings } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { createMetrics } from '../metrics.ts';
 import { buildApp } from './app.ts';
 import { describeApi } from './openapi.ts';
 
@@ -22,6 +23,7 @@ export async function goldenDescription(): Promise<string> {
     now: () => 0,
     randomBytes: (count) => randomBytes(count),
     adapters: new Map(),
+    metrics: createMetrics(),
     log: pino({ level: 'silent' }),
   });
   try {

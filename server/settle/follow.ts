@@ -132,6 +132,7 @@ async function loop(
       failures += 1;
       const most = Math.max(passLimits.backoffMs, followIntervalMs);
       wait = Math.min(followIntervalMs * 2 ** Math.min(failures, 20), most);
+      deps.metrics.followFailures.inc({ chain: name });
       deps.log.warn({ follows: name, failures, waitMs: wait, err: error }, 'a look failed');
     }
     if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => {});
@@ -183,6 +184,7 @@ async function keepHeads(deps: Deps, follower: Following, heads: Heads): Promise
   const head = `${heads.hash} ${heads.clock}`;
   if (head === follower.head) return;
   await storeHeads(deps.db, follower.adapter.chain, heads, new Date(deps.now()));
+  deps.metrics.chainHeight.set({ chain: follower.adapter.chain }, heads.height);
   follower.head = head;
 }
 

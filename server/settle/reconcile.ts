@@ -16,7 +16,8 @@ import {
 import { insertOutbox } from '../db/outbox.ts';
 import { lockSwap, type Swap, swapById, updateSwap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
-import { escrowOfRow, within } from './escrows.ts';
+import { within } from '../time-limit.ts';
+import { escrowOfRow } from './escrows.ts';
 import { eventsBetween, type SwapEvent } from './events.ts';
 import { type Outcome, outcome } from './outcome.ts';
 import { adapterOf } from './preview.ts';
@@ -123,6 +124,7 @@ async function store(
     ),
   );
   if (events.some((each) => each.topic === 'swap.reorged')) {
+    deps.metrics.reorganisations.inc();
     deps.log.warn({ swapId: swap.id, from: swap.status, status }, 'a reorganisation was followed');
   }
   return { status, changed, events, done };

@@ -219,6 +219,7 @@ test('a reorganisation takes a bitcoin funding back, and says so', async () => {
   await look(world);
   const back = await swapOf(deal);
   assert.equal(back.status, 'agreed');
+  assert.match(await world.deps.metrics.registry.metrics(), /^parley_reorganisations_total 1$/m);
   assert.equal(back.legs[deal.long].status, 'seen');
   await deepen(world);
   assert.equal((await swapOf(deal)).status, 'initiator_funded');

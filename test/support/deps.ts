@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { readSettings, type Settings } from '../../server/config.ts';
 import type { Database } from '../../server/db/database.ts';
 import type { Deps } from '../../server/deps.ts';
+import { createMetrics } from '../../server/metrics.ts';
 import { stubAdapter } from './adapter.ts';
 
 /** `deps.now()` is the machine's time plus what `advance` added, unless `freeze` was called. */
@@ -30,6 +31,7 @@ export function testDeps(overrides: DepsOverrides): TestDeps {
     now: () => (frozen ?? (now ?? Date.now)()) + offset,
     randomBytes: (count) => randomBytes(count),
     adapters: new Map(chains.map((each) => [each.chain, each])),
+    metrics: createMetrics(),
     log: pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' }),
     ...rest,
     advance: (milliseconds) => {

@@ -1,0 +1,69 @@
+// What an operator watches, as Prometheus reads it: on a port of its own, on loopback, and only
+// where PARLEY_METRICS_PORT asks for it.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Counter, Gauge, Registry } from 'prom-client';
+
+export type Metrics = {
+  /** A reorganisation took a swap's status back. */
+  readonly reorganisations: Counter;
+  /** Looks at a chain that failed, by chain. */
+  readonly followFailures: Counter<'chain'>;
+  /** Height of the best block that was followed, by chain. */
+  readonly chainHeight: Gauge<'chain'>;
+  readonly registry: Registry;
+};
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  return {
+    registry,
+    reorganisations: new Counter({
+      name: 'parley_reorganisations_total',
+      help: 'Swap statuses taken back by a reorganisation',
+      registers,
+    }),
+    followFailures: new Counter({
+      name: 'parley_follow_failures_total',
+      help: 'Looks at a chain that failed',
+      labelNames: ['chain'],
+      registers,
+    }),
+    chainHeight: new Gauge({
+      name: 'parley_chain_height',
+      help: 'Height of the best block that was followed',
+      labelNames: ['chain'],
+      registers,
+    }),
+  };
+}
+
+/** Serves `GET /metrics` on 127.0.0.1; port 0 takes any free one. */
+export async function serveMetrics(
+  { registry }: Metrics,
+  port: number,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': registry.contentType });
+    response.end(await registry.metrics());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${taken}/metrics`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
