@@ -15,7 +15,7 @@ export async function insertAccount(
   });
 }
 
-/** Its kind; others that want to change its keys wait until this transaction ends. */
+/** Its kind; its other key mints and posts wait until this transaction ends. */
 export async function lockAccount(tx: Tx, id: string): Promise<AccountKind> {
   const rows = await tx.rows<{ kind: AccountKind }>({
     name: 'lock_account',

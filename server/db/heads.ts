@@ -13,13 +13,3 @@ export async function storeHeads(tx: Tx, chain: ChainKey, heads: Heads, at: Date
     values: [chain, heads.height, heads.hash, heads.clock, at],
   });
 }
-
-export async function headsOf(tx: Tx, chain: ChainKey): Promise<(Heads & { seenAt: Date }) | null> {
-  const [row] = await tx.rows<{ height: number; hash: string; clock: number; seen_at: Date }>({
-    name: 'heads_of',
-    text: `select height, hash, clock, seen_at from chain_heads where chain = $1`,
-    values: [chain],
-  });
-  if (row === undefined) return null;
-  return { height: row.height, hash: row.hash, clock: row.clock, seenAt: row.seen_at };
-}

@@ -107,15 +107,6 @@ export async function insertRfq(tx: Tx, rfq: Rfq): Promise<void> {
   });
 }
 
-/** Keeps this account's other posts waiting until the transaction ends. */
-export async function lockAccount(tx: Tx, accountId: string): Promise<void> {
-  await tx.rows({
-    name: 'accounts_lock',
-    text: 'select id from accounts where id = $1 for no key update',
-    values: [accountId],
-  });
-}
-
 export async function countLiveRfqs(tx: Tx, creatorId: string, now: Date): Promise<number> {
   const rows = await tx.rows<{ live: number }>({
     name: 'rfqs_count_live',

@@ -55,6 +55,12 @@ const threadColumns = `
   t.proposed_by, t.maker_accepted_at, t.taker_accepted_at, t.hashlock, t.messages,
   t.created_at as thread_created_at, t.updated_at as thread_updated_at, s.id as swap_id`;
 
+const selectThreads = `select ${threadColumns}, ${rfqColumns} from threads t
+      join rfqs r on r.id = t.rfq_id
+      join assets b on b.id = r.base_asset_id
+      join assets q on q.id = r.quote_asset_id
+      left join swaps s on s.thread_id = t.id`;
+
 function threadOf(row: ThreadRow): Thread {
   return {
     id: row.thread_id,
@@ -79,11 +85,7 @@ function threadOf(row: ThreadRow): Thread {
 export async function findThread(tx: Tx, id: string): Promise<Thread | null> {
   const rows = await tx.rows<ThreadRow>({
     name: 'threads_find',
-    text: `select ${threadColumns}, ${rfqColumns} from threads t
-      join rfqs r on r.id = t.rfq_id
-      join assets b on b.id = r.base_asset_id
-      join assets q on q.id = r.quote_asset_id
-      left join swaps s on s.thread_id = t.id
+    text: `${selectThreads}
       where t.id = $1`,
     values: [id],
   });
@@ -102,11 +104,7 @@ export async function listThreads(
 ): Promise<Thread[]> {
   const rows = await tx.rows<ThreadRow>({
     name: 'threads_list',
-    text: `select ${threadColumns}, ${rfqColumns} from threads t
-      join rfqs r on r.id = t.rfq_id
-      join assets b on b.id = r.base_asset_id
-      join assets q on q.id = r.quote_asset_id
-      left join swaps s on s.thread_id = t.id
+    text: `${selectThreads}
       where t.rfq_id = $1 and (t.taker_id = $2 or t.maker_id = $2)
         and ($3::timestamptz is null or (t.updated_at, t.id) < ($3, $4::uuid))
       order by t.updated_at desc, t.id desc
@@ -124,11 +122,7 @@ export async function findTakerAcceptance(
 ): Promise<Thread | null> {
   const rows = await tx.rows<ThreadRow>({
     name: 'threads_taker_acceptance',
-    text: `select ${threadColumns}, ${rfqColumns} from threads t
-      join rfqs r on r.id = t.rfq_id
-      join assets b on b.id = r.base_asset_id
-      join assets q on q.id = r.quote_asset_id
-      left join swaps s on s.thread_id = t.id
+    text: `${selectThreads}
       where t.rfq_id = $1 and t.status = 'open' and t.taker_accepted_at > $2
       order by t.taker_accepted_at desc
       limit 1`,

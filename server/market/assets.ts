@@ -6,12 +6,11 @@ import {
   type Asset,
   closeCuratedAssets,
   findAssets,
-  listAssets,
   upsertCuratedAsset,
 } from '../db/assets.ts';
 import type { Database, Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
-import { isUuid, uuidv7 } from '../ids.ts';
+import { uuidv7 } from '../ids.ts';
 
 export type { Asset } from '../db/assets.ts';
 
@@ -50,13 +49,6 @@ export async function seedAssets(
     );
     return seeded;
   });
-}
-
-/** An asset by id, or the oldest enabled one of this symbol; null where there is none. */
-export async function findAsset(tx: Tx, idOrSymbol: string): Promise<Asset | null> {
-  if (isUuid(idOrSymbol)) return (await findAssets(tx, [idOrSymbol]))[0] ?? null;
-  const filters = { chain: null, symbol: idOrSymbol, address: null, enabled: true };
-  return (await listAssets(tx, filters, null, 1))[0] ?? null;
 }
 
 /** The two assets of an RFQ. Throws `bad_asset` for an id that names none. */

@@ -2,12 +2,13 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Direction } from '../../core/trade.ts';
+import { lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import type { Holdings } from '../db/holdings.ts';
 import { findHoldings } from '../db/holdings.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import type { Rfq, StoredStatus } from '../db/rfqs.ts';
-import { countLiveRfqs, insertRfq, lockAccount, lockRfqs, setRfqStatus } from '../db/rfqs.ts';
+import { countLiveRfqs, insertRfq, lockRfqs, setRfqStatus } from '../db/rfqs.ts';
 import { closeThreads, findTakerAcceptance } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';

@@ -13,9 +13,10 @@ import { escrowsOfSwap, factsOf, insertEscrow } from '../db/escrows.ts';
 import { updateDestinations, walletsToPay } from '../db/legs.ts';
 import { lockSwap, partyOf, type Swap, swapById, touchSwap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
+import { within } from '../time-limit.ts';
 import { swapOfCaller } from './access.ts';
 import { destinationOfKey, mustBePayable } from './destinations.ts';
-import { currentEscrow, destinationsOf, termsOfLeg, within } from './escrows.ts';
+import { currentEscrow, destinationsOf, termsOfLeg } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 
 /** How many escrows a leg may have had: each is followed for as long as the swap. */

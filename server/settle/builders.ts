@@ -19,8 +19,9 @@ import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
+import { within } from '../time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
-import { currentEscrow, escrowOfRow, termsOfLeg, within } from './escrows.ts';
+import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 

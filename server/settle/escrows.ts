@@ -1,7 +1,6 @@
-// From a swap to the escrows that its chains know, and the time limit of a read.
+// From a swap to the escrows that its chains know.
 
 import type { WatchedEscrow } from '../../chains/adapter.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { Destination, EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type EscrowRow, termsOf } from '../db/escrows.ts';
@@ -44,24 +43,4 @@ export function escrowOfRow(swap: Swap, row: EscrowRow): WatchedEscrow {
   const { requiredConfirmations } = swap.state.legs[row.leg];
   const { address } = row;
   return { address, terms: termsOf(row.terms), requiredConfirmations, since: swap.agreedAt };
-}
-
-/** Ends the wait when `signal` does, whatever the work does with the signal itself. */
-export async function within<Result>(
-  signal: AbortSignal,
-  chain: string,
-  work: Promise<Result>,
-): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const end = () => {
-    const sentence = `chain "${chain}" did not answer in time; nothing changed`;
-    reject(new ParleyError('chain_timeout', sentence, { chain }, { cause: signal.reason }));
-  };
-  if (signal.aborted) end();
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
 }

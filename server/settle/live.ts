@@ -9,7 +9,8 @@ import { type LegName, otherLeg } from '../../core/trade.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
-import { currentEscrow, escrowOfRow, within } from './escrows.ts';
+import { within } from '../time-limit.ts';
+import { currentEscrow, escrowOfRow } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 
 export type Live = { readonly state: SwapState; readonly clocks: Clocks };

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestMarket, type Trader, testMarket } from '../../../test/support/trading.ts';
-import { findAsset, seedAssets } from '../../market/assets.ts';
+import { findAssets, findCuratedAsset } from '../../db/assets.ts';
+import { seedAssets } from '../../market/assets.ts';
 
 let market: TestMarket;
 let someone: Trader;
@@ -74,9 +75,9 @@ test('seeding again keeps ids, updates what changed, and closes what is no longe
       { chain: 'nowhere', symbol: 'NIL', address: null, decimals: 1 },
     ]);
     assert.deepEqual(next, [{ ...btc, symbol: 'XBT', highValueFrom: 500n }]);
-    assert.equal((await findAsset(other.db, usd.id))?.enabled, false);
-    assert.equal(await findAsset(other.db, 'USD'), null);
-    assert.equal((await findAsset(other.db, 'XBT'))?.id, btc.id);
+    assert.equal((await findAssets(other.db, [usd.id]))[0]?.enabled, false);
+    assert.equal(await findCuratedAsset(other.db, 'USD'), null);
+    assert.equal((await findCuratedAsset(other.db, 'XBT'))?.id, btc.id);
   } finally {
     await other.close();
   }
