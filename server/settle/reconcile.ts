@@ -124,6 +124,7 @@ async function store(
     ),
   );
   if (events.some((each) => each.topic === 'swap.reorged')) {
+    deps.metrics.reorganisations.inc();
     deps.log.warn({ swapId: swap.id, from: swap.status, status }, 'a reorganisation was followed');
   }
   return { status, changed, events, done };
