@@ -99,7 +99,7 @@ export const swapSchema = named(
   }),
 );
 
-export const swapReply = Type.Object({ swap: swapSchema });
+export const swapReply = named('SwapReply', Type.Object({ swap: swapSchema }));
 
 export const swapPage = named(
   'SwapPage',
