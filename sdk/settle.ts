@@ -12,7 +12,8 @@ import { pessimistic } from '../core/swap.ts';
 import type { LegName } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
 import { sleep } from './http.ts';
-import { claim, fund, refund, replaceStuck } from './settle/act.ts';
+import { claim, fund, pushApproval, refund, replaceStuck } from './settle/act.ts';
+import { cancelFunding, isLate } from './settle/cancel.ts';
 import {
   type Context,
   contextOf,
@@ -97,11 +98,13 @@ async function act(context: Context, record: SwapRecord, seen: Seen): Promise<Sw
   const open = nextSteps(seen.state, seen.clocks).filter(({ by }) => by === record.swap.role);
   const has = (action: string, leg: LegName) =>
     open.some((step) => step.action === action && step.leg === leg);
+  const replaced = await replaceStuck(context, record, seen);
+  if (replaced !== record) return replaced;
   if (has('claim', gets)) return claim(context, record, seen);
   if (has('refund', gives)) return refund(context, record, seen);
   if (has('fund', gives)) return fund(context, record);
-  const replaced = await replaceStuck(context, record, seen);
-  if (replaced !== record) return replaced;
+  if (isLate(record, seen)) return cancelFunding(context, record);
+  if (record.approval) return pushApproval(context, record);
   const [first] = open;
   if (first !== undefined) context.tell('waiting', first.leg, first.why);
   return record;
@@ -132,7 +135,7 @@ function ended(record: SwapRecord, { state, clocks }: Seen): boolean {
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
-  const untouched = ownStatus === 'unfunded' && record.funding === null;
+  const untouched = ownStatus === 'unfunded' && record.funding === null && !record.approval;
   const neverFunds = untouched && (now > fundBy(state, own) || state.secret !== null);
   const ownDone =
     ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||

@@ -8,7 +8,7 @@ import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
-import type { Kept, SwapRecord } from '../stores/store.ts';
+import { inPlaceOf, type Kept, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { type Asked, verifyMaterial } from '../verify-material.ts';
 import type { BitcoinWallet, EvmWallet } from '../wallets/wallet.ts';
@@ -24,43 +24,62 @@ import {
   watchedOf,
 } from './context.ts';
 import { signalOf } from './prepare.ts';
+import { due, lookedAfter, overdue, push, send, sendWaiting, waitAnew } from './send.ts';
 
-/** A transaction that nobody shows is sent again after this long, through one's own node. */
-const resendAfterMs = 5_000;
 const approvalLimitMs = 120_000;
 
 /** Funds the own leg. Needs the market: with it gone nothing new is begun. */
 export async function fund(context: Context, record: SwapRecord): Promise<SwapRecord> {
   const { gives } = ownSides(record);
-  if (record.funding !== null) return fundAgain(context, record, record.funding);
-  const wallet = walletOf(context, legOf(record, gives).chain);
-  if (wallet.family === 'bitcoin') return fundOnce(context, record);
+  const leg = legOf(record, gives);
+  const wallet = walletOf(context, leg.chain);
+  const { funding } = record;
+  if (wallet.family === 'bitcoin') {
+    return funding === null
+      ? fundOnce(context, record)
+      : fundAgain(context, record, funding, wallet);
+  }
+  if (funding !== null) {
+    if (!due(context, leg, funding)) return record;
+    const fate = await wallet.fate(funding, context.limit());
+    if (fate.state === 'waiting') return push(context, record, 'funding', leg, wallet, fate);
+    lookedAfter(context, funding);
+    if (fate.state === 'succeeded') return record;
+    // No version of it can be mined. If a reorganisation let one come back, the factory would
+    // still make the escrow of these terms only once: the terms stay while a funding is kept.
+    context.tell('waiting', gives, `the funding ${funding.txid} has ${fate.state}: funds anew`);
+    wallet.forget();
+  }
   // Approving and funding belong together, until the funding has used the allowance up.
   return wallet.alone(async () => {
     const next = await fundOnce(context, record);
-    if (next.funding !== null) await untilMined(context, wallet, next.funding.txid);
+    const sent = next.funding;
+    if (sent !== null && sent !== funding) await untilMined(context, leg, wallet, sent);
     return next;
   });
 }
 
-async function fundOnce(context: Context, record: SwapRecord): Promise<SwapRecord> {
-  const { gives } = ownSides(record);
+async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecord> {
+  const { gives } = ownSides(before);
+  const leg = legOf(before, gives);
+  const record = await approved(context, before);
   const built = await askToFund(context, record, gives);
   if (built === null) return record;
-  const leg = legOf(record, gives);
   await preflight(context, record);
-  const kept = await signFunding(context, record, built);
-  const next = await keepOrForget(context, leg, { ...record, funding: kept }, async () => {
+  const { after, kept } = await signFunding(context, record, built);
+  const { funding } = record;
+  const signed = funding === null ? kept : inPlaceOf(funding, kept);
+  const next = await keepOrForget(context, leg, { ...after, funding: signed }, async () => {
     // Signing may have taken long: everything is looked at once more, right before sending.
-    const fresh = await look(context, record);
+    const fresh = await look(context, after);
     fundGate(fresh.state, gives, fresh.clocks);
   });
-  await send(context, leg, kept);
+  await send(context, leg, signed);
   context.tell(
     'funded',
     gives,
     `sent the funding of leg ${gives} to ${leg.escrow.address}`,
-    kept.txid,
+    signed.txid,
   );
   return next;
 }
@@ -126,57 +145,98 @@ async function preflight(context: Context, record: SwapRecord): Promise<void> {
   }
 }
 
-async function signFunding(context: Context, record: SwapRecord, built: Built): Promise<Kept> {
-  const { gives } = ownSides(record);
-  const leg = legOf(record, gives);
+/** The signed funding, once every approval before it is mined. */
+async function signFunding(
+  context: Context,
+  before: SwapRecord,
+  built: Built,
+): Promise<{ after: SwapRecord; kept: Kept }> {
+  const { gives } = ownSides(before);
+  const leg = legOf(before, gives);
   const wallet = walletOf(context, leg.chain);
+  let after = before;
   if (wallet.family === 'bitcoin') {
-    return wallet.signPayment(leg.escrow.address, leg.amount, context.limit());
+    const kept = await wallet.signPayment(leg.escrow.address, leg.amount, context.limit());
+    return { after, kept };
   }
   if (built.sign !== 'evm-tx') throw new VerificationError('sign', 'evm-tx', built.sign);
   const [funding, ...approvals] = [...built.txs].reverse();
   if (funding === undefined) throw new VerificationError('txs', 'a call', 'none');
-  for (const approval of approvals.reverse()) {
-    const kept = await wallet.sign(built.chainId, approval, context.limit());
-    await send(context, leg, kept);
-    await untilMined(context, wallet, kept.txid);
-    context.tell('approved', gives, 'the factory may take exactly the amount', kept.txid);
+  for (const call of approvals.reverse()) {
+    const approval = await wallet.sign(built.chainId, call, context.limit());
+    after = await keepOrForget(context, leg, { ...after, approval }, async () => {});
+    await sendWaiting(context, leg, approval);
+    after = await approved(context, after);
+    context.tell('approved', gives, 'the factory may take exactly the amount', approval.txid);
   }
-  return wallet.sign(built.chainId, funding, context.limit());
+  return { after, kept: await wallet.sign(built.chainId, funding, context.limit()) };
 }
 
-async function untilMined(context: Context, wallet: EvmWallet, txid: string): Promise<void> {
+/** Waits for the kept approval, whichever version of it is mined. */
+async function approved(context: Context, before: SwapRecord): Promise<SwapRecord> {
   const until = performance.now() + approvalLimitMs;
-  for (;;) {
-    const result = await wallet.mined(txid, context.limit());
-    if (result === 'succeeded') return;
-    if (result === 'reverted' || performance.now() > until) {
-      throw new ParleyError('funding_would_fail', `the transaction ${txid} did not succeed`, {
-        txid,
-      });
+  for (let record = before; ; ) {
+    record = await pushApproval(context, record);
+    if (!record.approval) return record;
+    if (performance.now() > until) {
+      const { txid } = record.approval;
+      throw new ParleyError('funding_would_fail', `the approval ${txid} is not mined`, { txid });
     }
     await sleep(context.pollMs, context.signal);
   }
 }
 
+/**
+ * Looks after a kept approval. Also when nothing is to be funded any more: until its nonce is used
+ * every later transaction of the account waits behind it.
+ */
+export async function pushApproval(context: Context, record: SwapRecord): Promise<SwapRecord> {
+  const leg = legOf(record, ownSides(record).gives);
+  const wallet = walletOf(context, leg.chain);
+  const { approval } = record;
+  if (!approval || wallet.family !== 'evm') return record;
+  const fate = await wallet.fate(approval, context.limit());
+  if (fate.state === 'waiting') {
+    if (!due(context, leg, approval)) return record;
+    return push(context, record, 'approval', leg, wallet, fate);
+  }
+  const next = { ...record, approval: null };
+  await context.store.putSwap(next);
+  if (fate.state === 'succeeded') return next;
+  const { txid } = approval;
+  throw new ParleyError('funding_would_fail', `the approval ${txid} has ${fate.state}`, { txid });
+}
+
+/** For a while; a funding that takes longer is looked after by the next looks. */
+async function untilMined(
+  context: Context,
+  leg: SetLeg,
+  wallet: EvmWallet,
+  kept: Kept,
+): Promise<void> {
+  const until = performance.now() + Math.min(approvalLimitMs, context.replaceAfterMs(leg.family));
+  while (performance.now() < until) {
+    const { state } = await wallet.fate(kept, context.limit());
+    if (state !== 'waiting') return;
+    await sleep(context.pollMs, context.signal);
+  }
+}
+
 /** Sends the kept funding again while it may still be sent. Never makes another beside it. */
-async function fundAgain(context: Context, record: SwapRecord, kept: Kept): Promise<SwapRecord> {
-  const { gives } = ownSides(record);
-  const wallet = walletOf(context, legOf(record, gives).chain);
-  if (wallet.family === 'bitcoin') wallet.reserve(kept.raw);
-  if (!due(context, kept)) return record;
+async function fundAgain(
+  context: Context,
+  record: SwapRecord,
+  kept: Kept,
+  wallet: BitcoinWallet,
+): Promise<SwapRecord> {
+  const leg = legOf(record, ownSides(record).gives);
+  wallet.reserve(kept.raw);
+  if (!due(context, leg, kept)) return record;
   try {
-    await send(context, legOf(record, gives), kept);
+    await send(context, leg, kept);
     return record;
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
-    if (wallet.family === 'evm') {
-      // The factory makes the escrow of these terms once, so another funding cannot double it.
-      wallet.forget();
-      const next = { ...record, funding: null };
-      await context.store.putSwap(next);
-      return next;
-    }
     const sentence =
       `the node refuses the kept funding ${kept.txid}: ${error.message}. Its coins were probably ` +
       'spent elsewhere. Nothing is signed again, because both might be mined';
@@ -199,7 +259,9 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
   const ask = seen.state.secret !== null;
   const kept = await spend(context, record, gets, { verb: 'claim', secret }, ask);
   const leg = legOf(record, gets);
-  const next = await keepOrForget(context, leg, { ...record, claim: kept }, async () => {
+  // Once sent it cannot be taken back, seen or not: from then on only haste helps.
+  const revealing = { ...record, claim: kept, publicSecret: secret };
+  const next = await keepOrForget(context, leg, revealing, async () => {
     const fresh = await look(context, record);
     claimGate(fresh.state, gets, fresh.clocks);
   });
@@ -335,7 +397,7 @@ export async function replaceStuck(
   return record;
 }
 
-/** Whether our own transaction has waited for its first block long enough; asks once a while. */
+/** Whether our own transaction, seen by our node, has waited for its first block long enough. */
 function isStuck(
   context: Context,
   leg: SetLeg,
@@ -343,11 +405,8 @@ function isStuck(
   shown: Sighting | null,
 ): boolean {
   if (leg.family !== 'bitcoin' || kept === null || shown?.txid !== kept.txid) return false;
-  if (shown.confirmations > 0) return false;
-  const since = context.sentAtMs.get(kept.txid);
-  if (since === undefined) context.sentAtMs.set(kept.txid, performance.now());
-  if (since === undefined || performance.now() - since < context.replaceAfterMs) return false;
-  context.sentAtMs.set(kept.txid, performance.now());
+  if (shown.confirmations > 0 || !overdue(context, leg, kept)) return false;
+  waitAnew(context, kept);
   return true;
 }
 
@@ -364,11 +423,6 @@ async function sendInstead(
   return sendAnyway(context, next, verb, name);
 }
 
-function due(context: Context, kept: Kept): boolean {
-  const last = context.sentAtMs.get(kept.txid);
-  return last === undefined || performance.now() - last > resendAfterMs;
-}
-
 /** Sends a kept claim or refund again; one that no node takes any more is made anew. */
 async function resend(
   context: Context,
@@ -377,8 +431,19 @@ async function resend(
   name: LegName,
 ): Promise<SwapRecord> {
   const kept = record[verb];
-  if (kept === null || !due(context, kept)) return record;
-  return sendAnyway(context, record, verb, name);
+  const leg = legOf(record, name);
+  if (kept === null || !due(context, leg, kept)) return record;
+  const wallet = walletOf(context, leg.chain);
+  if (wallet.family === 'bitcoin') return sendAnyway(context, record, verb, name);
+  const fate = await wallet.fate(kept, context.limit());
+  if (fate.state === 'waiting') return push(context, record, verb, leg, wallet, fate);
+  lookedAfter(context, kept);
+  if (fate.state === 'succeeded') return record;
+  // Made anew while its step is open: a second claim or refund finds the escrow empty.
+  wallet.forget();
+  const next = { ...record, [verb]: null };
+  await context.store.putSwap(next);
+  return next;
 }
 
 async function sendAnyway(
@@ -389,34 +454,18 @@ async function sendAnyway(
 ): Promise<SwapRecord> {
   const kept = record[verb];
   if (kept === null) return record;
+  const leg = legOf(record, name);
+  if (leg.family !== 'bitcoin') {
+    await sendWaiting(context, leg, kept);
+    return record;
+  }
   try {
-    await send(context, legOf(record, name), kept);
+    await send(context, leg, kept);
     return record;
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
-    const wallet = walletOf(context, legOf(record, name).chain);
-    if (wallet.family === 'evm') wallet.forget();
     const next = { ...record, [verb]: null };
     await context.store.putSwap(next);
     return next;
   }
-}
-
-/** First through the market, which shows it to both sides; else, or again, by one's own node. */
-async function send(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
-  const again = context.sentAtMs.has(kept.txid);
-  context.sentAtMs.set(kept.txid, performance.now());
-  const { chain, leg: name } = leg;
-  if (context.client !== null && !again) {
-    try {
-      await context.client.broadcast(chain, kept.raw, signalOf(context));
-      return;
-    } catch (error) {
-      if (!(error instanceof ParleyApiError)) throw error;
-      context.tell('market_refused', name, error.message);
-    }
-  }
-  const { adapter } = sourceOf(context, chain);
-  const read = await adapter.readSigned(kept.raw, context.limit());
-  await adapter.broadcast(read, context.limit());
 }

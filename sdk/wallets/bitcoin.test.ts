@@ -11,7 +11,14 @@ const network = bitcoinNetworks.regtest;
 const signal = AbortSignal.timeout(60_000);
 
 function walletWith(coins: Coin[], rate = 2) {
-  const source = { coins: async () => coins, feeRateSatPerVbyte: async () => rate };
+  const source = {
+    coins: async () => coins,
+    output: async ({ txid, vout }: { txid: string; vout: number }) => {
+      const found = coins.find((each) => each.txid === txid && each.vout === vout);
+      return found === undefined ? null : { amountSats: found.amountSats, confirmations: 1 };
+    },
+    feeRateSatPerVbyte: async () => rate,
+  };
   return bitcoinWallet({ privateKey: '42'.repeat(32), network, source });
 }
 

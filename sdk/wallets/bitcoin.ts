@@ -4,6 +4,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { p2wpkh, Transaction } from '@scure/btc-signer';
+import { defaultFeeBounds, feeAt, larger, mostFee } from '../../chains/bitcoin/fees.ts';
 import { signSighashes } from '../../chains/bitcoin/keys.ts';
 import {
   type BitcoinNetwork,
@@ -12,7 +13,7 @@ import {
 } from '../../chains/bitcoin/networks.ts';
 import { signBip322 } from '../../chains/bitcoin/proof.ts';
 import type { MessageSigner } from '../keys.ts';
-import type { Kept } from '../stores/store.ts';
+import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import type { Coin, CoinSource } from './coins.ts';
 import type { BitcoinWallet } from './wallet.ts';
 
@@ -36,6 +37,7 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
   const { address, script } = p2wpkh(publicKey, network);
   if (address === undefined) throw new Error('a P2WPKH output has an address');
   const spent = new Set<string>();
+  const cancelling = { privateKey, script, source, spent };
   let queue: Promise<unknown> = Promise.resolve();
   const pay = async (payTo: string, amountSats: bigint, signal: AbortSignal): Promise<Kept> => {
     const rate = await source.feeRateSatPerVbyte(signal);
@@ -67,16 +69,103 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
       return run;
     },
     reserve: (raw) => {
-      const tx = Transaction.fromRaw(hexToBytes(raw), { allowUnknownOutputs: true });
-      for (let at = 0; at < tx.inputsLength; at += 1) {
-        const { txid, index } = tx.getInput(at);
-        if (txid && index !== undefined) spent.add(`${bytesToHex(txid)}:${index}`);
+      for (const each of inputsOf(raw)) spent.add(outpoint(each));
+    },
+    signCancel: (raw, former, signal) => signCancel(cancelling, raw, former, signal),
+    confirmations: async (cancel, signal) => {
+      // Spent by another payment before it is deep, it would be lost from sight.
+      for (const txid of versionsOf(cancel)) spent.add(outpoint({ txid, vout: 0 }));
+      for (const txid of versionsOf(cancel)) {
+        const found = await source.output({ txid, vout: 0 }, signal);
+        if (found !== null) return found.confirmations;
       }
+      return null;
+    },
+    release: (raw, cancel) => {
+      for (const each of inputsOf(raw)) spent.delete(outpoint(each));
+      for (const txid of versionsOf(cancel)) spent.delete(outpoint({ txid, vout: 0 }));
     },
   };
 }
 
-function outpoint({ txid, vout }: { txid: string; vout: number }): string {
+type Outpoint = { readonly txid: string; readonly vout: number };
+
+function read(raw: string): Transaction {
+  return Transaction.fromRaw(hexToBytes(raw), { allowUnknownOutputs: true });
+}
+
+function inputsOf(raw: string): Outpoint[] {
+  const tx = read(raw);
+  return Array.from({ length: tx.inputsLength }, (_, at) => {
+    const { txid, index } = tx.getInput(at);
+    if (txid === undefined || index === undefined) throw new Error('an input names its coin');
+    return { txid: bytesToHex(txid), vout: index };
+  });
+}
+
+type Cancelling = {
+  readonly privateKey: Uint8Array;
+  readonly script: Uint8Array;
+  readonly source: CoinSource;
+  readonly spent: Set<string>;
+};
+
+/**
+ * Spends as few coins of the payment as a fee within the bounds takes, the largest first: one
+ * coin in common is enough for only one of the two to be mined.
+ */
+async function signCancel(
+  { privateKey, script, source, spent }: Cancelling,
+  raw: string,
+  former: Kept | null,
+  signal: AbortSignal,
+): Promise<Kept | 'no_fee' | 'coins_gone'> {
+  const rate = await source.feeRateSatPerVbyte(signal);
+  const coins: Coin[] = [];
+  for (const at of inputsOf(raw)) {
+    const found = await source.output(at, signal);
+    if (found === null) return 'coins_gone';
+    coins.push({ ...at, amountSats: found.amountSats });
+  }
+  const rivals = [raw, ...(former === null ? [] : [former.raw])].map((each) => paid(each, coins));
+  const chosen: Coin[] = [];
+  let value = 0n;
+  for (const coin of coins.sort((x, y) => (y.amountSats > x.amountSats ? 1 : -1))) {
+    chosen.push(coin);
+    value += coin.amountSats;
+    const vsize = baseVsize + chosen.length * inputVsize + outputVsize;
+    // One satoshi a byte above every rival's fee and rate (BIP 125 rules 3 and 4, and Core's own).
+    const fee = rivals.reduce(
+      (least, each) => larger(least, larger(each.fee, feeAt(vsize, each.rate)) + BigInt(vsize)),
+      feeAt(vsize, rate),
+    );
+    if (fee > mostFee(defaultFeeBounds, vsize, value) || value - fee < dustSats.p2wpkh) continue;
+    const tx = new Transaction({ version: 2 });
+    for (const { txid, vout, amountSats: amount } of chosen) {
+      const witnessUtxo = { script, amount };
+      tx.addInput({ txid: hexToBytes(txid), index: vout, sequence: replaceable, witnessUtxo });
+    }
+    tx.addOutput({ script, amount: value - fee });
+    tx.sign(privateKey);
+    tx.finalize();
+    spent.add(outpoint({ txid: tx.id, vout: 0 }));
+    const signed = { txid: tx.id, raw: tx.hex };
+    return former === null ? signed : inPlaceOf(former, signed);
+  }
+  return 'no_fee';
+}
+
+/** Fee and rate of a transaction that spends some of these coins and nothing else. */
+function paid(raw: string, coins: readonly Coin[]): { fee: bigint; rate: number } {
+  const tx = read(raw);
+  const values = new Map(coins.map((coin) => [outpoint(coin), coin.amountSats]));
+  let fee = 0n;
+  for (const each of inputsOf(raw)) fee += values.get(outpoint(each)) ?? 0n;
+  for (let at = 0; at < tx.outputsLength; at += 1) fee -= tx.getOutput(at).amount ?? 0n;
+  return { fee, rate: Number(fee) / tx.vsize };
+}
+
+function outpoint({ txid, vout }: Outpoint): string {
   return `${txid}:${vout}`;
 }
 

@@ -7,6 +7,14 @@ export type Coin = { readonly txid: string; readonly vout: number; readonly amou
 export type CoinSource = {
   /** Confirmed coins of the address. */
   coins(address: string, signal: AbortSignal): Promise<Coin[]>;
+  /**
+   * What a mined transaction paid, whether or not an unconfirmed one spends it. null when no block
+   * holds it, or a block spends it.
+   */
+  output(
+    at: { readonly txid: string; readonly vout: number },
+    signal: AbortSignal,
+  ): Promise<{ readonly amountSats: bigint; readonly confirmations: number } | null>;
   /** For about half an hour. */
   feeRateSatPerVbyte(signal: AbortSignal): Promise<number>;
 };
@@ -29,6 +37,14 @@ export function coreCoins(rpcUrl: string): CoinSource {
         amountSats: satsOf(amount),
       }));
     },
+    output: async ({ txid, vout }, signal) => {
+      const found = (await coreCall(rpcUrl, 'gettxout', [txid, vout, false], signal)) as {
+        value: number;
+        confirmations: number;
+      } | null;
+      if (found === null) return null;
+      return { amountSats: satsOf(found.value), confirmations: found.confirmations };
+    },
     feeRateSatPerVbyte: async (signal) => {
       const { feerate } = (await coreCall(rpcUrl, 'estimatesmartfee', [3], signal)) as {
         feerate?: number;
@@ -40,10 +56,17 @@ export function coreCoins(rpcUrl: string): CoinSource {
 
 /** An Esplora REST base, such as `https://host/api`. */
 export function esploraCoins(baseUrl: string): CoinSource {
-  const read = async (path: string, signal: AbortSignal): Promise<unknown> => {
+  const answer = async (path: string, signal: AbortSignal): Promise<unknown> => {
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, { signal });
+    const text = await bounded(response);
+    if (response.status === 404) return null;
     if (!response.ok) throw new Error(`Esplora answered ${response.status} to ${path}`);
-    return JSON.parse(await bounded(response));
+    return JSON.parse(text);
+  };
+  const read = async (path: string, signal: AbortSignal): Promise<unknown> => {
+    const found = await answer(path, signal);
+    if (found === null) throw new Error(`Esplora answered 404 to ${path}`);
+    return found;
   };
   return {
     coins: async (address, signal) => {
@@ -56,6 +79,21 @@ export function esploraCoins(baseUrl: string): CoinSource {
       return list
         .filter(({ status }) => status.confirmed)
         .map(({ txid, vout, value }) => ({ txid, vout, amountSats: BigInt(value) }));
+    },
+    output: async ({ txid, vout }, signal) => {
+      const tip = Number(await read('/blocks/tip/height', signal));
+      const tx = (await answer(`/tx/${txid}`, signal)) as {
+        vout: { value: number }[];
+        status: { confirmed: boolean; block_height?: number };
+      } | null;
+      const height = tx?.status.block_height;
+      const value = tx?.vout[vout]?.value;
+      if (!tx?.status.confirmed || height === undefined || value === undefined) return null;
+      const spent = (await read(`/tx/${txid}/outspend/${vout}`, signal)) as {
+        status?: { confirmed: boolean };
+      };
+      if (spent.status?.confirmed) return null;
+      return { amountSats: BigInt(value), confirmations: Math.max(1, tip - height + 1) };
     },
     feeRateSatPerVbyte: async (signal) => {
       const rates = (await read('/fee-estimates', signal)) as Record<string, number>;

@@ -9,21 +9,43 @@ import {
   http,
   keccak256,
   type PublicClient,
+  parseTransaction,
   TransactionReceiptNotFoundError,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { EvmCall } from '../../chains/material.ts';
 import type { MessageSigner } from '../keys.ts';
-import type { Kept } from '../stores/store.ts';
-import type { EvmWallet } from './wallet.ts';
+import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
+import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
+import type { EvmWallet, Fate, Raise } from './wallet.ts';
 
 export type EvmWalletOptions = {
   readonly rpcUrl: string;
   readonly chainId: number;
+  /** Most that a transaction may ever offer, wei a unit of gas; default 500 gwei. */
+  readonly mostFeePerGas?: bigint;
 } & ({ readonly privateKey: string } | { readonly account: Account });
 
+const defaultMostFeePerGas = 500_000_000_000n;
 /** Gas beyond the estimate: the state may change between the two. */
 const gasSharePercent = 125n;
+/** More nonces than this are not lost by a crash. */
+const mostMissing = 64;
+
+type Sending = EvmFees & {
+  readonly to: Hex;
+  readonly data?: Hex;
+  readonly value: bigint;
+  readonly gas: bigint;
+  readonly nonce: number;
+};
+
+type Signing = {
+  readonly node: PublicClient;
+  readonly address: Hex;
+  readonly mostFeePerGas: bigint;
+  readonly sign: (sending: Sending) => Promise<Kept>;
+};
 
 /** One wallet object a key and chain: it gives out nonces. */
 export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner {
@@ -33,8 +55,45 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
   if (signTransaction === undefined || signMessage === undefined) {
     throw new Error(`the account ${account.address} cannot sign by itself`);
   }
-  const { chainId, rpcUrl } = options;
-  const node = createPublicClient({
+  const { chainId, rpcUrl, mostFeePerGas = defaultMostFeePerGas } = options;
+  const node = nodeAt(rpcUrl, chainId);
+  const { address } = account;
+  const sign = async (sending: Sending): Promise<Kept> => {
+    const raw = await signTransaction({ type: 'eip1559', chainId, ...sending });
+    return { raw, txid: keccak256(raw) };
+  };
+  const signing = { node, address, mostFeePerGas, sign };
+  const nonces = nonceSource(node, address);
+  return {
+    alone: oneByOne(),
+    family: 'evm',
+    address,
+    signMessage: (message) => signMessage({ message }),
+    sign: (wanted, call, signal) =>
+      nonces.next(async (nonce): Promise<Kept> => {
+        signal.throwIfAborted();
+        if (wanted !== chainId) throw new Error(`this wallet signs for ${chainId}, not ${wanted}`);
+        const sending = { ...(await priced(signing, call)), nonce };
+        signal.throwIfAborted();
+        return sign(sending);
+      }),
+    raise: (kept, how, signal) => raise(signing, kept, how, signal),
+    fate: (kept, signal) => fateOf(node, address, kept, signal),
+    isNonceDeep: async (kept, confirmations, signal) => {
+      const { number } = await node.getBlock({ blockTag: 'latest' });
+      signal.throwIfAborted();
+      const blockNumber = number - BigInt(confirmations) + 1n;
+      if (blockNumber < 0n) return false;
+      return (await node.getTransactionCount({ address, blockNumber })) > nonceOf(kept);
+    },
+    fillGap: (kept, send, signal) =>
+      nonces.alone(() => fillGap(signing, nonceOf(kept), send, signal)),
+    forget: nonces.forget,
+  };
+}
+
+function nodeAt(rpcUrl: string, chainId: number): PublicClient {
+  return createPublicClient({
     chain: defineChain({
       id: chainId,
       name: `chain ${chainId}`,
@@ -43,40 +102,14 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
     }),
     transport: http(rpcUrl, { timeout: 10_000, retryCount: 2 }),
   });
-  const nonces = nonceSource(node, account.address);
-  return {
-    alone: oneByOne(),
-    family: 'evm',
-    address: account.address,
-    signMessage: (message) => signMessage({ message }),
-    sign: (wanted, call, signal) =>
-      nonces.next(async (nonce): Promise<Kept> => {
-        signal.throwIfAborted();
-        if (wanted !== chainId) throw new Error(`this wallet signs for ${chainId}, not ${wanted}`);
-        const sending = { ...(await priced(node, account.address, call)), chainId, nonce };
-        signal.throwIfAborted();
-        const raw = await signTransaction({ type: 'eip1559', ...sending });
-        return { raw, txid: keccak256(raw) };
-      }),
-    mined: async (txid) => {
-      try {
-        const { status } = await node.getTransactionReceipt({ hash: txid as Hex });
-        return status === 'success' ? 'succeeded' : 'reverted';
-      } catch (error) {
-        if (error instanceof TransactionReceiptNotFoundError) return null;
-        throw error;
-      }
-    },
-    forget: nonces.forget,
-  };
 }
 
-async function priced(node: PublicClient, from: Hex, call: EvmCall) {
+async function priced({ node, address, mostFeePerGas }: Signing, call: EvmCall) {
   const to = call.to as Hex;
   const data = call.data as Hex;
   const value = BigInt(call.value);
   const [gas, fees] = await Promise.all([
-    node.estimateGas({ account: from, to, data, value }),
+    node.estimateGas({ account: address, to, data, value }),
     node.estimateFeesPerGas(),
   ]);
   return {
@@ -84,9 +117,101 @@ async function priced(node: PublicClient, from: Hex, call: EvmCall) {
     data,
     value,
     gas: (gas * gasSharePercent) / 100n,
-    maxFeePerGas: fees.maxFeePerGas,
-    maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
+    ...bounded(fees, mostFeePerGas),
   };
+}
+
+/** Zero to oneself. Its gas is asked for: on some chains it is not 21 000. */
+async function nothingTo(node: PublicClient, address: Hex) {
+  const gas = await node.estimateGas({ account: address, to: address, value: 0n });
+  return { to: address, value: 0n, gas: (gas * gasSharePercent) / 100n };
+}
+
+function nonceOf({ raw }: Kept): number {
+  return parseTransaction(raw as Hex).nonce ?? 0;
+}
+
+async function raise(
+  { node, address, mostFeePerGas, sign }: Signing,
+  kept: Kept,
+  { cancel = false, mostFeeWei }: Raise,
+  signal: AbortSignal,
+): Promise<Kept | null> {
+  const former = parseTransaction(kept.raw as Hex);
+  const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, nonce = 0, to, value = 0n } = former;
+  if (!to) throw new Error(`the transaction ${kept.txid} calls nothing`);
+  const call = cancel
+    ? await nothingTo(node, address)
+    : { to, value, gas: former.gas ?? 0n, ...(former.data ? { data: former.data } : {}) };
+  const estimate = await node.estimateFeesPerGas();
+  signal.throwIfAborted();
+  const affordable = mostFeeWei === null ? mostFeePerGas : mostFeeWei / call.gas;
+  const most = affordable < mostFeePerGas ? affordable : mostFeePerGas;
+  const fees = replacementFees({ maxFeePerGas, maxPriorityFeePerGas }, estimate, most);
+  if (fees === null) return null;
+  return inPlaceOf(kept, await sign({ ...call, ...fees, nonce }));
+}
+
+async function fateOf(
+  node: PublicClient,
+  address: Hex,
+  kept: Kept,
+  signal: AbortSignal,
+): Promise<Fate> {
+  const nonce = nonceOf(kept);
+  // Asked first: a version that is mined between the two questions only looks as if it waited.
+  const used = await node.getTransactionCount({ address, blockTag: 'latest' });
+  signal.throwIfAborted();
+  if (used <= nonce) {
+    const pending = await node.getTransactionCount({ address, blockTag: 'pending' });
+    return { state: 'waiting', next: used === nonce, gap: pending <= used && used < nonce };
+  }
+  for (const txid of versionsOf(kept)) {
+    signal.throwIfAborted();
+    const mined = await receiptOf(node, txid as Hex);
+    if (mined !== null) return { state: mined };
+  }
+  return { state: 'lost' };
+}
+
+async function receiptOf(node: PublicClient, hash: Hex): Promise<'succeeded' | 'reverted' | null> {
+  try {
+    const { status } = await node.getTransactionReceipt({ hash });
+    return status === 'success' ? 'succeeded' : 'reverted';
+  } catch (error) {
+    if (error instanceof TransactionReceiptNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** What is missing is taken from a node that shows nothing of ours in its pool. */
+async function fillGap(
+  { node, address, mostFeePerGas, sign }: Signing,
+  until: number,
+  send: (filler: Kept) => Promise<void>,
+  signal: AbortSignal,
+): Promise<number> {
+  const count = (blockTag: 'latest' | 'pending') => node.getTransactionCount({ address, blockTag });
+  const [used, pending] = await Promise.all([count('latest'), count('pending')]);
+  if (pending > used || used >= until) return 0;
+  if (until - used > mostMissing) {
+    throw new Error(`nonce ${until} was kept, and the account ${address} is at ${used}`);
+  }
+  const estimate = await node.estimateFeesPerGas();
+  // Nobody raises a filler later.
+  const fees = bounded(
+    {
+      maxFeePerGas: estimate.maxFeePerGas * 4n,
+      maxPriorityFeePerGas: estimate.maxPriorityFeePerGas * 2n,
+    },
+    mostFeePerGas,
+  );
+  const nothing = await nothingTo(node, address);
+  for (let nonce = used; nonce < until; nonce += 1) {
+    signal.throwIfAborted();
+    await send(await sign({ ...nothing, ...fees, nonce }));
+  }
+  return until - used;
 }
 
 /** Nonces in order, one signature at a time; a failed signature gives its nonce back. */
@@ -102,6 +227,8 @@ function nonceSource(node: PublicClient, address: Hex) {
   };
   return {
     next: <T>(use: (nonce: number) => Promise<T>): Promise<T> => queued(() => take(use)),
+    /** While no nonce is given out. */
+    alone: <T>(work: () => Promise<T>): Promise<T> => queued(work),
     forget: () => {
       last = -1;
     },

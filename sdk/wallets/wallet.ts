@@ -3,13 +3,41 @@
 import type { EvmCall } from '../../chains/material.ts';
 import type { Kept } from '../stores/store.ts';
 
+/**
+ * What became of a transaction in any of its versions. `waiting`: its nonce is free; `next` when it
+ * is the account's next one, `gap` when nothing waits in a pool for the nonces before it.
+ * `lost`: another transaction used its nonce, so none of its versions can be mined.
+ */
+export type Fate =
+  | { readonly state: 'waiting'; readonly next: boolean; readonly gap: boolean }
+  | { readonly state: 'succeeded' | 'reverted' | 'lost' };
+
+export type Raise = {
+  /** Nothing but the nonce stays: zero to oneself, which takes the place of the former one. */
+  readonly cancel?: boolean;
+  /** Most that gas and its price may come to, wei; null = only the wallet's own limit. */
+  readonly mostFeeWei: bigint | null;
+};
+
 export type EvmWallet = {
   readonly family: 'evm';
   readonly address: string;
   /** Signs one call with the next nonce, gas and fees of the customer's own node. */
   sign(chainId: number, call: EvmCall, signal: AbortSignal): Promise<Kept>;
-  /** What became of a transaction; null while it is not mined. */
-  mined(txid: string, signal: AbortSignal): Promise<'succeeded' | 'reverted' | null>;
+  /**
+   * Signs `kept` again: the same nonce and call, both fees raised by an eighth or to what the node
+   * estimates now, whichever is more. null when a limit leaves no room for that.
+   */
+  raise(kept: Kept, how: Raise, signal: AbortSignal): Promise<Kept | null>;
+  /** By the customer's own node. */
+  fate(kept: Kept, signal: AbortSignal): Promise<Fate>;
+  /** Whether the nonce of `kept` was used, by whatever transaction, so many blocks ago. */
+  isNonceDeep(kept: Kept, confirmations: number, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Signs zero to oneself for each nonce missing before that of `kept`, and hands each to `send`.
+   * Nothing else gets a nonce meanwhile. Returns how many were missing.
+   */
+  fillGap(kept: Kept, send: (filler: Kept) => Promise<void>, signal: AbortSignal): Promise<number>;
   /** Runs one piece of work at a time: a token's allowance is one number for all swaps. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** Forgets nonces given out for transactions that no node took. */
@@ -27,6 +55,20 @@ export type BitcoinWallet = {
   signPayment(payTo: string, amountSats: bigint, signal: AbortSignal): Promise<Kept>;
   /** Leaves the coins of a payment signed before a restart alone. */
   reserve(raw: string): void;
+  /**
+   * Signs a transaction that spends coins of the payment `raw` back to the wallet and pays enough
+   * to replace it, and `former`, an earlier try, too; not sent. `no_fee` when none within the
+   * wallet's limits does, `coins_gone` when a block already spends one of them.
+   */
+  signCancel(
+    raw: string,
+    former: Kept | null,
+    signal: AbortSignal,
+  ): Promise<Kept | 'no_fee' | 'coins_gone'>;
+  /** Blocks on a cancellation in any version, its own included; null while none has it. */
+  confirmations(cancel: Kept, signal: AbortSignal): Promise<number | null>;
+  /** Coins of a payment that can never be mined any more may be spent again. */
+  release(raw: string, cancel: Kept): void;
 };
 
 export type Wallet = EvmWallet | BitcoinWallet;

@@ -1,0 +1,144 @@
+// Sending what was kept, again if need be, and undoing what holds up an EVM transaction: fees that
+// are too low, and nonces before its own that were lost. Signed bytes are kept before they are
+// sent, and a version only ever takes the place of another with the same nonce, so at most one of
+// them is mined, whichever it is and wherever this side is interrupted.
+
+import type { Signed } from '../../chains/material.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { ParleyApiError } from '../errors.ts';
+import type { Kept, SwapRecord } from '../stores/store.ts';
+import type { EvmWallet, Fate } from '../wallets/wallet.ts';
+import { type Context, type SetLeg, sourceOf } from './context.ts';
+import { signalOf } from './prepare.ts';
+
+/** A transaction that nobody shows is sent again after this long, through one's own node. */
+const resendAfterMs = 5_000;
+/** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
+const mostShareBps = 2_500n;
+
+/** Whether it is time to look after an unmined transaction again. */
+export function due(context: Context, { family }: SetLeg, kept: Kept): boolean {
+  const last = context.sentAtMs.get(kept.txid);
+  const afterMs = Math.min(resendAfterMs, context.replaceAfterMs(family));
+  return last === undefined || performance.now() - last > afterMs;
+}
+
+export function lookedAfter(context: Context, kept: Kept): void {
+  context.sentAtMs.set(kept.txid, performance.now());
+}
+
+/** Whether this version has waited for its first block for too long. */
+export function overdue(context: Context, { family }: SetLeg, kept: Kept): boolean {
+  const since = context.waitsSinceMs.get(kept.txid);
+  if (since === undefined) context.waitsSinceMs.set(kept.txid, performance.now());
+  return since !== undefined && performance.now() - since > context.replaceAfterMs(family);
+}
+
+/** Counts its wait from now on. */
+export function waitAnew(context: Context, kept: Kept): void {
+  context.waitsSinceMs.set(kept.txid, performance.now());
+}
+
+/** First through the market, which shows it to both sides; else, or again, by one's own node. */
+export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+  const again = context.sentAtMs.has(kept.txid);
+  const { chain, leg: name } = leg;
+  if (context.client !== null && !again) {
+    lookedAfter(context, kept);
+    overdue(context, leg, kept);
+    try {
+      await context.client.broadcast(chain, kept.raw, signalOf(context));
+      return;
+    } catch (error) {
+      if (!(error instanceof ParleyApiError)) throw error;
+      context.tell('market_refused', name, error.message);
+    }
+  }
+  await sendAlone(context, leg, kept);
+}
+
+/** By one's own node. */
+export async function sendAlone(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+  lookedAfter(context, kept);
+  overdue(context, leg, kept);
+  const { adapter } = sourceOf(context, leg.chain);
+  const read = await adapter.readSigned(kept.raw as Signed, context.limit());
+  await adapter.broadcast(read, context.limit());
+}
+
+/** The transactions of a record. */
+export type Slot = 'approval' | 'funding' | 'cancel' | 'claim' | 'refund';
+
+type Waiting = Fate & { readonly state: 'waiting' };
+
+/** What a node says of a fee that is too low to take the transaction at all. */
+const tooCheap = /underpriced|base ?fee|fee(cap)? (is )?too low/i;
+
+/**
+ * Looks after an EVM transaction that waits: sends it again, and when it has waited too long fills
+ * the gap before it, or, if it is the next one, raises its fee. Those behind another wait for it.
+ */
+export async function push(
+  context: Context,
+  record: SwapRecord,
+  slot: Slot,
+  leg: SetLeg,
+  wallet: EvmWallet,
+  fate: Waiting,
+): Promise<SwapRecord> {
+  const kept = record[slot];
+  if (!kept) return record;
+  if (!overdue(context, leg, kept)) {
+    await sendWaiting(context, leg, kept);
+    return record;
+  }
+  waitAnew(context, kept);
+  if (fate.gap) await fillGap(context, leg, wallet, kept);
+  const raised = fate.next ? await wallet.raise(kept, raiseOf(leg), context.limit()) : null;
+  if (raised === null) {
+    if (fate.next) context.tell('waiting', leg.leg, 'the highest fee allowed is not enough yet');
+    await sendWaiting(context, leg, kept);
+    return record;
+  }
+  const next = { ...record, [slot]: raised };
+  await context.store.putSwap(next);
+  context.tell('replaced', leg.leg, `sends the ${slot} again, with a higher fee`, raised.txid);
+  // The market relays what concerns the swap; the rest is for one's own node alone.
+  if (slot === 'cancel') lookedAfter(context, raised);
+  await sendWaiting(context, leg, raised);
+  return next;
+}
+
+export function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
+  if (leg.escrow.terms.token !== null) return { mostFeeWei: null };
+  return { mostFeeWei: (leg.amount * mostShareBps) / 10_000n };
+}
+
+/**
+ * Nonces before this one were given to transactions that nobody has any more. They are used up by
+ * payments of nothing, and not by signing this one again: two of it could both be mined then.
+ */
+async function fillGap(
+  context: Context,
+  leg: SetLeg,
+  wallet: EvmWallet,
+  kept: Kept,
+): Promise<void> {
+  const by = (filler: Kept) => sendAlone(context, leg, filler);
+  const missing = await wallet.fillGap(kept, by, context.limit());
+  if (missing === 0) return;
+  const text = `${missing} nonces before ${kept.txid} were lost: filled by payments of nothing`;
+  context.tell('waiting', leg.leg, text);
+}
+
+/** A refusal changes nothing by itself: the next look asks what became of the nonce. */
+export async function sendWaiting(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+  try {
+    await send(context, leg, kept);
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
+    // No pool holds it: waiting longer at this fee is of no use.
+    if (tooCheap.test(error.message)) context.waitsSinceMs.set(kept.txid, -Infinity);
+    context.tell('waiting', leg.leg, error.message, kept.txid);
+  }
+}
