@@ -2,12 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { AssetSettings } from '../chain-settings.ts';
-import {
-  type Asset,
-  closeCuratedAssets,
-  findAssets,
-  upsertCuratedAsset,
-} from '../db/assets.ts';
+import { type Asset, closeCuratedAssets, findAssets, upsertCuratedAsset } from '../db/assets.ts';
 import type { Database, Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';

@@ -210,9 +210,9 @@ create table idempotency (
   path text not null,
   key text not null,
   body_hash bytea not null,
-  -- null while the first request runs.
-  status integer,
-  reply bytea,
+  -- A request that still runs has no row: it holds an advisory lock (market/idempotency.ts).
+  status integer not null,
+  reply bytea not null,
   -- Version of the key that encrypted `reply`; null = not encrypted.
   key_version integer,
   created_at timestamptz not null,
