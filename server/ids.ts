@@ -2,33 +2,47 @@
 
 export type RandomBytes = (count: number) => Uint8Array;
 
-let lastMs = 0;
-let sequence = 0;
+/** A new id for the instant `nowMs`. */
+export type MakeId = (nowMs: number, randomBytes: RandomBytes) => string;
 
 /**
- * A new id for the instant `nowMs`. Ids made by one process in one millisecond ascend: the 12 bits
- * of rand_a count up from a random start (RFC 9562, method 1).
+ * A sequence of ids. Those of one millisecond, or of a clock that stepped back, ascend as well: the
+ * 12 bits of rand_a count up from a random start (RFC 9562, method 1).
  */
-export function uuidv7(nowMs: number, randomBytes: RandomBytes): string {
-  const bytes = randomBytes(16);
-  if (nowMs > lastMs) {
-    lastMs = nowMs;
-    sequence = (((bytes[6] ?? 0) & 0x07) << 8) | (bytes[7] ?? 0);
-  } else {
-    sequence += 1;
-    if (sequence > 0xfff) {
-      lastMs += 1;
-      sequence = 0;
+export function idSequence(): MakeId {
+  let lastMs = 0;
+  let count = 0;
+  return (nowMs, randomBytes) => {
+    const bytes = randomBytes(16);
+    if (nowMs > lastMs) {
+      lastMs = nowMs;
+      count = (((bytes[6] ?? 0) & 0x07) << 8) | (bytes[7] ?? 0);
+    } else {
+      count += 1;
+      if (count > 0xfff) {
+        lastMs += 1;
+        count = 0;
+      }
     }
-  }
-  let ms = lastMs;
-  for (let i = 5; i >= 0; i -= 1) {
-    bytes[i] = ms % 256;
-    ms = Math.floor(ms / 256);
-  }
-  bytes[6] = 0x70 | (sequence >> 8);
-  bytes[7] = sequence & 0xff;
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+    let ms = lastMs;
+    for (let i = 5; i >= 0; i -= 1) {
+      bytes[i] = ms % 256;
+      ms = Math.floor(ms / 256);
+    }
+    bytes[6] = 0x70 | (count >> 8);
+    bytes[7] = count & 0xff;
+    bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+    return written(bytes);
+  };
+}
+
+/**
+ * The one sequence of this process, and the only state outside of what callers pass: with one for
+ * each caller, ids of a process would no longer ascend within a millisecond.
+ */
+export const uuidv7: MakeId = idSequence();
+
+function written(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
