@@ -1,0 +1,68 @@
+// The worked examples of docs/timelocks.md, written anew from the policies the service runs with.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
+import { evmChains } from '../chains/evm/policy.ts';
+import { deadlines, type LegTiming } from '../core/deadlines.ts';
+import type { ChainPolicy } from '../core/policy.ts';
+
+const text = readFileSync(new URL('../docs/timelocks.md', import.meta.url), 'utf8');
+const ethereum = evmChains.ethereum.policy;
+const bitcoin = bitcoinPolicies.mainnet;
+
+/** Seconds with a space before each thousand. */
+const n = (seconds: number) => String(seconds).replace(/\B(?=(\d{3})+$)/g, ' ');
+const clock = (seconds: number) =>
+  `(${Math.floor(seconds / 3_600)} h ${(seconds % 3_600) / 60} min)`;
+const at = (seconds: number) => `agreedAt + ${n(seconds).padStart(6)}   ${clock(seconds)}`;
+
+/** The block of an example: the times from the engine, the sums from the policies. */
+function example(short: ChainPolicy, long: ChainPolicy): string {
+  const [s, l] = [short.normal, long.normal];
+  const react = Math.max(short.reactSeconds, long.reactSeconds);
+  const detect = Math.max(short.detectSeconds, long.detectSeconds);
+  const timing = (policy: ChainPolicy): LegTiming => ({ policy, depth: policy.normal });
+  const times = deadlines(0, { a: timing(short), b: timing(long) }, 'b');
+  const { floorSeconds: floor } = short;
+  const [settleS, settleL] = [s.settleSeconds, l.settleSeconds];
+  const after = settleS + s.outageSeconds + short.signSeconds;
+  const least = react + settleL + react + settleS + react + after;
+  const late = [short.lateClaimSeconds, detect, react, settleL, l.outageSeconds];
+  const sum = late.reduce((total, each) => total + each, times.refundAt.a);
+  return [
+    `least T_short      = ${n(react)} + (${n(settleL)} + ${n(react)}) + (${n(settleS)} + ` +
+      `${n(react)}) + (${n(settleS)} + ${n(s.outageSeconds)} + ${n(short.signSeconds)}) = ` +
+      `${n(least)}   ${least > floor ? '>' : '<'} floor ${n(floor)}`,
+    `initiatorFundBy    = ${at(times.initiatorFundBy)}`,
+    `expiresAt          = ${at(times.expiresAt)}`,
+    `counterpartyFundBy = ${at(times.counterpartyFundBy)}`,
+    `revealBy           = ${at(times.revealBy)}`,
+    `T_short            = ${at(times.refundAt.a)}`,
+    `T_long             = max(${n(long.floorSeconds)}, ` +
+      `${[times.refundAt.a, ...late].map(n).join(' + ')} = ${n(sum)})`,
+    `                   = ${at(times.refundAt.b)}`,
+  ].join('\n');
+}
+
+test('docs/timelocks.md shows what the policies of Ethereum and Bitcoin come to', () => {
+  const [, first, second] = [...text.matchAll(/```\n([\s\S]*?)\n```/g)].map(([, block]) => block);
+  assert.equal(first, example(ethereum, bitcoin));
+  assert.equal(second, example(ethereum, ethereum));
+});
+
+test('and names the numbers of both policies', () => {
+  const words = text.replaceAll('\n', ' ');
+  const { normal } = ethereum;
+  for (const said of [
+    `Ethereum \`floor\` ${n(ethereum.floorSeconds)}, \`settle\` ${n(normal.settleSeconds)}, ` +
+      `\`outage\` ${n(normal.outageSeconds)}, \`sign\` ${n(ethereum.signSeconds)}, ` +
+      `\`lateClaim\` ${n(ethereum.lateClaimSeconds)}, \`detect\` ${n(ethereum.detectSeconds)};`,
+    `Bitcoin \`floor\` ${n(bitcoin.floorSeconds)}, \`settle\` ${n(bitcoin.normal.settleSeconds)} ` +
+      `(${bitcoin.normal.confirmations} blocks), \`outage\` ${n(bitcoin.normal.outageSeconds)}, ` +
+      `\`detect\` ${n(bitcoin.detectSeconds)}; \`react\` ${n(bitcoin.reactSeconds)}.`,
+  ]) {
+    assert.ok(words.includes(said), said);
+  }
+});
