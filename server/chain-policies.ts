@@ -29,7 +29,7 @@ const evmTable: Table = new Map(
   ]),
 );
 
-/** Throws an Error with a sentence for a name that is not known and for numbers that are missing. */
+/** Throws an Error: a name that is not known, numbers that are missing or unsound. */
 export function policyOf(chain: ChainSettings): PolicyOfChain {
   const { policy: given } = chain;
   const own: OwnPolicy = typeof given === 'object' ? given : {};

@@ -1,8 +1,12 @@
 // PARLEY_CHAINS and PARLEY_ASSETS: everything wrong is named by entry and field, nothing throws.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
+import { evmChains } from '../chains/evm/policy.ts';
+import { policyOf } from './chain-policies.ts';
 import { parseAssets, parseChains } from './chain-settings.ts';
 import { readSettings } from './config.ts';
 
@@ -112,4 +116,26 @@ test('assets on dev chains are held against the chains that will be started', ()
   assert.throws(() => readSettings(env('evm-dev-2')), /"evm-dev-2" is not configured; there are:/);
   const two = { ...env('evm-dev-2'), PARLEY_DEV_EVM_CHAINS: '2' };
   assert.equal(readSettings(two).assets?.length, 1);
+});
+
+test('the examples of docs/operations.md start, each on its own network and on no other', () => {
+  const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+  const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
+  const [mainnet = '', testnet = '', assets = '', ...more] = blocks;
+  assert.deepEqual(more, []);
+  const main = { PARLEY_NETWORK: 'mainnet', PARLEY_CHAINS: mainnet, PARLEY_ASSETS: assets };
+  const test = { PARLEY_NETWORK: 'testnet', PARLEY_CHAINS: testnet };
+  const served = [main, test].flatMap((env) => readSettings(env).chains ?? []);
+  assert.equal(served.length, 6);
+  for (const chain of served) assert.ok(policyOf(chain).policy.floorSeconds > 0);
+  assert.throws(() => readSettings({ ...main, PARLEY_NETWORK: 'testnet' }), /belongs to mainnet/);
+  assert.throws(() => readSettings({ ...test, PARLEY_NETWORK: 'mainnet' }), /belongs to testnet/);
+});
+
+test('docs/operations.md names every policy', () => {
+  const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+  const names = [...Object.keys(bitcoinPolicies), ...Object.keys(evmChains)];
+  const unlisted = names.filter((name) => !text.includes(`\`${name}\``));
+  // A second dev chain has the numbers of the first.
+  assert.deepEqual(unlisted, ['evm-dev-2']);
 });

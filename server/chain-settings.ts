@@ -1,5 +1,5 @@
-// Which chains and assets a deployment serves: the settings PARLEY_CHAINS and PARLEY_ASSETS, parsed.
-// Every sentence names the entry and the field; whoever gets these values need not check again.
+// Which chains and assets a deployment serves: PARLEY_CHAINS and PARLEY_ASSETS, parsed. Every
+// sentence names the entry and the field; whoever gets these values need not check again.
 
 import Type from 'typebox';
 import { parseEvmAddress } from '../chains/evm/address.ts';

@@ -1,4 +1,4 @@
-// What the rooms of the server are given. main.ts makes one; tests make their own.
+// What the rooms of the server are given. boot.ts makes one; tests make their own.
 
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../chains/adapter.ts';

@@ -78,7 +78,7 @@ function shuttingDown(visit: Visit) {
   refuse(visit, 'shutting_down', 'the server is shutting down', headers);
 }
 
-/** Rules of HTTP that the server under this leaves to us, so that its answers are like all others. */
+/** What node would refuse without a body: left to us, so that the answer is like all others. */
 function breaksHttp({ raw, headers }: FastifyRequest): boolean {
   return (raw.httpVersion === '1.1' && headers.host === undefined) || expectsMore(headers.expect);
 }
