@@ -223,6 +223,18 @@ describe('a refusal', () => {
     assert.equal((await post()).status, 201);
   });
 
+  test('of a body that was not read (413, 415) is not stored: the right one runs', async () => {
+    plan = {};
+    const name = `key-${slots++}`;
+    const post = slot(name);
+    assert.equal((await post({ m: 'x'.repeat(66_000) })).status, 413);
+    const headers = { 'idempotency-key': name, 'content-type': 'text/plain' };
+    const url = '/v1/test/1';
+    assert.equal((await edge.call('POST', url, { key, body: 'x', headers })).status, 415);
+    const done = await post();
+    assert.deepEqual([done.status, done.headers['idempotency-replayed']], [201, undefined]);
+  });
+
   test('over the budget (429) or without a key (401) is not stored', async () => {
     plan = {};
     const post = slot();

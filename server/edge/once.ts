@@ -3,8 +3,8 @@
 // Effect and stored reply commit together. "Still running" is a transaction-scoped advisory lock,
 // so a crash leaves nothing behind; inside this process it is also a set, because the slow reads of
 // a chain come before the transaction. Not stored: 401, 429, 500, 503, 504 and the scope's 403, and
-// bodies refused before they were read (413, 415), which any retry meets again. Why: docs/decisions/
-// 0004-what-an-idempotency-key-does-not-keep.md.
+// bodies refused before they were read (413, 415), which any retry meets again. Why:
+// docs/decisions/0004-what-an-idempotency-key-does-not-keep.md.
 
 import type { FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/errors.ts';
