@@ -36,8 +36,10 @@ export function insertStatement(entries: readonly OutboxEntry[]): Statement {
 export async function pruneOutbox(tx: Tx, before: Date, limit: number): Promise<number> {
   const rows = await tx.rows({
     name: 'outbox_prune',
+    // Ids ascend with time, so the oldest are found without an index on it.
     text: `delete from outbox where id in
-        (select id from outbox where created_at < $1 order by created_at limit $2)
+        (select id from (select id, created_at from outbox order by id limit $2) oldest
+          where created_at < $1)
       returning id`,
     values: [before, limit],
   });

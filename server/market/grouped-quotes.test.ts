@@ -103,6 +103,11 @@ test('a quote that the database refuses fails alone', async () => {
     values: [],
   });
   await market.db.rows({
+    name: 'test_no_ghost',
+    text: `alter table threads add constraint no_ghost check (maker_id <> '${ghost}')`,
+    values: [],
+  });
+  await market.db.rows({
     name: 'test_ghost_wallet',
     text: `insert into wallets (account_id, family, address, standing, proven_at)
       values ($1, 'evm', '0xghost', 'login', now())`,
@@ -122,6 +127,6 @@ test('a quote that the database refuses fails alone', async () => {
   const [, refusedByDatabase, , unknown] = ends.map((each) =>
     each.status === 'rejected' ? each.reason : null,
   );
-  assert.equal(refusedByDatabase.code, '23503');
+  assert.equal(refusedByDatabase.code, '23514');
   assert.ok(unknown instanceof ParleyError && unknown.code === 'unknown_rfq');
 });

@@ -85,8 +85,10 @@ create index live_rfqs_by_expiry on rfqs (expires_at) where status in ('open', '
 create table threads (
   id uuid primary key,
   rfq_id uuid not null references rfqs (id),
-  maker_id uuid not null references accounts (id),
-  taker_id uuid not null references accounts (id),
+  -- Accounts, without foreign keys: a key's check writes a lock into the account's row, and a busy
+  -- taker would get one from every quote. Accounts are never deleted.
+  maker_id uuid not null,
+  taker_id uuid not null,
   status text not null check (status in ('open', 'agreed', 'closed')),
   quote_amount numeric(78, 0) not null,
   proposed_by text not null check (proposed_by in ('maker', 'taker')),
@@ -202,7 +204,6 @@ create table outbox (
   payload jsonb not null,
   created_at timestamptz not null
 );
-create index outbox_by_age on outbox (created_at);
 
 create table idempotency (
   account_id uuid not null,
