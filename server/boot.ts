@@ -81,7 +81,7 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const adapters = await openAdapters(settings, chains, { now, log });
   undo.push(() => closeAll(adapters.all));
   const evmNodes = adapters.evm.map(({ node }) => node);
-  const metrics = createMetrics();
+  const metrics = createMetrics(settings.shortName);
   const made = { settings, db, now, randomBytes, adapters: adapters.all, log };
   const deps: Deps = { ...made, evmNodes, metrics };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));

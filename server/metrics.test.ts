@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createMetrics, serveMetrics } from './metrics.ts';
 
 test('metrics are served on loopback, and nothing else is', async (t) => {
-  const metrics = createMetrics();
+  const metrics = createMetrics('parley');
   const served = await serveMetrics(metrics, 0);
   t.after(() => served.stop());
   metrics.reorganisations.inc();

@@ -15,24 +15,25 @@ export type Metrics = {
   readonly registry: Registry;
 };
 
-export function createMetrics(): Metrics {
+/** Names begin with the deployment's short name. */
+export function createMetrics(shortName: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
   return {
     registry,
     reorganisations: new Counter({
-      name: 'parley_reorganisations_total',
+      name: `${shortName}_reorganisations_total`,
       help: 'Swap statuses taken back by a reorganisation',
       registers,
     }),
     followFailures: new Counter({
-      name: 'parley_follow_failures_total',
+      name: `${shortName}_follow_failures_total`,
       help: 'Looks at a chain that failed',
       labelNames: ['chain'],
       registers,
     }),
     chainHeight: new Gauge({
-      name: 'parley_chain_height',
+      name: `${shortName}_chain_height`,
       help: 'Height of the best block that was followed',
       labelNames: ['chain'],
       registers,

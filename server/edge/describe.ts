@@ -23,7 +23,7 @@ export async function goldenDescription(): Promise<string> {
     now: () => 0,
     randomBytes: (count) => randomBytes(count),
     adapters: new Map(),
-    metrics: createMetrics(),
+    metrics: createMetrics(settings.shortName),
     log: pino({ level: 'silent' }),
   });
   try {

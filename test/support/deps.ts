@@ -31,7 +31,7 @@ export function testDeps(overrides: DepsOverrides): TestDeps {
     now: () => (frozen ?? (now ?? Date.now)()) + offset,
     randomBytes: (count) => randomBytes(count),
     adapters: new Map(chains.map((each) => [each.chain, each])),
-    metrics: createMetrics(),
+    metrics: createMetrics('parley'),
     log: pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' }),
     ...rest,
     advance: (milliseconds) => {
