@@ -1,0 +1,322 @@
+// EVM transactions that no block takes: raised with the same nonce, and never made twice. On a real
+// anvil whose base fee the test sets block by block.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { parseTransaction } from 'viem';
+import { sleep } from './http.ts';
+import { type Outcome, type SettleInput, settle } from './settle.ts';
+import type { Kept, Store, SwapRecord } from './stores/store.ts';
+import {
+  type Anvil,
+  anvilOf,
+  evmKey,
+  gwei,
+  isFunded,
+  later,
+  running,
+  sideOf,
+  until,
+  withAdapter,
+} from './testing/stuck.ts';
+import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
+
+const limits = { timeout: 120_000 };
+let chains: TwoChains;
+let anvil: Anvil;
+
+before(async () => {
+  chains = await twoChains();
+  anvil = await anvilOf(chains);
+}, limits);
+after(async () => {
+  await chains?.stop();
+}, limits);
+
+/** Both sides have funded, at depth, and are stopped; the EVM chain mines only when told. */
+async function bothFunded(scene: Scene): Promise<{ taker: SettleInput; maker: SettleInput }> {
+  const taker = await sideOf(scene, 'taker');
+  const maker = await sideOf(scene, 'maker');
+  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+  await chains.dev.mine(evmKey, 3);
+  await anvil.hold();
+  await anvil.block(gwei);
+  return { taker, maker };
+}
+
+function parsed({ raw }: Kept) {
+  return parseTransaction(raw as `0x${string}`);
+}
+
+async function recordOf({ store, swapId }: SettleInput): Promise<SwapRecord> {
+  const record = await store.getSwap(swapId);
+  assert.ok(record);
+  return record;
+}
+
+/** Runs it until its claim is in the node's pool, and stops it there. Returns the claim. */
+async function claimSent(input: SettleInput): Promise<Kept> {
+  const stop = new AbortController();
+  const stopped = new Error('stopped here');
+  const side = running({ ...input, signal: stop.signal });
+  const { txid } = await side.next('claimed');
+  for (let left = 400; left > 0; left -= 1) {
+    if ((await anvil.call('eth_getTransactionByHash', [txid])) !== null) break;
+    await sleep(50);
+  }
+  stop.abort(stopped);
+  await assert.rejects(side.end, stopped);
+  const { claim } = await recordOf(input);
+  assert.ok(claim);
+  return claim;
+}
+
+/** How many transactions the account has on chain. */
+async function nonceOf(address: string): Promise<number> {
+  return Number(await anvil.call<string>('eth_getTransactionCount', [address, 'latest']));
+}
+
+test(
+  'a claim that a risen base fee keeps out is raised with its own nonce, also after revealBy',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const { taker, maker } = await bothFunded(scene);
+    try {
+      const first = await claimSent(taker);
+      await anvil.block(50n * gwei);
+      // From revealBy on no secret may be shown, but this one was sent.
+      const { deadlines } = (await recordOf(taker)).swap;
+      const seconds = deadlines.revealBy - chains.now() + 60;
+      const side = running(later(taker, seconds));
+      const { txid } = await side.next('replaced');
+      const { claim } = await recordOf(taker);
+      assert.ok(claim);
+      assert.equal(claim.txid, txid);
+      assert.deepEqual(claim.former, [first.txid]);
+      const [one, other] = [parsed(first), parsed(claim)];
+      assert.equal(other.nonce, one.nonce);
+      assert.deepEqual([other.to, other.data], [one.to, one.data]);
+      assert.ok((other.maxFeePerGas ?? 0n) >= 50n * gwei);
+      assert.ok((other.maxPriorityFeePerGas ?? 0n) * 8n >= (one.maxPriorityFeePerGas ?? 0n) * 9n);
+      await anvil.block(50n * gwei);
+      await anvil.go();
+      const [end, theirs] = await Promise.all([side.end, settle(maker)]);
+      assert.deepEqual([end.end, theirs.end], ['received', 'received']);
+      assert.equal(end.txids.a.claim, txid);
+    } finally {
+      await anvil.go();
+    }
+  },
+);
+
+test('the former version counts when it is the one that gets mined', limits, async () => {
+  const scene = chains.swap();
+  const { taker, maker } = await bothFunded(scene);
+  try {
+    const { txid: first } = await claimSent(taker);
+    // The higher one is signed and kept, and reaches nobody.
+    const deaf = withAdapter({ ...taker, client: null }, evmKey, ({ broadcast }) => ({
+      broadcast: async (read, signal) =>
+        read.txid === first ? broadcast(read, signal) : read.txid,
+    }));
+    const side = running(deaf);
+    const { txid } = await side.next('replaced');
+    assert.notEqual(txid, first);
+    await anvil.go();
+    const [end] = await Promise.all([side.end, settle(maker)]);
+    assert.equal(end.end, 'received');
+    assert.equal(end.txids.a.claim, first);
+  } finally {
+    await anvil.go();
+  }
+});
+
+class Crash extends Error {}
+
+/** Ends the process, as it were, before and after the write and after the sending of a raise. */
+function crashing(input: SettleInput, at: string[], stop: AbortController): SettleInput {
+  const once = (where: string) => {
+    if (at.includes(where)) return;
+    at.push(where);
+    const crash = new Crash(where);
+    stop.abort(crash);
+    throw crash;
+  };
+  const isRaised = ({ claim }: SwapRecord) => (claim?.former ?? []).length > 0;
+  const store: Store = {
+    ...input.store,
+    putSwap: async (record) => {
+      if (isRaised(record)) once('before keeping');
+      await input.store.putSwap(record);
+      if (isRaised(record)) once('after keeping');
+    },
+  };
+  const altered = withAdapter({ ...input, client: null }, evmKey, ({ broadcast }) => ({
+    broadcast: async (read, signal) => {
+      const sent = await broadcast(read, signal);
+      const record = await input.store.getSwap(input.swapId);
+      if (record?.claim?.txid === read.txid && isRaised(record)) once('after sending');
+      return sent;
+    },
+  }));
+  return { ...altered, store, signal: stop.signal };
+}
+
+test('a crash around each step of a replacement claims once and is resumed', limits, async () => {
+  const scene = chains.swap();
+  const { taker, maker } = await bothFunded(scene);
+  const address = chains.purses.taker.evm.address;
+  const had = await nonceOf(address);
+  const at: string[] = [];
+  try {
+    await claimSent(taker);
+    await anvil.block(50n * gwei);
+    let end: Outcome | null = null;
+    const theirs = settle(maker);
+    for (let restarts = 0; end === null && restarts < 10; restarts += 1) {
+      try {
+        if (at.length === 3) await anvil.go();
+        end = await settle(crashing(taker, at, new AbortController()));
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error;
+      }
+    }
+    assert.deepEqual(at, ['before keeping', 'after keeping', 'after sending']);
+    assert.equal(end?.end, 'received');
+    assert.equal((await theirs).end, 'received');
+    assert.equal(await nonceOf(address), had + 1);
+  } finally {
+    await anvil.go();
+  }
+});
+
+test(
+  'an approval and a funding that no block takes are raised, and fund exactly once',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const taker = await sideOf(scene, 'taker');
+    await until(taker, isFunded);
+    await anvil.hold();
+    const address = chains.purses.maker.evm.address;
+    const had = await nonceOf(address);
+    const maker = await sideOf(scene, 'maker');
+    const started = running(maker);
+    try {
+      for (let left = 600; left > 0; left -= 1) {
+        const approval = (await maker.store.getSwap(maker.swapId))?.approval;
+        const txid = approval?.txid ?? '0x'.padEnd(66, '0');
+        if ((await anvil.call('eth_getTransactionByHash', [txid])) !== null) break;
+        await sleep(50);
+      }
+      await anvil.block(50n * gwei);
+      const raised = await started.next('replaced');
+      assert.match(raised.text, /approval/);
+      await anvil.block(50n * gwei);
+      await started.next('funded');
+      await anvil.block(300n * gwei);
+      const again = await started.next('replaced', 2);
+      assert.match(again.text, /funding/);
+      const { funding } = await recordOf(maker);
+      assert.equal(funding?.txid, again.txid);
+      assert.equal(funding?.former?.length, 1);
+      await anvil.block(300n * gwei);
+      await anvil.go();
+      const [end, theirs] = await Promise.all([started.end, settle(taker)]);
+      assert.deepEqual([end.end, theirs.end], ['received', 'received']);
+      assert.equal(end.txids.a.fund, funding?.txid);
+      // One approval and one funding, whatever was signed.
+      assert.equal(await nonceOf(address), had + 2);
+    } finally {
+      await anvil.go();
+    }
+  },
+);
+
+/** The maker's funding is signed with this nonce, kept, and sent to nobody. */
+async function keptOnly(scene: Scene): Promise<{ maker: SettleInput; funding: Kept }> {
+  const maker = await sideOf(scene, 'maker');
+  const deaf = withAdapter(maker, evmKey, ({ broadcast }) => ({
+    broadcast: async (read, signal) => {
+      const record = await maker.store.getSwap(maker.swapId);
+      return record?.funding?.txid === read.txid ? read.txid : broadcast(read, signal);
+    },
+  }));
+  await until({ ...deaf, client: deafMarket(maker) }, isFunded);
+  const { funding } = await recordOf(maker);
+  assert.ok(funding);
+  return { maker, funding };
+}
+
+/** Relays all but fundings kept already: approvals are sent before. */
+function deafMarket({ client, store, swapId }: SettleInput): SettleInput['client'] {
+  assert.ok(client);
+  return {
+    ...client,
+    broadcast: async (...args) => {
+      const record = await store.getSwap(swapId);
+      if (record?.funding?.raw !== args[1]) return client.broadcast(...args);
+      return { txid: record.funding.txid } as Awaited<ReturnType<typeof client.broadcast>>;
+    },
+  };
+}
+
+test(
+  'nonces lost before a kept funding are filled, and the funding itself is not signed again',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const taker = await sideOf(scene, 'taker');
+    await until(taker, isFunded);
+    const { evm } = chains.purses.maker;
+    // Two transactions signed before the funding, which nobody will ever send: as after a crash.
+    const idle = { to: evm.address, data: '0x', value: '0x0' };
+    const { maker, funding } = await (async () => {
+      const { sign } = evm;
+      let signs = 0;
+      evm.forget();
+      const losing = {
+        ...evm,
+        sign: async (...args: Parameters<typeof sign>) => {
+          signs += 1;
+          // Approval first, then the funding: what is lost comes between.
+          if (signs === 2) for (const _ of [1, 2]) await sign(31_337, idle, args[2]);
+          return sign(...args);
+        },
+      };
+      const real = await sideOf(scene, 'maker');
+      const wallets = new Map(real.wallets).set(evmKey, losing);
+      await until({ ...real, wallets, client: deafMarket(real) }, isFunded);
+      const record = await recordOf(real);
+      assert.ok(record.funding);
+      return { maker: real, funding: record.funding };
+    })();
+    const used = await nonceOf(evm.address);
+    assert.equal(parsed(funding).nonce, used + 2);
+    evm.forget();
+    const [end] = await Promise.all([settle({ ...maker, client: null }), settle(taker)]);
+    assert.equal(end.end, 'received');
+    assert.equal(end.txids.a.fund, funding.txid);
+    assert.equal(await nonceOf(evm.address), used + 3);
+  },
+);
+
+test('a kept funding whose nonce another transaction used is made anew, once', limits, async () => {
+  const scene = chains.swap();
+  const taker = await sideOf(scene, 'taker');
+  await until(taker, isFunded);
+  const { evm } = chains.purses.maker;
+  const { maker, funding } = await keptOnly(scene);
+  evm.forget();
+  const signal = AbortSignal.timeout(30_000);
+  const other = await evm.sign(31_337, { to: evm.address, data: '0x', value: '0x0' }, signal);
+  assert.equal(parsed(other).nonce, parsed(funding).nonce);
+  await anvil.call('eth_sendRawTransaction', [other.raw]);
+  const used = await nonceOf(evm.address);
+  const [end] = await Promise.all([settle(maker), settle(taker)]);
+  assert.equal(end.end, 'received');
+  assert.notEqual(end.txids.a.fund, funding.txid);
+  assert.deepEqual((await recordOf(maker)).funding?.former, [funding.txid]);
+  assert.equal(await nonceOf(evm.address), used + 1);
+});
