@@ -100,7 +100,10 @@ async function act(context: Context, record: SwapRecord, seen: Seen): Promise<Sw
     open.some((step) => step.action === action && step.leg === leg);
   const replaced = await replaceStuck(context, record, seen);
   if (replaced !== record) return replaced;
-  if (has('claim', gets)) return claim(context, record, seen);
+  if (has('claim', gets)) {
+    if (!has('refund', gives)) return claim(context, record, seen);
+    return claimAndRefund(context, record, seen);
+  }
   if (has('refund', gives)) return refund(context, record, seen);
   if (has('fund', gives)) return fund(context, record);
   if (isLate(record, seen)) return cancelFunding(context, record);
@@ -108,6 +111,23 @@ async function act(context: Context, record: SwapRecord, seen: Seen): Promise<Sw
   const [first] = open;
   if (first !== undefined) context.tell('waiting', first.leg, first.why);
   return record;
+}
+
+/** Both are open at the end of a swap that went wrong: neither waits for the other to succeed. */
+async function claimAndRefund(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+): Promise<SwapRecord> {
+  let next = record;
+  try {
+    next = await claim(context, record, seen);
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    context.tell('waiting', null, error instanceof Error ? error.message : String(error));
+    next = (await context.store.getSwap(context.swapId)) ?? record;
+  }
+  return refund(context, next, seen);
 }
 
 /** Keeps a secret that was seen: a chain may take it back, nobody can forget it. */

@@ -152,3 +152,15 @@ test('a secret that does not open the hashlock is never put into a claim', () =>
   const verify = () => verifyMaterial(spend('claim'), asked, btcTerms, bitcoinView, limits);
   assert.throws(verify, /secret/);
 });
+
+test('a PSBT is refused without the escrow’s payments, and for coins that are not among them', () => {
+  const other = [{ txid: 'ef'.repeat(32), vout: 1, amount: 1_000_000n }];
+  for (const verb of ['claim', 'refund'] as const) {
+    const asked: Asked = verb === 'claim' ? claim : { verb };
+    for (const own of [null, [], other]) {
+      const limits = { validUntil: null, outputs: own };
+      const verify = () => verifyMaterial(spend(verb), asked, btcTerms, bitcoinView, limits);
+      assert.throws(verify, VerificationError);
+    }
+  }
+});

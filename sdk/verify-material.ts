@@ -23,7 +23,10 @@ export type Asked =
 /** The latest a transaction may be sent by the customer's own deadlines; null = no limit. */
 export type Limits = {
   readonly validUntil: number | null;
-  /** Bitcoin: the escrow's payments, from the customer's own source; null = it has none. */
+  /**
+   * Bitcoin claims and refunds, where it must be given: the escrow's payments, from the customer's
+   * own source. Without it the inputs could be coins that do not exist.
+   */
   readonly outputs: readonly EscrowOutput[] | null;
 };
 
@@ -114,6 +117,9 @@ function verifySpend(
   if (material.sign !== 'btc-sighash') {
     throw new VerificationError('sign', 'btc-sighash', material.sign);
   }
+  if (outputs === null) {
+    throw new VerificationError('outputs', "the escrow's payments, from your own source", 'none');
+  }
   const { psbtBase64, sighashHexes } = material;
   const { network } = view;
   const cap = view.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
@@ -131,4 +137,9 @@ function verifySpend(
     if (!(error instanceof ParleyError)) throw error;
     throw new VerificationError('psbtBase64', `the ${verb} of these terms`, error.message);
   }
+}
+
+/** The payments that a PSBT spends, as it says: for one that the customer's own adapter built. */
+export function outputsOf(psbtBase64: string): EscrowOutput[] {
+  return readPsbt(psbtBase64).inputs.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
 }

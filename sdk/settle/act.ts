@@ -1,16 +1,15 @@
 // The three verbs of one side. Each: gate, build, verify, sign, gate again, keep, send. What was
 // kept is sent again and never made twice.
 
-import type { Material, Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Sighting } from '../../core/facts.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
-import { inPlaceOf, type Kept, type SwapRecord } from '../stores/store.ts';
+import { inPlaceOf, type Kept, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
-import { type Asked, verifyMaterial } from '../verify-material.ts';
+import { verifyMaterial } from '../verify-material.ts';
 import type { BitcoinWallet, EvmWallet } from '../wallets/wallet.ts';
 import {
   type Context,
@@ -23,8 +22,9 @@ import {
   walletOf,
   watchedOf,
 } from './context.ts';
-import { signalOf } from './prepare.ts';
-import { due, lookedAfter, overdue, push, send, sendWaiting, waitAnew } from './send.ts';
+import { asked } from './market.ts';
+import { due, lookedAfter, overdue, push, send, sendToAll, sendWaiting, waitAnew } from './send.ts';
+import { spend } from './spend.ts';
 
 const approvalLimitMs = 120_000;
 
@@ -62,9 +62,11 @@ export async function fund(context: Context, record: SwapRecord): Promise<SwapRe
 async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecord> {
   const { gives } = ownSides(before);
   const leg = legOf(before, gives);
+  await mustBeOnly(context.store, onlyOf(before));
   const record = await approved(context, before);
   const built = await askToFund(context, record, gives);
   if (built === null) return record;
+  await mustAgree(context, record);
   await preflight(context, record);
   const { after, kept } = await signFunding(context, record, built);
   const { funding } = record;
@@ -73,6 +75,7 @@ async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecor
     // Signing may have taken long: everything is looked at once more, right before sending.
     const fresh = await look(context, after);
     fundGate(fresh.state, gives, fresh.clocks);
+    await mustBeOnly(context.store, onlyOf(after));
   });
   await send(context, leg, signed);
   context.tell(
@@ -82,6 +85,10 @@ async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecor
     signed.txid,
   );
   return next;
+}
+
+function onlyOf({ swap, trade }: SwapRecord) {
+  return { swapId: swap.id, hashlock: swap.hashlock, threadId: trade.threadId };
 }
 
 async function askToFund(
@@ -95,7 +102,7 @@ async function askToFund(
     return null;
   }
   try {
-    const built = await client.fund(context.swapId, name, signalOf(context));
+    const built = await asked(context, (how) => client.fund(context.swapId, name, how));
     const leg = legOf(record, name);
     const { view } = sourceOf(context, leg.chain);
     const { deadlines } = record.swap;
@@ -254,19 +261,45 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
   }
   mustOpen(seen.state, secret);
   claimGate(seen.state, gets, seen.clocks);
-  if (record.claim !== null) return resend(context, record, 'claim', gets);
-  // Asking the market to build a claim tells it the secret: only once the secret is public.
-  const ask = seen.state.secret !== null;
-  const kept = await spend(context, record, gets, { verb: 'claim', secret }, ask);
   const leg = legOf(record, gets);
+  if (leg.family === 'tron') {
+    // Sending it could only tell the secret.
+    context.tell('waiting', gets, `leg ${gets} takes no claim since its timelock`);
+    return record;
+  }
+  if (record.claim !== null) return resend(context, record, 'claim', gets);
+  if (seen.state.secret === null) await mayReveal(context, record, seen);
+  const kept = await spend(context, record, gets, { verb: 'claim', secret });
   // Once sent it cannot be taken back, seen or not: from then on only haste helps.
   const revealing = { ...record, claim: kept, publicSecret: secret };
   const next = await keepOrForget(context, leg, revealing, async () => {
     const fresh = await look(context, record);
     claimGate(fresh.state, gets, fresh.clocks);
+    if (fresh.state.secret === null) await mayReveal(context, record, fresh);
   });
   context.tell('claimed', gets, `sends the claim of leg ${gets}`, kept.txid);
   return sendAnyway(context, next, 'claim', gets);
+}
+
+/**
+ * What no gate knows: whether the leg would really pay, now. A token that was paused, or that
+ * refuses the payout since the funding, must not cost the secret.
+ */
+async function mayReveal(context: Context, record: SwapRecord, seen: Seen): Promise<void> {
+  const { gets } = ownSides(record);
+  const { adapter } = sourceOf(context, legOf(record, gets).chain);
+  await mustAgree(context, record);
+  await adapter.preflight(legOf(record, gets).escrow.terms, 'payout', context.limit());
+  // Trying took time.
+  claimGate(seen.state, gets, { ...seen.clocks, wall: await context.now() });
+}
+
+/** Where a chain is read through several nodes, they must show the same before money relies on it. */
+async function mustAgree(context: Context, record: SwapRecord): Promise<void> {
+  for (const name of ['a', 'b'] as const) {
+    const { adapter } = sourceOf(context, legOf(record, name).chain);
+    await adapter.mustAgree?.(watchedOf(record, name), context.limit());
+  }
 }
 
 /** Takes back what the own leg holds. */
@@ -279,98 +312,10 @@ export async function refund(
   const leg = legOf(record, gives);
   refundGate(seen.state.legs[gives], leg.timelock, seen.clocks);
   if (record.refund !== null) return resend(context, record, 'refund', gives);
-  const kept = await spend(context, record, gives, { verb: 'refund' }, true);
+  const kept = await spend(context, record, gives, { verb: 'refund' });
   const next = await keepOrForget(context, leg, { ...record, refund: kept }, async () => {});
   context.tell('refunded', gives, `sends the refund of leg ${gives}`, kept.txid);
   return sendAnyway(context, next, 'refund', gives);
-}
-
-type Spending = Asked & { readonly verb: 'claim' | 'refund' };
-
-/** A signed claim or refund: built by the market and verified, or else built here. */
-async function spend(
-  context: Context,
-  record: SwapRecord,
-  name: LegName,
-  asked: Spending,
-  ask: boolean,
-): Promise<Kept> {
-  const leg = legOf(record, name);
-  const { view } = sourceOf(context, leg.chain);
-  const built = ask ? await askToSpend(context, name, asked) : null;
-  if (built !== null) {
-    try {
-      verifyMaterial(built, asked, leg.escrow.terms, view);
-      return await signSpend(context, record, name, asked, built);
-    } catch (error) {
-      if (!(error instanceof VerificationError)) throw error;
-      context.tell('market_lied', name, error.message);
-    }
-  }
-  const own = await buildAlone(context, record, name, asked);
-  verifyMaterial(own, asked, leg.escrow.terms, view);
-  return signSpend(context, record, name, asked, own);
-}
-
-async function askToSpend(context: Context, name: LegName, asked: Spending): Promise<Built | null> {
-  const { client, swapId } = context;
-  if (client === null) return null;
-  try {
-    return asked.verb === 'claim'
-      ? await client.claim(swapId, name, asked.secret, signalOf(context))
-      : await client.refund(swapId, name, {}, signalOf(context));
-  } catch (error) {
-    if (!(error instanceof ParleyApiError)) throw error;
-    context.tell('market_refused', name, error.message);
-    return null;
-  }
-}
-
-async function buildAlone(
-  context: Context,
-  record: SwapRecord,
-  name: LegName,
-  asked: Spending,
-): Promise<Material> {
-  const { adapter } = sourceOf(context, legOf(record, name).chain);
-  const input = { escrow: watchedOf(record, name), feeRateSatPerVbyte: null };
-  return asked.verb === 'claim'
-    ? adapter.buildClaim(input, asked.secret, context.limit())
-    : adapter.buildRefund(input, context.limit());
-}
-
-async function signSpend(
-  context: Context,
-  record: SwapRecord,
-  name: LegName,
-  asked: Spending,
-  built: Material,
-): Promise<Kept> {
-  const { chain } = legOf(record, name);
-  const wallet = walletOf(context, chain);
-  if (built.sign === 'evm-tx' && wallet.family === 'evm') {
-    const [call] = built.txs;
-    if (call === undefined) throw new VerificationError('txs', 'a call', 'none');
-    return wallet.sign(built.chainId, call, context.limit());
-  }
-  if (built.sign !== 'btc-sighash' || wallet.family !== 'bitcoin') {
-    throw new VerificationError('sign', `for a ${wallet.family} wallet`, built.sign);
-  }
-  const signed = await signPsbt(context, wallet, asked, built);
-  const { adapter } = sourceOf(context, chain);
-  const { txid, raw } = await adapter.readSigned(signed, context.limit());
-  return { txid, raw };
-}
-
-async function signPsbt(
-  context: Context,
-  wallet: BitcoinWallet,
-  asked: Spending,
-  built: Material & { sign: 'btc-sighash' },
-): Promise<Signed> {
-  const signaturesHex = await wallet.signSighashes(built.sighashHexes, context.limit());
-  const preimage = asked.verb === 'claim' ? { preimageHex: asked.secret } : {};
-  return { psbtBase64: built.psbtBase64, signaturesHex, ...preimage };
 }
 
 /**
@@ -387,11 +332,11 @@ export async function replaceStuck(
   const { refunded } = seen.state.legs[gives].facts;
   const { publicSecret: secret } = record;
   if (secret !== null && isStuck(context, legOf(record, gets), record.claim, claimed)) {
-    const kept = await spend(context, record, gets, { verb: 'claim', secret }, false);
+    const kept = await spend(context, record, gets, { verb: 'claim', secret });
     return sendInstead(context, { ...record, claim: kept }, 'claim', gets);
   }
   if (isStuck(context, legOf(record, gives), record.refund, refunded)) {
-    const kept = await spend(context, record, gives, { verb: 'refund' }, false);
+    const kept = await spend(context, record, gives, { verb: 'refund' });
     return sendInstead(context, { ...record, refund: kept }, 'refund', gives);
   }
   return record;
@@ -456,11 +401,11 @@ async function sendAnyway(
   if (kept === null) return record;
   const leg = legOf(record, name);
   if (leg.family !== 'bitcoin') {
-    await sendWaiting(context, leg, kept);
+    await sendWaiting(context, leg, kept, sendToAll);
     return record;
   }
   try {
-    await send(context, leg, kept);
+    await sendToAll(context, leg, kept);
     return record;
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;

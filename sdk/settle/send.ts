@@ -5,14 +5,17 @@
 
 import type { Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { Kept, SwapRecord } from '../stores/store.ts';
 import type { EvmWallet, Fate } from '../wallets/wallet.ts';
 import { type Context, type SetLeg, sourceOf } from './context.ts';
-import { signalOf } from './prepare.ts';
+import { asked } from './market.ts';
 
 /** A transaction that nobody shows is sent again after this long, through one's own node. */
 const resendAfterMs = 5_000;
+/** The market relays beside one's own node: it is not worth much waiting. */
+const relayLimitMs = 5_000;
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
 
@@ -47,7 +50,7 @@ export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<v
     lookedAfter(context, kept);
     overdue(context, leg, kept);
     try {
-      await context.client.broadcast(chain, kept.raw, signalOf(context));
+      await asked(context, relay(context.client, chain, kept));
       return;
     } catch (error) {
       if (!(error instanceof ParleyApiError)) throw error;
@@ -55,6 +58,27 @@ export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<v
     }
   }
   await sendAlone(context, leg, kept);
+}
+
+const relay = (client: ParleyClient, chain: string, kept: Kept) => (how: { signal: AbortSignal }) =>
+  client.broadcast(chain, kept.raw, how);
+
+/**
+ * Through one's own node and the market, in one step: for claims and refunds. A claim shows the
+ * secret to whoever gets it, so no answer of the market ends the sending, neither "sent" nor none.
+ * Throws what one's own node says.
+ */
+export async function sendToAll(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+  const { client } = context;
+  const own = sendAlone(context, leg, kept);
+  const market =
+    client === null ? null : asked(context, relay(client, leg.chain, kept), relayLimitMs);
+  const [mine, theirs] = await Promise.allSettled([own, market]);
+  if (theirs.status === 'rejected') {
+    if (!(theirs.reason instanceof ParleyApiError)) throw theirs.reason;
+    context.tell('market_refused', leg.leg, theirs.reason.message);
+  }
+  if (mine.status === 'rejected') throw mine.reason;
 }
 
 /** By one's own node. */
@@ -88,8 +112,9 @@ export async function push(
 ): Promise<SwapRecord> {
   const kept = record[slot];
   if (!kept) return record;
+  const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
   if (!overdue(context, leg, kept)) {
-    await sendWaiting(context, leg, kept);
+    await sendWaiting(context, leg, kept, by);
     return record;
   }
   waitAnew(context, kept);
@@ -97,7 +122,7 @@ export async function push(
   const raised = fate.next ? await wallet.raise(kept, raiseOf(leg), context.limit()) : null;
   if (raised === null) {
     if (fate.next) context.tell('waiting', leg.leg, 'the highest fee allowed is not enough yet');
-    await sendWaiting(context, leg, kept);
+    await sendWaiting(context, leg, kept, by);
     return record;
   }
   const next = { ...record, [slot]: raised };
@@ -105,7 +130,7 @@ export async function push(
   context.tell('replaced', leg.leg, `sends the ${slot} again, with a higher fee`, raised.txid);
   // The market relays what concerns the swap; the rest is for one's own node alone.
   if (slot === 'cancel') lookedAfter(context, raised);
-  await sendWaiting(context, leg, raised);
+  await sendWaiting(context, leg, raised, by);
   return next;
 }
 
@@ -132,9 +157,14 @@ async function fillGap(
 }
 
 /** A refusal changes nothing by itself: the next look asks what became of the nonce. */
-export async function sendWaiting(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+export async function sendWaiting(
+  context: Context,
+  leg: SetLeg,
+  kept: Kept,
+  by: (context: Context, leg: SetLeg, kept: Kept) => Promise<void> = send,
+): Promise<void> {
   try {
-    await send(context, leg, kept);
+    await by(context, leg, kept);
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
     // No pool holds it: waiting longer at this fee is of no use.
