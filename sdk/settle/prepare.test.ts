@@ -3,6 +3,12 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import {
+  addressesOfPubkey,
+  signKeySignature,
+  verifyKeySignature,
+} from '../../chains/bitcoin/keys.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -10,9 +16,20 @@ import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, VerificationError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
-import { honestSwap, now, shownLeg, swapId, termsOf, tradeOf, views } from '../testing/honest.ts';
+import {
+  bitcoinView,
+  honestSwap,
+  keys,
+  now,
+  shownLeg,
+  swapId,
+  termsOf,
+  tradeOf,
+  views,
+} from '../testing/honest.ts';
 import type { Swap } from '../types.ts';
 import { verifySwap } from '../verify.ts';
+import type { BitcoinWallet } from '../wallets/wallet.ts';
 import {
   type ChainSource,
   contextOf,
@@ -158,4 +175,52 @@ test('a swap with the hashlock or the thread of another one is not begun', async
     await assert.rejects(begin(store), { code: 'hashlock_used' });
     assert.equal(await store.getSwap(swapId), null);
   }
+});
+
+/** What the market is told of the taker's Bitcoin key when it has none yet. */
+async function keyTold(wallet: Partial<BitcoinWallet>, kind: 'p2tr' | 'p2wpkh') {
+  const trade = tradeOf('taker');
+  const pubkey = trade.refundTo.pubkey ?? '';
+  const address = addressesOfPubkey(pubkey, bitcoinView.network)[kind];
+  const none = { refundAddress: null, refundPubkey: null, escrow: null, redeemScript: null };
+  const honest = honestSwap('taker');
+  const legs = { ...honest.legs, b: { ...honest.legs.b, ...none } };
+  const told: unknown[] = [];
+  const client = {
+    productName: 'Acme',
+    swap: async () => ({ ...honest, legs }),
+    setAddress: async (_: string, input: unknown) => {
+      told.push(input);
+      const b = { ...honest.legs.b, refundAddress: address };
+      return { ...honest, legs: { ...honest.legs, b } };
+    },
+  } as unknown as ParleyClient;
+  await prepare(
+    contextOf({
+      ...inputOf(client, memoryStore()),
+      wallets: new Map([[bitcoinView.chain, { family: 'bitcoin', ...wallet } as BitcoinWallet]]),
+      trade: { ...trade, refundTo: { address, pubkey } },
+      now: () => now,
+    }),
+  );
+  return { told, about: { productName: 'Acme', pubkey, swapId } };
+}
+
+test('the key of a Taproot address is named with its own signature, no other is', async () => {
+  const key = hexToBytes(keys.taker);
+  const texts: string[] = [];
+  const signKey = async (text: string) => {
+    texts.push(text);
+    return signKeySignature({ productName: 'Acme', swapId }, key);
+  };
+  const { told, about } = await keyTold({ signKey }, 'p2tr');
+  const [said] = told as { chain: string; address: string; keySignature: string }[];
+  assert.ok(said);
+  assert.deepEqual([said.chain, said.address], [bitcoinView.chain, about.pubkey]);
+  verifyKeySignature(about, said.keySignature);
+  assert.deepEqual(texts, [`Acme - use this key: ${about.pubkey} for swap ${swapId}`]);
+  const plain = await keyTold({ signKey }, 'p2wpkh');
+  assert.deepEqual(plain.told, [{ chain: bitcoinView.chain, address: about.pubkey }]);
+  assert.equal(texts.length, 1);
+  await assert.rejects(keyTold({}, 'p2tr'), { code: 'no_wallet' });
 });

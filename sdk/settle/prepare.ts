@@ -1,16 +1,19 @@
 // Before any money moves: names the customer's addresses, checks the market's swap against the
 // customer's trade, and keeps on disk all that claiming and refunding alone will take.
 
+import { addressesOfPubkey, keySignatureText } from '../../chains/bitcoin/keys.ts';
 import { legStatus } from '../../core/facts.ts';
+import type { Destination } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
 import { mustBeOnly, type SwapRecord } from '../stores/store.ts';
-import { givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
+import { type ChainView, givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
 import type { Swap } from '../types.ts';
 import { mustEqual, type VerifiedSwap, verifySwap } from '../verify.ts';
-import { type Context, ownSides, type Seen, viewsOf } from './context.ts';
+import { type Context, ownSides, type Seen, viewsOf, walletOf } from './context.ts';
+import { asked } from './market.ts';
 
 /** The kept record, or a new one as soon as the swap is complete; null when it came to nothing. */
 export async function prepare(context: Context): Promise<SwapRecord | null> {
@@ -63,7 +66,7 @@ async function untilAnswered(context: Context, client: ParleyClient): Promise<Sw
   }
 }
 
-export function signalOf(context: Context): { signal?: AbortSignal } {
+function signalOf(context: Context): { signal?: AbortSignal } {
   return context.signal === undefined ? {} : { signal: context.signal };
 }
 
@@ -82,12 +85,31 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
       said[`${kind}Address`] === wanted.address &&
       (said[`${kind}Pubkey`] ?? null) === wanted.pubkey;
     if (same) continue;
-    const { chain } = own[name].asset;
-    const input = { chain, address: wanted.pubkey ?? wanted.address };
-    swap = await client.setAddress(context.swapId, input, signalOf(context));
+    const { view } = own[name];
+    const input = { chain: view.chain, address: wanted.pubkey ?? wanted.address };
+    const proven = { ...input, ...(await keyProof(context, client, wanted, view)) };
+    swap = await client.setAddress(context.swapId, proven, signalOf(context));
     context.tell('address_set', name, `${kind} address of leg ${name}: ${wanted.address}`);
   }
   return swap;
+}
+
+/** The market takes the key of a Taproot address only with a signature by that very key. */
+async function keyProof(
+  context: Context,
+  client: ParleyClient,
+  { address, pubkey }: Destination,
+  view: ChainView,
+): Promise<{ keySignature?: string }> {
+  if (view.family !== 'bitcoin' || pubkey === null) return {};
+  if (address !== addressesOfPubkey(pubkey, view.network).p2tr) return {};
+  const wallet = walletOf(context, view.chain);
+  if (wallet.family !== 'bitcoin' || wallet.signKey === undefined) {
+    const sentence = `${address} is a Taproot address: its wallet needs signKey`;
+    throw new SettleError('no_wallet', sentence);
+  }
+  const text = keySignatureText(client.productName, pubkey, context.swapId);
+  return { keySignature: await wallet.signKey(text) };
 }
 
 /**
@@ -108,7 +130,7 @@ export async function refresh(
   let swap: Swap;
   let verified: VerifiedSwap;
   try {
-    swap = await client.swap(context.swapId, signalOf(context));
+    swap = await asked(context, (how) => client.swap(context.swapId, how));
     const at = { swapId: context.swapId, now: await context.now() };
     verified = verifySwap(swap, record.trade, viewsOf(context), at);
     mustStay(record.swap, verified);

@@ -49,6 +49,12 @@ export type BitcoinWallet = {
   readonly address: string;
   /** The compressed key that escrows are made of, 66 hex. */
   readonly pubkey: string;
+  /**
+   * Taproot wallets: the ECDSA signature of exactly that key over a text (`signmessage`, BIP 137:
+   * base64, 65 bytes). The market wants it before it takes the key, because a Taproot address
+   * hides which of two keys it stands for.
+   */
+  signKey?(text: string): Promise<string>;
   /** 64-byte compact signatures (SIGHASH_ALL), hex. */
   signSighashes(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
   /** A signed payment with ONE output of exactly this amount to `payTo`; not sent. */
