@@ -294,7 +294,7 @@ async function mayReveal(context: Context, record: SwapRecord, seen: Seen): Prom
   claimGate(seen.state, gets, { ...seen.clocks, wall: await context.now() });
 }
 
-/** Where a chain is read through several nodes, they must show the same before money relies on it. */
+/** Several nodes of one chain must show the same before money or a secret relies on it. */
 async function mustAgree(context: Context, record: SwapRecord): Promise<void> {
   for (const name of ['a', 'b'] as const) {
     const { adapter } = sourceOf(context, legOf(record, name).chain);
