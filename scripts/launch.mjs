@@ -25,6 +25,8 @@ if (Number(process.versions.node.split('.')[0]) >= wanted) {
     process.exit(1);
   }
   const child = spawn(own, [fileURLToPath(import.meta.url), entry, ...rest], { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => child.kill(signal));
+  }
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)));
 }

@@ -5,6 +5,9 @@ import { pino } from 'pino';
 import { type Ready, startMarket } from './boot.ts';
 import { readSettings } from './config.ts';
 
+/** How soon a market notices that the npm which started it was killed. */
+const parentCheckMs = 1_000;
+
 /** A stop that hangs is given up after this, so that a restart is not held back. */
 const stopLimitMs = 20_000;
 
@@ -46,9 +49,23 @@ async function main(args: readonly string[]): Promise<void> {
     await market?.stop();
     process.exit(0);
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => stop(signal));
+  }
+  if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
   const { ready } = await starting;
   console.log(args.includes('--json') ? JSON.stringify(ready) : banner(ready));
+}
+
+/** npm and the launcher hand signals on, but cannot when they are killed with -9. */
+function stopWithParent(stop: (why: string) => Promise<void>): void {
+  const parent = process.ppid;
+  const check = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(check);
+    stop('the process that started this is gone');
+  }, parentCheckMs);
+  check.unref();
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -69,6 +69,33 @@ test('after kill -9 the next start ends what was left and has everything committ
   assert.deepEqual(await processesIn(home), []);
 });
 
+const npmStart = ['npm', 'run', '-s', 'start', '--', '--json'];
+
+test('SIGTERM to npm ends everything, and so does kill -9 of npm', async (t) => {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const home = await newHome(t);
+    const market = await startMarketProcess(t, home, {}, npmStart);
+    market.child.kill(signal);
+    let left = await processesIn(home);
+    for (let waited = 0; waited < 25_000 && left.length > 0; waited += 250) {
+      await sleep(250);
+      left = await processesIn(home);
+    }
+    assert.deepEqual(left, [], signal);
+    await assert.rejects(fetch(market.ready.url), signal);
+  }
+});
+
+test('npm run deploy says what it found, and fails on what it did not find', () => {
+  const { status, stdout, stderr } = spawnSync(
+    'npm',
+    ['run', '-s', 'deploy', '--', '--rpc', 'http://127.0.0.1:9', '--verify'],
+    { cwd: root, encoding: 'utf8', timeout: 60_000 },
+  );
+  assert.equal(status, 1);
+  assert.match(stdout + stderr, /127\.0\.0\.1:9/);
+});
+
 test('with a database and chains of its own it starts neither', async (t) => {
   const home = await newHome(t);
   const first = await startMarketProcess(t, home);

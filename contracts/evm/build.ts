@@ -4,6 +4,7 @@
 //   node contracts/evm/build.ts --check    fails when a committed file differs from the source
 //
 // Code hashes are read from a real EVM after a real deployment, so they include the immutables.
+
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -27,6 +28,7 @@ import {
   OPTIMIZER_RUNS,
   SOLC_VERSION,
 } from './compile.ts';
+import { isEntry } from './entry.ts';
 import { typescript } from './typescript.ts';
 
 const here = import.meta.dirname;
@@ -170,4 +172,4 @@ async function main(): Promise<void> {
   process.stdout.write('build: written\n');
 }
 
-if (import.meta.main) await main();
+if (isEntry(import.meta.url)) await main();

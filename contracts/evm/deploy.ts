@@ -3,6 +3,7 @@
 //
 //   PARLEY_DEPLOYER_KEY=0x… node contracts/evm/deploy.ts --rpc URL      deploys, then verifies
 //   node contracts/evm/deploy.ts --rpc URL --verify                     only verifies
+
 import { parseArgs } from 'node:util';
 import type { Address, Hex, PublicClient } from 'viem';
 import { deployment, initCode } from './artifacts/abi.ts';
@@ -14,6 +15,7 @@ import {
   reader,
   sendThroughDeployer,
 } from './create2.ts';
+import { isEntry } from './entry.ts';
 
 export type ContractCheck = {
   name: 'factory' | 'implementation';
@@ -97,7 +99,7 @@ async function main(): Promise<void> {
   if (!ok) process.exitCode = 1;
 }
 
-if (import.meta.main) {
+if (isEntry(import.meta.url)) {
   main().catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;

@@ -4,6 +4,7 @@
 //   node contracts/evm/gas.ts            prints the figures
 //   node contracts/evm/gas.ts --write    rewrites gas.snapshot.json
 //   node contracts/evm/gas.ts --check    fails above a limit or on a difference from the snapshot
+
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,6 +24,7 @@ import { HARDFORK, withAnvil } from './anvil.ts';
 import { deployment, erc20Abi, escrowAbi, factoryAbi } from './artifacts/abi.ts';
 import { EVM_VERSION, SOLC_VERSION } from './compile.ts';
 import { deployContracts } from './deploy.ts';
+import { isEntry } from './entry.ts';
 
 const SNAPSHOT = join(import.meta.dirname, 'gas.snapshot.json');
 const MNEMONIC = 'test test test test test test test test test test test junk';
@@ -245,4 +247,4 @@ async function main(): Promise<void> {
   if (process.argv.includes('--write')) writeFileSync(SNAPSHOT, snapshotOf(figures));
 }
 
-if (import.meta.main) await main();
+if (isEntry(import.meta.url)) await main();

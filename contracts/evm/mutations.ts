@@ -2,11 +2,13 @@
 // A mutation that no test notices is printed, and the exit status is 1.
 //
 //   node contracts/evm/mutations.ts [part of a name]     about 5 s for each mutation
+
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { foundryBinary } from './anvil.ts';
+import { isEntry } from './entry.ts';
 
 const here = import.meta.dirname;
 const RUN_MS = 10 * 60_000;
@@ -231,4 +233,4 @@ async function main(): Promise<void> {
   if (survived > 0) process.exitCode = 1;
 }
 
-if (import.meta.main) await main();
+if (isEntry(import.meta.url)) await main();

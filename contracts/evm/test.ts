@@ -2,11 +2,13 @@
 // is within the limits and as recorded. Ends with a line `forge: N passed, M failed`.
 //
 //   node contracts/evm/test.ts [--profile ci]
+
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { foundryBinary } from './anvil.ts';
 import { staleFiles } from './build.ts';
+import { isEntry } from './entry.ts';
 import { checkGas } from './gas.ts';
 
 const here = import.meta.dirname;
@@ -62,4 +64,4 @@ async function main(): Promise<void> {
   process.stdout.write(`forge: ${forge.passed} passed, ${forge.failed} failed\n`);
 }
 
-if (import.meta.main) await main();
+if (isEntry(import.meta.url)) await main();

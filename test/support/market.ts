@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Ready } from '../../server/boot.ts';
 
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const launcher = fileURLToPath(new URL('../../scripts/launch.mjs', import.meta.url));
 /** Generous: test files share two cores. */
 const startLimitMs = 120_000;
@@ -39,8 +40,10 @@ export async function startMarketProcess(
   t: TestContext,
   home: string,
   env: Readonly<Record<string, string>> = {},
+  command: readonly string[] = [process.execPath, launcher, 'server/main.ts', '--json'],
 ): Promise<RunningMarket> {
-  const child = spawn(process.execPath, [launcher, 'server/main.ts', '--json'], {
+  const child = spawn(command[0] ?? '', command.slice(1), {
+    cwd: root,
     env: { ...process.env, PARLEY_HOME: home, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -11,7 +11,11 @@ const longestSignature = 16_386;
 
 const words = {
   address: Type.String({ minLength: 1, maxLength: 128 }),
-  message: Type.String({ minLength: 1, maxLength: longestMessage }),
+  message: Type.String({
+    minLength: 1,
+    maxLength: longestMessage,
+    description: 'the signed text; what it must contain: docs/signing.md',
+  }),
   signature: Type.String({ minLength: 1, maxLength: longestSignature }),
 };
 
