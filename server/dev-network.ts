@@ -7,7 +7,7 @@ import type { AssetSettings, ChainSettings } from './chain-settings.ts';
 export type ReadyChain = {
   readonly chain: string;
   readonly family: string;
-  /** Dev chains only: the node of a real network may carry credentials in its address. */
+  /** Whole for dev chains; of a real node its origin, since the rest may be a secret. */
   readonly rpcUrl?: string;
   readonly chainId?: number;
   readonly node?: { readonly name: string; readonly version: string };
@@ -54,7 +54,21 @@ export function servedChains(
   }
   return chains.map((each) =>
     each.family === 'evm'
-      ? { chain: each.chain, family: each.family, chainId: each.chainId }
-      : { chain: each.chain, family: each.family },
+      ? {
+          chain: each.chain,
+          family: each.family,
+          rpcUrl: originOf(each.rpcUrls[0] ?? ''),
+          chainId: each.chainId,
+        }
+      : {
+          chain: each.chain,
+          family: each.family,
+          rpcUrl: originOf(each.rpcUrl ?? each.esploraUrl ?? ''),
+        },
   );
+}
+
+/** Where a node is, without the password or key that its address may hold. */
+function originOf(url: string): string {
+  return new URL(url).origin;
 }

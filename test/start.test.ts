@@ -108,7 +108,9 @@ test('with a database and chains of its own it starts neither', async (t) => {
   });
   assert.equal(second.ready.database, 'external');
   assert.equal(second.ready.dev, null);
-  assert.deepEqual(second.ready.chains, [{ chain: 'evm-dev', family: 'evm', chainId: 31_337 }]);
+  const { rpcUrl = '' } = evm ?? {};
+  const served = { chain: 'evm-dev', family: 'evm', rpcUrl, chainId: 31_337 };
+  assert.deepEqual(second.ready.chains, [served]);
   const mine = (await processesIn(own)).filter((each) => !each.includes('main.ts'));
   assert.deepEqual(mine, []);
   const { assets } = await (await signIn(second)).assets({ enabled: true });
