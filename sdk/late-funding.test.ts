@@ -1,0 +1,219 @@
+// A funding that is not mined when the time to fund has passed: it is cancelled, or wins and is
+// refunded. Never both, and never neither. On a real anvil and a real bitcoind.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { sleep } from './http.ts';
+import { type SettleInput, settle } from './settle.ts';
+import type { Kept, SwapRecord } from './stores/store.ts';
+import {
+  type Anvil,
+  anvilOf,
+  evmKey,
+  gwei,
+  isFunded,
+  later,
+  rpcUrlOf,
+  running,
+  sideOf,
+  until,
+} from './testing/stuck.ts';
+import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
+import { coreCoins } from './wallets/coins.ts';
+
+const limits = { timeout: 120_000 };
+const bitcoinKey = 'bitcoin-regtest';
+let chains: TwoChains;
+let anvil: Anvil;
+let coreUrl: string;
+
+before(async () => {
+  chains = await twoChains();
+  anvil = await anvilOf(chains);
+  coreUrl = await rpcUrlOf(chains, 'bitcoin');
+}, limits);
+after(async () => {
+  await chains?.stop();
+}, limits);
+
+async function core<T>(method: string, params: readonly unknown[] = []): Promise<T> {
+  const url = new URL(coreUrl);
+  const login = Buffer.from(`${url.username}:${url.password}`).toString('base64');
+  [url.username, url.password] = ['', ''];
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Basic ${login}` },
+    body: JSON.stringify({ id: 1, method, params }),
+    signal: AbortSignal.timeout(30_000),
+  });
+  const { result, error } = (await response.json()) as {
+    result: T;
+    error: { message: string } | null;
+  };
+  if (error !== null) throw new Error(error.message);
+  return result;
+}
+
+async function takersSats(): Promise<bigint> {
+  const { address } = chains.purses.taker.bitcoin;
+  const coins = await coreCoins(coreUrl).coins(address, AbortSignal.timeout(30_000));
+  return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
+}
+
+async function recordOf({ store, swapId }: SettleInput): Promise<SwapRecord> {
+  const record = await store.getSwap(swapId);
+  assert.ok(record);
+  return record;
+}
+
+/** The same side after the time to fund, its clocks and its chains' moved for it alone. */
+async function tooLate(input: SettleInput): Promise<SettleInput> {
+  const { initiatorFundBy, counterpartyFundBy } = (await recordOf(input)).swap.deadlines;
+  const fundBy = input.trade?.party === 'taker' ? initiatorFundBy : counterpartyFundBy;
+  // Bitcoin's own clock is behind, by an hour at most.
+  return later(input, fundBy - chains.now() + 4_000);
+}
+
+async function isKnown(txid: string): Promise<boolean> {
+  return (await anvil.call('eth_getTransactionByHash', [txid])) !== null;
+}
+
+/** The maker's funding waits in the pool, with every approval mined; nothing is running. */
+async function makersFundingWaits(scene: Scene): Promise<{ maker: SettleInput; funding: Kept }> {
+  await until(await sideOf(scene, 'taker'), isFunded);
+  const maker = await sideOf(scene, 'maker', { replaceAfterMs: 60_000 });
+  await anvil.hold();
+  const stop = new AbortController();
+  const side = running({ ...maker, signal: stop.signal });
+  const funded = side.next('funded');
+  const mined = new Set<string>();
+  while (!side.told.some(isFunded)) {
+    const approval = (await maker.store.getSwap(maker.swapId))?.approval;
+    // One block for each: another could hold the funding.
+    if (approval && !mined.has(approval.txid) && (await isKnown(approval.txid))) {
+      mined.add(approval.txid);
+      await anvil.block(gwei);
+    }
+    await Promise.race([funded, sleep(50)]);
+  }
+  stop.abort();
+  await assert.rejects(side.end);
+  const { funding } = await recordOf(maker);
+  assert.ok(funding);
+  assert.ok(await isKnown(funding.txid));
+  assert.equal(await anvil.call('eth_getTransactionReceipt', [funding.txid]), null);
+  return { maker: { ...maker, replaceAfterMs: 1_000 }, funding };
+}
+
+test(
+  'a late EVM funding is cancelled with its nonce, at any base fee, and nothing has moved',
+  limits,
+  async () => {
+    const { maker, funding } = await makersFundingWaits(chains.swap());
+    try {
+      const side = running(await tooLate(maker));
+      const { txid } = await side.next('cancelled');
+      const { cancel } = await recordOf(maker);
+      assert.equal(cancel?.txid, txid);
+      await anvil.block(80n * gwei);
+      const raised = await side.next('replaced');
+      assert.match(raised.text, /cancel/);
+      await anvil.block(80n * gwei);
+      await anvil.go();
+      const end = await side.end;
+      assert.equal(end.end, 'nothing');
+      assert.deepEqual(end.txids.a, { fund: null, claim: null, refund: null });
+      const mined = await anvil.call<{ status: string }>('eth_getTransactionReceipt', [
+        raised.txid,
+      ]);
+      assert.equal(mined.status, '0x1');
+      await assert.rejects(anvil.call('eth_sendRawTransaction', [funding.raw]), /nonce/);
+    } finally {
+      await anvil.go();
+    }
+  },
+);
+
+test(
+  'a late Bitcoin funding is replaced by a payment back, and nothing has moved',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const had = await takersSats();
+    const taker = await sideOf(scene, 'taker');
+    await chains.dev.mining(bitcoinKey, false);
+    try {
+      await until(taker, isFunded);
+      const { funding } = await recordOf(taker);
+      assert.ok(funding);
+      assert.deepEqual(await core('getrawmempool'), [funding.txid]);
+      const side = running(await tooLate(taker));
+      await side.next('cancelled');
+      // Another second without a block: the cancellation is outbid as well.
+      const { txid } = await side.next('cancelled', 2);
+      while (!(await core<string[]>('getrawmempool')).includes(txid ?? '')) await sleep(50);
+      assert.equal((await core<string[]>('getrawmempool')).length, 1);
+      await chains.dev.mining(bitcoinKey, true);
+      const end = await side.end;
+      assert.equal(end.end, 'nothing');
+      assert.deepEqual(end.txids.b, { fund: null, claim: null, refund: null });
+      await assert.rejects(core('sendrawtransaction', [funding.raw]), /missingorspent/);
+      const paid = had - (await takersSats());
+      assert.ok(paid > 0n && paid < 5_000n, `the cancellation cost ${paid} sats`);
+    } finally {
+      await chains.dev.mining(bitcoinKey, true);
+    }
+  },
+);
+
+test('a Bitcoin funding that was kept and never sent is cancelled just so', limits, async () => {
+  const scene = chains.swap();
+  const taker = await sideOf(scene, 'taker');
+  const { client } = taker;
+  assert.ok(client);
+  const silent = { ...client, broadcast: async () => ({ txid: '' }) } as unknown as typeof client;
+  await until({ ...taker, client: silent }, isFunded);
+  const { funding } = await recordOf(taker);
+  assert.ok(funding);
+  const end = await settle({ ...(await tooLate(taker)), client: null });
+  assert.equal(end.end, 'nothing');
+  await assert.rejects(core('sendrawtransaction', [funding.raw]), /missingorspent/);
+});
+
+test('a late EVM funding that wins against its cancellation is refunded', limits, async () => {
+  const { maker, funding } = await makersFundingWaits(chains.swap());
+  try {
+    // It ends right after the cancellation is kept: nobody has seen it.
+    await until(await tooLate(maker), ({ step }) => step === 'cancelled');
+    assert.ok((await recordOf(maker)).cancel);
+    await anvil.go();
+    await chains.dev.mine(evmKey, 3);
+    await until(await tooLate(maker), ({ step, leg }) => step === 'seen' && leg === 'a');
+    await chains.move(27 * 3_600);
+    const end = await settle({ ...maker, client: null });
+    assert.equal(end.end, 'refunded');
+    assert.equal(end.txids.a.fund, funding.txid);
+  } finally {
+    await anvil.go();
+  }
+});
+
+test('a late Bitcoin funding that wins against its cancellation is refunded', limits, async () => {
+  const scene = chains.swap();
+  const taker = await sideOf(scene, 'taker');
+  await chains.dev.mining(bitcoinKey, false);
+  try {
+    await until(taker, isFunded);
+    const { funding } = await recordOf(taker);
+    await until(await tooLate(taker), ({ step }) => step === 'cancelled');
+    assert.deepEqual(await core('getrawmempool'), [funding?.txid]);
+    await chains.dev.mining(bitcoinKey, true);
+    await chains.dev.mine(bitcoinKey, 3);
+    await chains.move(27 * 3_600);
+    const end = await settle({ ...taker, client: null });
+    assert.equal(end.end, 'refunded');
+    assert.equal(end.txids.b.fund, funding?.txid);
+  } finally {
+    await chains.dev.mining(bitcoinKey, true);
+  }
+});
