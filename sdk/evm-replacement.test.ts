@@ -127,6 +127,11 @@ test('the former version counts when it is the one that gets mined', limits, asy
     const [end] = await Promise.all([side.end, settle(maker)]);
     assert.equal(end.end, 'received');
     assert.equal(end.txids.a.claim, first);
+    const { claim } = await recordOf(taker);
+    assert.notEqual(claim?.txid, first);
+    assert.ok(claim);
+    const fate = await chains.purses.taker.evm.fate(claim, AbortSignal.timeout(10_000));
+    assert.deepEqual(fate, { state: 'succeeded' });
   } finally {
     await anvil.go();
   }

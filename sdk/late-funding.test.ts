@@ -105,6 +105,13 @@ async function makersFundingWaits(scene: Scene): Promise<{ maker: SettleInput; f
   return { maker: { ...maker, replaceAfterMs: 1_000 }, funding };
 }
 
+async function said({ told }: ReturnType<typeof running>, text: string): Promise<void> {
+  for (let left = 1_200; !told.some((each) => each.text === text); left -= 1) {
+    assert.ok(left > 0, `never said: ${text}`);
+    await sleep(50);
+  }
+}
+
 test(
   'a late EVM funding is cancelled with its nonce, at any base fee, and nothing has moved',
   limits,
@@ -119,6 +126,8 @@ test(
       const raised = await side.next('replaced');
       assert.match(raised.text, /cancel/);
       await anvil.block(80n * gwei);
+      await said(side, 'the end of the late funding is not yet deep');
+      assert.ok((await recordOf(maker)).funding);
       await anvil.go();
       const end = await side.end;
       assert.equal(end.end, 'nothing');

@@ -68,3 +68,55 @@ test('the coins of a payment from before a restart are left alone', async () => 
   after.reserve(raw);
   await assert.rejects(() => after.signPayment(after.address, 60_000n, signal), /a fee are due/);
 });
+
+/** Fee and size of a transaction that spends some of these coins. */
+function costOf(raw: string, coins: Coin[]) {
+  const tx = Transaction.fromRaw(hexToBytes(raw), { allowUnknownOutputs: true });
+  let fee = 0n;
+  const spends: string[] = [];
+  for (let at = 0; at < tx.inputsLength; at += 1) {
+    const txid = bytesToHex(tx.getInput(at).txid ?? new Uint8Array());
+    spends.push(txid);
+    fee += coins.find((each) => each.txid === txid)?.amountSats ?? 0n;
+  }
+  for (let at = 0; at < tx.outputsLength; at += 1) fee -= tx.getOutput(at).amount ?? 0n;
+  return { fee, vsize: tx.vsize, spends, outputs: tx.outputsLength };
+}
+
+test('a cancellation spends one coin of the payment back, and outbids it and the one before', async () => {
+  const coins = [coin(1, 50_000n), coin(2, 90_000n), coin(3, 70_000n)];
+  const wallet = walletWith(coins, 20);
+  const { raw } = await wallet.signPayment(walletWith([]).address, 200_000n, signal);
+  const payment = costOf(raw, coins);
+  assert.equal(payment.spends.length, 3);
+  let former = await wallet.signCancel(raw, null, signal);
+  assert.ok(typeof former !== 'string');
+  const first = costOf(former.raw, coins);
+  assert.deepEqual(first.spends, [coins[1]?.txid]);
+  assert.equal(first.outputs, 1);
+  // BIP 125: more than all it replaces, by a satoshi a byte of its own, and at a higher rate.
+  assert.ok(first.fee >= payment.fee + BigInt(first.vsize), `${first.fee} after ${payment.fee}`);
+  assert.ok(Number(first.fee) / first.vsize > Number(payment.fee) / payment.vsize);
+  const second = await wallet.signCancel(raw, former, signal);
+  assert.ok(typeof second !== 'string');
+  assert.deepEqual(second.former, [former.txid]);
+  assert.ok(costOf(second.raw, coins).fee >= first.fee + BigInt(first.vsize));
+  former = second;
+  for (let tries = 0; tries < 1_000 && typeof former !== 'string'; tries += 1) {
+    former = await wallet.signCancel(raw, former, signal);
+  }
+  assert.equal(former, 'no_fee');
+  // A quarter of the value at most, as for claims and refunds.
+  assert.equal(await walletWith(coins.slice(1), 20).signCancel(raw, null, signal), 'coins_gone');
+});
+
+test('the coins of a cancelled payment can be spent again once they are released', async () => {
+  const coins = [coin(1, 100_000n)];
+  const wallet = walletWith(coins);
+  const { raw } = await wallet.signPayment(wallet.address, 60_000n, signal);
+  const cancel = await wallet.signCancel(raw, null, signal);
+  assert.ok(typeof cancel !== 'string');
+  await assert.rejects(() => wallet.signPayment(wallet.address, 60_000n, signal));
+  wallet.release(raw, cancel);
+  await wallet.signPayment(wallet.address, 60_000n, signal);
+});
