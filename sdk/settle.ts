@@ -1,7 +1,7 @@
 // Drives one side of a swap to its end: funds when the other leg is there, claims in time, refunds
 // when it must. It decides by the customer's own trade, clock and chain sources alone; the market
-// is asked to build fundings and to relay, and nothing it says is believed. Every step can be repeated after
-// a crash at any point, and once funded the market is not needed any more.
+// is asked to build fundings and to relay, and nothing it says is believed. Every step can be
+// repeated after a crash at any point, and once funded the market is not needed any more.
 
 import { ParleyError } from '../core/errors.ts';
 import { legStatus } from '../core/facts.ts';
