@@ -262,7 +262,7 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
   mustOpen(seen.state, secret);
   claimGate(seen.state, gets, seen.clocks);
   const leg = legOf(record, gets);
-  if (leg.family === 'tron') {
+  if (leg.family !== 'bitcoin' && seen.clocks[gets] >= leg.timelock) {
     // Sending it could only tell the secret.
     context.tell('waiting', gets, `leg ${gets} takes no claim since its timelock`);
     return record;
