@@ -88,7 +88,9 @@ test(
       // From revealBy on no secret may be shown, but this one was sent.
       const { deadlines } = (await recordOf(taker)).swap;
       const seconds = deadlines.revealBy - chains.now() + 60;
-      const side = running(later(taker, seconds));
+      // A new process, whose nodes have seen nothing yet.
+      const { sources } = scene.input('taker');
+      const side = running(later({ ...taker, sources }, seconds));
       const { txid } = await side.next('replaced');
       const { claim } = await recordOf(taker);
       assert.ok(claim);
@@ -133,6 +135,36 @@ test('the former version counts when it is the one that gets mined', limits, asy
     const fate = await chains.purses.taker.evm.fate(claim, AbortSignal.timeout(10_000));
     assert.deepEqual(fate, { state: 'succeeded' });
   } finally {
+    await anvil.go();
+  }
+});
+
+test('the nonce of a claim that missed its timelock is used otherwise', limits, async () => {
+  const scene = chains.swap();
+  const { taker } = await bothFunded(scene);
+  const { address } = chains.purses.taker.evm;
+  const stop = new AbortController();
+  const stopped = new Error('stopped here');
+  try {
+    const first = await claimSent(taker);
+    const used = await nonceOf(address);
+    const { timelock } = (await recordOf(taker)).swap.legs.a;
+    const late = later({ ...taker, signal: stop.signal }, timelock - chains.now() + 60);
+    const side = running(late);
+    const { txid } = await side.next('replaced');
+    const { claim } = await recordOf(taker);
+    assert.ok(claim);
+    assert.deepEqual([claim.txid, claim.former], [txid, [first.txid]]);
+    const { to, value = 0n, data = '0x', nonce } = parsed(claim);
+    assert.deepEqual([to, value, data], [address.toLowerCase(), 0n, '0x']);
+    assert.equal(nonce, parsed(first).nonce);
+    await anvil.block(gwei);
+    assert.equal(await nonceOf(address), used + 1);
+    assert.ok(await anvil.call('eth_getTransactionReceipt', [txid]));
+    stop.abort(stopped);
+    await assert.rejects(side.end, stopped);
+  } finally {
+    stop.abort(stopped);
     await anvil.go();
   }
 });

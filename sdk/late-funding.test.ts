@@ -162,6 +162,9 @@ test(
       const { txid } = await side.next('cancelled', 2);
       while (!(await core<string[]>('getrawmempool')).includes(txid ?? '')) await sleep(50);
       assert.equal((await core<string[]>('getrawmempool')).length, 1);
+      await chains.dev.mine(bitcoinKey, 1);
+      await said(side, 'the end of the late funding is not yet deep');
+      assert.ok((await recordOf(taker)).funding);
       await chains.dev.mining(bitcoinKey, true);
       const end = await side.end;
       assert.equal(end.end, 'nothing');

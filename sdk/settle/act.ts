@@ -23,7 +23,17 @@ import {
   watchedOf,
 } from './context.ts';
 import { asked } from './market.ts';
-import { due, lookedAfter, overdue, push, send, sendToAll, sendWaiting, waitAnew } from './send.ts';
+import {
+  due,
+  lookedAfter,
+  overdue,
+  push,
+  send,
+  sendToAll,
+  sendWaiting,
+  waitAnew,
+  withdraw,
+} from './send.ts';
 import { spend } from './spend.ts';
 
 const approvalLimitMs = 120_000;
@@ -265,7 +275,8 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
   if (leg.family !== 'bitcoin' && seen.clocks[gets] >= leg.timelock) {
     // Sending it could only tell the secret.
     context.tell('waiting', gets, `leg ${gets} takes no claim since its timelock`);
-    return record;
+    const wallet = walletOf(context, leg.chain);
+    return wallet.family === 'evm' ? withdraw(context, record, 'claim', leg, wallet) : record;
   }
   if (record.claim !== null) return resend(context, record, 'claim', gets);
   if (seen.state.secret === null) await mayReveal(context, record, seen);

@@ -110,16 +110,53 @@ export async function push(
   wallet: EvmWallet,
   fate: Waiting,
 ): Promise<SwapRecord> {
+  const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
+  return pushBy(context, record, { slot, leg, by, cancel: false }, wallet, fate);
+}
+
+/**
+ * Uses the nonce of one that waited too long and is of no use any more: left in somebody's pool it
+ * would hold up every later transaction of the account.
+ */
+export async function withdraw(
+  context: Context,
+  record: SwapRecord,
+  slot: Slot,
+  leg: SetLeg,
+  wallet: EvmWallet,
+): Promise<SwapRecord> {
+  const kept = record[slot];
+  if (!kept || !due(context, leg, kept)) return record;
+  const fate = await wallet.fate(kept, context.limit());
+  lookedAfter(context, kept);
+  if (fate.state !== 'waiting' || !overdue(context, leg, kept)) return record;
+  return pushBy(context, record, { slot, leg, by: sendAlone, cancel: true }, wallet, fate);
+}
+
+type Push = {
+  readonly slot: Slot;
+  readonly leg: SetLeg;
+  readonly by: typeof send;
+  readonly cancel: boolean;
+};
+
+async function pushBy(
+  context: Context,
+  record: SwapRecord,
+  { slot, leg, by, cancel }: Push,
+  wallet: EvmWallet,
+  fate: Waiting,
+): Promise<SwapRecord> {
   const kept = record[slot];
   if (!kept) return record;
-  const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
   if (!overdue(context, leg, kept)) {
     await sendWaiting(context, leg, kept, by);
     return record;
   }
   waitAnew(context, kept);
   if (fate.gap) await fillGap(context, leg, wallet, kept);
-  const raised = fate.next ? await wallet.raise(kept, raiseOf(leg), context.limit()) : null;
+  const how = { ...raiseOf(leg), cancel };
+  const raised = fate.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
     if (fate.next) context.tell('waiting', leg.leg, 'the highest fee allowed is not enough yet');
     await sendWaiting(context, leg, kept, by);
@@ -127,7 +164,10 @@ export async function push(
   }
   const next = { ...record, [slot]: raised };
   await context.store.putSwap(next);
-  context.tell('replaced', leg.leg, `sends the ${slot} again, with a higher fee`, raised.txid);
+  const text = cancel
+    ? `takes the place of the ${slot}, which is too late, with a payment to self`
+    : `sends the ${slot} again, with a higher fee`;
+  context.tell('replaced', leg.leg, text, raised.txid);
   // The market relays what concerns the swap; the rest is for one's own node alone.
   if (slot === 'cancel') lookedAfter(context, raised);
   await sendWaiting(context, leg, raised, by);
