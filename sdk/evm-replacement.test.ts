@@ -350,7 +350,9 @@ test('a kept funding whose nonce another transaction used is made anew, once', l
   const other = await evm.sign(31_337, { to: evm.address, data: '0x', value: '0x0' }, signal);
   assert.equal(parsed(other).nonce, parsed(funding).nonce);
   await anvil.call('eth_sendRawTransaction', [other.raw]);
-  const used = await nonceOf(evm.address);
+  // Anvil answers before its block is made.
+  const used = (parsed(other).nonce ?? 0) + 1;
+  while ((await nonceOf(evm.address)) < used) await sleep(20);
   const [end] = await Promise.all([settle(maker), settle(taker)]);
   assert.equal(end.end, 'received');
   assert.notEqual(end.txids.a.fund, funding.txid);
