@@ -4,7 +4,15 @@
 import { ParleyError } from './errors.ts';
 import { isFunded, legStatus } from './facts.ts';
 import { type Hex32, opens } from './hashlock.ts';
-import { type Clocks, type Leg, longOf, pessimistic, type SwapState, shortOf } from './swap.ts';
+import {
+  type Clocks,
+  hasPassed,
+  type Leg,
+  longOf,
+  pessimistic,
+  type SwapState,
+  shortOf,
+} from './swap.ts';
 import { type LegName, otherLeg, type Party } from './trade.ts';
 
 /** Unix seconds as people and programs both read it. */
@@ -166,8 +174,7 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
  */
 export function refundGate(leg: Leg, timelock: number, clocks: Clocks): void {
   const clock = clocks[leg.leg];
-  const open = leg.family === 'bitcoin' ? clock > timelock : clock >= timelock;
-  if (open) return;
+  if (hasPassed(leg, timelock, clocks)) return;
   const behind = clocks.wall - clock;
   const which = leg.family === 'bitcoin' ? "the chain's median time past" : "the chain's clock";
   throw new ParleyError(

@@ -3,7 +3,15 @@
 
 import { isFunded, legStatus } from './facts.ts';
 import { fundBy } from './gates.ts';
-import { type Clocks, type Leg, longOf, pessimistic, type SwapState, shortOf } from './swap.ts';
+import {
+  type Clocks,
+  hasPassed,
+  type Leg,
+  longOf,
+  pessimistic,
+  type SwapState,
+  shortOf,
+} from './swap.ts';
 import type { LegName, Role } from './trade.ts';
 
 export type Action = 'set_address' | 'fund' | 'claim' | 'refund' | 'wait';
@@ -108,9 +116,7 @@ function refunding(clocks: Clocks, role: Role, own: Leg): Step[] {
   const { facts } = own;
   // What a refund seen already takes is no longer in the balance; a second payment may be.
   if (facts.balance === 0n) return [];
-  const clock = clocks[own.leg];
-  const open = own.family === 'bitcoin' ? clock > own.timelock : clock >= own.timelock;
-  if (!open) return [];
+  if (!hasPassed(own, own.timelock, clocks)) return [];
   const why = `the timelock of leg ${own.leg} has passed and ${facts.balance} are in its escrow`;
   return [{ by: role, action: 'refund', leg: own.leg, before: null, why }];
 }

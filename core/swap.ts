@@ -57,6 +57,12 @@ export function shortOf(swap: SwapState): Leg {
   return swap.legs.a.long ? swap.legs.b : swap.legs.a;
 }
 
+/** Whether an escrow's timelock has passed by its chain's clock; Bitcoin's must be beyond it. */
+export function hasPassed(leg: Leg, timelock: number, clocks: Clocks): boolean {
+  const clock = clocks[leg.leg];
+  return leg.family === 'bitcoin' ? clock > timelock : clock >= timelock;
+}
+
 /** The clock that is worse for acting late on this leg: the later of ours and its chain's. */
 export function pessimistic(clocks: Clocks, leg: Leg): number {
   return Math.max(clocks.wall, clocks[leg.leg]);

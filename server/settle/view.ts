@@ -4,7 +4,7 @@ import { type EscrowFacts, type LegStatus, legStatus } from '../../core/facts.ts
 import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import type { SwapStatus } from '../../core/status.ts';
-import type { Clocks } from '../../core/swap.ts';
+import { type Clocks, hasPassed } from '../../core/swap.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
 import { clocksOf, type FormerEscrow, type Swap } from '../db/swaps.ts';
 
@@ -118,9 +118,8 @@ function newest({ funded, claimed, refunded }: EscrowFacts) {
 /** Payments to an escrow that the leg moved off go back to their funder with `?escrow=`. */
 function formerRefunds(swap: Swap, clocks: Clocks): Step[] {
   const open = ({ leg: name, facts }: FormerEscrow) => {
-    const { family, timelock } = swap.state.legs[name];
-    const clock = clocks[name];
-    const passed = family === 'bitcoin' ? clock > timelock : clock >= timelock;
+    const leg = swap.state.legs[name];
+    const passed = hasPassed(leg, leg.timelock, clocks);
     return passed && facts.balance > 0n && facts.refunded === null;
   };
   return swap.former.filter(open).map(({ leg, address, facts }) => ({
