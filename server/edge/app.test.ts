@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
+import { buildApp } from './app.ts';
 import { startEdge, type TestEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
 
@@ -238,17 +239,33 @@ function everything(socket: Socket): Promise<string> {
   });
 }
 
-test('bytes that are not HTTP, and headers that are too large, get a JSON answer', async () => {
+test('bytes that are not HTTP, and headers that are too large, are JSON with a code', async () => {
   const own = await startEdge();
   try {
     await own.app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = own.app.server.address() as AddressInfo;
-    const broken = await exchange(port, 'nonsense\r\n\r\n');
-    assert.match(broken, /^HTTP\/1\.1 400 [\s\S]*\{"error":"the request is not valid HTTP"\}$/);
+    const said = (status: number, code: string) =>
+      new RegExp(`^HTTP/1\\.1 ${status} [^]*x-parley-error: ${code}\r[^]*\\{"error":"[^"]+"\\}$`);
+    assert.match(await exchange(port, 'nonsense\r\n\r\n'), said(400, 'malformed_http'));
     const large = `GET /v1/me HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(20_000)}\r\n\r\n`;
-    assert.match(await exchange(port, large), /^HTTP\/1\.1 431 /);
+    assert.match(await exchange(port, large), said(431, 'headers_too_large'));
   } finally {
     await own.close();
+  }
+});
+
+test('a body that dribbles in is cut off soon after its time limit', async () => {
+  const { deps } = edge;
+  const app = await buildApp(deps, { requestTimeoutMs: 200 });
+  try {
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const head = 'POST /v1/keys HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+    // `exchange` waits 10 s: less than Node's own 30 s between two looks at its connections.
+    const answer = await exchange(port, `${head}content-length: 9\r\n\r\n{`);
+    assert.match(answer, /^HTTP\/1\.1 408 [\s\S]*x-parley-error: request_timeout\r/);
+  } finally {
+    await app.close();
   }
 });
 

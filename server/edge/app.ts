@@ -1,5 +1,6 @@
 // The HTTP server: what surrounds every request, and the routes.
 
+import { maxHeaderSize, STATUS_CODES } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { type Access, baseHeaders, createGate, setBudgetHeaders } from './access.ts';
@@ -19,9 +20,11 @@ import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWallets } from './routes/wallets.ts';
 
-// Longest a client may take to send its headers and its body.
+// Longest a client may take to send its headers, and the whole request. Node looks for those who
+// took longer every 30 s unless told.
 const headersTimeoutMs = 15_000;
 const requestTimeoutMs = 30_000;
+const slowClientCheckMs = 1_000;
 // Longer than the idle time of common load balancers (60 s), so that they close first.
 const keepAliveTimeoutMs = 72_000;
 const longestParam = 200;
@@ -61,6 +64,8 @@ export async function buildApp(
     readonly checkReply?: ReplyCheck;
     /** Further routes, declared like all others. */
     readonly register?: (app: FastifyInstance, deps: Deps) => void;
+    /** Instead of 30 s for a whole request. */
+    readonly requestTimeoutMs?: number;
   } = {},
 ): Promise<FastifyInstance> {
   const { shortName, trustedProxies } = deps.settings;
@@ -72,10 +77,14 @@ export async function buildApp(
     logger: false,
     bodyLimit: bodyLimitBytes,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: options.requestTimeoutMs ?? requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     // A request without Host is refused by the gate: node's own answer has no body.
-    http: { headersTimeout: headersTimeoutMs, requireHostHeader: false },
+    http: {
+      headersTimeout: Math.min(headersTimeoutMs, options.requestTimeoutMs ?? headersTimeoutMs),
+      connectionsCheckingInterval: slowClientCheckMs,
+      requireHostHeader: false,
+    },
     // The gate answers in our own words instead.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -89,7 +98,7 @@ export async function buildApp(
         : httpRefusal('malformed_url', 'the URL is malformed');
       sendRefusal(reply as FastifyReply, refusal, shortName);
     },
-    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket),
+    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, shortName),
   });
   app.decorate('edge', {
     keys,
@@ -201,20 +210,27 @@ function logRequests(app: FastifyInstance, deps: Deps): void {
 function answerBrokenHttp(
   error: Error & { code?: string },
   socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
+  shortName: string,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [status, sentence] =
+  const refusal =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? ['408 Request Timeout', 'the request took too long to arrive']
+      ? httpRefusal('request_timeout', 'the request took too long to arrive')
       : error.code === 'HPE_HEADER_OVERFLOW'
-        ? ['431 Request Header Fields Too Large', 'the headers are too large']
-        : ['400 Bad Request', 'the request is not valid HTTP'];
-  const body = JSON.stringify({ error: sentence });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+        ? httpRefusal('headers_too_large', `the headers are larger than ${maxHeaderSize} bytes`)
+        : httpRefusal('malformed_http', 'the request is not valid HTTP');
+  const body = JSON.stringify({ error: refusal.sentence });
+  const headers = {
+    ...baseHeaders,
+    [`x-${shortName}-error`]: refusal.code,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const { status } = refusal;
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }

@@ -6,6 +6,7 @@ import { ParleyError, type RefusalKind } from '../../core/errors.ts';
 
 /** Codes that only HTTP knows, and their statuses. docs/errors.md lists what to do next. */
 export const httpCodes = {
+  malformed_http: 400,
   malformed_url: 400,
   malformed_json: 400,
   bad_field: 400,
@@ -24,6 +25,7 @@ export const httpCodes = {
   rate_limited: 429,
   account_rate_limited: 429,
   mint_rate_limited: 429,
+  headers_too_large: 431,
   internal: 500,
   shutting_down: 503,
   unavailable: 503,
