@@ -4,26 +4,37 @@ import type { Tx } from './database.ts';
 
 export type Pool = 'mint' | 'link' | 'authorize';
 
+/** Where a nonce is good: in its pool, and but for minting for the account that asked for it. */
+export type NoncePlace =
+  | { readonly pool: 'mint'; readonly accountId: null }
+  | { readonly pool: 'link' | 'authorize'; readonly accountId: string };
+
 export async function insertNonce(
   tx: Tx,
-  nonce: { readonly nonce: string; readonly pool: Pool; readonly expiresAt: Date },
+  nonce: NoncePlace & { readonly nonce: string; readonly expiresAt: Date },
 ): Promise<void> {
   await tx.rows({
     name: 'insert_nonce',
-    text: 'insert into nonces (nonce, pool, expires_at) values ($1, $2, $3)',
-    values: [nonce.nonce, nonce.pool, nonce.expiresAt],
+    text: 'insert into nonces (nonce, pool, account_id, expires_at) values ($1, $2, $3, $4)',
+    values: [nonce.nonce, nonce.pool, nonce.accountId, nonce.expiresAt],
   });
 }
 
 /** Uses it up; false when there is none to use. Of two at once, one gets it. */
-export async function useNonce(tx: Tx, nonce: string, pool: Pool, now: Date): Promise<boolean> {
+export async function useNonce(
+  tx: Tx,
+  nonce: string,
+  { pool, accountId }: NoncePlace,
+  now: Date,
+): Promise<boolean> {
   const rows = await tx.rows({
     name: 'use_nonce',
     text: `
-      update nonces set used_at = $3
-      where nonce = $1 and pool = $2 and used_at is null and expires_at > $3
+      update nonces set used_at = $4
+      where nonce = $1 and pool = $2 and account_id is not distinct from $3
+        and used_at is null and expires_at > $4
       returning 1 as one`,
-    values: [nonce, pool, now],
+    values: [nonce, pool, accountId, now],
   });
   return rows.length === 1;
 }

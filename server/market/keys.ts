@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 import { type RandomBytes, uuidv7 } from '../ids.ts';
 import type { Scope } from '../scopes.ts';
 import { checkMessage, keyTermsOf, mustName, nonceOf } from './messages.ts';
-import { withNonce } from './nonces.ts';
+import { minting, withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, type ServedFamily } from './proofs.ts';
 
 export const keyLifeDays = 90;
@@ -49,7 +49,7 @@ export async function mintKey(
   const addresses = mustName(rail, address);
   checkMessage(message, { productName, purpose: 'create an API key', addresses });
   const terms = keyTermsOf(message);
-  const { pubkey } = await withNonce(deps, nonceOf(message), 'mint', () =>
+  const { pubkey } = await withNonce(deps, nonceOf(message), minting, () =>
     checkSignature(deps, { family: rail, address, message, signature }, signal),
   );
   return deps.db.transaction(async (tx) => {

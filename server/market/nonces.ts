@@ -1,8 +1,10 @@
-// Nonces in three pools, so that a signature collected for one purpose is good for no other. Used
-// up by the first proof that shows one, whether or not its signature holds.
+// Nonces in three pools, so that a signature collected for one purpose is good for no other, and
+// link and authorize nonces bound to the account that asked for them, so that one collected for one
+// account is good for no other. Used up by the first proof that shows one, whether or not its
+// signature holds.
 
 import { ParleyError } from '../../core/errors.ts';
-import { insertNonce, type Pool, unuseNonce, useNonce } from '../db/nonces.ts';
+import { insertNonce, type NoncePlace, type Pool, unuseNonce, useNonce } from '../db/nonces.ts';
 import type { Deps } from '../deps.ts';
 
 export const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
@@ -13,13 +15,16 @@ export const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
 // 128 random bits.
 const nonceBytes = 16;
 
+/** Minting needs no account: whoever signs becomes one. */
+export const minting: NoncePlace = { pool: 'mint', accountId: null };
+
 export async function issueNonce(
   deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>,
-  pool: Pool,
+  place: NoncePlace,
 ): Promise<string> {
   const nonce = Buffer.from(deps.randomBytes(nonceBytes)).toString('hex');
-  const expiresAt = new Date(deps.now() + nonceLifeSeconds[pool] * 1_000);
-  await insertNonce(deps.db, { nonce, pool, expiresAt });
+  const expiresAt = new Date(deps.now() + nonceLifeSeconds[place.pool] * 1_000);
+  await insertNonce(deps.db, { ...place, nonce, expiresAt });
   return nonce;
 }
 
@@ -30,13 +35,16 @@ export async function issueNonce(
 export async function withNonce<R>(
   deps: Pick<Deps, 'db' | 'now'>,
   nonce: string,
-  pool: Pool,
+  place: NoncePlace,
   check: () => Promise<R>,
 ): Promise<R> {
-  if (!(await useNonce(deps.db, nonce, pool, new Date(deps.now())))) {
+  if (!(await useNonce(deps.db, nonce, place, new Date(deps.now())))) {
+    const life = nonceLifeSeconds[place.pool];
     throw new ParleyError(
       'bad_nonce',
-      `the nonce was never issued for this, was used or is older than ${nonceLifeSeconds[pool]} s`,
+      place.accountId === null
+        ? `the nonce was never issued for this, was used or is older than ${life} s`
+        : `the nonce was never issued to this account for this, was used or is older than ${life} s`,
     );
   }
   try {

@@ -51,11 +51,11 @@ export async function checkProof(
     authorization === undefined
       ? null
       : await readAuthorization(deps, accountId, authorization, address);
-  const { pubkey } = await withNonce(deps, nonce, 'link', () =>
+  const { pubkey } = await withNonce(deps, nonce, { pool: 'link', accountId }, () =>
     checkSignature(deps, { family, address, message, signature }, signal),
   );
   if (login !== null) {
-    await withNonce(deps, login.nonce, 'authorize', () =>
+    await withNonce(deps, login.nonce, { pool: 'authorize', accountId }, () =>
       checkSignature(deps, login, signal).catch((error: unknown) => {
         throw asAuthorization(error);
       }),

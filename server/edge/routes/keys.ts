@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { ParleyError } from '../../../core/errors.ts';
 import type { Deps } from '../../deps.ts';
 import { mintKey } from '../../market/keys.ts';
-import { issueNonce } from '../../market/nonces.ts';
+import { issueNonce, minting } from '../../market/nonces.ts';
 import { type ServedFamily, servedFamilies } from '../../market/proofs.ts';
 import { open } from '../command.ts';
 import { mintBody, mintedKey, nonceReply } from '../schemas/identity.ts';
@@ -17,7 +17,7 @@ export function registerKeys(app: FastifyInstance, deps: Deps): void {
     summary: 'A nonce for minting a key: single-use, 5 minutes',
     tags: ['keys'],
     replies: { 200: nonceReply },
-    handle: async () => ({ nonce: await issueNonce(deps, 'mint') }),
+    handle: async () => ({ nonce: await issueNonce(deps, minting) }),
   });
 
   open(app, deps, {

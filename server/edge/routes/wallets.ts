@@ -18,7 +18,12 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
     tags: ['wallets'],
     query: Type.Object({ purpose: Type.Optional(oneOf(['link', 'authorize'])) }),
     replies: { 200: nonceReply },
-    handle: async ({ query }) => ({ nonce: await issueNonce(deps, query.purpose ?? 'link') }),
+    handle: async ({ caller, query }) => ({
+      nonce: await issueNonce(deps, {
+        pool: query.purpose ?? 'link',
+        accountId: caller.accountId,
+      }),
+    }),
   });
 
   for (const family of servedFamilies) {
