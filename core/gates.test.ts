@@ -107,6 +107,9 @@ test('with the secret public only the chain may refuse a claim, claimed or refun
   }
   const gone = swapOf({ long: funded, short: refunded });
   assert.throws(() => claimGate(gone, 'a', now), refused('already_refunded'));
+  const spent = facts({ funded: deep(), claimed: deep('c1') });
+  const message = 'leg a was claimed by c1';
+  assert.throws(() => claimGate(swapOf({ long: funded, short: spent }), 'a', now), { message });
 });
 
 test('the counterparty, who has the secret or nothing, is not held to revealBy', () => {

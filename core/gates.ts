@@ -2,7 +2,7 @@
 // broadcast endpoint and the SDK. Each throws the refusal that applies, or returns.
 
 import { ParleyError } from './errors.ts';
-import { isFunded, legStatus } from './facts.ts';
+import { type EscrowFacts, isFunded, legStatus } from './facts.ts';
 import { type Hex32, opens } from './hashlock.ts';
 import {
   type Clocks,
@@ -121,6 +121,18 @@ export function mustOpen(swap: SwapState, secret: Hex32): void {
   }
 }
 
+/** Throws what took the money out of an escrow of this leg, if anything did. */
+export function mustNotBeSpent(name: LegName, { claimed, refunded }: EscrowFacts): void {
+  const spent = claimed ?? refunded;
+  if (spent === null) return;
+  const how = claimed === null ? 'refunded' : 'claimed';
+  const depth = spent.deep ? '' : `, which has ${spent.confirmations} confirmations so far`;
+  throw new ParleyError(`already_${how}`, `leg ${name} was ${how} by ${spent.txid}${depth}`, {
+    leg: name,
+    txid: spent.txid,
+  });
+}
+
 /**
  * Whether a leg may be claimed now. Once the secret is public no gate of ours applies: only the
  * chain may refuse.
@@ -129,13 +141,7 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
   if (swap.secret !== null) return;
   const leg = swap.legs[name];
   const status = legStatus(leg.facts);
-  if (status === 'claimed' || status === 'refunded') {
-    throw new ParleyError(
-      status === 'claimed' ? 'already_claimed' : 'already_refunded',
-      `leg ${name} is already ${status}`,
-      { leg: name },
-    );
-  }
+  if (status === 'claimed' || status === 'refunded') mustNotBeSpent(name, leg.facts);
   mustNotStray(swap);
   for (const each of [longOf(swap), shortOf(swap)]) {
     if (!isFunded(each.facts)) {

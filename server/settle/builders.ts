@@ -1,14 +1,16 @@
 // Unsigned funding, claim and refund of a leg, behind the gates. The chains are read first, outside
 // any transaction; the secret of a claim passes through and is neither stored nor logged.
 
-import type { WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Material } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { legStatus } from '../../core/facts.ts';
 import {
   claimGate,
   fundBy,
   fundGate,
   mustFund,
+  mustNotBeSpent,
   mustOpen,
   mustReceive,
   refundGate,
@@ -86,8 +88,8 @@ export async function buildClaim(
   const escrow = planned(swap, name);
   const adapter = adapterOf(deps, leg.chain);
   if (state.secret === null) await mayReveal(deps, swap, escrow, signal);
-  const building = adapter.buildClaim({ escrow, feeRateSatPerVbyte }, secret, signal);
-  const material = await within(signal, leg.chain, building);
+  const build = () => adapter.buildClaim({ escrow, feeRateSatPerVbyte }, secret, signal);
+  const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
   const reveals = state.secret === null;
   // Past the timelock the funder may refund at any moment, yet only the chain may refuse a claim.
   const late = clocks.wall >= leg.timelock;
@@ -106,11 +108,41 @@ export async function buildRefund(
   mustFund(swap.state.legs[name], party);
   const escrow = await escrowToRefund(deps, swap, name, request.escrow);
   const { state, clocks } = await readOneLeg(deps, swap, name, signal);
-  refundGate(state.legs[name], escrow.terms.timelock, clocks);
+  const leg = state.legs[name];
+  const isCurrent = escrow.address === leg.escrow;
+  // No timelock will bring back what has left for good; a second payment is another matter.
+  const { balance } = leg.facts;
+  const hasEnded = ['claimed', 'refunded'].includes(legStatus(leg.facts));
+  if (isCurrent && hasEnded && balance === 0n) mustNotBeSpent(name, leg.facts);
+  refundGate(leg, escrow.terms.timelock, clocks);
   const adapter = adapterOf(deps, chain);
-  const building = adapter.buildRefund({ escrow, feeRateSatPerVbyte }, signal);
-  const material = await within(signal, chain, building);
+  const build = () => adapter.buildRefund({ escrow, feeRateSatPerVbyte }, signal);
+  const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
   return { ...material, validUntil: clocks.wall + buildGoodForSeconds };
+}
+
+type Spending = {
+  readonly swap: Swap;
+  readonly name: LegName;
+  readonly escrow: WatchedEscrow;
+  readonly signal: AbortSignal;
+};
+
+/** What `build` makes. Of an escrow that was spent, says by what instead of `nothing_there`. */
+async function unlessSpent(
+  adapter: ChainAdapter,
+  { swap, name, escrow, signal }: Spending,
+  build: () => Promise<Material>,
+): Promise<Material> {
+  try {
+    return await within(signal, adapter.chain, build());
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'nothing_there') throw error;
+    const facts = await within(signal, adapter.chain, adapter.readEscrow(escrow, signal));
+    if (swap.done) adapter.unwatch([escrow.address]);
+    mustNotBeSpent(name, facts);
+    throw error;
+  }
 }
 
 function planned(swap: Swap, name: LegName): WatchedEscrow {

@@ -65,8 +65,8 @@ export type BitcoinKey = {
 
 /**
  * The destination of a Bitcoin key: the account's own wallet address of that key. Throws
- * `not_payable` when no wallet of the account that may receive has it, `bad_signature` when a
- * Taproot wallet's key comes without a signature by exactly that key.
+ * `not_payable` when no wallet of the account that may receive has it, `bad_public_key` when a
+ * Taproot wallet's key comes without a signature, `bad_signature` when that is not by this key.
  */
 export function destinationOfKey(wallets: readonly PayableWallet[], key: BitcoinKey): Destination {
   const { pubkey } = key;
@@ -87,9 +87,9 @@ export function destinationOfKey(wallets: readonly PayableWallet[], key: Bitcoin
   }
   if (key.keySignature === null) {
     throw new ParleyError(
-      'bad_signature',
-      `${p2tr} hides the parity of its key: send keySignature, an ECDSA signature (BIP 137) by ` +
-        `${pubkey} itself`,
+      'bad_public_key',
+      `a key of a Taproot wallet comes with keySignature, an ECDSA signature (BIP 137) by ` +
+        `${pubkey} itself: its address ${p2tr} hides the parity of the key`,
       { pubkey },
     );
   }

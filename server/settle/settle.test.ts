@@ -112,7 +112,11 @@ test('the initiator is refunded when the counterparty never funds', async () => 
   await look(world);
   assert.equal((await swapOf(deal)).status, 'initiator_funded');
   await deepen(world);
-  assert.equal((await swapOf(deal)).status, 'refunded');
+  const ended = await swapOf(deal);
+  assert.equal(ended.status, 'refunded');
+  const again = await deal.initiator.post(`/v1/swaps/${deal.id}/legs/${deal.long}/refund`);
+  assert.equal(again.code, 'already_refunded');
+  assert.match(again.body.error, new RegExp(ended.legs[deal.long].refundTx));
   assert.deepEqual(await told(world, deal), [
     'swap.funded initiator_funded',
     'swap.refunded refunded',

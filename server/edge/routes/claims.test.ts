@@ -68,3 +68,21 @@ test('a PSBT signed by the wallet itself is sent with an empty list of signature
   assert.equal(swap.legs[long].claimTx, txid);
   assert.equal(swap.status, 'counterparty_claimed');
 });
+
+test('what was claimed is neither claimed nor refunded again: the answer names the claim', async () => {
+  const { id, initiator, counterparty, long, short, secret } = deal;
+  const swap = must(await counterparty.get(`/v1/swaps/${id}`));
+  const legs = [
+    { name: short, funder: counterparty, recipient: initiator },
+    { name: long, funder: initiator, recipient: counterparty },
+  ];
+  for (const { name, funder, recipient } of legs) {
+    const path = `/v1/swaps/${id}/legs/${name}`;
+    const refund = await funder.post(`${path}/refund`);
+    const claim = await recipient.post(`${path}/claim`, { secret });
+    for (const answer of [refund, claim]) {
+      assert.deepEqual([answer.status, answer.code], [409, 'already_claimed']);
+      assert.equal(answer.body.error, `leg ${name} was claimed by ${swap.legs[name].claimTx}`);
+    }
+  }
+});

@@ -275,7 +275,7 @@ test('a Taproot key is taken with a signature by exactly that key', async () => 
   const signature = (swapId: string) => signKeySignature({ productName: 'Parley', swapId }, btcKey);
   const set = (address: string, keySignature?: string) =>
     counterparty.post(path, { chain: bitcoin, address, ...(keySignature && { keySignature }) });
-  refused(await set(pubkey), 400, 'bad_signature');
+  refused(await set(pubkey), 400, 'bad_public_key');
   refused(await set(pubkey, signature('another')), 400, 'bad_signature');
   refused(await set(twin, signature(deal.id)), 400, 'bad_signature');
   const done = must(await set(pubkey, signature(deal.id)));
@@ -341,5 +341,7 @@ test('a correction moves the escrow; the former one is followed and refunded', a
   assert.equal(step.leg, long);
   await refund(world, deal, long, built.payTo);
   await deepen(world);
+  const again = `${leg(deal, long, 'refund')}?escrow=${built.payTo}`;
+  refused(await initiator.post(again), 409, 'already_refunded');
   assert.equal((await swapOf(deal)).legs[long].formerEscrows[0].balance, '0');
 });
