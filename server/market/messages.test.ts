@@ -63,6 +63,9 @@ describe('name and scopes of a key', () => {
     ['scopes twice', 'Scopes: read\nScopes: read'],
     ['scopes hidden in a line', 'Scopes: read\nand Scopes: taker'],
     ['scopes in another case', 'scopes: read'],
+    ['scopes separated by tabs', 'Scopes: read\ttaker'],
+    ['scopes separated by a space of no break', 'Scopes: read\u00a0taker'],
+    ['scopes separated by semicolons', 'Scopes: read;taker'],
     ['scopes behind a Unicode line separator', 'Scopes: read\u2028Scopes: taker'],
     ['a name twice', 'Key name: a\nKey name: b'],
     ['an empty name', 'Key name:'],
@@ -73,9 +76,65 @@ describe('name and scopes of a key', () => {
     test(`refuse ${name}`, () => assert.throws(() => keyTermsOf(message), refused));
   }
 
-  test('a separator inside a name ends it', () => {
-    assert.deepEqual(keyTermsOf('Key name: a\u2028Scopes: read'), { name: 'a', scopes: ['read'] });
+  test('a name may be of any script, with the joiners that its script needs', () => {
+    for (const name of ['שולחן 1', '東京', 'می‌خواهم', '👩‍💻 ❤️', 'Ωmega', 'x'.repeat(80)]) {
+      assert.deepEqual(keyTermsOf(`Key name: ${name}`).name, name);
+    }
   });
+});
+
+describe('what people and programs read differently is refused', () => {
+  const characters = [
+    ...['\0', '\t', '\v', '\f', '\r', '\x1c', '\x1e', '\x1f', '\x7f', '\u0085'],
+    ...['\u2028', '\u2029', '\u00ad', '\u200b', '\u200e', '\u202a', '\u202e', '\u2060'],
+    ...['\u2067', '\u061c', '\u180e', '\ufeff', '\u3164', '\ud800', '\u{e0041}'],
+  ];
+  for (const character of characters) {
+    const code = character.codePointAt(0)?.toString(16);
+    test(`the character ${code}, anywhere`, () => {
+      for (const message of [`Nonce: a\nx${character}y`, `Nonce: a${character}`]) {
+        assert.throws(() => nonceOf(message), refused);
+        assert.throws(() => keyTermsOf(message), refused);
+        const expected = { productName: 'a', purpose: 'link this wallet', addresses: [] } as const;
+        assert.throws(() => checkMessage(`${message} link this wallet`, expected), refused);
+      }
+    });
+  }
+
+  test('a joiner or variation selector after a Latin letter, and not after another', () => {
+    for (const mark of ['\u200c', '\u200d', '\ufe0e', '\ufe0f']) {
+      assert.throws(() => keyTermsOf(`Key name: de${mark}sk`), refused);
+      assert.throws(() => keyTermsOf(`${mark}Key name: desk`), refused);
+      assert.equal(keyTermsOf(`Key name: 👩${mark}`).name, `👩${mark}`);
+    }
+  });
+
+  const drawn: [string, string][] = [
+    ['Cyrillic letters', 'Ѕсореѕ: read'],
+    ['Greek capitals', 'SCΟΡΕS: read'],
+    ['wide letters', 'Ｓｃｏｐｅｓ： read'],
+    ['mathematical letters', '𝐒𝐜𝐨𝐩𝐞𝐬: read'],
+    ['small capitals', 'ꜱᴄᴏᴘᴇꜱ: read'],
+    ['letters in circles', 'Ⓢⓒⓞⓟⓔⓢ: read'],
+    ['letters in black squares', '🆂🅲🅾🅿🅴🆂: read'],
+    ['letters of flags', '🇸🇨🇴🇵🇪🇸: read'],
+    ['an accent', 'Scópes: read'],
+    ['a combining accent', 'Sco\u0301pes: read'],
+    ['a colon of another script', 'Scopes׃ read'],
+    ['a ratio for a colon', 'Scopes∶ read'],
+    ['a space before the colon', 'Scopes : read'],
+    ['a thin space in the label', 'Sco\u200apes: read'],
+    ['zero for o', 'Sc0pes: read'],
+    ['r and n for m', 'Key narne: desk'],
+    ['a wide space in the label', 'Key\u3000name: desk'],
+  ];
+  for (const [name, line] of drawn) {
+    test(`a label drawn with ${name}`, () => {
+      assert.throws(() => keyTermsOf(`Parley\n${line}`), refused);
+      const label = line.startsWith('K') ? 'Key name: desk' : 'Scopes: maker';
+      assert.throws(() => keyTermsOf(`${label}\n${line}`), refused);
+    });
+  }
 });
 
 describe('the text', () => {

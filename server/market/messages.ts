@@ -1,14 +1,33 @@
-// The texts that wallets sign: what must stand in them, read strictly. The lines of a message are
-// read only from what was signed, and every separator that a wallet might draw as a line break
-// counts as one, so that no line can hide from the person who signs.
+// The texts that wallets sign: what must stand in them, read strictly. Name, scopes and nonce are
+// read only from what was signed, and only where a person reads the same lines: characters that may
+// or may not be drawn as a line break, that turn the text around or are not drawn at all are
+// refused, and so is a second label that only looks like one.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import { type Scope, scopes } from '../scopes.ts';
+import { asDrawn } from './look-alikes.ts';
 
 export const longestMessage = 4_096;
 const longestName = 80;
-const separators = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+const unclear = new RegExp(
+  [
+    // LF and CRLF break lines everywhere; what others do is up to who draws them.
+    String.raw`(?!\r?\n)\p{Cc}|[\p{Zl}\p{Zp}]`,
+    String.raw`[\p{Cs}\p{Bidi_Control}]`,
+    // Joiners and variation selectors that scripts and emoji need never follow a Latin letter.
+    String.raw`(?<=[\0-\u02ff])[\u200c\u200d\ufe0e\ufe0f]`,
+    String.raw`(?![\u200c\u200d\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}`,
+  ].join('|'),
+  'u',
+);
+
+const labels = {
+  nonce: { text: 'Nonce:', drawn: /nonce[^\S\n]*:/g },
+  name: { text: 'Key name:', drawn: /key[^\S\n]*na(?:m|rn)e[^\S\n]*:/g },
+  scopes: { text: 'Scopes:', drawn: /scopes[^\S\n]*:/g },
+} as const;
+type Label = (typeof labels)[keyof typeof labels];
 
 export type Purpose = 'create an API key' | 'link this wallet' | 'authorise this wallet';
 
@@ -20,6 +39,7 @@ export function checkMessage(
   if (message.length > longestMessage) {
     refuse(`the message is longer than ${longestMessage} characters`);
   }
+  assertClear(message);
   if (!message.includes(expected.productName)) {
     refuse(`the message does not contain "${expected.productName}"`);
   }
@@ -41,10 +61,11 @@ export function mustName(family: Family, address: string): string[] {
 
 /** The nonce of the one `Nonce:` line. */
 export function nonceOf(message: string): string {
-  if (occurrences(message, 'nonce:') !== 1) {
+  assertClear(message);
+  if (occurrences(message, labels.nonce) !== 1) {
     refuse('the message must have exactly one "Nonce:"');
   }
-  const line = linesOf(message).find((each) => /^Nonce:/.test(each));
+  const line = linesOf(message).find((each) => each.startsWith(labels.nonce.text));
   const value = line === undefined ? null : /^Nonce: ?([A-Za-z0-9]{1,128})$/.exec(line);
   if (value === null) {
     return refuse('the message must have one whole line "Nonce: <letters and digits>"');
@@ -54,17 +75,18 @@ export function nonceOf(message: string): string {
 
 /** Name and scopes of the key that the message asks for. */
 export function keyTermsOf(message: string): { name: string | null; scopes: Scope[] } {
-  const name = optionalLine(message, 'Key name:');
+  assertClear(message);
+  const name = optionalLine(message, labels.name);
   if (name !== null && [...name].length > longestName) {
     refuse(`the key name is longer than ${longestName} characters`);
   }
   if (name === '') refuse('"Key name:" is empty');
-  const list = optionalLine(message, 'Scopes:');
+  const list = optionalLine(message, labels.scopes);
   return { name, scopes: list === null ? [...scopes] : parseScopes(list) };
 }
 
 function parseScopes(list: string): Scope[] {
-  const given = list.split(/[\s,]+/).filter((word) => word !== '');
+  const given = list.split(/[ ,]+/).filter((word) => word !== '');
   if (given.length === 0) refuse('"Scopes:" is empty');
   for (const word of given) {
     if (!(scopes as readonly string[]).includes(word)) {
@@ -74,25 +96,32 @@ function parseScopes(list: string): Scope[] {
   return scopes.filter((scope) => given.includes(scope));
 }
 
-/** What follows `label` on the one whole line that starts with it; null without such a line. */
-function optionalLine(message: string, label: string): string | null {
-  const found = occurrences(message, label.toLowerCase());
+/** What follows the label on the one whole line that starts with it; null without such a line. */
+function optionalLine(message: string, label: Label): string | null {
+  const found = occurrences(message, label);
   if (found === 0) return null;
-  const lines = linesOf(message).filter((line) => line.startsWith(label));
+  const lines = linesOf(message).filter((line) => line.startsWith(label.text));
   if (found !== 1 || lines.length !== 1) {
-    refuse(`the message may have one "${label}", as a whole line`);
+    refuse(`the message may have one "${label.text}", as a whole line`);
   }
-  return (lines[0] as string).slice(label.length).trim();
+  return (lines[0] as string).slice(label.text.length).trim();
 }
 
-// Counted anywhere and in any case, not only at the start of lines: a second one that is not a line
-// of its own is somebody's attempt to be read differently by a person and by us.
-function occurrences(message: string, label: string): number {
-  return message.toLowerCase().split(label).length - 1;
+// Counted anywhere, in any case and as drawn, not only at the start of lines: a second one that is
+// not a line of its own is somebody's attempt to be read differently by a person and by us.
+function occurrences(message: string, label: Label): number {
+  return [...asDrawn(message).matchAll(label.drawn)].length;
 }
 
 function linesOf(message: string): string[] {
-  return message.split(separators);
+  return message.split(/\r?\n/);
+}
+
+function assertClear(message: string): void {
+  const [found] = unclear.exec(message) ?? [];
+  if (found === undefined) return;
+  const code = (found.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0');
+  refuse(`the message holds the character U+${code}, which people and programs read differently`);
 }
 
 function refuse(sentence: string): never {
