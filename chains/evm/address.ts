@@ -1,7 +1,7 @@
 // EVM addresses: any common spelling in, EIP-55 out. Pure.
 
 import { getAddress } from 'viem/utils';
-import { ParleyError } from '../../core/errors.ts';
+import { badAddress } from '../bad-address.ts';
 
 export const zeroAddress = '0x0000000000000000000000000000000000000000';
 
@@ -11,16 +11,14 @@ export const zeroAddress = '0x0000000000000000000000000000000000000000';
  * `bad_address`.
  */
 export function parseEvmAddress(text: string): string {
-  const shown = text.length > 60 ? `${text.slice(0, 60)}… (${text.length} characters)` : text;
-  const bad = (why: string) => new ParleyError('bad_address', `"${shown}" ${why}`, {});
   const digits = /^0[xX]([0-9a-fA-F]{40})$/.exec(text)?.[1];
   if (digits === undefined) {
-    throw bad('is not an EVM address: it must be 0x and 40 hex characters');
+    throw badAddress(text, 'is not an EVM address: it must be 0x and 40 hex characters');
   }
   const address = getAddress(`0x${digits.toLowerCase()}`);
   const plain = digits === digits.toLowerCase() || digits === digits.toUpperCase();
   if (!plain && address !== `0x${digits}`) {
-    throw bad('has a wrong EIP-55 checksum: copy it again');
+    throw badAddress(text, 'has a wrong EIP-55 checksum: copy it again');
   }
   return address;
 }

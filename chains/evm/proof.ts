@@ -1,18 +1,18 @@
 // Proof that a wallet signed a message: EIP-191 by a key, and EIP-1271 (a contract wallet) or
 // EIP-6492 (one not deployed yet) where a node of its chain is given.
 
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode, type Hex } from 'viem';
 import {
   bytesToHex,
   encodeDeployData,
   encodeFunctionData,
+  getAddress,
   hashMessage,
   hexToBytes,
   parseAbi,
-  publicKeyToAddress,
 } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
+import { recoverKeyHash } from '../recoverable.ts';
 import { parseEvmAddress } from './address.ts';
 import { type Rpc, RpcError } from './rpc.ts';
 
@@ -56,21 +56,10 @@ export async function verifyEvmProof(proof: EvmProof, signal: AbortSignal): Prom
 }
 
 /** The address whose key made a 65-byte signature, or why there is none. */
-export function recoverSigner(message: string, signature: string): string {
-  const bytes = hexToBytes(signature as Hex);
-  const v = bytes[64] ?? 255;
-  const recovery = v >= 27 ? v - 27 : v;
-  if (recovery !== 0 && recovery !== 1) return `v is ${v}, not 27, 28, 0 or 1`;
-  try {
-    const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64));
-    if (parsed.hasHighS()) return 's is in the upper half of the curve order';
-    const point = parsed
-      .addRecoveryBit(recovery)
-      .recoverPublicKey(hexToBytes(hashMessage(message)));
-    return publicKeyToAddress(bytesToHex(point.toBytes(false)));
-  } catch {
-    return 'r and s belong to no key';
-  }
+function recoverSigner(message: string, signature: string): string {
+  const digest = hexToBytes(hashMessage(message));
+  const recovered = recoverKeyHash(digest, hexToBytes(signature as Hex));
+  return 'why' in recovered ? recovered.why : getAddress(bytesToHex(recovered.keyHash));
 }
 
 const magic1271 = '0x1626ba7e';
