@@ -1,0 +1,36 @@
+// Solana addresses: 32 bytes in base58, on the curve (a wallet's key) or off it (a program's). There
+// is no checksum and no network in them: a mistyped one can be another valid address. Pure.
+
+import { base58 } from '@scure/base';
+import { badAddress } from '../bad-address.ts';
+
+const addressBytes = 32;
+/** 32 zero bytes are 32 characters, 32 bytes of 0xff are 44. */
+const characters = { least: 32, most: 44 } as const;
+
+/** The address, of which there is one spelling. Throws `bad_address`. */
+export function parseSolanaAddress(text: string): string {
+  const why = whyNot(text);
+  if (why === null) return text;
+  throw badAddress(text, `is not a Solana address: ${why}`);
+}
+
+/** The 32 bytes of an address that `parseSolanaAddress` returned. */
+export function solanaAddressBytes(address: string): Uint8Array {
+  return base58.decode(address);
+}
+
+export function solanaAddressOf(publicKey: Uint8Array): string {
+  return base58.encode(publicKey);
+}
+
+function whyNot(text: string): string | null {
+  if (/^0[xX]/.test(text)) return 'it is hex, as on EVM chains';
+  // Only what is as long as an address is decoded.
+  if (text.length < characters.least || text.length > characters.most) {
+    return `it has ${text.length} characters, not ${characters.least} to ${characters.most}`;
+  }
+  if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return 'it is not base58';
+  const { length } = base58.decode(text);
+  return length === addressBytes ? null : `it holds ${length} bytes, not ${addressBytes}`;
+}

@@ -1,0 +1,74 @@
+// Proof that a Solana wallet signed a text: ed25519 over the text's UTF-8 bytes and nothing around
+// them, which is what a wallet's `signMessage` signs; the signature in base58. A signature over the
+// off-chain message envelope (`solana sign-offchain-message`) is one over other bytes and is refused.
+// Strict: RFC 8032 with canonical R, S and key only (its section 5.1.7), and no key of small order,
+// whose signatures hold for many texts. Pure.
+
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { base58 } from '@scure/base';
+import { ParleyError } from '../../core/errors.ts';
+import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
+
+export type SolanaProof = {
+  readonly address: string;
+  readonly message: string;
+  /** 64 bytes in base58. */
+  readonly signature: string;
+};
+
+const maxMessageBytes = 10_000;
+const signatureBytes = 64;
+/** 64 zero bytes are 64 characters, 64 bytes of 0xff are 88. */
+const characters = { least: 64, most: 88 } as const;
+
+/** Returns the address. Throws `bad_signature`, or `bad_address` of the address. */
+export function verifySolanaProof({ address: text, message, signature }: SolanaProof): string {
+  const address = parseSolanaAddress(text);
+  const key = solanaAddressBytes(address);
+  const bytes = utf8ToBytes(message);
+  if (bytes.length > maxMessageBytes) throw refuse(`the message has ${bytes.length} bytes`);
+  const signed = readSignature(signature);
+  assertCanSign(address, key);
+  // zip215: false is the strict rule; the default would accept encodings that are not canonical.
+  if (!ed25519.verify(signed, bytes, key, { zip215: false })) {
+    throw refuse('it is by another key or of another message');
+  }
+  return address;
+}
+
+function readSignature(text: string): Uint8Array {
+  const { least, most } = characters;
+  if (text.length < least || text.length > most || !/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) {
+    throw refuse(`it must be ${signatureBytes} bytes in base58, ${least} to ${most} characters`);
+  }
+  const bytes = base58.decode(text);
+  if (bytes.length !== signatureBytes) {
+    throw refuse(`it holds ${bytes.length} bytes, not ${signatureBytes}`);
+  }
+  return bytes;
+}
+
+function assertCanSign(address: string, key: Uint8Array): void {
+  let small: boolean;
+  try {
+    small = ed25519.Point.fromBytes(key, false).isSmallOrder();
+  } catch {
+    throw refuse(`${address} is no key of the curve, as a program's address is none`);
+  }
+  if (small) throw refuse(`${address} is a point of small order: it is nobody's key`);
+}
+
+/** Signs with a key at hand, as a wallet would (tests, demos, bots). Deterministic (RFC 8032). */
+export function signSolanaMessage(seed: Uint8Array, message: string): string {
+  return base58.encode(ed25519.sign(utf8ToBytes(message), seed));
+}
+
+/** The address of a 32-byte seed. */
+export function solanaAddressOfSeed(seed: Uint8Array): string {
+  return solanaAddressOf(ed25519.getPublicKey(seed));
+}
+
+function refuse(why: string): ParleyError {
+  return new ParleyError('bad_signature', `the signature is not valid for this message: ${why}`);
+}

@@ -1,0 +1,57 @@
+// Proof that a TRON wallet signed a text: signMessageV2 (TIP-191 as tronweb and TronLink do it), a
+// secp256k1 signature over keccak-256 of a prefix, the text's length in bytes and the text. The
+// older `trx.sign` of hex texts is another digest and is refused. Pure.
+// https://github.com/tronprotocol/tips/blob/master/tip-191.md
+
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { ParleyError } from '../../core/errors.ts';
+import { keyHashOf, recoverKeyHash } from '../recoverable.ts';
+import { parseTronAddress, tronAddressOf } from './address.ts';
+
+export type TronProof = {
+  readonly address: string;
+  readonly message: string;
+  /** 65 bytes r, s, v in hex, with or without 0x; low s, v 27, 28, 0 or 1. */
+  readonly signature: string;
+};
+
+const maxMessageBytes = 10_000;
+
+/** Returns the address in canonical form. Throws `bad_signature`, or `bad_address` of the address. */
+export function verifyTronProof({ address: text, message, signature }: TronProof): string {
+  const address = parseTronAddress(text);
+  const hex = /^(?:0[xX])?([0-9a-fA-F]{130})$/.exec(signature)?.[1];
+  if (hex === undefined) throw refuse('it must be 65 bytes in hex');
+  const digest = tronMessageHash(message);
+  const recovered = recoverKeyHash(digest, hexToBytes(hex));
+  if ('why' in recovered) throw refuse(recovered.why);
+  const signer = tronAddressOf(recovered.keyHash);
+  if (signer !== address) throw refuse(`it was made by ${signer}, not ${address}`);
+  return address;
+}
+
+/** The digest that signMessageV2 signs. */
+export function tronMessageHash(message: string): Uint8Array {
+  const bytes = utf8ToBytes(message);
+  if (bytes.length > maxMessageBytes) throw refuse(`the message has ${bytes.length} bytes`);
+  const prefix = utf8ToBytes(`\x19TRON Signed Message:\n${bytes.length}`);
+  return keccak_256(concatBytes(prefix, bytes));
+}
+
+/** Signs with a key at hand, as a wallet would (tests, demos, bots). Deterministic (RFC 6979). */
+export function signTronMessage(privateKey: Uint8Array, message: string): string {
+  const digest = tronMessageHash(message);
+  const format = { prehash: false, lowS: true, format: 'recovered' } as const;
+  const [recovery, ...rs] = secp256k1.sign(digest, privateKey, format);
+  return `0x${bytesToHex(Uint8Array.of(...rs, 27 + (recovery as number)))}`;
+}
+
+export function tronAddressOfKey(privateKey: Uint8Array): string {
+  return tronAddressOf(keyHashOf(secp256k1.getPublicKey(privateKey, false)));
+}
+
+function refuse(why: string): ParleyError {
+  return new ParleyError('bad_signature', `the signature is not valid for this message: ${why}`);
+}
