@@ -14,11 +14,11 @@ const canonical = /^[1-9][0-9]{0,77}$/;
 export function parseAmount(text: string, field: string): bigint {
   const amount = canonical.test(text) ? BigInt(text) : 0n;
   if (amount < 1n || amount > maxAmount) {
-    const shown = text.length > 90 ? `${text.slice(0, 90)}… (${text.length} characters)` : text;
+    const cut = text.length > 90 ? `${text.slice(0, 90)}… (${text.length} characters)` : text;
     throw new ParleyError(
       'bad_amount',
-      `${field} must be an integer string in base units from 1 to 2^256-1, without sign, ` +
-        `leading zero or exponent; got "${shown}"`,
+      `${field} must be a whole number of base units from 1 to 2^256-1, as a string without ` +
+        `sign, leading zeros or exponent; it was ${JSON.stringify(cut)}`,
       { field },
     );
   }

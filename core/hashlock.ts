@@ -14,7 +14,8 @@ export function parseHex32(text: string, field: string): Hex32 {
   if (!/^[0-9a-fA-F]{64}$/.test(digits)) {
     throw new ParleyError(
       'bad_hex',
-      `${field} must be 32 bytes as 64 hex characters; got ${digits.length} characters`,
+      `${field} must be 32 bytes as 64 hex characters; it has ${digits.length} characters` +
+        (digits.length === 64 ? ', not all of them hex' : ''),
       { field, length: digits.length },
     );
   }

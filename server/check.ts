@@ -5,32 +5,39 @@ import type { TSchema } from 'typebox';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const formats = { uuid, 'date-time': true as const, uri: true as const };
-const shared = { strict: false, strictNumbers: true, formats };
+const shared = { strict: false, strictNumbers: true, formats, verbose: true };
 const strict = new Ajv(shared);
 const coercing = new Ajv({ ...shared, coerceTypes: true, useDefaults: true });
 
 /** Returns null, or the sentence that says what is wrong. */
 export type Check = (value: unknown) => string | null;
 
+/**
+ * By pattern, what reads a text of it: where a text does not match, the reader throws a refusal in
+ * better words than "must match".
+ */
+export type Readers = ReadonlyMap<string, (text: string, field: string) => unknown>;
+const noReaders: Readers = new Map();
+
 /** `what` is the value's name in a sentence, such as `the body`. Never coerces. */
-export function checkOf(schema: TSchema, what: string): Check {
-  return checkWith(strict.compile(schema), what);
+export function checkOf(schema: TSchema, what: string, readers = noReaders): Check {
+  return checkWith(strict.compile(schema), what, readers);
 }
 
 /** Also turns texts into the numbers and booleans wanted, in place, and fills defaults in. */
 export function coercingCheckOf(schema: TSchema, what: string): Check {
-  return checkWith(coercing.compile(schema), what);
+  return checkWith(coercing.compile(schema), what, noReaders);
 }
 
-function checkWith(validate: ValidateFunction, what: string): Check {
+function checkWith(validate: ValidateFunction, what: string, readers: Readers): Check {
   return (value) => {
     if (validate(value)) return null;
     const errors = validate.errors ?? [];
-    return errors[0] === undefined ? `${what} is malformed` : sentenceOf(errors[0], what);
+    return errors[0] === undefined ? `${what} is malformed` : sentenceOf(errors[0], what, readers);
   };
 }
 
-function sentenceOf(error: ErrorObject, what: string): string {
+function sentenceOf(error: ErrorObject, what: string, readers: Readers): string {
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   const at = (name: string) => shown(path === '' ? name : `${path}.${name}`);
   const params = error.params as Record<string, unknown>;
@@ -43,6 +50,7 @@ function sentenceOf(error: ErrorObject, what: string): string {
     case 'enum':
       return `${named} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
     case 'pattern':
+      readers.get(String(params.pattern))?.(String(error.data), path);
       return `${named} must match ${String(params.pattern)}`;
     default:
       return `${named} ${error.message ?? 'is malformed'}`;

@@ -2,10 +2,19 @@
 // never coerced; a query, which can only be text, is.
 
 import type { TSchema } from 'typebox';
-import { type Check, checkOf, coercingCheckOf } from '../check.ts';
+import { parseAmount } from '../../core/amounts.ts';
+import { parseHex32 } from '../../core/hashlock.ts';
+import { type Check, checkOf, coercingCheckOf, type Readers } from '../check.ts';
+import { amountPattern, hex32Pattern } from './schemas/common.ts';
 
+const readers: Readers = new Map<string, (text: string, field: string) => unknown>([
+  [amountPattern, parseAmount],
+  [hex32Pattern, parseHex32],
+]);
+
+/** Throws `bad_amount` and `bad_hex` by itself; the rest is for the caller to refuse. */
 export function bodyCheck(schema: TSchema): Check {
-  return checkOf(schema, 'the body');
+  return checkOf(schema, 'the body', readers);
 }
 
 /** Also turns the texts of the query into numbers and booleans, in place, and fills defaults in. */

@@ -95,13 +95,13 @@ test('malformed RFQs are 400 with the field named', async () => {
     ['baseAssetId', 'not-a-uuid'],
     ['baseAssetId', 7],
     ['baseAmount', 100_000],
-    ['baseAmount', '0'],
-    ['baseAmount', '-5'],
-    ['baseAmount', '+5'],
-    ['baseAmount', '05'],
-    ['baseAmount', '1e5'],
-    ['baseAmount', '1.5'],
-    ['baseAmount', ''],
+    ['baseAmount', '0', 'bad_amount'],
+    ['baseAmount', '-5', 'bad_amount'],
+    ['baseAmount', '+5', 'bad_amount'],
+    ['baseAmount', '05', 'bad_amount'],
+    ['baseAmount', '1e5', 'bad_amount'],
+    ['baseAmount', '1.5', 'bad_amount'],
+    ['baseAmount', '', 'bad_amount'],
     ['baseAmount', null],
     ['baseAmount', (2n ** 256n).toString(), 'bad_amount'],
     ['askAmount', (2n ** 256n).toString(), 'bad_amount'],
@@ -119,6 +119,12 @@ test('malformed RFQs are 400 with the field named', async () => {
     refused(answer, 400, code, new RegExp(field));
   }
   refused(await taker.post('/v1/rfqs', [wanted()]), 400, 'bad_field');
+  const { body } = await taker.post('/v1/rfqs', wanted({ baseAmount: '1.5' }));
+  assert.equal(
+    body.error,
+    'baseAmount must be a whole number of base units from 1 to 2^256-1, as a string without sign, ' +
+      'leading zeros or exponent; it was "1.5"',
+  );
 });
 
 test('amounts up to 2^256-1 and lifetimes of 30 s and 7 days are taken', async () => {

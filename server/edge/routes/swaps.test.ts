@@ -146,7 +146,7 @@ test('a claim needs the right secret first, then its recipient, then both fundin
   const claim = leg(deal, short, 'claim');
   refused(await initiator.post(claim, {}), 400, 'bad_field');
   refused(await initiator.post(claim, { secret: 7 }), 400, 'bad_field');
-  refused(await initiator.post(claim, { secret: 'ab' }), 400, 'bad_field');
+  refused(await initiator.post(claim, { secret: 'ab' }), 400, 'bad_hex');
   refused(await initiator.post(claim, { secret, more: 1 }), 400, 'bad_field');
   const wrong = randomBytes(32).toString('hex');
   refused(await initiator.post(claim, { secret: wrong }), 400, 'wrong_secret');

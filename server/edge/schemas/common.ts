@@ -35,17 +35,19 @@ export const dateTime = Type.String({
   description: 'RFC 3339, UTC, milliseconds',
 });
 export const unixSeconds = Type.Integer({ description: 'Unix seconds' });
+export const amountPattern = '^[1-9][0-9]{0,77}$';
 /** Base units as a canonical integer string, 1 to 2^256-1; core/amounts.ts does the upper bound. */
 export const amount = Type.String({
-  pattern: '^[1-9][0-9]{0,77}$',
+  pattern: amountPattern,
   description: 'base units, an integer from 1 to 2^256-1 as a string',
   examples: ['100000'],
 });
 /** 32 bytes as the server writes them. */
 export const hex32 = Type.String({ pattern: '^[0-9a-f]{64}$', description: '32 bytes, hex' });
+export const hex32Pattern = '^(0x)?[0-9a-fA-F]{64}$';
 /** 32 bytes as the server takes them: `0x` and capitals are accepted, never produced. */
 export const hex32Input = Type.String({
-  pattern: '^(0x)?[0-9a-fA-F]{64}$',
+  pattern: hex32Pattern,
   description: '32 bytes, hex',
 });
 
