@@ -1,12 +1,9 @@
 // Where a bitcoind can be had: one that is named, one on the PATH, or Debian's package.
-import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { type Bitcoind, identifyBitcoind } from './bitcoin-program.ts';
 import { obtainDebianBitcoind } from './debian-bitcoind.ts';
+import { cacheFolder } from './debian-package.ts';
 import { DevnetError } from './failure.ts';
-import { isExecutable } from './processes.ts';
+import { isExecutable, programOnPath } from './processes.ts';
 
 /**
  * `spareFolder` takes what is fetched where the user's cache, which clones share, cannot be
@@ -21,12 +18,9 @@ export async function findBitcoind(
     if (isExecutable(named)) return identifyBitcoind(named);
     throw new DevnetError(`PARLEY_BITCOIND names ${named}, which is not a program`);
   }
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const file = join(folder, 'bitcoind');
-    if (folder !== '' && isExecutable(file)) return identifyBitcoind(file);
-  }
-  const shared = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'parley');
-  const cache = (await isWritable(shared)) ? shared : spareFolder;
+  const installed = programOnPath('bitcoind');
+  if (installed !== null) return identifyBitcoind(installed);
+  const cache = await cacheFolder(spareFolder);
   try {
     return await obtainDebianBitcoind(cache, signal);
   } catch (cause) {
@@ -36,15 +30,5 @@ export async function findBitcoind(
       { reason: cause instanceof Error ? cause.message : String(cause) },
       { cause },
     );
-  }
-}
-
-async function isWritable(folder: string): Promise<boolean> {
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await access(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { open, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { basename } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endBySteps, type Step } from '../host/end-process.ts';
 import { DevnetError } from './failure.ts';
@@ -173,6 +173,15 @@ export function isExecutable(file: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The first file of this name in a folder of PATH that may be run. */
+export function programOnPath(name: string): string | null {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const file = join(folder, name);
+    if (folder !== '' && isExecutable(file)) return file;
+  }
+  return null;
 }
 
 async function rotateLog(file: string): Promise<void> {

@@ -1,0 +1,225 @@
+// A program from Debian's archive where none is installed: the package and the libraries it needs,
+// fetched and their signatures checked by apt from the mirror that this machine is configured with
+// (proxies and certificates included), unpacked into a private folder and run through their own
+// loader, so that nothing is installed and no root is needed.
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type AptSource, readAptSources } from './apt-sources.ts';
+import { DevnetError } from './failure.ts';
+
+const run = promisify(execFile);
+
+const commandLimitMs = 120_000;
+const outputLimitBytes = 32 * 1024 * 1024;
+
+const architectures: Readonly<Record<string, { triplet: string; loader: string }>> = {
+  x64: { triplet: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
+  arm64: { triplet: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
+};
+
+export type DebianProgram = {
+  /** Its file in usr/bin. */
+  readonly program: string;
+  /** The packages that hold it; the first names the folder it is kept in. */
+  readonly packages: readonly string[];
+  /**
+   * Where to look, the wanted one last. Its C library comes along, so the machine's own may be
+   * older.
+   */
+  readonly suites: readonly string[];
+};
+
+/** Runs the program for its identity; throws when it does not run. */
+export type Identify<Identity> = (
+  file: string,
+  leadingArgs: readonly string[],
+) => Promise<Identity>;
+
+/** Where programs are kept: the user's cache, which clones share; `spare` where it is read-only. */
+export async function cacheFolder(spare: string): Promise<string> {
+  const shared = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'parley');
+  return (await isWritable(shared)) ? shared : spare;
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Uses what an earlier call unpacked into `cache`, else fetches it. */
+export async function obtainDebianProgram<Identity>(
+  wanted: DebianProgram,
+  cache: string,
+  identify: Identify<Identity>,
+  signal: AbortSignal | undefined,
+): Promise<Identity> {
+  const architecture = architectures[process.arch];
+  if (process.platform !== 'linux' || architecture === undefined) {
+    const machine = `${process.platform}-${process.arch}`;
+    throw new DevnetError(`Debian has no ${wanted.program} for ${machine}`);
+  }
+  const unpacked = join(cache, `${wanted.packages[0]}-${process.arch}`);
+  const libraries = join(unpacked, 'usr', 'lib', architecture.triplet);
+  const file = join(libraries, architecture.loader);
+  const args = ['--library-path', libraries, join(unpacked, 'usr', 'bin', wanted.program)];
+  if (await isThere(unpacked, wanted)) {
+    const kept = await identify(file, args).catch(() => null);
+    if (kept !== null) return kept;
+    // A power cut while it was unpacked can leave files without their content.
+    await rm(unpacked, { recursive: true, force: true });
+  }
+  await fetchPackages(wanted, cache, unpacked, signal);
+  return identify(file, args);
+}
+
+async function fetchPackages(
+  wanted: DebianProgram,
+  cache: string,
+  unpacked: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const sources = await readAptSources();
+  if (sources.length === 0) throw new DevnetError('apt is not configured with a Debian mirror');
+  await mkdir(cache, { recursive: true, mode: 0o700 });
+  const work = await mkdtemp(join(cache, 'fetching-'));
+  try {
+    let problem: unknown;
+    for (const source of sources) {
+      try {
+        const root = await fetchFrom(source, wanted, work, signal);
+        await publish(root, unpacked, wanted);
+        return;
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        problem = error;
+      }
+    }
+    throw problem;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function fetchFrom(
+  source: AptSource,
+  wanted: DebianProgram,
+  work: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const apt = await privateApt(source, wanted, work, signal);
+  await apt('apt-get', ['update']);
+  const names = await libraryClosure(apt, wanted);
+  await apt('apt-get', ['download', '--target-release', wanted.suites.at(-1)!, ...names]);
+  const root = join(work, 'root');
+  for (const file of await readdir(join(work, 'packages'))) {
+    await run('dpkg-deb', ['--extract', join(work, 'packages', file), root], { signal });
+  }
+  return root;
+}
+
+type Apt = (program: string, args: readonly string[]) => Promise<string>;
+
+/** apt with its own lists and cache in `work`, so that the machine's stay untouched. */
+async function privateApt(
+  source: AptSource,
+  wanted: DebianProgram,
+  work: string,
+  signal: AbortSignal | undefined,
+): Promise<Apt> {
+  for (const folder of ['lists/partial', 'cache/archives/partial', 'packages', 'root']) {
+    await mkdir(join(work, folder), { recursive: true });
+  }
+  await writeFile(join(work, 'status'), '');
+  await writeFile(join(work, 'only.sources'), stanza(source, wanted));
+  const settings = [
+    '#clear APT::Update::Pre-Invoke;',
+    '#clear APT::Update::Post-Invoke;',
+    '#clear APT::Update::Post-Invoke-Success;',
+    '#clear Acquire::IndexTargets::deb::DEP-11;',
+    '#clear Acquire::IndexTargets::deb::CNF;',
+    `Dir::State "${work}";`,
+    `Dir::State::lists "${join(work, 'lists')}";`,
+    `Dir::State::status "${join(work, 'status')}";`,
+    `Dir::Cache "${join(work, 'cache')}";`,
+    `Dir::Etc::sourcelist "${join(work, 'only.sources')}";`,
+    'Dir::Etc::sourceparts "-";',
+    'Dir::Etc::preferences "-";',
+    'Dir::Etc::preferencesparts "-";',
+    'Acquire::Languages "none";',
+    'Acquire::http::Timeout "15";',
+    'Acquire::https::Timeout "15";',
+    'Acquire::Retries "1";',
+    'APT::Sandbox::User "";',
+    'APT::Get::List-Cleanup "false";',
+  ];
+  const settingsFile = join(work, 'apt.conf');
+  await writeFile(settingsFile, `${settings.join('\n')}\n`);
+  return async (program, args) => {
+    const { stdout } = await run(program, [`--config-file=${settingsFile}`, ...args], {
+      cwd: join(work, 'packages'),
+      env: { ...process.env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
+      timeout: commandLimitMs,
+      maxBuffer: outputLimitBytes,
+      signal,
+    });
+    return stdout;
+  };
+}
+
+function stanza(source: AptSource, { suites }: DebianProgram): string {
+  const lines = [
+    'Types: deb',
+    `URIs: ${source.uri}`,
+    `Suites: ${suites.join(' ')}`,
+    'Components: main',
+  ];
+  if (source.signedBy !== null) lines.push(`Signed-By: ${source.signedBy}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The packages and the libraries they need, without the services they would be installed with. */
+async function libraryClosure(apt: Apt, { packages }: DebianProgram): Promise<readonly string[]> {
+  const silent = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
+  const options = silent.map((kind) => `--no-${kind}`);
+  const text = await apt('apt-cache', ['depends', '--recurse', ...options, ...packages]);
+  const needs = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const line of text.split('\n')) {
+    const dependency = /^ [ |](?:Pre)?Depends: (\S+)/.exec(line)?.[1];
+    if (dependency !== undefined) current.push(dependency);
+    else if (/^\S/.test(line)) {
+      current = [];
+      needs.set(line.trim(), current);
+    }
+  }
+  const wanted = new Set(packages);
+  for (const name of wanted) {
+    for (const need of needs.get(name) ?? []) if (need.startsWith('lib')) wanted.add(need);
+  }
+  return [...wanted];
+}
+
+/** By renaming a complete folder: starters side by side get a whole one, whoever is first. */
+async function publish(root: string, unpacked: string, wanted: DebianProgram): Promise<void> {
+  try {
+    await rename(root, unpacked);
+  } catch (error) {
+    if (!(await isThere(unpacked, wanted))) throw error;
+  }
+}
+
+function isThere(unpacked: string, { program }: DebianProgram): Promise<boolean> {
+  return access(join(unpacked, 'usr', 'bin', program)).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,124 @@
+// A real Valkey or Redis for tests and benchmarks: one on the PATH, else Debian's package, unpacked
+// into the user's cache. Where neither can be had the test fails and says what to install.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheFolder, obtainDebianProgram } from '../../devnet/debian-package.ts';
+import {
+  freePort,
+  loopback,
+  programOnPath,
+  type Running,
+  startProgram,
+  untilReady,
+} from '../../devnet/processes.ts';
+
+const run = promisify(execFile);
+const readyLimitMs = 30_000;
+const answerLimitMs = 20_000;
+
+type Program = { readonly file: string; readonly leadingArgs: readonly string[] };
+
+export type TestValkey = {
+  readonly url: string;
+  /** What it calls itself. */
+  readonly version: string;
+  /** Ends it as a crash would, and all that it held. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address. */
+  start(): Promise<void>;
+  /** It keeps its connections and answers nothing until `resume`. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+};
+
+/** `options` as in its configuration file. */
+export async function startValkey(
+  options: Readonly<Record<string, string>> = {},
+): Promise<TestValkey> {
+  const { file, leadingArgs } = await findProgram();
+  const { stdout } = await run(file, [...leadingArgs, '--version'], { timeout: answerLimitMs });
+  const folder = await mkdtemp(join(tmpdir(), 'parley-valkey-'));
+  const port = await freePort();
+  const given = { save: '', appendonly: 'no', bind: loopback, port: String(port), ...options };
+  const program = {
+    name: 'the Valkey server',
+    file,
+    args: [...leadingArgs, ...Object.entries(given).flatMap(([name, to]) => [`--${name}`, to])],
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    folder,
+    logFile: join(folder, 'output.log'),
+  };
+  const start = async () => {
+    const running = await startProgram(program);
+    await untilReady(program, running, readyLimitMs, () => answers(port));
+    return running;
+  };
+  let running: Running = await start();
+  const signal = (name: NodeJS.Signals) => process.kill(running.child.pid!, name);
+  const kill = async () => {
+    if (running.hasEnded()) return;
+    running.child.ref();
+    const ended = new Promise((resolve) => running.child.once('exit', resolve));
+    signal('SIGKILL');
+    await ended;
+  };
+  return {
+    url: `redis://${loopback}:${port}`,
+    version: /^(\S+) server v=(\S+)/.exec(stdout)?.slice(1).join(' ') ?? 'unknown',
+    kill,
+    start: async () => {
+      running = await start();
+    },
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    stop: async () => {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function findProgram(): Promise<Program> {
+  const installed = programOnPath('valkey-server') ?? programOnPath('redis-server');
+  if (installed !== null) return { file: installed, leadingArgs: [] };
+  const wanted = {
+    program: 'valkey-server',
+    packages: ['valkey-server', 'valkey-tools'],
+    suites: ['trixie'],
+  };
+  const identify = async (file: string, leadingArgs: readonly string[]) => {
+    await run(file, [...leadingArgs, '--version'], { timeout: answerLimitMs });
+    return { file, leadingArgs };
+  };
+  try {
+    const cache = await cacheFolder(join(tmpdir(), `parley-programs-${process.getuid?.() ?? 0}`));
+    return await obtainDebianProgram(wanted, cache, identify, undefined);
+  } catch (cause) {
+    throw new Error(
+      'these tests need a real Valkey or Redis server: none is on the PATH, and none could be ' +
+        'fetched from Debian; install valkey-server or redis-server and run them again',
+      { cause },
+    );
+  }
+}
+
+/** Throws unless something on the port answers PING; NOAUTH is an answer too. */
+function answers(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ host: loopback, port });
+    socket.setTimeout(1_000, () => socket.destroy(new Error('no answer')));
+    socket.once('connect', () => socket.write('PING\r\n'));
+    socket.once('data', (bytes) => {
+      socket.destroy();
+      if (/^(\+PONG|-NOAUTH)/.test(bytes.toString())) resolve();
+      else reject(new Error(bytes.toString().trim()));
+    });
+    socket.once('error', reject);
+  });
+}
