@@ -1,14 +1,11 @@
-// Durable quotes over REST, each answered after its commit, against one like row a transaction.
-//
-// The peer is what pgbench does, by pg: the embedded PostgreSQL comes without pgbench. A connection
-// each, one insert into a table like threads with its indexes, the same durability.
+// Durable quotes over REST, each answered after its commit, against pgbench inserting one like row
+// a transaction at the same concurrency into the same PostgreSQL.
 
-import { startChild } from './children.ts';
-import type { Worked } from './database.ts';
 import type { Loaded, Request } from './load.ts';
+import { openPgbench } from './pgbench.ts';
 import { alternating, type Effort } from './reads.ts';
 import { type Row, rowOf } from './report.ts';
-import type { Account, Stage } from './stage.ts';
+import { type Account, rfqIdHead, type Stage } from './stage.ts';
 
 const connections = 64;
 const mostPerSecond = 15_000;
@@ -17,15 +14,10 @@ export async function benchQuotes(stage: Stage, { rounds, seconds }: Effort): Pr
   const runs = rounds + 1;
   const pairs = runs * seconds * mostPerSecond;
   const makers: Account[] = [];
-  const peers: string[] = [];
-  while (makers.length * stage.rfqIds.length < pairs) {
-    makers.push(await stage.account());
-    // The peer is faster at times: it gets pairs for twice the rate.
-    peers.push((await stage.account()).accountId, (await stage.account()).accountId);
-  }
-  const peer = startChild('database.ts');
+  while (makers.length * stage.rfqIds.length < pairs) makers.push(await stage.account());
+  const book = { rfqIdHead, rfqs: stage.rfqIds.length };
+  const peer = await openPgbench(stage, book, stage.takers[0]!.accountId);
   let ours = 0;
-  let theirs = 0;
   try {
     const [value, limit] = await alternating(
       rounds,
@@ -34,25 +26,12 @@ export async function benchQuotes(stage: Stage, { rounds, seconds }: Effort): Pr
         const asked = { port: stage.port, connections, seconds, requests, from: 0 };
         const { perSecond, sent, statuses } = await stage.loader.ask<Loaded>(asked);
         ours += sent;
-        if (Object.keys(statuses).some((each) => each !== '201' && each !== '200')) {
+        if (Object.keys(statuses).some((each) => each !== '201')) {
           throw new Error(`answers by status: ${JSON.stringify(statuses)}`);
         }
         return perSecond;
       },
-      async () => {
-        const work = {
-          url: stage.url,
-          concurrency: connections,
-          seconds,
-          rfqIds: stage.rfqIds,
-          makerIds: peers,
-          takerId: stage.takers[0]!.accountId,
-          from: theirs,
-        };
-        const { perSecond, next } = await peer.ask<Worked>(work);
-        theirs = next;
-        return perSecond;
-      },
+      () => peer.inserts(connections, seconds),
     );
     return [
       rowOf({
@@ -63,7 +42,7 @@ export async function benchQuotes(stage: Stage, { rounds, seconds }: Effort): Pr
         limit,
         bar: 0.5,
         is: 'atLeast',
-        against: `pg inserting one like row a transaction, ${connections} at once`,
+        against: `pgbench inserting one like row a transaction, ${connections} at once`,
       }),
     ];
   } finally {

@@ -3,7 +3,6 @@
 
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
-import { uuidv7 } from '../server/ids.ts';
 import { type Asset, seedAssets } from '../server/market/assets.ts';
 import { startCluster } from '../test/support/cluster.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
@@ -11,6 +10,8 @@ import { insertTrader } from '../test/support/trading.ts';
 import { type Child, startChild } from './children.ts';
 
 export const openRfqs = 10_000;
+/** Ids of the book's RFQs: this, then 12 hex digits, counted from 1. */
+export const rfqIdHead = '019f0000-0000-7000-8000-';
 const takers = 20;
 
 export type Account = { readonly accountId: string; readonly key: string };
@@ -89,7 +90,10 @@ async function insertBook(
   owners: readonly Account[],
 ): Promise<string[]> {
   const now = deps.now();
-  const ids = Array.from({ length: openRfqs }, () => uuidv7(now, deps.randomBytes));
+  const ids = Array.from(
+    { length: openRfqs },
+    (_, at) => rfqIdHead + (at + 1).toString(16).padStart(12, '0'),
+  );
   await db.rows({
     name: 'bench_book',
     text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,

@@ -15,7 +15,8 @@ import { describeApi } from './openapi.ts';
 export async function goldenDescription(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'parley-describe-'));
   const untouched = () => Promise.reject(new Error('describing asks no database'));
-  const db: Database = { rows: untouched, transaction: untouched, close: async () => {} };
+  const refused = { rows: untouched, transaction: untouched, pipelined: untouched };
+  const db: Database = { ...refused, close: async () => {} };
   const settings = readSettings({ PARLEY_HOME: home });
   const app = await buildApp({
     settings,

@@ -79,15 +79,17 @@ export function bookOf(db: Database): Book {
 
 /** A way to the database whose transactions touch the book when they have ended. */
 export function bookWriting(db: Database): Database {
+  const touching = async <R>(ended: Promise<R>): Promise<R> => {
+    try {
+      return await ended;
+    } finally {
+      // Also after a failure: a commit whose answer was lost may have happened.
+      bookOf(db).touch();
+    }
+  };
   return {
     ...db,
-    transaction: async (work) => {
-      try {
-        return await db.transaction(work);
-      } finally {
-        // Also after a failure: a commit whose answer was lost may have happened.
-        bookOf(db).touch();
-      }
-    },
+    transaction: (work) => touching(db.transaction(work)),
+    pipelined: (work) => touching(db.pipelined(work)),
   };
 }

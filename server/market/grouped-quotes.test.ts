@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Database, PipelinedTx } from '../db/database.ts';
 import { mostThreads } from './bounds.ts';
 import { createGroupedQuotes } from './grouped-quotes.ts';
 
@@ -36,12 +36,12 @@ function counting() {
   let running = 0;
   const db: Database = {
     ...market.db,
-    transaction: async <R>(work: (tx: Tx) => Promise<R>) => {
+    pipelined: async <R>(work: (tx: PipelinedTx) => Promise<R>) => {
       seen.transactions += 1;
       running += 1;
       seen.most = Math.max(seen.most, running);
       try {
-        return await market.db.transaction(work);
+        return await market.db.pipelined(work);
       } finally {
         running -= 1;
       }

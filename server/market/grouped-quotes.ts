@@ -2,9 +2,11 @@
 // quotes there are, the more share a commit. Each caller is answered after the commit of its group.
 
 import { ParleyError } from '../../core/errors.ts';
+import { makerStandings } from '../db/quotes.ts';
 import { lockFreeRfqs } from '../db/rfqs.ts';
 import type { Deps } from '../deps.ts';
-import { type Quote, type Quoted, quote, quoteLocked } from './quotes.ts';
+import { mostThreads } from './bounds.ts';
+import { decideQuotes, type Quote, type Quoted, quote, storeQuotes } from './quotes.ts';
 
 /** Quotes in one transaction: some 10 ms of work, for which their RFQs stay locked. */
 const mostInGroup = 128;
@@ -109,13 +111,20 @@ async function commit(
   group: readonly Waiting[],
 ): Promise<(Quoted | ParleyError | undefined)[]> {
   const quotes = group.map((each) => each.quote);
-  return deps.db.transaction(async (tx) => {
-    const ids = [...new Set(quotes.map((each) => each.rfqId))];
-    const locked = await lockFreeRfqs(tx, ids);
+  const ids = [...new Set(quotes.map((each) => each.rfqId))];
+  return deps.db.pipelined(async (tx) => {
+    const [locked, standings] = await Promise.all([
+      lockFreeRfqs(tx, ids),
+      makerStandings(tx, quotes, mostThreads),
+    ]);
     const free = new Set(locked.map((each) => each.id));
-    const mine = quotes.filter((each) => free.has(each.rfqId));
-    const outcomes = await quoteLocked(tx, deps, mine, locked);
-    const byQuote = new Map(mine.map((each, position) => [each, outcomes[position]]));
-    return quotes.map((each) => byQuote.get(each));
+    const outcomes = decideQuotes(deps, quotes, locked, standings);
+    const mine = outcomes.map((each, at) => (free.has(quotes[at]!.rfqId) ? each : undefined));
+    await storeQuotes(tx.atCommit, mine.filter(isQuoted));
+    return mine;
   });
+}
+
+function isQuoted(outcome: Quoted | ParleyError | undefined): outcome is Quoted {
+  return outcome !== undefined && !(outcome instanceof ParleyError);
 }

@@ -50,27 +50,29 @@ export async function quote(
   deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
   wanted: Quote,
 ): Promise<Quoted> {
-  const [outcome] = await quoteLocked(tx, deps, [wanted], await lockRfqs(tx, [wanted.rfqId]));
+  const locked = await lockRfqs(tx, [wanted.rfqId]);
+  const standings = await makerStandings(tx, [wanted], mostThreads);
+  const [outcome] = decideQuotes(deps, [wanted], locked, standings);
   if (outcome instanceof ParleyError) throw outcome;
+  await storeQuotes(tx, [outcome!]);
   return outcome!;
 }
 
 /**
- * Quotes on RFQs that are locked: an outcome each, in order. A refused quote leaves nothing behind.
- * No two may be by one maker on one RFQ.
+ * Quotes on RFQs that are locked, their makers' standings read behind the lock: an outcome each, in
+ * order. No two may be by one maker on one RFQ.
  */
-export async function quoteLocked(
-  tx: Tx,
+export function decideQuotes(
   deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
   quotes: readonly Quote[],
   locked: readonly Rfq[],
-): Promise<(Quoted | ParleyError)[]> {
+  standings: readonly Standing[],
+): (Quoted | ParleyError)[] {
   const rfqs = new Map(locked.map((each) => [each.id, each]));
-  const standings = await makerStandings(tx, quotes, mostThreads);
   const nowMs = deps.now();
   /** Threads that this batch adds to an RFQ. */
   const added = new Map<string, number>();
-  const outcomes = quotes.map((each, position): Quoted | ParleyError => {
+  return quotes.map((each, position): Quoted | ParleyError => {
     const rfq = rfqs.get(each.rfqId);
     if (rfq === undefined) return unknownRfq(each.rfqId);
     const standing = standings[position]!;
@@ -83,13 +85,15 @@ export async function quoteLocked(
     }
     return outcome;
   });
-  const done = outcomes.filter((each): each is Quoted => !(each instanceof ParleyError));
+}
+
+/** Writes what was decided, with an event each. */
+export async function storeQuotes(tx: Tx, done: readonly Quoted[]): Promise<void> {
   const made = done.filter((each) => each.created).map((each) => each.thread);
   const moved = done.filter((each) => !each.created).map((each) => each.thread);
   await moveThreads(tx, moved, mostMessages);
   const events = done.map(({ thread }) => quoteCreated(thread));
   await insertThreads(tx, made, events);
-  return outcomes;
 }
 
 /** What `decide` gives, or the refusal that it throws. */
