@@ -64,13 +64,31 @@ test('a claim that only waits may be replaced; one in a block is left alone', ()
   assert.deepEqual(steps(mined), ['initiator wait b', 'counterparty wait b']);
 });
 
-test('money in an escrow that a leg moved off is waited for, and nothing else is asked', () => {
+test('while money is in an escrow that a leg moved off, nobody funds or reveals', () => {
   const early = agreedAt + 10;
-  assert.deepEqual(brief(swapOf({ longStrayed: true }), early), ['initiator wait b']);
+  assert.deepEqual(brief(swapOf({ longStrayed: true }), early), []);
   const both = swapOf({ long: funded, short: funded, longStrayed: true });
   assert.deepEqual(brief(both, early), ['initiator wait b', 'counterparty wait a']);
   const later = swapOf({ longStrayed: true }).deadlines.refundAt.b + 1;
   assert.deepEqual(brief(both, later), ['initiator refund b', 'counterparty refund a']);
+});
+
+test('what is left beside a claimed payment waits for the timelock, not for the other side', () => {
+  const rest = { ...claimed, balance: 5n, empty: false };
+  const swap = swapOf({ long: claimed, short: rest, secret });
+  const { a } = swap.deadlines.refundAt;
+  const [step, ...others] = nextSteps(swap, clocksAt(agreedAt + 10));
+  assert.deepEqual(others, []);
+  assert.deepEqual(step, {
+    by: 'counterparty',
+    action: 'wait',
+    leg: 'a',
+    before: a,
+    why:
+      'leg a was claimed and 5 beside it were not: ' +
+      `refund leg a when its chain's clock passes ${a}`,
+  });
+  assert.deepEqual(brief(swap, a), ['counterparty refund a']);
 });
 
 test('nothing is asked for once a swap expired unfunded', () => {

@@ -1,12 +1,12 @@
 // A swap as its two parties read it: stored facts, and the steps open to each side by the clocks.
 
-import { type EscrowFacts, type LegStatus, legStatus } from '../../core/facts.ts';
+import { type EscrowFacts, holdsPayment, type LegStatus, legStatus } from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed } from '../../core/swap.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
-import { clocksOf, type FormerEscrow, type Swap } from '../db/swaps.ts';
+import { clocksOf, type Swap } from '../db/swaps.ts';
 
 export type LegView = {
   leg: LegName;
@@ -73,7 +73,7 @@ export function swapView(swap: Swap, party: Party, nowMs: number): SwapView {
     takerId,
     legs: { a: legView(swap, 'a'), b: legView(swap, 'b') },
     deadlines: state.deadlines,
-    next: [...nextSteps(state, clocks), ...formerRefunds(swap, clocks)],
+    next: [...nextSteps(state, clocks), ...formerSteps(swap, clocks)],
     createdAt: swap.createdAt.toISOString(),
     updatedAt: swap.updatedAt.toISOString(),
   };
@@ -115,18 +115,29 @@ function newest({ funded, claimed, refunded }: EscrowFacts) {
   return refunded ?? claimed ?? funded;
 }
 
-/** Payments to an escrow that the leg moved off go back to their funder with `?escrow=`. */
-function formerRefunds(swap: Swap, clocks: Clocks): Step[] {
-  const open = ({ leg: name, facts }: FormerEscrow) => {
+/**
+ * Payments to an escrow that the leg moved off go back to their funder with `?escrow=`. Dust there
+ * is not waited for: it stops nothing.
+ */
+function formerSteps(swap: Swap, clocks: Clocks): Step[] {
+  return swap.former.flatMap(({ leg: name, address, facts }): Step[] => {
     const leg = swap.state.legs[name];
+    const by = roleOf(leg.funder, swap.long);
     const passed = hasPassed(leg, leg.timelock, clocks);
-    return passed && facts.balance > 0n && facts.refunded === null;
-  };
-  return swap.former.filter(open).map(({ leg, address, facts }) => ({
-    by: roleOf(swap.state.legs[leg].funder, swap.long),
-    action: 'refund',
-    leg,
-    before: null,
-    why: `${facts.balance} are in the former escrow ${address}: refund with ?escrow=${address}`,
-  }));
+    const { balance, refunded } = facts;
+    const what = balance === 0n ? 'a payment is' : `${balance} are`;
+    const how = `refund with ?escrow=${address}`;
+    if (passed && balance > 0n) {
+      const why = `${what} in the former escrow ${address}: ${how}`;
+      return [{ by, action: 'refund', leg: name, before: null, why }];
+    }
+    if (refunded !== null && !refunded.deep) {
+      const why = `refund ${refunded.txid} of the former escrow ${address} is not yet at depth`;
+      return [{ by, action: 'wait', leg: name, before: null, why }];
+    }
+    if (!holdsPayment(facts, leg.amount)) return [];
+    const when = passed ? 'when it is in a block' : `when the chain's clock passes ${leg.timelock}`;
+    const why = `${what} in the former escrow ${address}: ${how} ${when}`;
+    return [{ by, action: 'wait', leg: name, before: passed ? null : leg.timelock, why }];
+  });
 }

@@ -332,13 +332,15 @@ test('a correction moves the escrow; the former one is followed and refunded', a
   assert.deepEqual(paid.legs[long].formerEscrows, former);
   // One secret opens both: a second payment would be the counterparty's to take.
   refused(await initiator.post(path), 409, 'former_escrow_funded');
-  assert.ok(paid.next.every(({ action }: { action: string }) => action === 'wait'));
+  const steps = async () =>
+    (await swapOf(deal)).next.map((step: { by: string; action: string; leg: string }) => {
+      assert.ok('why' in step && String(step.why).includes(built.payTo), JSON.stringify(step));
+      return `${step.by} ${step.action} ${step.leg}`;
+    });
+  assert.deepEqual(await steps(), [`initiator wait ${long}`]);
   await moveTo(world, paid.legs[long].timelock);
   await look(world);
-  const step = (await swapOf(deal)).next.find(
-    (each: { action: string }) => each.action === 'refund',
-  );
-  assert.equal(step.leg, long);
+  assert.deepEqual(await steps(), [`initiator refund ${long}`]);
   await refund(world, deal, long, built.payTo);
   await deepen(world);
   const again = `${leg(deal, long, 'refund')}?escrow=${built.payTo}`;
