@@ -132,6 +132,9 @@ async function onConnection<Result>(
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // The loss of a connection also fails what is under way on it; unheard, it would end the process.
+  const lost = () => {};
+  client.on('error', lost);
   try {
     return await work(client);
   } catch (error) {
@@ -141,6 +144,7 @@ async function onConnection<Result>(
     });
     throw error;
   } finally {
+    client.off('error', lost);
     client.release(broken);
   }
 }

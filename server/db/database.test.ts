@@ -1,0 +1,109 @@
+// The two kinds of transaction on a real PostgreSQL: all of it or nothing, also when the last
+// statements go out together with the commit.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import type { Statement, Tx } from './database.ts';
+
+let database: TestDatabase;
+
+before(async () => {
+  database = await testDatabase();
+  await database.db.rows(sql('create table marks (mark integer primary key)'));
+});
+after(() => database.drop());
+
+function sql(text: string, ...values: unknown[]): Statement {
+  return { name: `test ${text}`.slice(0, 60), text, values };
+}
+
+const insert = (tx: Tx, mark: number) => tx.rows(sql('insert into marks values ($1)', mark));
+
+async function marks(tx: Tx = database.db): Promise<number[]> {
+  const rows = await tx.rows<{ mark: number }>(sql('select mark from marks order by mark'));
+  return rows.map(({ mark }) => mark);
+}
+
+async function emptied(): Promise<void> {
+  await database.db.rows(sql('truncate marks'));
+}
+
+test('what is sent with the commit is there after it, and not before', async () => {
+  await emptied();
+  const seen = await database.db.pipelined(async (tx) => {
+    await insert(tx.atCommit, 1);
+    return marks(tx);
+  });
+  assert.deepEqual(seen, []);
+  assert.deepEqual(await marks(), [1]);
+});
+
+test('statements of a pipeline run in order, inside one transaction', async () => {
+  await emptied();
+  const ids = await database.db.pipelined((tx) =>
+    Promise.all(
+      [1, 2, 3].map(async () => {
+        const [row] = await tx.rows<{ id: string; started: Date }>(
+          sql('select pg_current_xact_id()::text as id, transaction_timestamp() as started'),
+        );
+        return row!.id;
+      }),
+    ),
+  );
+  assert.equal(new Set(ids).size, 1);
+});
+
+test('a statement that fails at the commit undoes the others, and the next one is unharmed', async () => {
+  await emptied();
+  const failing = database.db.pipelined(async (tx) => {
+    await insert(tx.atCommit, 1);
+    await insert(tx.atCommit, 1);
+    await insert(tx.atCommit, 2);
+  });
+  await assert.rejects(failing, { code: '23505' });
+  assert.deepEqual(await marks(), []);
+  await Promise.all(
+    [3, 4, 5].map((mark) => database.db.pipelined((tx) => insert(tx.atCommit, mark))),
+  );
+  assert.deepEqual(await marks(), [3, 4, 5]);
+});
+
+test('a read that fails, and work that throws, leave nothing behind', async () => {
+  await emptied();
+  const failing = database.db.pipelined(async (tx) => {
+    await insert(tx.atCommit, 1);
+    await Promise.all([tx.rows(sql('select 1 / 0')), marks(tx)]);
+  });
+  await assert.rejects(failing, { code: '22012' });
+  const throwing = database.db.pipelined(async (tx) => {
+    await marks(tx);
+    await insert(tx.atCommit, 1);
+    throw new Error('changed its mind');
+  });
+  await assert.rejects(throwing, /changed its mind/);
+  assert.deepEqual(await marks(), []);
+});
+
+test('a lock taken in a pipeline holds until its commit', async () => {
+  await emptied();
+  await insert(database.db, 1);
+  const lock = sql('select mark from marks for update skip locked');
+  const [inside, outside] = await database.db.pipelined(async (tx) => [
+    await tx.rows(lock),
+    await database.db.rows(lock),
+  ]);
+  assert.deepEqual([inside!.length, outside!.length], [1, 0]);
+  assert.equal((await database.db.rows(lock)).length, 1);
+});
+
+test('a connection lost in a transaction of either kind fails it alone', async () => {
+  await emptied();
+  const losing = async (tx: Tx) => {
+    await insert(tx, 1);
+    await tx.rows(sql('select pg_terminate_backend(pg_backend_pid())'));
+  };
+  await assert.rejects(database.db.transaction(losing));
+  await assert.rejects(database.db.pipelined(losing));
+  assert.deepEqual(await marks(), []);
+});
