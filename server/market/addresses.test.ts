@@ -2,12 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparable, familyOfAddress, holds } from './addresses.ts';
+import { Address } from '@scure/btc-signer';
+import fc from 'fast-check';
+import { bitcoinNetworks, parseBitcoinAddress } from '../../chains/bitcoin/networks.ts';
+import { parseSolanaAddress, solanaAddressOf } from '../../chains/solana/address.ts';
+import { tronAddressOf, tronHex } from '../../chains/tron/address.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { families, type Network } from '../../core/families.ts';
+import { comparable, holds, parseAddress } from './addresses.ts';
+import { canonicalAddress } from './proofs.ts';
 
-const evm = '0x00000000000000000000000000000000000000Ab';
+const evm = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const tron = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const tronInHex = '41a614f803b6fd780986a42c78ec9c7f77e6ded13c';
 const legacy = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa';
 const segwit = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const testnet = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+const solana = 'So11111111111111111111111111111111111111112';
 
 test('hex and bech32 compare without case, base58 with it', () => {
   assert.ok(holds([evm.toLowerCase()], evm));
@@ -15,23 +26,129 @@ test('hex and bech32 compare without case, base58 with it', () => {
   assert.ok(holds([tron], tron));
   assert.ok(!holds([tron.toLowerCase()], tron));
   assert.ok(!holds([legacy.toLowerCase()], legacy));
+  assert.ok(!holds([solana.toLowerCase()], solana));
   assert.ok(!holds([], evm));
   assert.equal(comparable('TB1QW508'), 'tb1qw508');
 });
 
-test('an address belongs to a family of this world, or is refused', () => {
-  assert.equal(familyOfAddress(evm, 'dev'), 'evm');
-  assert.equal(familyOfAddress(tron, 'mainnet'), 'tron');
-  assert.equal(familyOfAddress('So11111111111111111111111111111111111111112', 'dev'), 'solana');
-  for (const each of [segwit, segwit.toUpperCase(), legacy]) {
-    assert.equal(familyOfAddress(each, 'mainnet'), 'bitcoin');
-    assert.throws(() => familyOfAddress(each, 'dev'), { code: 'bad_address' });
-  }
-  const testnet = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
-  assert.equal(familyOfAddress(testnet, 'testnet'), 'bitcoin');
-  assert.throws(() => familyOfAddress(testnet, 'mainnet'), { code: 'bad_address' });
-  const flawed = [`${segwit.slice(0, -1)}5`, `${tron.slice(0, -1)}u`, evm.slice(0, -1), '', 'x'];
-  for (const each of [...flawed, '1'.repeat(5_000)]) {
-    assert.throws(() => familyOfAddress(each, 'mainnet'), { code: 'bad_address' });
+test('base58 that begins like bech32 compares with case', () => {
+  const [one, other] = [`Bc1${'x'.repeat(41)}`, `bC1${'x'.repeat(41)}`];
+  assert.ok(!holds([one], other));
+  assert.ok(holds([one], one));
+});
+
+test('an address belongs to one family and is kept in one form', () => {
+  const cases: [string, Network, string, string][] = [
+    [evm, 'dev', 'evm', evm],
+    [evm.toLowerCase(), 'mainnet', 'evm', evm],
+    [tron, 'mainnet', 'tron', tron],
+    [tronInHex, 'dev', 'tron', tron],
+    [tronInHex.toUpperCase(), 'dev', 'tron', tron],
+    [segwit, 'mainnet', 'bitcoin', segwit],
+    [segwit.toUpperCase(), 'mainnet', 'bitcoin', segwit],
+    [legacy, 'mainnet', 'bitcoin', legacy],
+    [testnet, 'testnet', 'bitcoin', testnet],
+    [solana, 'testnet', 'solana', solana],
+    ['11111111111111111111111111111111', 'dev', 'solana', '11111111111111111111111111111111'],
+  ];
+  for (const [text, network, family, address] of cases) {
+    assert.deepEqual(parseAddress(text, network), { family, address });
   }
 });
+
+test('a Bitcoin address of another network is refused as such', () => {
+  for (const [text, network] of [
+    [segwit, 'dev'],
+    [segwit, 'testnet'],
+    [segwit.toUpperCase(), 'testnet'],
+    [legacy, 'testnet'],
+    [testnet, 'mainnet'],
+    [testnet, 'dev'],
+  ] as const) {
+    assert.throws(() => parseAddress(text, network), { code: 'wrong_network' });
+  }
+});
+
+test('what is no address of any family is refused', () => {
+  const flawed = [
+    `${segwit.slice(0, -1)}5`,
+    `${tron.slice(0, -1)}u`,
+    tronInHex.slice(0, -1),
+    `0x${tronInHex}`,
+    evm.slice(0, -1),
+    evm.replace('dAC', 'DAC'),
+    `${solana}1`,
+    '',
+    'x',
+    ' ',
+    '1'.repeat(5_000),
+  ];
+  for (const each of flawed) {
+    assert.throws(() => parseAddress(each, 'mainnet'), { code: 'bad_address' });
+  }
+});
+
+// Found by trying: capitals of the bech32 alphabet that happen to leave 0 and O out.
+const twice = 'BCRT1QQKA47PZSH4AWSSLV7ZC2T95CLKFASW3EGJ59WV';
+
+test('a text that two families can read is of the one whose checksum holds', () => {
+  assert.equal(parseSolanaAddress(twice), twice);
+  const { address } = parseBitcoinAddress(twice, bitcoinNetworks.regtest);
+  assert.deepEqual(parseAddress(twice, 'dev'), { family: 'bitcoin', address });
+  assert.throws(() => parseAddress(twice, 'mainnet'), { code: 'wrong_network' });
+  const otherwise = `${twice.slice(0, -1)}W`;
+  assert.deepEqual(parseAddress(otherwise, 'dev'), { family: 'solana', address: otherwise });
+});
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+
+test('any other text is an address of one family at most, and that one is found', () => {
+  const bitcoin = fc
+    .tuple(bytes(20), fc.constantFrom(...Object.values(bitcoinNetworks)))
+    .map(([hash, network]) => Address(network).encode({ type: 'wpkh', hash }));
+  const any = fc.oneof(
+    bytes(20).map((hash) => `0x${Buffer.from(hash).toString('hex')}`),
+    bytes(20).map(tronAddressOf),
+    bytes(20).map((hash) => tronHex(tronAddressOf(hash))),
+    bytes(32).map(solanaAddressOf),
+    bitcoin,
+  );
+  fc.assert(
+    fc.property(any, fc.constantFrom<Network>('dev', 'testnet', 'mainnet'), (text, network) => {
+      const read = families.filter((family) =>
+        reads(() => canonicalAddress(family, text, network)),
+      );
+      if (!reads(() => parseAddress(text, network))) return assert.deepEqual(read, []);
+      assert.deepEqual(read, [parseAddress(text, network).family]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('parsing any text refuses in words or returns what parses to itself', () => {
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 120 }),
+    fc.stringMatching(/^(0x|41|T|bc1|tb1|bcrt1|1)[1-9A-HJ-NP-Za-km-z]{20,60}$/),
+    fc.mixedCase(fc.constantFrom(evm, tron, tronInHex, legacy, segwit, testnet, solana, twice)),
+  );
+  fc.assert(
+    fc.property(texts, fc.constantFrom<Network>('dev', 'testnet', 'mainnet'), (text, network) => {
+      if (!reads(() => parseAddress(text, network))) return;
+      const found = parseAddress(text, network);
+      assert.deepEqual(parseAddress(found.address, network), found);
+      assert.ok(holds([found.address], found.address));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+/** Whether it returns; anything but a refusal is thrown on. */
+function reads(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch (error) {
+    if (error instanceof ParleyError) return false;
+    throw error;
+  }
+}

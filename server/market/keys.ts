@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
-import type { Network } from '../../core/families.ts';
+import type { Family, Network } from '../../core/families.ts';
 import { insertAccount, lockAccount, waitForLock } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { countLiveKeys, insertKey, revokeKeys } from '../db/keys.ts';
@@ -12,7 +12,7 @@ import { type RandomBytes, uuidv7 } from '../ids.ts';
 import type { Scope } from '../scopes.ts';
 import { checkMessage, keyTermsOf, mustName, nonceOf } from './messages.ts';
 import { minting, withNonce } from './nonces.ts';
-import { canonicalAddress, checkSignature, type ServedFamily } from './proofs.ts';
+import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';
 
 export const keyLifeDays = 90;
 export const mostBrowserKeys = 10;
@@ -20,7 +20,7 @@ const secretBytes = 32;
 const prefixCharacters = 6;
 
 export type MintRequest = {
-  readonly rail: ServedFamily;
+  readonly rail: Family;
   readonly address: string;
   readonly message: string;
   readonly signature: string;
@@ -46,7 +46,7 @@ export async function mintKey(
   const { rail, message, signature } = request;
   const { network, productName } = deps.settings;
   const address = canonicalAddress(rail, request.address, network);
-  const addresses = mustName(rail, address);
+  const addresses = mustName(rail, spellingIn(message, rail, address));
   checkMessage(message, { productName, purpose: 'create an API key', addresses });
   const terms = keyTermsOf(message);
   const { pubkey } = await withNonce(deps, nonceOf(message), minting, () =>
@@ -62,7 +62,7 @@ export async function mintKey(
 async function signIn(
   tx: Tx,
   deps: Deps,
-  wallet: { family: ServedFamily; address: string; pubkey: string | null },
+  wallet: { family: Family; address: string; pubkey: string | null },
 ): Promise<string> {
   const { family, address } = wallet;
   const digest = createHash('sha256').update(`login ${family} ${address}`).digest();

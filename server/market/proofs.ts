@@ -4,26 +4,40 @@ import { bitcoinNetworkOf, parseBitcoinAddress } from '../../chains/bitcoin/netw
 import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { verifyEvmProof } from '../../chains/evm/proof.ts';
+import { parseSolanaAddress } from '../../chains/solana/address.ts';
+import { verifySolanaProof } from '../../chains/solana/proof.ts';
+import { parseTronAddress, tronHex } from '../../chains/tron/address.ts';
+import { verifyTronProof } from '../../chains/tron/proof.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { Network } from '../../core/families.ts';
+import type { Family, Network } from '../../core/families.ts';
 import type { Deps } from '../deps.ts';
 
-/** The families whose wallets this deployment knows. */
-export const servedFamilies = ['evm', 'bitcoin'] as const;
-export type ServedFamily = (typeof servedFamilies)[number];
-
-/** Throws `bad_address` or `wrong_network`. */
-export function canonicalAddress(family: ServedFamily, text: string, network: Network): string {
+/** Throws `bad_address`, and `wrong_network` on Bitcoin: other addresses name no network. */
+export function canonicalAddress(family: Family, text: string, network: Network): string {
   switch (family) {
     case 'evm':
       return parseEvmAddress(text);
+    case 'tron':
+      return parseTronAddress(text);
     case 'bitcoin':
       return parseBitcoinAddress(text, bitcoinNetworkOf(network)).address;
+    case 'solana':
+      return parseSolanaAddress(text);
   }
 }
 
+/**
+ * The spelling of a canonical address that a message uses. A TRON wallet may show itself in
+ * 41-hex: both name the same 20 bytes.
+ */
+export function spellingIn(message: string, family: Family, address: string): string {
+  if (family !== 'tron') return address;
+  const hex = tronHex(address);
+  return message.toLowerCase().includes(hex) ? hex : address;
+}
+
 export type SignedText = {
-  readonly family: ServedFamily;
+  readonly family: Family;
   readonly address: string;
   readonly message: string;
   readonly signature: string;
@@ -46,6 +60,12 @@ export async function checkSignature(
       ).catch((error: unknown) => {
         throw signal.aborted ? timedOut(error) : error;
       });
+      return { pubkey: null };
+    case 'tron':
+      verifyTronProof({ address, message, signature });
+      return { pubkey: null };
+    case 'solana':
+      verifySolanaProof({ address, message, signature });
       return { pubkey: null };
     case 'bitcoin': {
       const network = bitcoinNetworkOf(deps.settings.network);

@@ -12,7 +12,7 @@ import { countLiveRfqs, insertRfq, lockRfqs, setRfqStatus } from '../db/rfqs.ts'
 import { closeThreads, findTakerAcceptance } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
-import { familyOfAddress, holds } from './addresses.ts';
+import { holds, parseAddress } from './addresses.ts';
 import { checkAmounts } from './amounts.ts';
 import { type Asset, assertOpen, assetPair } from './assets.ts';
 import { mostLiveRfqs } from './bounds.ts';
@@ -68,19 +68,23 @@ export type NewRfq = {
   readonly targetAddress: string | null;
 };
 
-/** What can be refused before the transaction; asks the chains whether the amounts can settle. */
+/**
+ * What can be refused before the transaction; asks the chains whether the amounts can settle.
+ * Returns what is wanted with its target address in canonical form.
+ */
 export async function preparePost(
   deps: Pick<Deps, 'settings' | 'adapters' | 'db'>,
   wanted: NewRfq,
   signal: AbortSignal,
-): Promise<{ base: Asset; quote: Asset }> {
-  if (wanted.targetAddress !== null) {
+): Promise<NewRfq> {
+  let { targetAddress } = wanted;
+  if (targetAddress !== null) {
     if (wanted.visibility !== 'private') {
       throw new ParleyError('bad_field', 'targetAddress goes with visibility "private" only', {
         field: 'targetAddress',
       });
     }
-    familyOfAddress(wanted.targetAddress, deps.settings.network);
+    targetAddress = parseAddress(targetAddress, deps.settings.network).address;
   }
   const pair = await assetPair(deps.db, wanted.baseAssetId, wanted.quoteAssetId);
   if (pair.base.chain === pair.quote.chain) {
@@ -94,7 +98,7 @@ export async function preparePost(
   const amounts = [{ asset: pair.base, amount: wanted.baseAmount }];
   if (wanted.askAmount !== null) amounts.push({ asset: pair.quote, amount: wanted.askAmount });
   await checkAmounts(deps, amounts, signal);
-  return pair;
+  return { ...wanted, targetAddress };
 }
 
 export async function postRfq(

@@ -15,7 +15,7 @@ import {
 import type { Deps } from '../deps.ts';
 import { checkMessage, mustName, nonceOf } from './messages.ts';
 import { withNonce } from './nonces.ts';
-import { canonicalAddress, checkSignature, type ServedFamily, servedFamilies } from './proofs.ts';
+import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';
 
 /** Proofs of one account: far more than a desk needs, few enough to read whole. */
 export const mostProofs = 1_000;
@@ -27,7 +27,7 @@ export type Words = {
 };
 
 export type CheckedProof = {
-  readonly family: ServedFamily;
+  readonly family: Family;
   readonly address: string;
   readonly pubkey: string | null;
   readonly authorised: boolean;
@@ -37,20 +37,20 @@ export type CheckedProof = {
 export async function checkProof(
   deps: Deps,
   accountId: string,
-  family: ServedFamily,
+  family: Family,
   given: Words & { readonly authorization?: Words },
   signal: AbortSignal,
 ): Promise<CheckedProof> {
   const { productName, network } = deps.settings;
   const { message, signature, authorization } = given;
   const address = canonicalAddress(family, given.address, network);
-  const addresses = mustName(family, address);
+  const addresses = mustName(family, spellingIn(message, family, address));
   checkMessage(message, { productName, purpose: 'link this wallet', addresses });
   const nonce = nonceOf(message);
   const login =
     authorization === undefined
       ? null
-      : await readAuthorization(deps, accountId, authorization, address);
+      : await readAuthorization(deps, accountId, authorization, { family, address });
   const { pubkey } = await withNonce(deps, nonce, { pool: 'link', accountId }, () =>
     checkSignature(deps, { family, address, message, signature }, signal),
   );
@@ -69,14 +69,16 @@ async function readAuthorization(
   deps: Deps,
   accountId: string,
   given: Words,
-  linked: string,
-): Promise<Words & { family: ServedFamily; nonce: string }> {
+  linked: { readonly family: Family; readonly address: string },
+): Promise<Words & { family: Family; nonce: string }> {
   const { productName, network } = deps.settings;
   const logins = (await walletsOf(deps.db, accountId)).filter((each) => each.standing === 'login');
-  for (const family of servedFamilies) {
+  for (const family of families) {
     const address = tryCanonical(family, given.address, network);
     if (!logins.some((each) => each.family === family && each.address === address)) continue;
-    const addresses = [linked, ...mustName(family, address as string)];
+    const named = spellingIn(given.message, linked.family, linked.address);
+    const login = spellingIn(given.message, family, address as string);
+    const addresses = [named, ...mustName(family, login)];
     try {
       const purpose = 'authorise this wallet';
       checkMessage(given.message, { productName, purpose, addresses });
@@ -99,7 +101,7 @@ function asAuthorization(error: unknown): unknown {
 }
 
 function tryCanonical(
-  family: ServedFamily,
+  family: Family,
   text: string,
   network: Deps['settings']['network'],
 ): string | null {
@@ -150,7 +152,7 @@ export async function removeProof(
   accountId: string,
   text: string,
 ): Promise<ProvenWallet> {
-  for (const family of servedFamilies) {
+  for (const family of families) {
     const address = tryCanonical(family, text, deps.settings.network);
     if (address !== null && (await deleteProof(tx, accountId, family, address))) {
       return { address, family, proven: false, authorised: false };

@@ -2,13 +2,20 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
+import { type Family, families } from '../../../core/families.ts';
 import type { Deps } from '../../deps.ts';
 import { issueNonce } from '../../market/nonces.ts';
-import { servedFamilies } from '../../market/proofs.ts';
 import { addProof, checkProof, removeProof } from '../../market/wallets.ts';
 import { command, read } from '../command.ts';
 import { oneOf } from '../schemas/common.ts';
 import { nonceReply, proveBody, provenWallet, removedWallet } from '../schemas/identity.ts';
+
+const proving: Readonly<Record<Family, { operationId: string; summary: string }>> = {
+  evm: { operationId: 'proveEvmWallet', summary: 'Prove a wallet of an EVM chain' },
+  tron: { operationId: 'proveTronWallet', summary: 'Prove a TRON wallet' },
+  bitcoin: { operationId: 'proveBitcoinWallet', summary: 'Prove a wallet of Bitcoin' },
+  solana: { operationId: 'proveSolanaWallet', summary: 'Prove a Solana wallet' },
+};
 
 export function registerWallets(app: FastifyInstance, deps: Deps): void {
   read(app, deps, {
@@ -26,12 +33,11 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
     }),
   });
 
-  for (const family of servedFamilies) {
+  for (const family of families) {
     command(app, deps, {
       method: 'POST',
       url: `/v1/wallets/${family}`,
-      operationId: family === 'evm' ? 'proveEvmWallet' : 'proveBitcoinWallet',
-      summary: `Prove a wallet of ${family === 'evm' ? 'an EVM chain' : 'Bitcoin'}`,
+      ...proving[family],
       tags: ['wallets'],
       body: proveBody,
       replies: { 200: provenWallet },

@@ -1,14 +1,18 @@
-// Wallets for tests: keys of their own that sign texts as real wallets do.
+// Wallets for tests: keys of their own that sign texts as real wallets do, TRON's and Solana's by
+// other libraries than the server checks them with.
 
-import { base64 } from '@scure/base';
+import { base58, base64 } from '@scure/base';
 import { p2tr, p2wpkh, RawWitness } from '@scure/btc-signer';
 import { pubECDSA, pubSchnorr, randomPrivateKeyBytes } from '@scure/btc-signer/utils.js';
+import { Trx, utils } from 'tronweb';
+import nacl from 'tweetnacl';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { toSignTransaction } from '../../../chains/bitcoin/proof.ts';
+import type { Family } from '../../../core/families.ts';
 
 export type TestWallet = {
-  readonly family: 'evm' | 'bitcoin';
+  readonly family: Family;
   readonly address: string;
   /** Bitcoin: the compressed key, hex. */
   readonly pubkey: string | null;
@@ -22,6 +26,26 @@ export function evmWallet(): TestWallet {
     address: account.address,
     pubkey: null,
     sign: (message) => account.signMessage({ message }),
+  };
+}
+
+export function tronWallet(): TestWallet {
+  const { privateKey, address } = utils.accounts.generateAccount();
+  return {
+    family: 'tron',
+    address: address.base58,
+    pubkey: null,
+    sign: async (message) => Trx.signMessageV2(message, privateKey),
+  };
+}
+
+export function solanaWallet(): TestWallet {
+  const { publicKey, secretKey } = nacl.sign.keyPair();
+  return {
+    family: 'solana',
+    address: base58.encode(publicKey),
+    pubkey: null,
+    sign: async (message) => base58.encode(nacl.sign.detached(Buffer.from(message), secretKey)),
   };
 }
 
@@ -45,3 +69,10 @@ export function bitcoinWallet(kind: 'p2wpkh' | 'p2tr' = 'p2wpkh'): TestWallet {
     },
   };
 }
+
+export const walletOf: Readonly<Record<Family, () => TestWallet>> = {
+  evm: evmWallet,
+  tron: tronWallet,
+  bitcoin: bitcoinWallet,
+  solana: solanaWallet,
+};
