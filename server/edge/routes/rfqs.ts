@@ -56,8 +56,7 @@ export function registerRfqs(app: FastifyInstance, deps: Deps): void {
         askAmount: body.askAmount === undefined ? null : parseAmount(body.askAmount, 'askAmount'),
         targetAddress: body.targetAddress ?? null,
       };
-      await preparePost(deps, wanted, signal);
-      return wanted;
+      return preparePost(deps, wanted, signal);
     },
     run: async (tx, { caller, prepared }) => {
       const posted = await postRfq(tx, deps, caller.accountId, prepared);
