@@ -46,12 +46,14 @@ export async function mintKey(
   const { rail, message, signature } = request;
   const { network, productName } = deps.settings;
   const address = canonicalAddress(rail, request.address, network);
-  const addresses = mustName(rail, spellingIn(message, rail, address));
-  checkMessage(message, { productName, purpose: 'create an API key', addresses });
-  const terms = keyTermsOf(message);
-  const { pubkey } = await withNonce(deps, nonceOf(message), minting, () =>
-    checkSignature(deps, { family: rail, address, message, signature }, signal),
-  );
+  // The nonce goes first: whatever else is wrong with the text, it has been presented.
+  const { pubkey, terms } = await withNonce(deps, nonceOf(message), minting, async () => {
+    const addresses = mustName(rail, spellingIn(message, rail, address));
+    checkMessage(message, { productName, purpose: 'create an API key', addresses });
+    const terms = keyTermsOf(message);
+    const signed = { family: rail, address, message, signature };
+    return { terms, ...(await checkSignature(deps, signed, signal)) };
+  });
   return deps.db.transaction(async (tx) => {
     const accountId = await signIn(tx, deps, { family: rail, address, pubkey });
     return createKey(tx, deps, { accountId, ...terms });

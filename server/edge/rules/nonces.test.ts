@@ -115,6 +115,71 @@ describe('a nonce works once', () => {
   }
 });
 
+describe('a nonce is used up by the first proof that presents it, whatever is wrong with that', () => {
+  const again = async (pool: Pool, caller: Caller, nonce: string) =>
+    assert.equal(codeOf(await present(edge, pool, nonce, caller)), spent);
+
+  test('to mint: another purpose, another address, unknown scopes', async () => {
+    const caller = await account(edge, evmWallet());
+    const wallet = evmWallet();
+    const wrong: ((nonce: string) => string)[] = [
+      (nonce) => linking(wallet, nonce),
+      (nonce) => minting(evmWallet(), nonce),
+      (nonce) => `${minting(wallet, nonce)}\nScopes: admin`,
+    ];
+    for (const write of wrong) {
+      const nonce = await mintNonce(edge);
+      const body = { rail: 'evm', ...(await signed(wallet, write(nonce))) };
+      assert.equal(codeOf(await edge.call('POST', '/v1/keys', { body })), '400 bad_message');
+      await again('mint', caller, nonce);
+    }
+  });
+
+  test('to link: another purpose, another address, an authorization that does not hold', async () => {
+    const caller = await account(edge, evmWallet());
+    const wallet = bitcoinWallet();
+    const evm = evmWallet();
+    const link = async (words: string, signer: TestWallet, authorization?: object) =>
+      codeOf(
+        await prove(edge, caller.key, signer, {
+          ...(await signed(signer, words)),
+          ...(authorization === undefined ? {} : { authorization }),
+        }),
+      );
+    let nonce = await walletNonce(edge, caller.key, 'link');
+    assert.equal(await link(minting(wallet, nonce), wallet), '400 bad_message');
+    await again('link', caller, nonce);
+    nonce = await walletNonce(edge, caller.key, 'link');
+    assert.equal(await link(linking(evmWallet(), nonce), evm), '400 bad_message');
+    await again('link', caller, nonce);
+    nonce = await walletNonce(edge, caller.key, 'link');
+    const unsigned = { address: evm.address, message: 'Nonce: 1', signature: '0x' };
+    assert.equal(await link(linking(wallet, nonce), wallet, unsigned), '400 bad_nonce');
+    await again('link', caller, nonce);
+  });
+
+  test('to authorise: another purpose, another wallet, a stranger', async () => {
+    const caller = await account(edge, evmWallet());
+    const wallet = bitcoinWallet();
+    const stranger = evmWallet();
+    const wrong: [TestWallet, (nonce: string) => string][] = [
+      [caller.wallet, (nonce) => linking(wallet, nonce)],
+      [caller.wallet, (nonce) => vouching(caller.wallet, bitcoinWallet(), nonce)],
+      [stranger, (nonce) => vouching(stranger, wallet, nonce)],
+    ];
+    for (const [signer, write] of wrong) {
+      const nonce = await walletNonce(edge, caller.key, 'authorize');
+      const fresh = await walletNonce(edge, caller.key, 'link');
+      const answer = await prove(edge, caller.key, wallet, {
+        ...(await signed(wallet, linking(wallet, fresh))),
+        authorization: await signed(signer, write(nonce)),
+      });
+      assert.equal(codeOf(answer), '400 bad_authorization');
+      await again('authorize', caller, nonce);
+    }
+  });
+});
+
 describe('a nonce is good for its life and not a millisecond longer', () => {
   for (const [pool, seconds] of [
     ['mint', 300],
