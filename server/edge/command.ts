@@ -19,8 +19,6 @@ export type { Caller };
 export type Reply = {
   readonly status: number;
   readonly body: unknown;
-  /** The stored copy of this reply is encrypted. */
-  readonly secret?: boolean;
 };
 
 export type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
@@ -49,6 +47,8 @@ export type CommandSpec<
   readonly scope?: 'taker' | 'maker';
   readonly body?: B;
   readonly replies: Readonly<Record<number, TSchema>>;
+  /** Carries a secret, in or out: whatever is stored of its answers is encrypted. */
+  readonly secret?: true;
   /**
    * Slow reads of chains, before and outside the transaction. `signal` ends at
    * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`.
@@ -68,7 +68,7 @@ export function command<
   B extends TSchema,
   Prepared = undefined,
 >(app: FastifyInstance, deps: Deps, spec: CommandSpec<P, Q, B, Prepared>): void {
-  const { method, url, scope, before, run, grouped, replay } = spec;
+  const { method, url, scope, before, run, grouped, replay, secret = false } = spec;
   const parse = parserOf<P, Q, B>(spec);
   declare(app, { ...spec, access: 'key' });
   app.route({
@@ -95,6 +95,7 @@ export function command<
           replay === undefined
             ? undefined
             : (tx, input, stored) => replay(tx, { ...input, reply: stored }),
+        secret,
       });
       if (answer.replayed) reply.header('idempotency-replayed', 'true');
       if (answer.code !== null) reply.header(`x-${deps.settings.shortName}-error`, answer.code);

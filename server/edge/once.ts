@@ -31,6 +31,8 @@ type Steps<I> = {
   readonly run: (tx: Tx, input: I, prepared: unknown) => Promise<Reply>;
   readonly grouped: ((input: I, prepared: unknown) => Promise<Reply>) | undefined;
   readonly replay: ((tx: Tx, input: I, stored: Stored) => Promise<void>) | undefined;
+  /** What is stored may hold a secret: replies, and refusals that quote what was sent. */
+  readonly secret: boolean;
 };
 
 const attempts = 3;
@@ -82,29 +84,20 @@ async function runInSlot<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<An
     if (!(await lockSlot(tx, slot))) throw stillRunning();
     const earlier = await stored(deps, tx, slot, steps);
     if (earlier !== null) return earlier;
-    let secret = false;
-    let result = refused;
-    if (result === null) {
-      const effect = await tryEffect(deps, tx, () => steps.run(tx, input as I, prepared));
-      secret = effect.secret === true;
-      result = { status: effect.status, body: effect.body, code: effect.code };
-    }
-    await storeReply(deps, tx, slot, result, secret);
+    const result =
+      refused ?? (await tryEffect(deps, tx, () => steps.run(tx, input as I, prepared)));
+    await storeReply(deps, tx, slot, result, steps.secret);
     return { ...result, replayed: false };
   });
 }
 
 /** The effect, or the refusal that it met with nothing of it left. */
-async function tryEffect(
-  deps: Deps,
-  tx: Tx,
-  run: () => Promise<Reply>,
-): Promise<Stored & { secret?: boolean }> {
+async function tryEffect(deps: Deps, tx: Tx, run: () => Promise<Reply>): Promise<Stored> {
   await savepoint(tx);
   try {
-    const reply = await run();
+    const { status, body } = await run();
     await releaseSavepoint(tx);
-    return { ...reply, code: null };
+    return { status, body, code: null };
   } catch (error) {
     const refused = storable(error, deps);
     await rollBackToSavepoint(tx);
@@ -126,6 +119,7 @@ async function stored<I>(deps: Deps, tx: Tx, slot: Slot, steps: Steps<I>): Promi
     const sentence = 'this Idempotency-Key was used with another body; use a new key';
     throw new HttpError('key_reused', sentence);
   }
+  if ('sealed' in found) throw unreadable(found.status);
   const { status, body, code } = found;
   if (steps.replay !== undefined && status < 400) {
     await steps.replay(tx, steps.parse(), { status, body, code });
@@ -170,6 +164,14 @@ function slotOf(request: FastifyRequest, caller: Caller): Slot | null {
     key,
     bodyHash: bodyHash(request.body),
   };
+}
+
+/** Nothing is run again for it: what the first request did stands. */
+function unreadable(status: number): HttpError {
+  const sentence =
+    `the first request with this Idempotency-Key was answered with status ${status}; that reply` +
+    ' is encrypted with a key that the server no longer holds, and nothing was run again';
+  return new HttpError('reply_sealed', sentence);
 }
 
 function stillRunning(): HttpError {

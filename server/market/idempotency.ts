@@ -23,6 +23,9 @@ export type StoredReply = {
   readonly code: string | null;
 };
 
+/** A stored reply that no key held can decrypt. */
+export type SealedReply = { readonly sealed: true; readonly status: number };
+
 export const keptMs = 24 * 3_600_000;
 // A longer path would not fit an index row (2 704 bytes).
 const longestPath = 1_000;
@@ -39,7 +42,7 @@ export async function findReply(
   deps: Pick<Deps, 'settings' | 'now'>,
   tx: Tx,
   slot: Slot,
-): Promise<StoredReply | 'differs' | null> {
+): Promise<StoredReply | SealedReply | 'differs' | null> {
   const since = new Date(deps.now() - keptMs);
   const row = await findReplyRow(tx, rowKey(slot), since);
   if (row === null) return null;
@@ -48,6 +51,7 @@ export async function findReply(
     row.keyVersion === null
       ? row.reply
       : keyringOf(deps.settings).decrypt(row.keyVersion, row.reply);
+  if (plain === null) return { sealed: true, status: row.status };
   const { code, body } = JSON.parse(plain.toString()) as Pick<StoredReply, 'code' | 'body'>;
   return { status: row.status, body, code };
 }
