@@ -72,8 +72,9 @@ export async function upsertReply(
 export async function deleteReplies(tx: Tx, before: Date, most: number): Promise<number> {
   const rows = await tx.rows({
     name: 'delete_replies',
+    // Asked twice: a row that a new reply has taken since is not deleted with the old one's age.
     text: `
-      delete from idempotency where ctid = any(array(
+      delete from idempotency where created_at <= $1 and ctid = any(array(
         select ctid from idempotency where created_at <= $1 order by created_at limit $2
       )) returning 1 as one`,
     values: [before, most],
