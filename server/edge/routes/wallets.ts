@@ -11,9 +11,9 @@ import { oneOf } from '../schemas/common.ts';
 import { nonceReply, proveBody, provenWallet, removedWallet } from '../schemas/identity.ts';
 
 const proving: Readonly<Record<Family, { operationId: string; summary: string }>> = {
-  evm: { operationId: 'proveEvmWallet', summary: 'Prove a wallet of an EVM chain' },
+  evm: { operationId: 'proveEvmWallet', summary: 'Prove an EVM wallet' },
   tron: { operationId: 'proveTronWallet', summary: 'Prove a TRON wallet' },
-  bitcoin: { operationId: 'proveBitcoinWallet', summary: 'Prove a wallet of Bitcoin' },
+  bitcoin: { operationId: 'proveBitcoinWallet', summary: 'Prove a Bitcoin wallet' },
   solana: { operationId: 'proveSolanaWallet', summary: 'Prove a Solana wallet' },
 };
 
