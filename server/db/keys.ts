@@ -65,6 +65,24 @@ export async function revokeKeys(tx: Tx, accountId: string, now: Date): Promise<
   return rows.length;
 }
 
+/** Revokes one live key of the account; false when it has no such key. */
+export async function revokeOneKey(
+  tx: Tx,
+  accountId: string,
+  keyId: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'revoke_one_key',
+    text: `
+      update api_keys set revoked_at = $3
+      where account_id = $1 and id = $2 and revoked_at is null and expires_at > $3
+      returning id`,
+    values: [accountId, keyId, now],
+  });
+  return rows.length === 1;
+}
+
 export async function countLiveKeys(tx: Tx, accountId: string, now: Date): Promise<number> {
   const rows = await tx.rows<{ count: number }>({
     name: 'count_live_keys',

@@ -5,7 +5,8 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
 import { insertAccount, lockAccount, waitForLock } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
-import { countLiveKeys, insertKey, revokeKeys } from '../db/keys.ts';
+import { countLiveKeys, insertKey, revokeKeys, revokeOneKey } from '../db/keys.ts';
+import { insertOutbox } from '../db/outbox.ts';
 import { findLogin, insertLogin } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
 import { type RandomBytes, uuidv7 } from '../ids.ts';
@@ -105,7 +106,36 @@ export async function createKey(
   const expiresAt = new Date(deps.now() + keyLifeDays * 86_400_000);
   const hash = createHash('sha256').update(key).digest();
   await insertKey(tx, { id, accountId, hash, prefix, name, scopes, createdAt, expiresAt });
+  await announce(tx, accountId, { keyId: id, prefix, name, scopes, expiresAt }, createdAt);
   return { id, key, prefix, scopes, name, expiresAt, replaced, accountId };
+}
+
+/** Told to the account's owner, never to its webhooks. The key itself is in no event. */
+function announce(
+  tx: Tx,
+  accountId: string,
+  payload: {
+    readonly keyId: string;
+    readonly prefix: string;
+    readonly name: string | null;
+    readonly scopes: readonly Scope[];
+    readonly expiresAt: Date;
+  },
+  at: Date,
+): Promise<void> {
+  return insertOutbox(tx, [{ topic: 'key.created', accountId, payload, at }]);
+}
+
+/**
+ * Revokes a live key of the account; false when it has no such key. Whoever commits it also drops
+ * what this process remembers of the account's keys.
+ */
+export function revokeKey(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  key: { readonly accountId: string; readonly keyId: string },
+): Promise<boolean> {
+  return revokeOneKey(tx, key.accountId, key.keyId, new Date(deps.now()));
 }
 
 function newSecret(
