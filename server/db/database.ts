@@ -29,7 +29,15 @@ export type Database = Tx & {
    * read and lock, and the last ones with `commit`. Statements run in the order they are sent.
    */
   pipelined<Result>(work: (tx: PipelinedTx) => Promise<Result>): Promise<Result>;
+  /** One of the connections, for what lasts as long as it does; `close` ends it too. */
+  session(): Promise<Session>;
   close(): Promise<void>;
+};
+
+export type Session = Tx & {
+  /** True once the connection is gone, and what it held with it. */
+  lost(): boolean;
+  end(): void;
 };
 
 export type DatabaseLimits = {
@@ -73,12 +81,34 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
   // An idle connection that the server ended is replaced at the next use; unheard, the event
   // would end the process.
   pool.on('error', () => {});
+  const sessions = new Set<Session>();
   return {
     rows: (statement) => rowsOf(pool, statement),
     transaction: (work) => inTransaction(pool, work),
     pipelined: (work) => inPipeline(pool, work),
-    close: () => pool.end(),
+    session: async () => {
+      const session = sessionOn(await pool.connect(), () => sessions.delete(session));
+      sessions.add(session);
+      return session;
+    },
+    close: () => {
+      for (const session of sessions) session.end();
+      return pool.end();
+    },
   };
+}
+
+function sessionOn(client: pg.PoolClient, ended: () => void): Session {
+  let lost = false;
+  const end = () => {
+    if (lost) return;
+    lost = true;
+    ended();
+    // Not given back: what it holds ends with it.
+    client.release(true);
+  };
+  client.on('error', end);
+  return { rows: (statement) => rowsOf(client, statement), lost: () => lost, end };
 }
 
 async function rowsOf<Row>(client: pg.Pool | pg.PoolClient, statement: Statement): Promise<Row[]> {

@@ -26,6 +26,24 @@ export async function tryLock(tx: Tx, number: bigint): Promise<boolean> {
   return rows[0]?.locked === true;
 }
 
+/** False while another session holds the number; held until `leaveSession` or the session's end. */
+export async function tryLockSession(session: Tx, number: bigint): Promise<boolean> {
+  const rows = await session.rows<{ locked: boolean }>({
+    name: 'try_lock_session',
+    text: 'select pg_try_advisory_lock($1) as locked',
+    values: [number.toString()],
+  });
+  return rows[0]?.locked === true;
+}
+
+export async function leaveSession(session: Tx, number: bigint): Promise<void> {
+  await session.rows({
+    name: 'leave_session',
+    text: 'select pg_advisory_unlock($1)',
+    values: [number.toString()],
+  });
+}
+
 export async function findReplyRow(tx: Tx, slot: SlotKey, since: Date): Promise<ReplyRow | null> {
   const rows = await tx.rows<ReplyRow>({
     name: 'find_reply',
@@ -72,7 +90,7 @@ export async function upsertReply(
 export async function deleteReplies(tx: Tx, before: Date, most: number): Promise<number> {
   const rows = await tx.rows({
     name: 'delete_replies',
-    // Asked twice: a row that a new reply has taken since is not deleted with the old one's age.
+    // Asked twice: older servers delete the row that they waited for, whatever it holds by then.
     text: `
       delete from idempotency where created_at <= $1 and ctid = any(array(
         select ctid from idempotency where created_at <= $1 order by created_at limit $2

@@ -20,6 +20,7 @@ import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWallets } from './routes/wallets.ts';
+import { createUnderway, type Underway } from './underway.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
 // took longer every 30 s unless told.
@@ -36,7 +37,7 @@ export type Edge = {
   readonly budgets: Budgets;
   readonly operations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
-  readonly underway: Set<string>;
+  readonly underway: Underway;
   /** In tests: throws when a reply is not what its operation declares. */
   readonly checkReply: ReplyCheck | undefined;
 };
@@ -102,11 +103,13 @@ export async function buildApp(
     },
     clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, budgets, shortName),
   });
+  const underway = createUnderway(deps.db);
+  app.addHook('onClose', async () => underway.close());
   app.decorate('edge', {
     keys,
     budgets,
     operations: [],
-    underway: new Set<string>(),
+    underway,
     checkReply: options.checkReply,
   });
   app.decorateRequest('caller', null);

@@ -11,11 +11,13 @@ import type { Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
 import { findReply, lockSlot, storeReply } from '../market/idempotency.ts';
 import { prune } from '../market/prune.ts';
+import { buildApp } from './app.ts';
 import { bodyHash } from './body.ts';
 import { command } from './command.ts';
 import { input } from './schemas/common.ts';
-import { startEdge, type TestEdge } from './testing/edge.ts';
+import { caller, startEdge, type TestEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
+import { createUnderway } from './underway.ts';
 
 type Plan = { before?: () => Promise<unknown>; run?: (tx: Tx) => Promise<void> };
 
@@ -261,14 +263,11 @@ describe('while the first request runs, a retry is 409', () => {
     });
   }
 
-  test('in another process, and not after that process died', async () => {
+  test('in its run in another process, and not after that process died', async () => {
     plan = {};
-    const { userId } = (await edge.call('GET', '/v1/me', { key })).body;
     const held = gate();
     const elsewhere = edge.deps.db.transaction(async (tx) => {
-      const path = '/v1/test/1';
-      const own = { accountId: userId, method: 'POST', path, key: 'far', bodyHash: bodyHash({}) };
-      assert.equal(await lockSlot(tx, own), true);
+      assert.equal(await lockSlot(tx, await ownSlot('far')), true);
       await held.pass();
       throw new Error('crash');
     });
@@ -279,7 +278,67 @@ describe('while the first request runs, a retry is 409', () => {
     await assert.rejects(elsewhere, /crash/);
     assert.equal((await post()).status, 201);
   });
+
+  test('in its before in another process, which then answers both', async () => {
+    const other = await buildApp(edge.deps, {
+      register: (app, deps) => addTestCommand(app, deps, '/v1/test/:id', {}),
+    });
+    try {
+      const held = gate();
+      plan = { before: held.pass };
+      const post = slot('elsewhere');
+      const first = caller(other)('POST', '/v1/test/1', {
+        key,
+        body: {},
+        headers: { 'idempotency-key': 'elsewhere' },
+      });
+      await held.entered;
+      const before = runs;
+      const early = await post();
+      assert.deepEqual([early.status, early.headers['x-parley-error']], [409, 'still_running']);
+      held.open();
+      assert.equal((await first).status, 201);
+      assert.deepEqual((await post()).body, (await first).body);
+      assert.equal(runs, before + 1);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('in its before in another process, and not after that process died', async () => {
+    plan = {};
+    const far = createUnderway(edge.deps.db);
+    const own = await ownSlot('gone');
+    assert.equal(await far.announce(own), true);
+    const post = slot('gone');
+    assert.equal((await post()).status, 409);
+    far.close();
+    let answer = await post();
+    for (let tries = 0; tries < 200 && answer.status === 409; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      answer = await post();
+    }
+    assert.equal(answer.status, 201);
+  });
 });
+
+test('the session that tells other processes is taken anew when it was lost', async () => {
+  plan = {};
+  assert.equal((await slot()()).status, 201);
+  const text = `select pg_terminate_backend(pid) as ended from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`;
+  await edge.deps.db.rows({ name: 'test_terminate', text, values: [] });
+  let answer = await slot()();
+  for (let tries = 0; tries < 50 && answer.status >= 500; tries += 1) answer = await slot()();
+  assert.equal(answer.status, 201);
+});
+
+/** The slot that `slot(name)` calls. */
+async function ownSlot(name: string) {
+  const { userId } = (await edge.call('GET', '/v1/me', { key })).body;
+  const bodyOf = bodyHash({});
+  return { accountId: userId, method: 'POST', path: '/v1/test/1', key: name, bodyHash: bodyOf };
+}
 
 describe('a refusal', () => {
   test('of the effect is stored, and nothing of the effect stays', async () => {

@@ -1,8 +1,7 @@
 // Runs a command at most once under its Idempotency-Key.
 //
-// Effect and stored reply commit together. "Still running" is a transaction-scoped advisory lock,
-// so a crash leaves nothing behind; inside this process it is also a set, because the slow reads of
-// a chain come before the transaction. Not stored: 401, 429, 500, 503, 504 and the scope's 403, and
+// Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
+// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 500, 503, 504 and the scope's 403, and
 // bodies refused before they were read (413, 415), which any retry meets again. Why:
 // docs/decisions/0004-what-an-idempotency-key-does-not-keep.md.
 
@@ -16,6 +15,7 @@ import type { Caller } from './auth.ts';
 import { bodyHash } from './body.ts';
 import type { Reply } from './command.ts';
 import { HttpError, refusalOf } from './errors.ts';
+import type { Underway } from './underway.ts';
 
 /** A reply as it was or will be given. `code` is that of a refusal. */
 export type Stored = {
@@ -41,7 +41,7 @@ const neverStored = new Set([401, 429, 500, 503, 504]);
 
 export async function runOnce<I>(
   deps: Deps,
-  underway: Set<string>,
+  underway: Underway,
   request: FastifyRequest,
   caller: Caller,
   steps: Steps<I>,
@@ -56,20 +56,24 @@ export async function runOnce<I>(
         : await steps.grouped(input, prepared);
     return { status: reply.status, body: reply.body, code: null, replayed: false };
   }
-  const name = `${slot.accountId} ${slot.method} ${slot.key} ${slot.path}`;
-  if (underway.has(name)) throw stillRunning();
-  underway.add(name);
+  if (!underway.enter(slot)) throw stillRunning();
   try {
-    return await runInSlot(deps, slot, steps);
+    return await runInSlot(deps, underway, slot, steps);
   } finally {
-    underway.delete(name);
+    underway.leave(slot);
   }
 }
 
-async function runInSlot<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<Answer> {
+async function runInSlot<I>(
+  deps: Deps,
+  underway: Underway,
+  slot: Slot,
+  steps: Steps<I>,
+): Promise<Answer> {
   if (steps.before !== undefined) {
     const early = await stored(deps, deps.db, slot, steps);
     if (early !== null) return early;
+    if (!(await underway.announce(slot))) throw stillRunning();
   }
   let refused: Stored | null = null;
   let input: I | undefined;

@@ -32,9 +32,19 @@ const longestPath = 1_000;
 
 /** False while another request holds the slot. Held to the end of the transaction. */
 export function lockSlot(tx: Tx, slot: Slot): Promise<boolean> {
-  const { accountId, method, path, key } = slot;
-  const text = JSON.stringify([accountId, method, path, key]);
-  return tryLock(tx, createHash('sha256').update(text).digest().readBigInt64BE(0));
+  return tryLock(tx, slotNumber('held', slot));
+}
+
+export function slotName({ accountId, method, path, key }: Slot): string {
+  return JSON.stringify([accountId, method, path, key]);
+}
+
+/** The slot as the number of an advisory lock. */
+export function slotNumber(lock: 'held' | 'announced', slot: Slot): bigint {
+  const digest = createHash('sha256')
+    .update(`${lock} ${slotName(slot)}`)
+    .digest();
+  return digest.readBigInt64BE(0);
 }
 
 /** The reply in the slot; 'differs' when it was to another body. */
