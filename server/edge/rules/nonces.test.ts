@@ -227,7 +227,12 @@ describe(`of ${presentations} presentations of one nonce at once exactly one suc
     await database.drop().catch(() => {});
   });
 
-  const request = async (url: string, key?: string, body?: unknown) => {
+  type Got = {
+    readonly status: number;
+    readonly code: string;
+    readonly body: Record<string, string>;
+  };
+  const request = async (url: string, key?: string, body?: unknown): Promise<Got> => {
     const reply = await fetch(url, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
@@ -238,7 +243,7 @@ describe(`of ${presentations} presentations of one nonce at once exactly one suc
       signal: AbortSignal.timeout(60_000),
     });
     const code = reply.headers.get('x-parley-error') ?? 'ok';
-    return { status: reply.status, code, body: await reply.json() };
+    return { status: reply.status, code, body: (await reply.json()) as Got['body'] };
   };
 
   for (const count of [1, 2]) {
@@ -253,6 +258,8 @@ describe(`of ${presentations} presentations of one nonce at once exactly one suc
       const words = minting(wallet, await get('/v1/keys/nonce'));
       return { rail: 'evm', ...(await signed(wallet, words)) };
     };
+    const keyOf = async (wallet: TestWallet) =>
+      (await request(`${urls()[0]}/v1/keys`, undefined, await minted(wallet))).body.key as string;
     const exactlyOne = (answers: readonly { status: number; code: string }[]) => {
       const tally = answers.map(({ status, code }) => `${status} ${code}`).sort();
       assert.deepEqual(tally, ['200 ok', ...Array(presentations - 1).fill(spent)].sort());
@@ -264,17 +271,16 @@ describe(`of ${presentations} presentations of one nonce at once exactly one suc
     });
 
     test(`to link, ${where}`, async () => {
-      const [{ body }] = await all('/v1/keys', [await minted(evmWallet())]);
+      const key = await keyOf(evmWallet());
       const wallet = bitcoinWallet();
-      const words = linking(wallet, await get('/v1/wallets/nonce', body.key));
+      const words = linking(wallet, await get('/v1/wallets/nonce', key));
       const proofs = Array(presentations).fill(await signed(wallet, words));
-      exactlyOne(await all('/v1/wallets/bitcoin', proofs, body.key));
+      exactlyOne(await all('/v1/wallets/bitcoin', proofs, key));
     });
 
     test(`to authorise, ${where}, each with a proof of its own`, async () => {
       const login = evmWallet();
-      const [{ body }] = await all('/v1/keys', [await minted(login)]);
-      const { key } = body;
+      const key = await keyOf(login);
       const wallet = bitcoinWallet();
       const vouched = await get('/v1/wallets/nonce?purpose=authorize', key);
       const authorization = await signed(login, vouching(login, wallet, vouched));
