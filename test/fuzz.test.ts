@@ -116,7 +116,7 @@ async function once(operation: Operation, caller: Caller, own: number): Promise<
 }
 
 async function requestOf(operation: Operation, caller: Caller, draft: Draft): Promise<Request> {
-  const plain = await written(draft, market.memory, () => market.prepare(operation));
+  const plain = await written(draft, market.memory, () => market.prepare(operation, caller));
   return { ...plain, headers: { ...plain.headers, ...caller.headers } };
 }
 

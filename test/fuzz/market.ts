@@ -55,7 +55,7 @@ export type FuzzMarket = {
   askWithoutNodes(request: Request): Promise<Answer>;
   /** Whether `prepare` can make a body that this operation takes. */
   prepares(operation: Operation): boolean;
-  prepare(operation: Operation): Promise<Json>;
+  prepare(operation: Operation, caller: Caller): Promise<Json>;
   close(): Promise<void>;
 };
 
@@ -72,7 +72,7 @@ export async function startFuzzMarket(): Promise<FuzzMarket> {
   const deaf = await buildApp({ ...deps, adapters: adaptersWithoutNodes() });
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const [port, deafPort] = [await listen(app), await listen(deaf)];
-  const bodies = bodiesOf(world, parties);
+  const bodies = bodiesOf(world, parties, (request) => ask(port, agent, request));
   const bodyOf = ({ method, path }: Operation) => bodies[`${method} ${path}`];
   return {
     callers,
@@ -81,7 +81,7 @@ export async function startFuzzMarket(): Promise<FuzzMarket> {
     ask: (request) => ask(port, agent, request),
     askWithoutNodes: (request) => ask(deafPort, agent, request),
     prepares: (operation) => bodyOf(operation) !== undefined,
-    prepare: (operation) => (bodyOf(operation) as () => Promise<Json>)(),
+    prepare: (operation, caller) => (bodyOf(operation) as Prepare)(caller),
     close: async () => {
       agent.destroy();
       await deaf.close();
@@ -116,6 +116,8 @@ function adaptersWithoutNodes(): Map<string, ChainAdapter> {
   ];
   return new Map(adapters.map((each) => [each.chain, each]));
 }
+
+type Prepare = (caller: Caller) => Promise<Json>;
 
 type Parties = { readonly initiator: Party; readonly counterparty: Party };
 
@@ -200,27 +202,35 @@ async function change(world: World, set: string, accountId: string, value: unkno
 function bodiesOf(
   world: World,
   { initiator, counterparty }: Parties,
-): Readonly<Record<string, () => Promise<Json>>> {
+  send: FuzzMarket['ask'],
+): Readonly<Record<string, Prepare>> {
   const { btc, usd } = world.assets;
   const { evmWallet, tronWallet, solanaWallet, bitcoinWallet } = signers;
   const makers = [evmWallet, tronWallet, solanaWallet, bitcoinWallet];
-  const proof = async (wallet: signers.TestWallet, purpose: string, from: string) => {
+  const proof = async (
+    wallet: signers.TestWallet,
+    purpose: string,
+    url: string,
+    { headers }: Pick<Caller, 'headers'>,
+  ) => {
     const { address } = wallet;
-    const { nonce } = (await initiator.get(from)).body;
+    const { text } = await send({ method: 'GET', url, headers, body: null });
+    const nonce = JSON.parse(text).nonce ?? 'none';
     const message = `Parley - ${purpose}\n\nAddress: ${address}\nNonce: ${nonce}`;
     return { address, message, signature: await wallet.sign(message) };
   };
-  const link = (wallet: signers.TestWallet) => [
-    `POST /v1/wallets/${wallet.family}`,
-    () => proof(wallet, 'link this wallet', '/v1/wallets/nonce'),
+  const link = (make: () => signers.TestWallet): [string, Prepare] => [
+    `POST /v1/wallets/${make().family}`,
+    (caller) => proof(make(), 'link this wallet', '/v1/wallets/nonce', caller),
   ];
   return {
     'POST /v1/keys': async () => {
       const wallet = (makers[randomBytes(1)[0]! % makers.length] as () => signers.TestWallet)();
-      const proven = await proof(wallet, 'create an API key', '/v1/keys/nonce');
+      const nobody = { headers: {} };
+      const proven = await proof(wallet, 'create an API key', '/v1/keys/nonce', nobody);
       return { rail: wallet.family, ...proven };
     },
-    ...Object.fromEntries(makers.map((make) => link(make()))),
+    ...Object.fromEntries(makers.map(link)),
     'POST /v1/rfqs': async () => ({
       direction: 'sell_base',
       baseAssetId: btc.id,
