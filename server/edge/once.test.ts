@@ -285,7 +285,14 @@ describe('while the first request runs, a retry is 409', () => {
     });
     try {
       const held = gate();
-      plan = { before: held.pass };
+      let holding = true;
+      plan = {
+        before: async () => {
+          const holds = holding;
+          holding = false;
+          if (holds) await held.pass();
+        },
+      };
       const post = slot('elsewhere');
       const first = caller(other)('POST', '/v1/test/1', {
         key,
@@ -300,6 +307,25 @@ describe('while the first request runs, a retry is 409', () => {
       assert.equal((await first).status, 201);
       assert.deepEqual((await post()).body, (await first).body);
       assert.equal(runs, before + 1);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('and not after another process had no answer to store', async () => {
+    const other = await buildApp(edge.deps, {
+      register: (app, deps) => addTestCommand(app, deps, '/v1/test/:id', {}),
+    });
+    try {
+      plan = { before: () => Promise.reject(new ParleyError('chain_timeout', 'no answer')) };
+      const headers = { 'idempotency-key': 'unanswered' };
+      const first = await caller(other)('POST', '/v1/test/1', { key, body: {}, headers });
+      assert.equal(first.status, 504);
+      plan = {};
+      const post = slot('unanswered');
+      let answer = await post();
+      for (let tries = 0; tries < 50 && answer.status === 409; tries += 1) answer = await post();
+      assert.equal(answer.status, 201);
     } finally {
       await other.close();
     }
