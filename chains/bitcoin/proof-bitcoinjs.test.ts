@@ -9,6 +9,7 @@ import { initEccLib, networks, payments, Transaction } from 'bitcoinjs-lib';
 import { ECPairFactory, type ECPairInterface } from 'ecpair';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { bitcoinNetworks } from './networks.ts';
 import {
   bip322MessageHash,
@@ -126,7 +127,7 @@ test('the two transactions are those of bitcoinjs-lib', () => {
       assert.equal(toSpendTransaction(text, script).id, toSpend.getId());
       assert.equal(toSignTransaction(text, script).id, toSign.getId());
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -158,7 +159,7 @@ test('what bitcoinjs-lib signs is taken, bare and smp; of another text, key or n
         assert.throws(() => check(built, signature, elsewhere, text), /is an address of Bitcoin/);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 
@@ -175,7 +176,7 @@ test('both libraries make the same ECDSA signature, and each the same addresses'
       assert.equal(made.address, built.address);
       if (kind !== 'p2tr') assert.equal(made.signature, good(pair, kind, built));
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });
 

@@ -6,6 +6,7 @@ import { base64 } from '@scure/base';
 import { WIF } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
 import {
@@ -131,7 +132,7 @@ describe('a proof', () => {
           );
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -199,7 +200,7 @@ describe('a proof', () => {
         refused('p2shP2wpkh', base64.encode(bytes));
         refused('p2tr', base64.encode(bytes));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -7,6 +7,7 @@ import { getAddress as ethersAddress, verifyMessage, Wallet } from 'ethers';
 import fc from 'fast-check';
 import { encodeAbiParameters, encodeDeployData, type Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { parseEvmAddress } from './address.ts';
 import { verifyEvmProof } from './proof.ts';
 import { rpcClient } from './rpc.ts';
@@ -207,7 +208,7 @@ describe('beside ethers, an independent library', () => {
           await refused(verifyEvmProof({ ...proof, signature: changed }, signal));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -12,6 +12,7 @@ import {
 } from '@solana/kit';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
 
 const refused = (text: string, why: RegExp) =>
@@ -96,6 +97,6 @@ test('any text is an address where kit says so, and refused otherwise', () => {
       }
       assert.equal(reads, isAddress(text));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -22,6 +22,7 @@ import {
 import fc from 'fast-check';
 import nacl from 'tweetnacl';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { parseSolanaAddress } from './address.ts';
 import {
   type SolanaProof,
@@ -94,7 +95,7 @@ test('tweetnacl and kit sign what is accepted and accept what is signed here', a
       assert.equal(solanaAddressOfSeed(seed), address);
       assert.ok(nacl.sign.detached.verify(bytes, base58.decode(own), publicKey));
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 
@@ -232,6 +233,6 @@ test('whatever stands for a signature is refused in words, never by a failure', 
   );
   fc.assert(
     fc.property(keys, signatures, (address, signature) => refused({ ...good, address, signature })),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

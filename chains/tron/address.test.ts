@@ -7,6 +7,7 @@ import { createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { TronWeb } from 'tronweb';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { parseTronAddress, tronAddressOf, tronHex } from './address.ts';
 
 // Both forms of the USDT contract, as published on developers.tron.network (TRC-20).
@@ -102,6 +103,6 @@ test('any text is an address where tronweb says so, and refused otherwise', () =
       assert.equal(read !== null, TronWeb.isAddress(text));
       if (read !== null) assert.equal(parseTronAddress(read), read);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

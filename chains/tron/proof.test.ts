@@ -7,6 +7,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { TronWeb, Trx } from 'tronweb';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import {
   signTronMessage,
   type TronProof,
@@ -80,7 +81,7 @@ test('tronweb signs what is accepted and accepts what is signed here', async () 
       assert.equal(await Trx.verifyMessageV2(message, own), address);
       refused({ address, message: `${message} `, signature }, /made by T/);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 
@@ -176,6 +177,6 @@ test('whatever stands for a signature is accepted or refused in words, never by 
         if (!(error instanceof ParleyError)) throw error;
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

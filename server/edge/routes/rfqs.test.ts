@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { getAddress } from 'viem/utils';
 import type { Family } from '../../../core/families.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
+import { runs } from '../../../test/support/runs.ts';
 import {
   type Answer,
   someAddress,
@@ -461,7 +462,7 @@ test('whoever was on the book when paging began is met exactly once, whatever co
         );
       },
     ),
-    { numRuns: 8 },
+    { numRuns: runs(8) },
   );
 });
 

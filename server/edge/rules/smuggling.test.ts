@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { ParleyError } from '../../../core/errors.ts';
+import { runs } from '../../../test/support/runs.ts';
 import { keyTermsOf, nonceOf } from '../../market/messages.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
 import { evmWallet } from '../testing/signers.ts';
@@ -142,7 +143,7 @@ test('what the server takes from a hostile message is what a person reads, or no
       taken += 1;
       for (const drawn of drawings(pieces)) assert.deepEqual(readBy(drawn), terms);
     }),
-    { numRuns: 4_000 },
+    { numRuns: runs(4_000) },
   );
   assert.ok(taken > 200 && refused > 200, `${taken} taken, ${refused} refused`);
 });
@@ -166,7 +167,7 @@ test('over HTTP a key has the name and scopes that a person reads, or there is n
         assert.deepEqual(readBy(drawn), { name, scopes, nonce });
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
   assert.ok(taken > 5, `${taken} taken`);
 });
