@@ -33,10 +33,13 @@ export type CheckedProof = {
   readonly authorised: boolean;
 };
 
+/** Who proves, and by which request: the same one may present its nonces again after a crash. */
+export type Prover = { readonly accountId: string; readonly attempt: Uint8Array | null };
+
 /** Checks a proof and its authorization and uses their nonces up. Before the transaction. */
 export async function checkProof(
   deps: Deps,
-  accountId: string,
+  prover: Prover,
   family: Family,
   given: Words & { readonly authorization?: Words },
   signal: AbortSignal,
@@ -45,13 +48,13 @@ export async function checkProof(
   const { message, signature, authorization } = given;
   const address = canonicalAddress(family, given.address, network);
   // The nonce goes first: whatever else is wrong with the proof, it has been presented.
-  return withNonce(deps, nonceOf(message), { pool: 'link', accountId }, async () => {
+  return withNonce(deps, nonceOf(message), { pool: 'link', ...prover }, async () => {
     const addresses = mustName(family, spellingIn(message, family, address));
     checkMessage(message, { productName, purpose: 'link this wallet', addresses });
     const { pubkey } = await checkSignature(deps, { family, address, message, signature }, signal);
     if (authorization !== undefined) {
       const linked = { family, address };
-      await checkAuthorization(deps, accountId, authorization, linked, signal);
+      await checkAuthorization(deps, prover, authorization, linked, signal);
     }
     return { family, address, pubkey, authorised: authorization !== undefined };
   });
@@ -60,14 +63,14 @@ export async function checkProof(
 /** It must come from a login wallet of the account and name the wallet that it vouches for. */
 async function checkAuthorization(
   deps: Deps,
-  accountId: string,
+  prover: Prover,
   given: Words,
   linked: { readonly family: Family; readonly address: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { message, signature } = given;
   const check = async () => {
-    const { family, address } = await loginOf(deps, accountId, given.address);
+    const { family, address } = await loginOf(deps, prover.accountId, given.address);
     const named = spellingIn(message, linked.family, linked.address);
     const addresses = [named, ...mustName(family, spellingIn(message, family, address))];
     const { productName } = deps.settings;
@@ -75,7 +78,7 @@ async function checkAuthorization(
     await checkSignature(deps, { family, address, message, signature }, signal);
   };
   try {
-    await withNonce(deps, nonceOf(message), { pool: 'authorize', accountId }, check);
+    await withNonce(deps, nonceOf(message), { pool: 'authorize', ...prover }, check);
   } catch (error) {
     throw asAuthorization(error);
   }
@@ -127,7 +130,7 @@ export type ProvenWallet = {
   readonly authorised: boolean;
 };
 
-/** Adds a checked proof to the account. Throws `wallet_taken`. */
+/** Adds a checked proof to the account. Throws `wallet_taken` or `too_many_wallets`. */
 export async function addProof(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
@@ -139,12 +142,13 @@ export async function addProof(
   // A login counts for more than any proof.
   if (owner === accountId) return { address, family, proven: true, authorised: true };
   if (owner !== null) throw taken(address);
-  if ((await countProofs(tx, accountId)) >= mostProofs) {
+  const held = await upsertProof(tx, { accountId, ...proof, at: new Date(deps.now()) });
+  if (held === null) throw taken(address);
+  // Counted after, so that one held already may be proven again; what is too many is rolled back.
+  if ((await countProofs(tx, accountId)) > mostProofs) {
     const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
     throw new ParleyError('too_many_wallets', sentence);
   }
-  const held = await upsertProof(tx, { accountId, ...proof, at: new Date(deps.now()) });
-  if (held === null) throw taken(address);
   return { address, family, proven: true, authorised: held.authorised || held.web };
 }
 
