@@ -2,6 +2,7 @@
 // parameters of a function says that it runs inside somebody's transaction.
 
 import pg from 'pg';
+import { type Ears, type Listener, openListener } from './listen.ts';
 
 /** `name` is unique to `text`: the server prepares it once a connection. */
 export type Statement = {
@@ -31,6 +32,8 @@ export type Database = Tx & {
   pipelined<Result>(work: (tx: PipelinedTx) => Promise<Result>): Promise<Result>;
   /** One of the connections, for what lasts as long as it does; `close` ends it too. */
   session(): Promise<Session>;
+  /** A connection besides the others. */
+  listen(ears: Ears): Promise<Listener>;
   close(): Promise<void>;
 };
 
@@ -67,9 +70,8 @@ const types: pg.CustomTypesConfig = {
 const plannerOptions = '-c enable_seqscan=off -c jit=off';
 
 export function connect(url: string, limits: DatabaseLimits = databaseLimits): Database {
-  const pool = new pg.Pool({
+  const config = {
     connectionString: url,
-    max: limits.connections,
     statement_timeout: limits.statementMs,
     idle_in_transaction_session_timeout: limits.statementMs,
     connectionTimeoutMillis: limits.connectMs,
@@ -77,7 +79,8 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     options: plannerOptions,
     pipeline: true,
     types,
-  });
+  };
+  const pool = new pg.Pool({ ...config, max: limits.connections });
   // An idle connection that the server ended is replaced at the next use; unheard, the event
   // would end the process.
   pool.on('error', () => {});
@@ -91,6 +94,7 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
       sessions.add(session);
       return session;
     },
+    listen: (ears) => openListener({ ...config, query_timeout: limits.statementMs }, ears),
     close: () => {
       for (const session of sessions) session.end();
       return pool.end();

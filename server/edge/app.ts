@@ -3,7 +3,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { type Access, baseHeaders, budgetHeaders, createGate } from './access.ts';
-import { type Caller, createKeys, type Keys } from './auth.ts';
+import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, whenKnown } from './budgets.ts';
@@ -33,7 +33,7 @@ const longestParam = 200;
 
 /** What the routes of one application share. */
 export type Edge = {
-  readonly keys: Keys;
+  readonly keys: SharedKeys;
   readonly budgets: Budgets;
   readonly operations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
@@ -71,7 +71,7 @@ export async function buildApp(
   } = {},
 ): Promise<FastifyInstance> {
   const { shortName, trustedProxies } = deps.settings;
-  const keys = createKeys(deps);
+  const keys = await openKeys(deps);
   const { budgets, close: closeBudgets } = await openBudgets(deps);
   const routes = createRouteTable();
   const state = { shortName, keys, budgets, routes, closing: false };
@@ -127,6 +127,7 @@ export async function buildApp(
   });
   app.addHook('onClose', async () => {
     clearInterval(sweeping);
+    keys.close();
     closeBudgets();
   });
   logRequests(app, deps);

@@ -81,8 +81,8 @@ async function signIn(
 }
 
 /**
- * A new key of the account. A wallet-only account holds one: its others are revoked. One signed up
- * in the browser holds ten: throws `too_many_keys`.
+ * A new key of the account. A wallet-only account holds one: its others are revoked, under a notice
+ * of the new one's id. One signed up in the browser holds ten: throws `too_many_keys`.
  */
 export async function createKey(
   tx: Tx,
@@ -92,9 +92,10 @@ export async function createKey(
   const { accountId, name, scopes } = wanted;
   const kind = await lockAccount(tx, accountId);
   const createdAt = new Date(deps.now());
+  const id = uuidv7(deps.now(), deps.randomBytes);
   let replaced = false;
   if (kind === 'wallet') {
-    replaced = (await revokeKeys(tx, accountId, createdAt)) > 0;
+    replaced = (await revokeKeys(tx, accountId, id, createdAt)) > 0;
   } else if ((await countLiveKeys(tx, accountId, createdAt)) >= mostBrowserKeys) {
     throw new ParleyError(
       'too_many_keys',
@@ -102,7 +103,6 @@ export async function createKey(
     );
   }
   const { key, prefix } = newSecret(deps.settings, deps.randomBytes);
-  const id = uuidv7(deps.now(), deps.randomBytes);
   const expiresAt = new Date(deps.now() + keyLifeDays * 86_400_000);
   const hash = createHash('sha256').update(key).digest();
   await insertKey(tx, { id, accountId, hash, prefix, name, scopes, createdAt, expiresAt });
@@ -127,8 +127,8 @@ function announce(
 }
 
 /**
- * Revokes a live key of the account; false when it has no such key. Whoever commits it also drops
- * what this process remembers of the account's keys.
+ * Revokes a live key of the account; false when it has no such key. Whoever commits it waits until
+ * every process has heard of it (server/edge/auth.ts: `revoked`).
  */
 export function revokeKey(
   tx: Tx,

@@ -13,13 +13,18 @@ import { buildApp } from '../app.ts';
 
 const self = fileURLToPath(import.meta.url);
 
-export type ServerProcess = { readonly url: string; stop(): Promise<void> };
+export type ServerProcess = {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+};
 
 export async function startServerProcess(databaseUrl: string): Promise<ServerProcess> {
   const child = fork(self, [databaseUrl], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const url = await Promise.race([once(child, 'message'), failure(child)]);
   return {
     url: String(url[0]),
+    pid: child.pid as number,
     stop: async () => {
       const ended = once(child, 'exit');
       child.disconnect();
