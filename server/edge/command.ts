@@ -51,9 +51,12 @@ export type CommandSpec<
   readonly secret?: true;
   /**
    * Slow reads of chains, before and outside the transaction. `signal` ends at
-   * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`.
+   * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`. `attempt` is the same
+   * for the same request under the same Idempotency-Key; null without one.
    */
-  readonly before?: (input: Input<P, Q, B> & { signal: AbortSignal }) => Promise<Prepared>;
+  readonly before?: (
+    input: Input<P, Q, B> & { signal: AbortSignal; attempt: Uint8Array | null },
+  ) => Promise<Prepared>;
   /** The effect. What it throws is rolled back; a refusal is stored as the reply. */
   readonly run: (tx: Tx, input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
   /** Instead of `run` without an Idempotency-Key: commits by itself, with others' effects. */
@@ -82,9 +85,9 @@ export function command<
         before:
           before === undefined
             ? undefined
-            : (input) =>
+            : (input, attempt) =>
                 withTimeLimit(deps.settings.chainTimeoutMs, (signal) =>
-                  before({ ...input, signal }),
+                  before({ ...input, signal, attempt }),
                 ),
         run: (tx, input, prepared) => run(tx, { ...input, prepared: prepared as Prepared }),
         grouped:

@@ -10,7 +10,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { releaseSavepoint, rollBackToSavepoint, savepoint } from '../db/idempotency.ts';
 import type { Deps } from '../deps.ts';
-import { findReply, lockSlot, type Slot, storeReply } from '../market/idempotency.ts';
+import { attemptOf, findReply, lockSlot, type Slot, storeReply } from '../market/idempotency.ts';
 import type { Caller } from './auth.ts';
 import { bodyHash } from './body.ts';
 import type { Reply } from './command.ts';
@@ -27,7 +27,7 @@ export type Answer = Stored & { readonly replayed: boolean };
 
 type Steps<I> = {
   readonly parse: () => I;
-  readonly before: ((input: I) => Promise<unknown>) | undefined;
+  readonly before: ((input: I, attempt: Uint8Array | null) => Promise<unknown>) | undefined;
   readonly run: (tx: Tx, input: I, prepared: unknown) => Promise<Reply>;
   readonly grouped: ((input: I, prepared: unknown) => Promise<Reply>) | undefined;
   readonly replay: ((tx: Tx, input: I, stored: Stored) => Promise<void>) | undefined;
@@ -49,7 +49,7 @@ export async function runOnce<I>(
   const slot = slotOf(request, caller);
   if (slot === null) {
     const input = steps.parse();
-    const prepared = await prepare(steps, input);
+    const prepared = await prepare(steps, input, null);
     const reply =
       steps.grouped === undefined
         ? await transact(deps, (tx) => steps.run(tx, input, prepared))
@@ -80,7 +80,7 @@ async function runInSlot<I>(
   let prepared: unknown;
   try {
     input = steps.parse();
-    prepared = await prepare(steps, input);
+    prepared = await prepare(steps, input, attemptOf(slot));
   } catch (error) {
     refused = storable(error, deps);
   }
@@ -131,10 +131,10 @@ async function stored<I>(deps: Deps, tx: Tx, slot: Slot, steps: Steps<I>): Promi
   return { status, body, code, replayed: true };
 }
 
-async function prepare<I>(steps: Steps<I>, input: I): Promise<unknown> {
+async function prepare<I>(steps: Steps<I>, input: I, attempt: Uint8Array | null): Promise<unknown> {
   if (steps.before === undefined) return undefined;
   try {
-    return await steps.before(input);
+    return await steps.before(input, attempt);
   } catch (error) {
     const { name } = error as Error;
     if (name !== 'TimeoutError' && name !== 'AbortError') throw error;

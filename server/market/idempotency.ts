@@ -39,6 +39,11 @@ export function slotName({ accountId, method, path, key }: Slot): string {
   return JSON.stringify([accountId, method, path, key]);
 }
 
+/** The same for every try of one request under its key, whichever process it reaches. */
+export function attemptOf(slot: Slot): Buffer {
+  return createHash('sha256').update(slotName(slot)).update(slot.bodyHash).digest();
+}
+
 /** The slot as the number of an advisory lock. */
 export function slotNumber(lock: 'held' | 'announced', slot: Slot): bigint {
   const digest = createHash('sha256')

@@ -41,8 +41,8 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
       tags: ['wallets'],
       body: proveBody,
       replies: { 200: provenWallet },
-      before: ({ caller, body, signal }) =>
-        checkProof(deps, caller.accountId, family, body, signal),
+      before: ({ caller, body, signal, attempt }) =>
+        checkProof(deps, { accountId: caller.accountId, attempt }, family, body, signal),
       run: async (tx, { caller, prepared }) => ({
         status: 200,
         body: await addProof(tx, deps, caller.accountId, prepared),
