@@ -1,0 +1,192 @@
+// Proving wallets to an account. A proof lets the account give assets of that chain; only with its
+// login wallet's authorization may the proven wallet also receive.
+
+import { ParleyError } from '../../core/errors.ts';
+import { type Family, families } from '../../core/families.ts';
+import type { Tx } from '../db/database.ts';
+import {
+  countProofs,
+  deleteProof,
+  findLogin,
+  upsertProof,
+  type Wallet,
+  walletsOf,
+} from '../db/wallets.ts';
+import type { Deps } from '../deps.ts';
+import { checkMessage, mustName, nonceOf } from './messages.ts';
+import { withNonce } from './nonces.ts';
+import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';
+
+/** Proofs of one account: far more than a desk needs, few enough to read whole. */
+export const mostProofs = 1_000;
+
+export type Words = {
+  readonly address: string;
+  readonly message: string;
+  readonly signature: string;
+};
+
+export type CheckedProof = {
+  readonly family: Family;
+  readonly address: string;
+  readonly pubkey: string | null;
+  readonly authorised: boolean;
+};
+
+/** Who proves, and by which request: the same one may present its nonces again after a crash. */
+export type Prover = { readonly accountId: string; readonly attempt: Uint8Array | null };
+
+/** Checks a proof and its authorization and uses their nonces up. Before the transaction. */
+export async function checkProof(
+  deps: Deps,
+  prover: Prover,
+  family: Family,
+  given: Words & { readonly authorization?: Words },
+  signal: AbortSignal,
+): Promise<CheckedProof> {
+  const { productName, network } = deps.settings;
+  const { message, signature, authorization } = given;
+  const address = canonicalAddress(family, given.address, network);
+  // The nonce goes first: whatever else is wrong with the proof, it has been presented.
+  return withNonce(deps, nonceOf(message), { pool: 'link', ...prover }, async () => {
+    const addresses = mustName(family, spellingIn(message, family, address));
+    checkMessage(message, { productName, purpose: 'link this wallet', addresses });
+    const { pubkey } = await checkSignature(deps, { family, address, message, signature }, signal);
+    if (authorization !== undefined) {
+      const linked = { family, address };
+      await checkAuthorization(deps, prover, authorization, linked, signal);
+    }
+    return { family, address, pubkey, authorised: authorization !== undefined };
+  });
+}
+
+/** It must come from a login wallet of the account and name the wallet that it vouches for. */
+async function checkAuthorization(
+  deps: Deps,
+  prover: Prover,
+  given: Words,
+  linked: { readonly family: Family; readonly address: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { message, signature } = given;
+  const check = async () => {
+    const { family, address } = await loginOf(deps, prover.accountId, given.address);
+    const named = spellingIn(message, linked.family, linked.address);
+    const addresses = [named, ...mustName(family, spellingIn(message, family, address))];
+    const { productName } = deps.settings;
+    checkMessage(message, { productName, purpose: 'authorise this wallet', addresses });
+    await checkSignature(deps, { family, address, message, signature }, signal);
+  };
+  try {
+    await withNonce(deps, nonceOf(message), { pool: 'authorize', ...prover }, check);
+  } catch (error) {
+    throw asAuthorization(error);
+  }
+}
+
+/** The login wallet of the account with this address. Throws `bad_authorization`. */
+async function loginOf(
+  deps: Deps,
+  accountId: string,
+  text: string,
+): Promise<{ family: Family; address: string }> {
+  const logins = (await walletsOf(deps.db, accountId)).filter((each) => each.standing === 'login');
+  for (const family of families) {
+    const address = tryCanonical(family, text, deps.settings.network);
+    if (address === null) continue;
+    if (logins.some((each) => each.family === family && each.address === address)) {
+      return { family, address };
+    }
+  }
+  const sentence = "the authorization is not by this account's login wallet";
+  throw new ParleyError('bad_authorization', sentence);
+}
+
+/** What is wrong with the authorization, not with the proof; a nonce says it by its own code. */
+function asAuthorization(error: unknown): unknown {
+  if (!(error instanceof ParleyError) || error.kind !== 'invalid') return error;
+  if (error.code === 'bad_authorization' || error.code === 'bad_nonce') return error;
+  const sentence = `the authorization: ${error.message}`;
+  return new ParleyError('bad_authorization', sentence, error.facts, { cause: error });
+}
+
+function tryCanonical(
+  family: Family,
+  text: string,
+  network: Deps['settings']['network'],
+): string | null {
+  try {
+    return canonicalAddress(family, text, network);
+  } catch (error) {
+    if (error instanceof ParleyError) return null;
+    throw error;
+  }
+}
+
+export type ProvenWallet = {
+  readonly address: string;
+  readonly family: Family;
+  readonly proven: boolean;
+  readonly authorised: boolean;
+};
+
+/** Adds a checked proof to the account. Throws `wallet_taken` or `too_many_wallets`. */
+export async function addProof(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  accountId: string,
+  proof: CheckedProof,
+): Promise<ProvenWallet> {
+  const { family, address } = proof;
+  const owner = await findLogin(tx, family, address);
+  // A login counts for more than any proof.
+  if (owner === accountId) return { address, family, proven: true, authorised: true };
+  if (owner !== null) throw taken(address);
+  const held = await upsertProof(tx, { accountId, ...proof, at: new Date(deps.now()) });
+  if (held === null) throw taken(address);
+  // Counted after, so that one held already may be proven again; what is too many is rolled back.
+  if ((await countProofs(tx, accountId)) > mostProofs) {
+    const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
+    throw new ParleyError('too_many_wallets', sentence);
+  }
+  return { address, family, proven: true, authorised: held.authorised || held.web };
+}
+
+function taken(address: string): ParleyError {
+  return new ParleyError('wallet_taken', `${address} belongs to another account`);
+}
+
+/** Removes a proof. Throws `unknown_wallet`, also for a login. */
+export async function removeProof(
+  tx: Tx,
+  deps: Pick<Deps, 'settings'>,
+  accountId: string,
+  text: string,
+): Promise<ProvenWallet> {
+  for (const family of families) {
+    const address = tryCanonical(family, text, deps.settings.network);
+    if (address !== null && (await deleteProof(tx, accountId, family, address))) {
+      return { address, family, proven: false, authorised: false };
+    }
+  }
+  throw new ParleyError('unknown_wallet', 'this account has no proof for this address');
+}
+
+export type WalletsOfFamily = { login: string | null; proven: string[] };
+
+/** What `GET /v1/me` shows. */
+export async function walletsByFamily(
+  tx: Tx,
+  accountId: string,
+): Promise<Record<Family, WalletsOfFamily>> {
+  const rows: Wallet[] = await walletsOf(tx, accountId);
+  const shown = {} as Record<Family, WalletsOfFamily>;
+  for (const family of families) {
+    const own = rows.filter((row) => row.family === family);
+    shown[family] = {
+      login: own.find((row) => row.standing === 'login')?.address ?? null,
+      proven: own.filter((row) => row.standing === 'proven').map((row) => row.address),
+    };
+  }
+  return shown;
+}
