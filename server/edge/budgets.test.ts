@@ -12,7 +12,7 @@ import { connectValkey, type Valkey } from '../valkey.ts';
 import { type Budgets, clientNetwork, createBudgets } from './budgets.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
 import { passInValkey } from './testing/valkey-time.ts';
-import { createValkeyBuckets } from './valkey-buckets.ts';
+import { createValkeyBuckets, type ValkeyBuckets } from './valkey-buckets.ts';
 
 const settings = { rateLimit: 3, mintLimit: 2 };
 
@@ -25,12 +25,15 @@ type World = {
 
 let valkey: TestValkey;
 let admin: Valkey;
+const opened: ValkeyBuckets[] = [];
 before(async () => {
   valkey = await startValkey();
   admin = connectValkey(valkey.url);
   await new Promise((resolve) => admin.once('ready', resolve));
 });
 after(async () => {
+  // An open connection would keep a failed test from ending.
+  for (const each of opened) each.close();
   admin?.disconnect();
   await valkey?.stop();
 });
@@ -63,6 +66,7 @@ async function inValkey(
     // Tests run on machines with more to do.
     answerLimitMs: 20_000,
   });
+  opened.push(buckets);
   await buckets.started;
   return {
     prefix,
