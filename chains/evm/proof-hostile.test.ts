@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { getAddress as ethersAddress, verifyMessage, Wallet } from 'ethers';
 import fc from 'fast-check';
-import { encodeAbiParameters, encodeDeployData, type Hex } from 'viem';
+import { encodeAbiParameters, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
 import { runs } from '../../test/support/runs.ts';
 import { parseEvmAddress } from './address.ts';
@@ -100,6 +100,48 @@ test("a contract's signature serves every wallet of its owner: the text must nam
     assert.equal(await verify(address, signature, [node()], text), address);
   }
   assert.ok(text.includes(one) && !text.includes(other) && !text.includes(owner.address));
+});
+
+describe('an EIP-6492 signature is refused when', () => {
+  const nobody = '0x00000000000000000000000000000000000000aa';
+  const wrapped = (factory: string, data: Hex, signature: Hex) => {
+    const types = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const;
+    return `${encodeAbiParameters(types, [factory as Hex, data, signature])}${'6492'.repeat(16)}`;
+  };
+
+  test('what it wraps is no factory, call and signature', async () => {
+    for (const inner of ['', 'ab'.repeat(40), '00'.repeat(96), 'ff'.repeat(96)]) {
+      await refused(verify(nobody, `0x${inner}${'6492'.repeat(16)}`));
+    }
+  });
+
+  for (const factory of ['Reverts', 'Burner', 'Silent', 'Huge', 'Destroyed', 'YesWallet']) {
+    test(`its factory is ${factory} and makes nothing`, async () => {
+      const from = await deploy(chain, contracts.get(factory)!.bytecode);
+      await refused(verify(nobody, wrapped(from, '0x1234', some as Hex)));
+    });
+  }
+
+  test('there is nothing at its factory', () =>
+    refused(verify(nobody, wrapped('0x00000000000000000000000000000000000000bb', '0x', '0xab'))));
+
+  test('the address is that of a key, which signs without a wrapper', async () => {
+    const owner = accounts[2]!;
+    const signature = await owner.signMessage({ message });
+    assert.equal(await verify(owner.address, signature), owner.address);
+    await refused(verify(owner.address, wrapped(nobody, '0x', signature)));
+  });
+
+  test('its factory makes the wallet, and the wallet is at another address', async () => {
+    const factory = compileTestContracts('Zoo.sol').get('WalletFactory')!;
+    const from = await deploy(chain, factory.bytecode);
+    const owner = accounts[2]!;
+    const salt = `0x${'07'.repeat(32)}` as const;
+    const args = [owner.address, salt];
+    const data = encodeFunctionData({ abi: factory.abi, functionName: 'make', args });
+    const signature = await owner.signMessage({ message });
+    await refused(verify(nobody, wrapped(from, data, signature)));
+  });
 });
 
 describe('a node', () => {

@@ -58,11 +58,13 @@ const unseen = [
   '\0',
 ];
 const values = ['read', 'maker', 'read, taker', 'desk', 'a b', 'שולחן', '👩‍💻', ''];
+const seldom = (arbitrary: fc.Arbitrary<Piece>) =>
+  fc.oneof({ weight: 14, arbitrary: fc.constant(null) }, arbitrary);
 const line = fc
   .tuple(
-    fc.option(some('hidden', unseen), { freq: 30 }),
+    seldom(some('hidden', unseen)),
     fc.oneof(labelled('name'), labelled('scopes'), some('text', ['hello', ' ', 'my '])),
-    fc.option(some('hidden', unseen), { freq: 30 }),
+    seldom(some('hidden', unseen)),
     some('text', values),
     fc.oneof(
       { weight: 12, arbitrary: some('break', ['\n', '\r\n', '\n\n']) },
