@@ -88,7 +88,7 @@ test('a contract that says yes to everything is believed alone, and not against 
   assert.equal(await verify(address, some, nodes), address);
 });
 
-test("a contract's signature serves every wallet of its owner: the text must name the one", async () => {
+test('EIP-1271 alone lets a signature serve every wallet of its owner: the text names one', async () => {
   const owner = accounts[1]!;
   const { abi, bytecode } = owned;
   const created = encodeDeployData({ abi, bytecode, args: [owner.address] });

@@ -62,7 +62,7 @@ function recoverSigner(message: string, signature: string): string {
   return 'why' in recovered ? recovered.why : getAddress(bytesToHex(recovered.keyHash));
 }
 
-/** `bytes4(0x1626ba7e)` as a word: whoever echoes the call answers these four bytes, not the word. */
+/** The whole word: whoever echoes the call begins with its four bytes, the selector. */
 const magic1271 = `0x1626ba7e${'0'.repeat(56)}`;
 /** Far more than owners' signatures, passkeys and a deployment take: a node must not work long. */
 const mostGas = '0x989680';

@@ -11,7 +11,7 @@ import { findLiveKey } from '../db/keys.ts';
 import { revokeKey } from '../market/keys.ts';
 import { openKeys } from './auth.ts';
 import { openRevocations } from './revocations.ts';
-import { type ServerProcess, startServerProcess } from './rules/process.ts';
+import { type ServerProcess, startServerProcess } from './testing/process.ts';
 import { evmWallet, type TestWallet } from './testing/signers.ts';
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
-// Address forms over HTTP: what is taken, in which form it is kept and compared, and what is said of
-// an address of another network. Specification part 4; TRON's and Solana's forms:
+// Address forms over HTTP: what is taken, in which form it is kept and compared, and what is said
+// of an address of another network. Specification part 4; TRON's and Solana's forms:
 // chains/tron/address.test.ts, chains/solana/address.test.ts.
 
 import assert from 'node:assert/strict';
@@ -12,8 +12,8 @@ import { addressesOfPubkey } from '../../../chains/bitcoin/keys.ts';
 import { type BitcoinNetworkName, bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { type ProofKind, signBip322 } from '../../../chains/bitcoin/proof.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
+import { account, codeOf, link, mintOf } from '../testing/hands.ts';
 import { bitcoinWallet, evmWallet, type TestWallet } from '../testing/signers.ts';
-import { account, codeOf, link, mintOf } from './hands.ts';
 
 const kinds: readonly ProofKind[] = ['p2wpkh', 'p2shP2wpkh', 'p2tr'];
 /** The deployment that a Bitcoin network belongs to. */

@@ -7,7 +7,6 @@ import { after, before, describe, test } from 'node:test';
 import { rpcClient } from '../../../chains/evm/rpc.ts';
 import { hangingNode } from '../../../chains/evm/testing/nodes.ts';
 import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
-import { bitcoinWallet, evmWallet } from '../testing/signers.ts';
 import {
   account,
   link,
@@ -18,7 +17,8 @@ import {
   vouch,
   vouching,
   walletNonce,
-} from './hands.ts';
+} from '../testing/hands.ts';
+import { bitcoinWallet, evmWallet } from '../testing/signers.ts';
 
 let edge: TestEdge;
 let documented: string;
@@ -39,7 +39,9 @@ async function proof(key: string, words: string, nonce?: string): Promise<Answer
   return prove(edge, key, wallet, await signed(wallet, `Parley ${words}\nNonce: ${fresh}`));
 }
 
-const rows: [number, string, string, () => Promise<Answer>][] = [
+type Row = [status: number, condition: string, code: string, make: () => Promise<Answer>];
+
+const ofMinting: Row[] = [
   [
     400,
     'key mint: bad signature',
@@ -75,6 +77,9 @@ const rows: [number, string, string, () => Promise<Answer>][] = [
       return edge.mint(wallet);
     },
   ],
+];
+
+const ofProofs: Row[] = [
   [
     400,
     'wallet proof: bad signature',
@@ -101,6 +106,9 @@ const rows: [number, string, string, () => Promise<Answer>][] = [
       return prove(edge, key, wallet, { ...body, authorization: await signed(login, words) });
     },
   ],
+];
+
+const ofAuthorizations: Row[] = [
   [
     400,
     'wallet proof: authorization not signed by the login wallet',
@@ -120,6 +128,9 @@ const rows: [number, string, string, () => Promise<Answer>][] = [
       return prove(edge, key, wallet, { ...body, authorization });
     },
   ],
+];
+
+const ofNonces: Row[] = [
   [
     400,
     'wallet proof: nonce never issued',
@@ -137,6 +148,9 @@ const rows: [number, string, string, () => Promise<Answer>][] = [
       return proof(key, 'link this wallet', nonce);
     },
   ],
+];
+
+const others: Row[] = [
   [401, 'missing key', 'key_missing', () => edge.call('GET', '/v1/me')],
   [401, 'invalid key', 'key_invalid', () => edge.call('GET', '/v1/me', { key: 'x' })],
   [
@@ -200,6 +214,7 @@ function wellSaid({ status, headers, body }: Answer, wanted: number, code: strin
 }
 
 describe('errors of identity', () => {
+  const rows = [...ofMinting, ...ofProofs, ...ofAuthorizations, ...ofNonces, ...others];
   for (const [status, condition, code, make] of rows) {
     test(`${status} ${condition}`, async () => wellSaid(await make(), status, code));
   }

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readSettings } from '../../config.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
+import { account, codeOf, link } from '../testing/hands.ts';
 import { evmWallet, type TestWallet } from '../testing/signers.ts';
-import { account, codeOf, link } from './hands.ts';
 
 const { rateLimit } = readSettings({});
 let edge: TestEdge;

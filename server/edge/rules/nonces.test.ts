@@ -5,9 +5,17 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../../test/support/database.ts';
 import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
+import {
+  account,
+  codeOf,
+  mintNonce,
+  prove,
+  signed,
+  vouching,
+  walletNonce,
+} from '../testing/hands.ts';
+import { type ServerProcess, startServerProcess } from '../testing/process.ts';
 import { bitcoinWallet, evmWallet, type TestWallet } from '../testing/signers.ts';
-import { account, codeOf, mintNonce, prove, signed, vouching, walletNonce } from './hands.ts';
-import { type ServerProcess, startServerProcess } from './process.ts';
 
 const presentations = 50;
 const pools = ['mint', 'link', 'authorize'] as const;

@@ -3,9 +3,17 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import {
+  agree,
+  bitcoin,
+  type Exchange,
+  evm,
+  must,
+  setAddress,
+  startExchange,
+} from '../testing/exchange.ts';
+import { account, codeOf, link } from '../testing/hands.ts';
 import { bitcoinWallet, evmWallet, type TestWallet, tronWallet } from '../testing/signers.ts';
-import { agree, bitcoin, type Exchange, evm, must, setAddress, startExchange } from './exchange.ts';
-import { account, codeOf, link } from './hands.ts';
 
 let exchange: Exchange;
 before(async () => {
@@ -117,7 +125,7 @@ for (const [name, kind, make, makeLogin, leg] of cases) {
       assert.equal(again.authorised, true);
     });
 
-    test("may not be a stranger's wallet, nor another account's login or authorised one", async () => {
+    test('may not be a wallet of nobody, nor a login or authorised one of another', async () => {
       const { key, swapId } = await agreed(makeLogin(), make());
       assert.equal(await attempt(key, swapId, make()), '403 not_payable');
       const stranger = await account(exchange.edge, make());

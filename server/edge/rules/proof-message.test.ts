@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { families } from '../../../core/families.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
+import { account, codeOf, prove, signed, walletNonce } from '../testing/hands.ts';
 import { bitcoinWallet, evmWallet, type TestWallet, walletOf } from '../testing/signers.ts';
-import { account, codeOf, prove, signed, walletNonce } from './hands.ts';
 
 let edge: TestEdge;
 before(async () => {

@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { ask, type Exchange, must, quote, startExchange } from '../testing/exchange.ts';
+import { account, codeOf, link } from '../testing/hands.ts';
 import {
   bitcoinWallet,
   evmWallet,
@@ -10,8 +12,6 @@ import {
   type TestWallet,
   tronWallet,
 } from '../testing/signers.ts';
-import { ask, type Exchange, must, quote, startExchange } from './exchange.ts';
-import { account, codeOf, link } from './hands.ts';
 
 let exchange: Exchange;
 before(async () => {

@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test';
 import { insertTrader } from '../../../test/support/trading.ts';
 import type { Scope } from '../../scopes.ts';
 import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
+import { account, codeOf } from '../testing/hands.ts';
 import { evmWallet } from '../testing/signers.ts';
-import { account, codeOf } from './hands.ts';
 
 /** The specification's table; listing tokens is there once it is served. */
 const scopeOf: Readonly<Record<string, Scope>> = {

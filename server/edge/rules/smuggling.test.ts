@@ -8,8 +8,8 @@ import { ParleyError } from '../../../core/errors.ts';
 import { runs } from '../../../test/support/runs.ts';
 import { keyTermsOf, nonceOf } from '../../market/messages.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
+import { mintOf } from '../testing/hands.ts';
 import { evmWallet } from '../testing/signers.ts';
-import { mintOf } from './hands.ts';
 
 let edge: TestEdge;
 before(async () => {

@@ -10,13 +10,6 @@ import { compileTestContracts } from '../../../chains/evm/testing/compile.ts';
 import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
 import {
-  bitcoinWallet,
-  evmWallet,
-  solanaWallet,
-  type TestWallet,
-  tronWallet,
-} from '../testing/signers.ts';
-import {
   account,
   codeOf,
   link,
@@ -26,7 +19,14 @@ import {
   signed,
   vouch,
   walletNonce,
-} from './hands.ts';
+} from '../testing/hands.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  solanaWallet,
+  type TestWallet,
+  tronWallet,
+} from '../testing/signers.ts';
 
 let edge: TestEdge;
 before(async () => {
@@ -204,7 +204,7 @@ describe('a contract wallet', () => {
     assert.deepEqual([answer.status, answer.body.authorised], [200, true]);
   });
 
-  test("its owner's signature serves no other wallet of that owner: the text names one", async () => {
+  test('is not signed for by the text of another wallet of its owner', async () => {
     const [one, other] = [await contractWallet(), await contractWallet()];
     const eoa = { family: 'evm', address: owner.address, pubkey: null, sign: one.sign } as const;
     const text = (n: string) => `Parley create an API key\nAddress: ${one.address}\nNonce: ${n}`;

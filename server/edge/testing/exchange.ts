@@ -7,7 +7,7 @@ import { nothingSeen } from '../../../core/facts.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import { type Asset, seedAssets } from '../../market/assets.ts';
 import { nodelessAdapters } from '../../settle/testing/rows.ts';
-import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
+import { type Answer, startEdge, type TestEdge } from './edge.ts';
 
 export const bitcoin = 'bitcoin';
 export const evm = 'evm-dev';
