@@ -199,15 +199,14 @@ function describeOperation(operation: Operation, components: Components): Json {
   };
 }
 
-function errorsOf({ method, access, params, query, body }: Operation): number[] {
+function errorsOf({ method, access, params }: Operation): number[] {
   const writes = method !== 'GET';
-  const wanted = [429, 500, 503];
+  // 400 on all: a URL may be malformed.
+  const wanted = [400, 429, 500, 503];
   if (access === 'key') wanted.push(401);
-  if (writes || params !== undefined || query !== undefined) wanted.push(400);
   if (params !== undefined) wanted.push(404);
   if (writes) wanted.push(408, 413, 415, 504);
   if (writes && access === 'key') wanted.push(403, 404, 409, 422);
-  if (body !== undefined) wanted.push(400);
   return [...new Set(wanted)].sort((a, b) => a - b);
 }
 
