@@ -17,6 +17,7 @@ import {
   agree,
   bitcoin,
   claimShort,
+  type Deal,
   deepen,
   evm,
   fundBoth,
@@ -119,7 +120,12 @@ function adaptersWithoutNodes(): Map<string, ChainAdapter> {
 
 type Prepare = (caller: Caller) => Promise<Json>;
 
-type Parties = { readonly initiator: Party; readonly counterparty: Party };
+type Parties = {
+  readonly initiator: Party;
+  readonly counterparty: Party;
+  /** Of the swap with a claim: it is public. */
+  readonly secret: string;
+};
 
 /** Five swaps of two parties, one at every stage that a builder asks for. */
 async function trade(world: World, memory: Memory): Promise<Parties> {
@@ -157,7 +163,7 @@ async function trade(world: World, memory: Memory): Promise<Parties> {
   for (const list of ['/v1/assets', '/v1/swaps', '/v1/rfqs?limit=3']) {
     memory.learn(list, (await initiator.get(list)).body);
   }
-  return parties;
+  return { ...parties, secret: (claimed as Deal).secret };
 }
 
 async function callersOf(world: World, parties: Parties): Promise<Caller[]> {
@@ -201,7 +207,7 @@ async function change(world: World, set: string, accountId: string, value: unkno
 /** By operation, how to make a body that is taken. */
 function bodiesOf(
   world: World,
-  { initiator, counterparty }: Parties,
+  { initiator, counterparty, secret }: Parties,
   send: FuzzMarket['ask'],
 ): Readonly<Record<string, Prepare>> {
   const { btc, usd } = world.assets;
@@ -243,6 +249,7 @@ function bodiesOf(
       chain: 'bitcoin-regtest',
       address: counterparty.pubkey,
     }),
+    'POST /v1/swaps/{id}/legs/{leg}/claim': async () => ({ secret }),
     'POST /v1/tx/broadcast': async () => {
       const { hex } = await signedPayment(world, initiator.btcAddress, 10_000n);
       return { chain: 'bitcoin', signed: hex };

@@ -74,8 +74,8 @@ export function valueFor(schema: Json, name: string, of: SchemaOf): fc.Arbitrary
   const found = of(schema);
   return fc.oneof(
     { weight: 16, arbitrary: allowed(found, name, of) },
-    { weight: 3, arbitrary: edges(found, name, of) },
-    { weight: 1, arbitrary: hostile },
+    { weight: 4, arbitrary: edges(found, name, of) },
+    { weight: 2, arbitrary: hostile },
   );
 }
 
@@ -146,9 +146,11 @@ function edges(schema: Json, name: string, of: SchemaOf): fc.Arbitrary<unknown> 
   if (minLength !== undefined) values.push(long(minLength - 1), long(minLength));
   if (maxLength !== undefined) values.push(long(maxLength), long(maxLength + 1));
   const right = allowed(schema, name, of);
-  const bent = right.map((value) => (typeof value === 'string' ? `${value}\n` : [value]));
-  const choices = values.length === 0 ? [] : [fc.constantFrom(...values)];
-  return fc.oneof(bent, ...choices, hostileText);
+  const bent = fc
+    .tuple(right, fc.constantFrom('\n', '\0', ' ', '\ud800', '0'))
+    .map(([value, more]) => (typeof value === 'string' ? `${value}${more}` : [value]));
+  const choices = values.length === 0 ? bent : fc.constantFrom(...values);
+  return fc.oneof(bent, choices);
 }
 
 function objectFor(schema: Json, of: SchemaOf): fc.Arbitrary<unknown> {
