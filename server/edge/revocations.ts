@@ -45,30 +45,31 @@ type Needs = {
 /** Resolves after the first try to listen; later ones go on in the background. */
 export async function openRevocations(needs: Needs): Promise<Revocations> {
   // Timers may fire up to a millisecond early.
-  const { db, log, forget, limitMs = rememberedMs + 2 } = needs;
+  const { db, forget, limitMs = rememberedMs + 2 } = needs;
   const answers = createAnswers();
+  const link = await keepListening(needs, async (own, channel, payload) => {
+    const [subject = '', who = ''] = payload.split(' ');
+    if (channel === 'key_forgotten') return answers.take(subject, who);
+    forget(subject);
+    await tellForgotten(own, who);
+  });
+  return {
+    isListening: link.isListening,
+    everywhere: (notice) => withinLimit(limitMs, answers, notice, () => findListeners(db)),
+    close: link.close,
+  };
+}
+
+/** Reads a notice as it comes; when it throws, the connection is taken for lost. */
+type Hear = (own: Listener, channel: string, payload: string) => Promise<void>;
+
+/** A listening connection, again and again. Whenever there is none, all is forgotten. */
+async function keepListening({ db, log, forget }: Needs, hear: Hear) {
   let listener: Listener | null = null;
   let closed = false;
   let warned = false;
   let retryMs = retryFirstMs;
   let timer: NodeJS.Timeout | undefined;
-
-  function heard(channel: string, payload: string): void {
-    if (channel === 'key_forgotten') {
-      const [notice = '', who = ''] = payload.split(' ');
-      answers.take(notice, who);
-      return;
-    }
-    const [accountId = '', notice = ''] = payload.split(' ');
-    forget(accountId);
-    const own = listener;
-    if (own !== null) tellForgotten(own, notice).catch(() => loseThis(own));
-  }
-
-  /** A failure of a connection that was replaced since says nothing of the new one. */
-  function loseThis(own: Listener): void {
-    if (own === listener) lose();
-  }
 
   function lose(): void {
     listener?.end();
@@ -81,6 +82,11 @@ export async function openRevocations(needs: Needs): Promise<Revocations> {
     retryMs = Math.min(retryMs * 2, retryMostMs);
   }
 
+  /** A failure of a connection that was replaced since says nothing of the new one. */
+  function loseThis(own: Listener): void {
+    if (own === listener) lose();
+  }
+
   function after(ms: number, work: () => Promise<void>): void {
     clearTimeout(timer);
     timer = setTimeout(work, ms);
@@ -89,6 +95,10 @@ export async function openRevocations(needs: Needs): Promise<Revocations> {
 
   async function open(): Promise<void> {
     let fresh: Listener | null = null;
+    const heard = (channel: string, payload: string) => {
+      const own = fresh;
+      if (own !== null) hear(own, channel, payload).catch(() => loseThis(own));
+    };
     try {
       fresh = await db.listen({ heard, lost: lose });
       await listenForRevocations(fresh);
@@ -115,7 +125,6 @@ export async function openRevocations(needs: Needs): Promise<Revocations> {
   await open();
   return {
     isListening: () => listener !== null,
-    everywhere: (notice) => withinLimit(limitMs, answers, notice, () => findListeners(db)),
     close: () => {
       closed = true;
       clearTimeout(timer);
