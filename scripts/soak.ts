@@ -71,6 +71,7 @@ const propertyFiles = () =>
 const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
   fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
   properties: () => tests(propertyFiles()),
+  schemathesis: () => run(['scripts/schemathesis.ts']),
   contracts: () => run(['contracts/evm/test.ts', '--profile', 'ci']),
 };
 
@@ -90,8 +91,8 @@ for (const [name, part] of Object.entries(parts)) {
   const { code, output } = await part();
   if (code !== 0) failed += 1;
   const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
-  const forge = /^forge: (.*)$/m.exec(output)?.[1];
-  const said = [...counts.map((each) => each[1]), ...(forge === undefined ? [] : [forge])];
+  const more = output.matchAll(/^(?:forge|schemathesis): (.*)|(\d+) generated,|(left out)$/gm);
+  const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
   const seconds = Math.round((Date.now() - began) / 1_000);
   outcomes.push(`${name}: ${code === 0 ? 'ok' : 'FAILED'} in ${seconds} s (${said.join(', ')})`);
 }
