@@ -127,7 +127,7 @@ type Parties = {
   readonly secret: string;
 };
 
-/** Five swaps of two parties, one at every stage that a builder asks for. */
+/** Swaps of two parties, one at every stage that a builder asks for. */
 async function trade(world: World, memory: Memory): Promise<Parties> {
   const parties = { initiator: await newParty(world), counterparty: await newParty(world) };
   const late = await agree(world, parties);
@@ -135,10 +135,11 @@ async function trade(world: World, memory: Memory): Promise<Parties> {
   const { refundAt } = (await swapOf(late)).deadlines;
   await moveTo(world, Math.max(refundAt.a, refundAt.b));
   const deals = [late];
-  for (const taker of ['initiator', 'counterparty', 'initiator', 'counterparty'] as const) {
+  for (const turn of [0, 1, 2, 3, 4]) {
+    const taker = turn % 2 === 0 ? 'initiator' : 'counterparty';
     deals.push(await agree(world, { ...parties, taker }));
   }
-  const [, , started, funded, claimed] = deals;
+  const [, , , started, funded, claimed] = deals;
   for (const deal of [started, funded, claimed]) await give(world, deal!);
   await fundLong(world, started!);
   await fundBoth(world, funded!);
@@ -245,9 +246,9 @@ function bodiesOf(
       ttlSeconds: 600,
     }),
     'POST /v1/rfqs/{id}/quotes': async () => ({ quoteAmount: '650000000' }),
-    'POST /v1/swaps/{id}/address': async () => ({
-      chain: 'bitcoin-regtest',
-      address: counterparty.pubkey,
+    'POST /v1/swaps/{id}/address': async ({ name }) => ({
+      chain: bitcoin,
+      address: name === 'initiator' ? initiator.pubkey : counterparty.pubkey,
     }),
     'POST /v1/swaps/{id}/legs/{leg}/claim': async () => ({ secret }),
     'POST /v1/tx/broadcast': async () => {
