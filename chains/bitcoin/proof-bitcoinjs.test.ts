@@ -191,6 +191,15 @@ describe('a signature that is sound by itself is refused with the sighash', () =
       }
     });
 
+    test(`of SIGHASH_ALL under every other byte: ${kind}`, () => {
+      const { output } = payments.p2pkh({ pubkey: pair.publicKey });
+      const hash = built.toSign.hashForWitnessV0(0, output as Uint8Array, 0n, ALL);
+      const signature = pair.sign(hash);
+      for (let byte = 0; byte < 256; byte += 1) {
+        if (byte !== ALL) refused(built, witnessOf(encoded(signature, byte), pair.publicKey));
+      }
+    });
+
     test(`of one byte and the claim of SIGHASH_ALL: ${kind}`, () => {
       const { output } = payments.p2pkh({ pubkey: pair.publicKey });
       for (const type of [0, NONE, SINGLE, 0x81, 0x82, 0x83]) {

@@ -156,7 +156,11 @@ describe('a proof', () => {
     const [ecdsa = new Uint8Array(), key = new Uint8Array()] = itemsOf(signature);
     const low = secp256k1.Signature.fromBytes(ecdsa.slice(0, -1), 'der');
     const high = new secp256k1.Signature(low.r, secp256k1.Point.CURVE().n - low.s);
-    refused('p2wpkh', stack(Uint8Array.from([...high.toBytes('der'), 1]), key));
+    const mirrored = stack(Uint8Array.from([...high.toBytes('der'), 1]), key);
+    refused('p2wpkh', mirrored);
+    const { p2wpkh: address } = addressesOfPubkey(pubkey, regtest);
+    const proof = { address, message, signature: mirrored, network: regtest };
+    assert.throws(() => verifyBitcoinProof(proof), /high S/);
   });
 
   it('is refused with any witness but the exact one', () => {
