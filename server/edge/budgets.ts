@@ -42,7 +42,7 @@ export type Bucket = { readonly used: number; readonly leftMs: number };
 export type Tally = { readonly allowed: boolean; readonly buckets: readonly Bucket[] };
 
 export type Buckets = {
-  /** One from each bucket; where one of them is out, from none. */
+  /** One from each bucket, one or two; where one of them is out, from none. */
   spend(rule: Rule, names: readonly string[]): Soon<Tally>;
 };
 
@@ -59,13 +59,11 @@ export function createBudgets(
     windowMs: mintWindowSeconds * 1_000,
   };
   const spendOne = (rule: Rule, ip: string) =>
-    whenKnown(buckets.spend(rule, [`{${clientNetwork(ip)}}`]), (tally) => ofAddress(rule, tally));
+    whenKnown(buckets.spend(rule, [clientNetwork(ip)]), (tally) => ofAddress(rule, tally));
+  const ofCalls = (tally: Tally) => ofCaller(calls, tally);
   return {
-    // In braces what decides where a cluster keeps them: both buckets in one place.
     spendCaller: ({ accountId, keyId }) =>
-      whenKnown(buckets.spend(calls, [`{${accountId}}`, `{${accountId}}${keyId}`]), (tally) =>
-        ofCaller(calls, tally),
-      ),
+      whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls),
     spendClient: (ip) => spendOne(clients, ip),
     spendMint: (ip) => spendOne(mints, ip),
   };

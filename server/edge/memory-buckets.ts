@@ -1,6 +1,6 @@
 // Buckets of one process: a restart opens every window afresh. Instants in milliseconds.
 
-import type { Rule, Tally } from './budgets.ts';
+import type { Bucket, Rule, Tally } from './budgets.ts';
 
 /** Buckets of one rule, about 20 MB; when all windows are open the oldest is dropped for a new. */
 const capacity = 100_000;
@@ -20,18 +20,24 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
     spend: (rule, names) => {
       const entries = kept[rule.name];
       const at = now();
-      const open = names.map((name) => openEntry(entries, name, at, rule.windowMs));
-      const allowed = open.every((entry) => entry === null || entry.used < rule.limit);
-      const buckets = open.map((entry, index) => {
-        let spentOf = entry;
+      let allowed = true;
+      for (const name of names) {
+        const entry = openEntry(entries, name, at, rule.windowMs);
+        if (entry !== null && entry.used >= rule.limit) allowed = false;
+      }
+      const buckets: Bucket[] = [];
+      for (const name of names) {
+        let entry = openEntry(entries, name, at, rule.windowMs);
         if (allowed) {
-          spentOf ??= newEntry(entries, names[index]!, at, rule.windowMs, most);
-          spentOf.used += 1;
+          entry ??= newEntry(entries, name, at, rule.windowMs, most);
+          entry.used += 1;
         }
-        return spentOf === null
-          ? { used: 0, leftMs: rule.windowMs }
-          : { used: spentOf.used, leftMs: spentOf.endsAt - at };
-      });
+        buckets.push(
+          entry === null
+            ? { used: 0, leftMs: rule.windowMs }
+            : { used: entry.used, leftMs: entry.endsAt - at },
+        );
+      }
       return { allowed, buckets };
     },
   };

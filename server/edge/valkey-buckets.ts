@@ -76,7 +76,9 @@ export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
         return alone.spend(rule, names);
       };
       if (!link.isUp()) return decideAlone();
-      const keys = names.map((name) => `${prefix}${rule.name}:${name}`);
+      // In braces what decides where a cluster keeps them: all buckets of a decision in one place.
+      const start = `${prefix}${rule.name}:{${names[0]}}`;
+      const keys = names.map((name, at) => (at === 0 ? start : `${start}${name}`));
       return ask(rule, keys).catch((error: unknown) => {
         link.lose(error);
         return decideAlone();
