@@ -1,6 +1,6 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
-// requests, the property tests with twenty times their runs, the contracts with twenty times their
-// fuzzing, and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
+// requests, the property tests with twenty times their runs, the contracts fuzzed twenty times as
+// long, and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only

@@ -1,7 +1,7 @@
 // Every operation of the published description, called with every kind of key, as it is described
 // and as it is not: each answer is one that the description names, and none is a fault of ours.
 //
-//   PARLEY_FUZZ_REQUESTS=10000 PARLEY_FUZZ_SEED=1 node scripts/launch.mjs scripts/test.ts test/fuzz.test
+//   PARLEY_FUZZ_SEED=1 npm test -- test/fuzz.test
 //
 // `npm run soak` sends ten thousand. A failure names its seed and is shrunk to one request.
 

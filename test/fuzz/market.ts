@@ -1,5 +1,5 @@
-// The market that the fuzz asks: the real application on a socket, PostgreSQL, a real bitcoind and a
-// real anvil, with swaps at every stage, and callers with every kind of key that there is.
+// The market that the fuzz asks: the real application on a socket, PostgreSQL, bitcoind and anvil,
+// with swaps at every stage, and callers with every kind of key that there is.
 
 import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';

@@ -1,4 +1,4 @@
-// How often a property is tried: as often as its test says, or so many times that in `npm run soak`.
+// How often a property is tried: as its test says, or so many times that in `npm run soak`.
 
 const times = Number(process.env.PARLEY_TEST_TIMES ?? 1);
 
