@@ -1,0 +1,134 @@
+// A way to PostgreSQL on which a test stops the traffic at a chosen message, so that a process can
+// be killed at that very point of its work. Reads as much of the wire protocol as that takes:
+// https://www.postgresql.org/docs/current/protocol-message-formats.html
+
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export type Point = {
+  /** The name of a prepared statement, or the whole text of a simple query. */
+  readonly statement: string;
+  /** `before`: it never arrives. `after`: it is carried out, and its answer never arrives. */
+  readonly when: 'before' | 'after';
+};
+
+export type PostgresProxy = {
+  readonly url: string;
+  /** Stops the first connection that comes to the point; resolves when it has. */
+  stopAt(point: Point): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Armed = Point & { readonly reached: () => void; readonly failed: (why: Error) => void };
+
+/** What one connection has under way. */
+type Line = {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** Commands sent, and those of them that the server has finished. */
+  sent: number;
+  finished: number;
+  stopped: Armed | null;
+  /** Of a statement that is still carried out: how many are sent with it. */
+  last: number;
+};
+
+export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy> {
+  const target = new URL(databaseUrl);
+  let armed: Armed | null = null;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    const line: Line = { client, server: upstream, sent: 0, finished: 0, stopped: null, last: 0 };
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+    client.on(
+      'data',
+      messages(true, (type, bytes) => fromClient(line, type, bytes)),
+    );
+    upstream.on(
+      'data',
+      messages(false, (type, bytes) => fromServer(line, type, bytes)),
+    );
+  });
+
+  function fromClient(line: Line, type: string, bytes: Buffer): void {
+    // Of a prepared statement that is carried out the rest goes through, up to its Sync.
+    if (line.stopped !== null && line.sent >= line.last) return;
+    if (armed !== null && names(type, bytes) === armed.statement) {
+      const point = armed;
+      armed = null;
+      line.stopped = point;
+      line.last = line.sent + (point.when === 'before' ? 0 : 1);
+      if (point.when === 'before') {
+        point.reached();
+        return;
+      }
+    }
+    // The server says that it is ready after each of these.
+    if (['startup', 'Q', 'S'].includes(type)) line.sent += 1;
+    line.server.write(bytes);
+  }
+
+  function fromServer(line: Line, type: string, bytes: Buffer): void {
+    const { stopped } = line;
+    if (stopped?.when !== 'after') line.client.write(bytes);
+    else if (type === 'E') stopped.failed(new Error(bytes.toString('latin1')));
+    if (type !== 'Z') return;
+    line.finished += 1;
+    if (stopped?.when === 'after' && line.finished === line.last) stopped.reached();
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    stopAt: (point) =>
+      new Promise((reached, failed) => {
+        armed = { ...point, reached, failed };
+      }),
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Cuts what arrives into messages; a client's first one has no type. */
+function messages(client: boolean, take: (type: string, bytes: Buffer) => void) {
+  let rest = Buffer.alloc(0);
+  let first = client;
+  return (chunk: Buffer) => {
+    rest = Buffer.concat([rest, chunk]);
+    for (;;) {
+      const start = first ? 0 : 1;
+      if (rest.length < start + 4) return;
+      const length = start + rest.readUInt32BE(start);
+      if (rest.length < length) return;
+      const bytes = rest.subarray(0, length);
+      rest = rest.subarray(length);
+      take(first ? 'startup' : String.fromCharCode(bytes[0] as number), bytes);
+      first = false;
+    }
+  };
+}
+
+/** What a client's message asks to be run; null where it runs nothing. */
+function names(type: string, bytes: Buffer): string | null {
+  const strings = bytes.subarray(5).toString('utf8').split('\0');
+  if (type === 'Q') return strings[0] ?? null;
+  // Bind: the portal, then the statement.
+  return type === 'B' ? (strings[1] ?? null) : null;
+}
