@@ -23,6 +23,7 @@ import {
   type SettleInput,
 } from './settle/context.ts';
 import { prepare, refresh } from './settle/prepare.ts';
+import { raiseFunding } from './settle/raise.ts';
 import type { SwapRecord } from './stores/store.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
@@ -105,6 +106,8 @@ async function act(context: Context, record: SwapRecord, seen: Seen): Promise<Sw
     return claimAndRefund(context, record, seen);
   }
   if (has('refund', gives)) return refund(context, record, seen);
+  const raised = await raiseFunding(context, record, seen);
+  if (raised !== record) return raised;
   if (has('fund', gives)) return fund(context, record);
   if (isLate(record, seen)) return cancelFunding(context, record);
   if (record.approval) return pushApproval(context, record);

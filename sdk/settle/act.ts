@@ -244,6 +244,9 @@ async function untilMined(
   }
 }
 
+/** What Core says of a fee that its mempool does not take: waiting at this fee is of no use. */
+const tooCheapForPool = /min(imum)? (relay )?fee|insufficient fee/i;
+
 /** Sends the kept funding again while it may still be sent. Never makes another beside it. */
 async function fundAgain(
   context: Context,
@@ -259,6 +262,14 @@ async function fundAgain(
     return record;
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
+    if (tooCheapForPool.test(error.message)) {
+      context.waitsSinceMs.set(kept.txid, -Infinity);
+      context.tell('waiting', leg.leg, error.message, kept.txid);
+      return record;
+    }
+    // A version of it may have been mined since the last look.
+    const { state } = await look(context, record);
+    if (state.legs[leg.leg].facts.funded !== null) return record;
     const sentence =
       `the node refuses the kept funding ${kept.txid}: ${error.message}. Its coins were probably ` +
       'spent elsewhere. Nothing is signed again, because both might be mined';

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { Party } from '../../core/trade.ts';
+import { rpcTo } from '../../devnet/rpc.ts';
 import { sleep } from '../http.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
 import type { Scene, TwoChains } from './two-chains.ts';
@@ -55,6 +56,13 @@ export async function anvilOf(chains: TwoChains): Promise<Anvil> {
       await chains.dev.mining(evmKey, true);
     },
   };
+}
+
+/** Calls of the bitcoind behind these chains. */
+export async function coreOf(
+  chains: TwoChains,
+): Promise<<T>(method: string, params?: readonly unknown[]) => Promise<T>> {
+  return rpcTo(await rpcUrlOf(chains, 'bitcoin'));
 }
 
 /** One side with its secret in its store, and patience for a second. */

@@ -120,3 +120,47 @@ test('the coins of a cancelled payment can be spent again once they are released
   wallet.release(raw, cancel);
   await wallet.signPayment(wallet.address, 60_000n, signal);
 });
+
+test('a raised payment spends the same coins, pays the same, and outbids the one before', async () => {
+  const coins = [coin(1, 60_000n), coin(2, 90_000n), coin(3, 70_000n)];
+  const payTo = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+  const payment = { payTo, amountSats: 100_000n };
+  const wallet = walletWith(coins, 2);
+  let kept = await wallet.signPayment(payTo, payment.amountSats, signal);
+  const first = kept;
+  let before = costOf(kept.raw, coins);
+  assert.equal(before.spends.length, 2);
+  let raises = 0;
+  for (; raises < 1_000; raises += 1) {
+    const raised = await wallet.signRaise(kept, payment, signal);
+    if (raised === 'no_fee') break;
+    assert.ok(typeof raised !== 'string');
+    const cost = costOf(raised.raw, coins);
+    const paid = Transaction.fromRaw(hexToBytes(raised.raw)).getOutput(0);
+    assert.equal(paid.amount, payment.amountSats);
+    const { script } = parseBitcoinAddress(payTo, network);
+    assert.deepEqual(paid.script, script);
+    assert.deepEqual(cost.spends, before.spends);
+    // BIP 125 rules 3 and 4.
+    assert.ok(cost.fee >= before.fee + BigInt(cost.vsize), `${cost.fee} after ${before.fee}`);
+    assert.ok(Number(cost.fee) / cost.vsize > Number(before.fee) / before.vsize);
+    assert.ok(cost.fee <= payment.amountSats / 4n, 'a quarter of the payment at most');
+    assert.equal(raised.former?.at(-1), kept.txid);
+    [kept, before] = [raised, cost];
+  }
+  assert.ok(raises > 3 && raises < 100, `${raises} raises`);
+  const [dearer] = [await walletWith(coins, 40).signRaise(first, payment, signal)];
+  assert.ok(typeof dearer !== 'string');
+  const { fee, vsize } = costOf(dearer.raw, coins);
+  assert.ok(fee >= 40n * BigInt(vsize), 'what is estimated, where that is more');
+  const gone = walletWith(coins.slice(2), 2);
+  assert.equal(await gone.signRaise(first, payment, signal), 'coins_gone');
+});
+
+test('without change enough there is no fee to raise, and no other coin is taken for it', async () => {
+  const coins = [coin(1, 100_400n), coin(2, 900_000n)];
+  const payTo = walletWith([]).address;
+  const payment = { payTo, amountSats: 100_000n };
+  const kept = await walletWith(coins.slice(0, 1), 2).signPayment(payTo, 100_000n, signal);
+  assert.equal(await walletWith(coins, 20).signRaise(kept, payment, signal), 'no_fee');
+});

@@ -37,7 +37,7 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
   const { address, script } = p2wpkh(publicKey, network);
   if (address === undefined) throw new Error('a P2WPKH output has an address');
   const spent = new Set<string>();
-  const cancelling = { privateKey, script, source, spent };
+  const own = { privateKey, script, source, spent };
   let queue: Promise<unknown> = Promise.resolve();
   const pay = async (payTo: string, amountSats: bigint, signal: AbortSignal): Promise<Kept> => {
     const rate = await source.feeRateSatPerVbyte(signal);
@@ -71,7 +71,11 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
     reserve: (raw) => {
       for (const each of inputsOf(raw)) spent.add(outpoint(each));
     },
-    signCancel: (raw, former, signal) => signCancel(cancelling, raw, former, signal),
+    signRaise: (kept, { payTo, amountSats }, signal) => {
+      const payment = { script: parseBitcoinAddress(payTo, network).script, amount: amountSats };
+      return signRaise(own, kept, payment, signal);
+    },
+    signCancel: (raw, former, signal) => signCancel(own, raw, former, signal),
     confirmations: async (cancel, signal) => {
       // Spent by another payment before it is deep, it would be lost from sight.
       for (const txid of versionsOf(cancel)) spent.add(outpoint({ txid, vout: 0 }));
@@ -103,7 +107,7 @@ function inputsOf(raw: string): Outpoint[] {
   });
 }
 
-type Cancelling = {
+type Own = {
   readonly privateKey: Uint8Array;
   readonly script: Uint8Array;
   readonly source: CoinSource;
@@ -115,18 +119,14 @@ type Cancelling = {
  * coin in common is enough for only one of the two to be mined.
  */
 async function signCancel(
-  { privateKey, script, source, spent }: Cancelling,
+  { privateKey, script, source, spent }: Own,
   raw: string,
   former: Kept | null,
   signal: AbortSignal,
 ): Promise<Kept | 'no_fee' | 'coins_gone'> {
   const rate = await source.feeRateSatPerVbyte(signal);
-  const coins: Coin[] = [];
-  for (const at of inputsOf(raw)) {
-    const found = await source.output(at, signal);
-    if (found === null) return 'coins_gone';
-    coins.push({ ...at, amountSats: found.amountSats });
-  }
+  const coins = await coinsOf(raw, source, signal);
+  if (coins === null) return 'coins_gone';
   const rivals = [raw, ...(former === null ? [] : [former.raw])].map((each) => paid(each, coins));
   const chosen: Coin[] = [];
   let value = 0n;
@@ -134,9 +134,8 @@ async function signCancel(
     chosen.push(coin);
     value += coin.amountSats;
     const vsize = baseVsize + chosen.length * inputVsize + outputVsize;
-    // One satoshi a byte above every rival's fee and rate (BIP 125 rules 3 and 4, and Core's own).
     const fee = rivals.reduce(
-      (least, each) => larger(least, larger(each.fee, feeAt(vsize, each.rate)) + BigInt(vsize)),
+      (least, each) => larger(least, outbid(each, vsize)),
       feeAt(vsize, rate),
     );
     if (fee > mostFee(defaultFeeBounds, vsize, value) || value - fee < dustSats.p2wpkh) continue;
@@ -153,6 +152,70 @@ async function signCancel(
     return former === null ? signed : inPlaceOf(former, signed);
   }
   return 'no_fee';
+}
+
+/** What the inputs of a transaction are worth; null when a block spends one of them. */
+async function coinsOf(
+  raw: string,
+  source: CoinSource,
+  signal: AbortSignal,
+): Promise<Coin[] | null> {
+  const coins: Coin[] = [];
+  for (const at of inputsOf(raw)) {
+    const found = await source.output(at, signal);
+    if (found === null) return null;
+    coins.push({ ...at, amountSats: found.amountSats });
+  }
+  return coins;
+}
+
+/** A raise below this is not worth another wait: an eighth, as on EVM. */
+const leastRaise = 1.125;
+
+/**
+ * The same coins and the same payment first, less change. The fee is at most what a claim of the
+ * payment may cost: a quarter of it, and 500 sat per vbyte.
+ */
+async function signRaise(
+  { privateKey, script, source }: Own,
+  kept: Kept,
+  payment: { readonly script: Uint8Array; readonly amount: bigint },
+  signal: AbortSignal,
+): Promise<Kept | 'no_fee' | 'coins_gone'> {
+  const rate = await source.feeRateSatPerVbyte(signal);
+  const coins = await coinsOf(kept.raw, source, signal);
+  if (coins === null) return 'coins_gone';
+  const rival = paid(kept.raw, coins);
+  const value = coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
+  const wanted = Math.max(rate, rival.rate * leastRaise);
+  for (const outputs of [2, 1]) {
+    const vsize = baseVsize + coins.length * inputVsize + outputs * outputVsize;
+    const least = larger(feeAt(vsize, wanted), outbid(rival, vsize));
+    // Without change all that is left is the fee.
+    const fee = outputs === 2 ? least : value - payment.amount;
+    const change = value - payment.amount - fee;
+    if (fee < least || fee > mostFee(defaultFeeBounds, vsize, payment.amount)) continue;
+    if (outputs === 2 && change < dustSats.p2wpkh) continue;
+    const tx = new Transaction({ version: 2 });
+    for (const { txid, vout, amountSats: amount } of coins) {
+      const witnessUtxo = { script, amount };
+      tx.addInput({ txid: hexToBytes(txid), index: vout, sequence: replaceable, witnessUtxo });
+    }
+    tx.addOutput(payment);
+    if (outputs === 2) tx.addOutput({ script, amount: change });
+    tx.sign(privateKey);
+    tx.finalize();
+    return inPlaceOf(kept, { txid: tx.id, raw: tx.hex });
+  }
+  return 'no_fee';
+}
+
+/**
+ * The least fee that replaces this one: one satoshi a byte above its fee and its rate (BIP 125
+ * rules 3 and 4, and Core's own).
+ */
+function outbid({ fee, rate }: { fee: bigint; rate: number }, vsize: number): bigint {
+  return larger(fee, feeAt(vsize, rate)) + BigInt(vsize);
 }
 
 /** Fee and rate of a transaction that spends some of these coins and nothing else. */

@@ -62,6 +62,17 @@ export type BitcoinWallet = {
   /** Leaves the coins of a payment signed before a restart alone. */
   reserve(raw: string): void;
   /**
+   * Signs the payment `kept`, of exactly this amount to `payTo`, again: the same coins and no
+   * others, so that only one of the two is ever mined, the same output, and a higher fee out of the
+   * change; not sent. `no_fee` when neither the change nor the wallet's limits leave room for one,
+   * `coins_gone` when a block already spends one of the coins.
+   */
+  signRaise(
+    kept: Kept,
+    payment: { readonly payTo: string; readonly amountSats: bigint },
+    signal: AbortSignal,
+  ): Promise<Kept | 'no_fee' | 'coins_gone'>;
+  /**
    * Signs a transaction that spends coins of the payment `raw` back to the wallet and pays enough
    * to replace it, and `former`, an earlier try, too; not sent. `no_fee` when none within the
    * wallet's limits does, `coins_gone` when a block already spends one of them.
