@@ -182,7 +182,12 @@ function json(env: Environment, name: string, wrong: string[]): unknown {
     const text = given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given;
     return JSON.parse(text) as unknown;
   } catch (error) {
-    wrong.push(`${name} is not JSON nor @file: ${(error as Error).message}`);
+    wrong.push(`${name} is not JSON nor @file: ${shownOf(error as Error)}`);
     return undefined;
   }
+}
+
+/** Without the text around the fault, which may be the password in a URL. */
+function shownOf({ message }: Error): string {
+  return message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '');
 }

@@ -1,9 +1,9 @@
 // `npm start`: reads the environment, starts the market, says what runs where, and stops it on
 // Ctrl-C or SIGTERM. The only file that reads the environment.
 
-import { pino } from 'pino';
 import { type Ready, startMarket } from './boot.ts';
 import { readSettings } from './config.ts';
+import { createLog } from './log.ts';
 
 /** How soon a market notices that the npm which started it was killed. */
 const parentCheckMs = 1_000;
@@ -37,7 +37,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.exit(args.includes('--help') ? 0 : 2);
   }
   const settings = readSettings(process.env);
-  const log = pino({ level: settings.logLevel, base: null }, pino.destination(2));
+  const log = createLog(settings.logLevel);
   const starting = startMarket(settings, log);
   let stops = 0;
   const stop = async (signal: string) => {

@@ -182,7 +182,7 @@ function answerError(
     accountId: request.caller?.accountId,
   };
   if (refusal === null) {
-    deps.log.error({ ...about, fault: faultOf(error) }, 'request failed');
+    deps.log.error({ ...about, err: error }, 'request failed');
     const sentence = 'something failed on our side; it has been logged';
     sendRefusal(reply, httpRefusal('internal', sentence), shortName);
     return;
@@ -191,13 +191,6 @@ function answerError(
   if (refusal.status >= 500) deps.log.warn(line, 'request refused');
   else deps.log.debug(line, 'request refused');
   sendRefusal(reply, refusal, shortName);
-}
-
-/** What of an error is logged: the database's own details may quote whole rows. */
-function faultOf(error: unknown) {
-  if (!(error instanceof Error)) return { name: typeof error };
-  const { name, message, stack } = error;
-  return { name, message, stack, code: (error as { code?: unknown }).code };
 }
 
 /** At level debug, a line for each request. */
