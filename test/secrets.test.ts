@@ -5,10 +5,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,6 +27,7 @@ import {
   startWorld,
   type World,
 } from '../server/settle/testing/world.ts';
+import { type GuardedNode, guardedNode } from './support/guarded-node.ts';
 import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -41,21 +39,18 @@ const secret = (what: string, value = randomBytes(16).toString('hex')): string =
   return value;
 };
 
-type Manner = 'serve' | 'echo' | 'fail';
-type Node = { readonly url: string; manner: Manner; close(): void };
-
 let world: World;
 let market: RunningMarket;
-let bitcoinNode: Node;
-let evmNode: Node;
+let bitcoinNode: GuardedNode;
+let evmNode: GuardedNode;
 /** The market as parties reach it: through its own process. */
 let there: World;
 const cleanups: (() => Promise<void>)[] = [];
 
 before(async () => {
   world = await startWorld();
-  bitcoinNode = await nodeBefore(world.infos.bitcoin.rpcUrl, 'login');
-  evmNode = await nodeBefore(world.infos.evm.rpcUrl, 'path');
+  bitcoinNode = await guardedNode(world.infos.bitcoin.rpcUrl, 'login', secret);
+  evmNode = await guardedNode(world.infos.evm.rpcUrl, 'path', secret);
   const t = { after: (undo: () => Promise<void>) => cleanups.push(undo) };
   const role = `role_${randomBytes(4).toString('hex')}`;
   const password = secret('password of the database');
@@ -110,53 +105,6 @@ async function ownUrl(): Promise<string> {
     values: [],
   });
   return `postgres://127.0.0.1:${row?.port}/${row?.name}`;
-}
-
-/** A node behind a secret of its own, which can refuse with all that it was asked, or break. */
-async function nodeBefore(rpcUrl: string, guard: 'login' | 'path'): Promise<Node> {
-  const path = guard === 'path' ? `/v3/${secret('path of a node')}` : '';
-  const own = guard === 'path' ? '' : `${secret('user of a node')}:${secret('password of a node')}`;
-  if (own !== '') secret('login of a node', Buffer.from(own).toString('base64'));
-  const to = new URL(rpcUrl);
-  const login = Buffer.from(`${to.username}:${to.password}`).toString('base64');
-  to.username = '';
-  to.password = '';
-  const node = { url: '', manner: 'serve' as Manner, close: () => {} };
-  const answer = async (request: IncomingMessage, reply: ServerResponse) => {
-    let body = '';
-    for await (const part of request) body += part;
-    const headers = { 'content-type': 'application/json' };
-    if (node.manner === 'fail') {
-      reply.writeHead(500, headers).end(`failed ${request.url} ${request.headers.authorization}`);
-      return;
-    }
-    const sends = /"(eth_sendRawTransaction|sendrawtransaction|testmempoolaccept)"/.test(body);
-    if (node.manner === 'echo' && sends) {
-      const { id } = JSON.parse(body) as { id?: number };
-      const error = { code: -26, message: `refused: ${body}` };
-      reply.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
-      return;
-    }
-    const authorization = `Basic ${login}`;
-    const served = await fetch(to, {
-      method: 'POST',
-      headers: { ...headers, authorization },
-      body,
-    });
-    reply.writeHead(served.status, headers).end(Buffer.from(await served.arrayBuffer()));
-  };
-  const server = createServer((request, reply) => {
-    answer(request, reply).catch(() => reply.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  node.url = `http://${own === '' ? '' : `${own}@`}127.0.0.1:${port}${path}`;
-  node.close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return node;
 }
 
 /** As much of an application as parties use, over HTTP. */
@@ -373,6 +321,7 @@ async function refuseClaims(traded: Deal): Promise<void> {
     const key = { 'idempotency-key': 'claim' };
     const refused = await initiator.post('/v1/tx/broadcast', { chain: 'evm', signed: raw }, key);
     assert.equal(refused.status, 400, JSON.stringify(refused.body));
+    assert.ok(refused.body.error.includes(traded.secret), 'the node quotes the secret');
   }
   evmNode.manner = 'serve';
 }

@@ -3,28 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import fc from 'fast-check';
-import type { FastifyInstance } from 'fastify';
-import Type from 'typebox';
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import type { Deps } from '../deps.ts';
-import { findReply, lockSlot, storeReply } from '../market/idempotency.ts';
+import { lockSlot } from '../market/idempotency.ts';
 import { prune } from '../market/prune.ts';
 import { buildApp } from './app.ts';
 import { bodyHash } from './body.ts';
-import { command } from './command.ts';
-import { input } from './schemas/common.ts';
 import { caller, startEdge, type TestEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
+import { addTestCommand, type Steps } from './testing/test-command.ts';
 import { createUnderway } from './underway.ts';
-
-type Plan = { before?: () => Promise<unknown>; run?: (tx: Tx) => Promise<void> };
 
 let edge: TestEdge;
 let key: string;
-let plan: Plan = {};
-let runs = 0;
+const steps: Steps = { plan: {}, runs: 0 };
 
 const addRow = (tx: Tx, name: string) =>
   tx.rows({
@@ -44,38 +36,11 @@ async function rowsNamed(name: string): Promise<number> {
   return rows.length;
 }
 
-function addTestCommand(
-  app: FastifyInstance,
-  deps: Deps,
-  url: string,
-  more: { secret?: true; scope?: 'maker' },
-) {
-  for (const method of ['POST', 'DELETE'] as const) {
-    command(app, deps, {
-      method,
-      url,
-      operationId: 'test',
-      summary: 'test',
-      tags: ['test'],
-      params: Type.Object({ id: Type.String() }),
-      body: input({ n: Type.Optional(Type.Number()), m: Type.Optional(Type.String()) }),
-      replies: { 201: Type.Object({ run: Type.Integer() }) },
-      ...more,
-      before: async () => plan.before?.(),
-      run: async (tx) => {
-        runs += 1;
-        await plan.run?.(tx);
-        return { status: 201, body: { run: runs } };
-      },
-    });
-  }
-}
-
 before(async () => {
   edge = await startEdge({}, (app, deps) => {
-    addTestCommand(app, deps, '/v1/test/:id', {});
-    addTestCommand(app, deps, '/v1/sealed/:id', { secret: true });
-    addTestCommand(app, deps, '/v1/scoped/:id', { scope: 'maker' });
+    addTestCommand(app, deps, steps, '/v1/test/:id');
+    addTestCommand(app, deps, steps, '/v1/sealed/:id', { secret: true });
+    addTestCommand(app, deps, steps, '/v1/scoped/:id', { scope: 'maker' });
   });
   key = (await edge.mint(evmWallet())).body.key;
 });
@@ -105,7 +70,7 @@ function gate() {
 }
 
 test('a retry is answered with the first reply and runs nothing', async () => {
-  plan = { run: async (tx) => void (await addRow(tx, 'retry')) };
+  steps.plan = { run: async (tx) => void (await addRow(tx, 'retry')) };
   const post = slot();
   const first = await post({ n: 1, m: 'x' });
   const second = await post('{ "m": "x",\n "n": 1.0 }');
@@ -116,107 +81,8 @@ test('a retry is answered with the first reply and runs nothing', async () => {
   assert.equal(await rowsNamed('retry'), 1);
 });
 
-test('a replay is the first reply byte for byte, headers of the moment aside', async () => {
-  const ofTheMoment = /^(date|idempotency-replayed|(x-)?ratelimit-.*)$/;
-  const send = async (name: string, payload: string) => {
-    const reply = await edge.app.inject({
-      method: 'POST',
-      url: '/v1/test/1',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        'idempotency-key': name,
-      },
-      payload,
-    });
-    const headers = Object.entries(reply.headers).filter(([header]) => !ofTheMoment.test(header));
-    return { status: reply.statusCode, bytes: reply.rawPayload, headers };
-  };
-  const refusal = () => Promise.reject(new ParleyError('terms_moved', 'costs 5 \u00e9\u2028"'));
-  for (const [run, status] of [
-    [undefined, 201],
-    [refusal, 409],
-  ] as const) {
-    plan = run === undefined ? {} : { run };
-    const name = `key-${slots++}`;
-    const first = await send(name, '{}');
-    plan = {};
-    assert.equal(first.status, status);
-    assert.deepEqual(await send(name, ' {}'), first);
-  }
-});
-
-test('what is stored of any reply gives its very bytes again', async () => {
-  const slotOf = (name: string) => ({
-    accountId: '0193b5a0-0000-7000-8000-000000000000',
-    method: 'POST',
-    path: '/v1/any',
-    key: name,
-    bodyHash: bodyHash({}),
-  });
-  const { db } = edge.deps;
-  await fc.assert(
-    fc.asyncProperty(fc.jsonValue(), fc.boolean(), async (body, secret) => {
-      const own = slotOf(`any-${slots++}`);
-      const clean = JSON.parse(JSON.stringify(body).replaceAll('\\u0000', '')) as unknown;
-      await storeReply(edge.deps, db, own, { status: 200, body: clean, code: null }, secret);
-      const found = await findReply(edge.deps, db, own);
-      assert.ok(found !== null && found !== 'differs' && !('sealed' in found));
-      assert.equal(JSON.stringify(found.body), JSON.stringify(clean));
-    }),
-    { numRuns: 60 },
-  );
-});
-
-describe('the same body is the same JSON value', () => {
-  const body = '{"m":"caf\u00e9/","n":1}';
-  for (const [what, same] of [
-    ['fields in another order', '{"n":1,"m":"caf\u00e9/"}'],
-    ['other white space', '\r\n{ "m"\t: "caf\u00e9/" ,\n "n": 1 }\n'],
-    ['escapes of characters', '{"\\u006d":"c\\u0061f\\u00e9\\/","n":1}'],
-    ['1.0, 1e0 and 10E-1 for 1', '{"m":"caf\u00e9/","n":1.0}'],
-    ['an exponent', '{"m":"caf\u00e9/","n":1e0}'],
-    ['a field given twice, the last of which counts', '{"n":7,"m":"caf\u00e9/","n":1}'],
-  ] as const) {
-    test(`with ${what}`, async () => {
-      plan = {};
-      const post = slot();
-      const first = await post(body);
-      assert.equal(first.status, 201, JSON.stringify(first.body));
-      const again = await post(same);
-      assert.deepEqual([again.status, again.body], [201, first.body]);
-      assert.equal(again.headers['idempotency-replayed'], 'true');
-    });
-  }
-
-  for (const [what, other] of [
-    ['a number as a string', '{"m":"caf\u00e9/","n":"1"}'],
-    ['another number', '{"m":"caf\u00e9/","n":1.0000001}'],
-    ['one field less', '{"n":1}'],
-    ['one more field', '{"m":"caf\u00e9/","n":1,"x":null}'],
-    ['the same letters composed otherwise', '{"m":"cafe\u0301/","n":1}'],
-    ['a list of it', '[{"m":"caf\u00e9/","n":1}]'],
-    ['no JSON', '{"m":"caf\u00e9/","n":1'],
-  ] as const) {
-    test(`and not with ${what}`, async () => {
-      plan = {};
-      const post = slot();
-      await post(body);
-      assert.equal((await post(other)).headers['x-parley-error'], 'key_reused');
-    });
-  }
-
-  test('numbers too large to be one are not null, and zero has one sign', () => {
-    const hashOf = (text: string) => bodyHash(JSON.parse(text)).toString('hex');
-    assert.notEqual(hashOf('{"n":1e999}'), hashOf('{"n":null}'));
-    assert.equal(hashOf('{"n":-0}'), hashOf('{"n":0}'));
-    assert.notEqual(hashOf('["a"]'), hashOf('"[\\"a\\"]"'));
-    assert.notEqual(hashOf('{"a":"b"}'), hashOf('{"a\\":\\"b":""}'));
-  });
-});
-
 test('another body is 422; another path, query, method or account is another', async () => {
-  plan = {};
+  steps.plan = {};
   const post = slot('shared');
   const first = await post({ n: 1 });
   const other = await post({ n: 2 });
@@ -239,7 +105,7 @@ test('another body is 422; another path, query, method or account is another', a
 });
 
 test('without the header every request runs', async () => {
-  plan = {};
+  steps.plan = {};
   const first = await edge.call('POST', '/v1/test/1', { key, body: {} });
   const second = await edge.call('POST', '/v1/test/1', { key, body: {} });
   assert.notEqual(first.body.run, second.body.run);
@@ -249,7 +115,7 @@ describe('while the first request runs, a retry is 409', () => {
   for (const step of ['before', 'run'] as const) {
     test(`in its ${step}, and is answered from the store after it`, async () => {
       const held = gate();
-      plan = { [step]: held.pass };
+      steps.plan = { [step]: held.pass };
       const post = slot();
       const first = post();
       await held.entered;
@@ -264,7 +130,7 @@ describe('while the first request runs, a retry is 409', () => {
   }
 
   test('in its run in another process, and not after that process died', async () => {
-    plan = {};
+    steps.plan = {};
     const held = gate();
     const elsewhere = edge.deps.db.transaction(async (tx) => {
       assert.equal(await lockSlot(tx, await ownSlot('far')), true);
@@ -281,12 +147,12 @@ describe('while the first request runs, a retry is 409', () => {
 
   test('in its before in another process, which then answers both', async () => {
     const other = await buildApp(edge.deps, {
-      register: (app, deps) => addTestCommand(app, deps, '/v1/test/:id', {}),
+      register: (app, deps) => addTestCommand(app, deps, steps, '/v1/test/:id'),
     });
     try {
       const held = gate();
       let holding = true;
-      plan = {
+      steps.plan = {
         before: async () => {
           const holds = holding;
           holding = false;
@@ -300,13 +166,13 @@ describe('while the first request runs, a retry is 409', () => {
         headers: { 'idempotency-key': 'elsewhere' },
       });
       await held.entered;
-      const before = runs;
+      const before = steps.runs;
       const early = await post();
       assert.deepEqual([early.status, early.headers['x-parley-error']], [409, 'still_running']);
       held.open();
       assert.equal((await first).status, 201);
       assert.deepEqual((await post()).body, (await first).body);
-      assert.equal(runs, before + 1);
+      assert.equal(steps.runs, before + 1);
     } finally {
       await other.close();
     }
@@ -314,14 +180,14 @@ describe('while the first request runs, a retry is 409', () => {
 
   test('and not after another process had no answer to store', async () => {
     const other = await buildApp(edge.deps, {
-      register: (app, deps) => addTestCommand(app, deps, '/v1/test/:id', {}),
+      register: (app, deps) => addTestCommand(app, deps, steps, '/v1/test/:id'),
     });
     try {
-      plan = { before: () => Promise.reject(new ParleyError('chain_timeout', 'no answer')) };
+      steps.plan = { before: () => Promise.reject(new ParleyError('chain_timeout', 'no answer')) };
       const headers = { 'idempotency-key': 'unanswered' };
       const first = await caller(other)('POST', '/v1/test/1', { key, body: {}, headers });
       assert.equal(first.status, 504);
-      plan = {};
+      steps.plan = {};
       const post = slot('unanswered');
       let answer = await post();
       for (let tries = 0; tries < 50 && answer.status === 409; tries += 1) answer = await post();
@@ -332,7 +198,7 @@ describe('while the first request runs, a retry is 409', () => {
   });
 
   test('in its before in another process, and not after that process died', async () => {
-    plan = {};
+    steps.plan = {};
     const far = createUnderway(edge.deps.db);
     const own = await ownSlot('gone');
     assert.equal(await far.announce(own), true);
@@ -349,7 +215,7 @@ describe('while the first request runs, a retry is 409', () => {
 });
 
 test('the session that tells other processes is taken anew when it was lost', async () => {
-  plan = {};
+  steps.plan = {};
   assert.equal((await slot()()).status, 201);
   const text = `select pg_terminate_backend(pid) as ended from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`;
@@ -368,7 +234,7 @@ async function ownSlot(name: string) {
 
 describe('a refusal', () => {
   test('of the effect is stored, and nothing of the effect stays', async () => {
-    plan = {
+    steps.plan = {
       run: async (tx) => {
         await addRow(tx, 'undone');
         throw new ParleyError('terms_moved', 'the price is 5 now');
@@ -376,7 +242,7 @@ describe('a refusal', () => {
     };
     const post = slot();
     const first = await post();
-    plan = {};
+    steps.plan = {};
     const second = await post();
     assert.equal(first.status, 409);
     assert.deepEqual([second.status, second.body], [409, { error: 'the price is 5 now' }]);
@@ -386,7 +252,7 @@ describe('a refusal', () => {
   });
 
   test('of the shape is stored too: the corrected body needs a new key', async () => {
-    plan = {};
+    steps.plan = {};
     for (const wrong of [{ n: 'one' }, { x: 1 }, '{"n":', '[]']) {
       const post = slot();
       assert.equal((await post(wrong)).status, 400);
@@ -401,17 +267,17 @@ describe('a refusal', () => {
   ] as const) {
     for (const step of ['before', 'run'] as const) {
       test(`${status} in ${step} is not stored: a retry runs again`, async () => {
-        plan = { [step]: () => Promise.reject(new ParleyError(code, 'no answer')) };
+        steps.plan = { [step]: () => Promise.reject(new ParleyError(code, 'no answer')) };
         const post = slot();
         assert.equal((await post()).status, status);
-        plan = {};
+        steps.plan = {};
         assert.equal((await post()).status, 201);
       });
     }
   }
 
   test('by a time limit in before is 504', async () => {
-    plan = {
+    steps.plan = {
       before: () => Promise.reject(AbortSignal.abort(new DOMException('', 'TimeoutError')).reason),
     };
     const answer = await slot()();
@@ -420,17 +286,17 @@ describe('a refusal', () => {
   });
 
   test('that is a fault of ours is 500, not stored, and says nothing of it', async () => {
-    plan = { run: () => Promise.reject(new Error('password=hunter2')) };
+    steps.plan = { run: () => Promise.reject(new Error('password=hunter2')) };
     const post = slot();
     const failed = await post();
     assert.equal(failed.status, 500);
     assert.ok(!JSON.stringify(failed.body).includes('hunter2'));
-    plan = {};
+    steps.plan = {};
     assert.equal((await post()).status, 201);
   });
 
   test('of a body that was not read (413, 415) is not stored: the right one runs', async () => {
-    plan = {};
+    steps.plan = {};
     const name = `key-${slots++}`;
     const post = slot(name);
     assert.equal((await post({ m: 'x'.repeat(66_000) })).status, 413);
@@ -442,7 +308,7 @@ describe('a refusal', () => {
   });
 
   test('without a key (401) or a scope (403) is not stored: the right key runs', async () => {
-    plan = {};
+    steps.plan = {};
     const post = slot();
     assert.equal((await post({}, '/v1/test/1', 'nonsense')).status, 401);
     assert.equal((await post()).status, 201);
@@ -457,19 +323,21 @@ describe('a refusal', () => {
   });
 
   test('of the rules that is 403 is stored', async () => {
-    plan = { run: () => Promise.reject(new ParleyError('no_wallet', 'no wallet on this chain')) };
+    steps.plan = {
+      run: () => Promise.reject(new ParleyError('no_wallet', 'no wallet on this chain')),
+    };
     const post = slot();
     assert.equal((await post()).status, 403);
-    plan = {};
+    steps.plan = {};
     const again = await post();
     assert.deepEqual([again.status, again.headers['idempotency-replayed']], [403, 'true']);
   });
 
   test('over the budget (429) is not stored: it runs when the budget is back', async () => {
-    plan = {};
+    steps.plan = {};
     const settings = { rateLimit: 4 };
     const own = await startEdge({ settings }, (app, deps) =>
-      addTestCommand(app, deps, '/v1/test/:id', {}),
+      addTestCommand(app, deps, steps, '/v1/test/:id'),
     );
     try {
       const mine = (await own.mint(evmWallet())).body.key;
@@ -521,7 +389,7 @@ describe('of a command that carries a secret', () => {
   };
 
   test('the reply is encrypted at rest and replayed in clear', async () => {
-    plan = {};
+    steps.plan = {};
     const post = slot('sealed');
     const first = await post({}, '/v1/sealed/1');
     assert.deepEqual((await post({}, '/v1/sealed/1')).body, first.body);
@@ -532,11 +400,11 @@ describe('of a command that carries a secret', () => {
   test('a refusal is encrypted too: it may quote what was sent', async () => {
     for (const step of ['before', 'run'] as const) {
       const refusal = new ParleyError('terms_moved', 'you sent hunter2');
-      plan = { [step]: () => Promise.reject(refusal) };
+      steps.plan = { [step]: () => Promise.reject(refusal) };
       const name = `sealed-refusal-${step}`;
       const post = slot(name);
       assert.equal((await post({}, '/v1/sealed/1')).status, 409);
-      plan = {};
+      steps.plan = {};
       assert.equal((await post({}, '/v1/sealed/1')).body.error, 'you sent hunter2');
       assert.ok(!(await storedText(name)).reply.includes('hunter2'));
     }
@@ -544,7 +412,7 @@ describe('of a command that carries a secret', () => {
 });
 
 test('a reply is kept 24 hours, and swept after them', async () => {
-  plan = {};
+  steps.plan = {};
   const post = slot();
   const first = await post();
   edge.deps.advance(24 * 3_600_000 - 5_000);

@@ -1,9 +1,9 @@
 // Runs a command at most once under its Idempotency-Key.
 //
 // Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
-// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 500, 503, 504 and the scope's 403, and
-// bodies refused before they were read (413, 415), which any retry meets again. Why:
-// docs/decisions/0004-what-an-idempotency-key-does-not-keep.md.
+// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 500, 503, 504
+// and the scope's 403, and bodies refused before they were read (413, 415), which any retry meets
+// again. Why: docs/decisions/0004-what-an-idempotency-key-does-not-keep.md.
 
 import type { FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/errors.ts';

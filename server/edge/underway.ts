@@ -1,6 +1,6 @@
-// Which commands run now under an Idempotency-Key: in this process a set, and for other processes an
-// advisory lock of a session that lasts as long as the process. So a crash leaves nothing behind.
-// Only who is answered 409 hangs on it: that an effect happens once does not (once.ts).
+// Which commands run now under an Idempotency-Key: in this process a set, and for other processes
+// an advisory lock of a session that lasts as long as the process, so that a crash leaves nothing
+// behind. Only who is answered 409 hangs on it: that an effect happens once does not (once.ts).
 
 import type { Database, Session } from '../db/database.ts';
 import { leaveSession, tryLockSession } from '../db/idempotency.ts';

@@ -1,0 +1,62 @@
+// A node of a chain behind a secret in its URL, which a test lets refuse with all that it was
+// asked, or break.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Manner = 'serve' | 'echo' | 'fail';
+
+export type GuardedNode = { readonly url: string; manner: Manner; close(): void };
+
+/** `secret` names each secret that the URL holds, and makes it where none is given. */
+export async function guardedNode(
+  rpcUrl: string,
+  guard: 'login' | 'path',
+  secret: (what: string, value?: string) => string,
+): Promise<GuardedNode> {
+  const path = guard === 'path' ? `/v3/${secret('path of a node')}` : '';
+  const own = guard === 'path' ? '' : `${secret('user of a node')}:${secret('password of a node')}`;
+  if (own !== '') secret('login of a node', Buffer.from(own).toString('base64'));
+  const to = new URL(rpcUrl);
+  const login = Buffer.from(`${to.username}:${to.password}`).toString('base64');
+  to.username = '';
+  to.password = '';
+  const node = { url: '', manner: 'serve' as Manner, close: () => {} };
+  const answer = async (request: IncomingMessage, reply: ServerResponse) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const headers = { 'content-type': 'application/json' };
+    if (node.manner === 'fail') {
+      reply.writeHead(500, headers).end(`failed ${request.url} ${request.headers.authorization}`);
+      return;
+    }
+    const sends = /"(eth_sendRawTransaction|sendrawtransaction|testmempoolaccept)"/.test(body);
+    if (node.manner === 'echo' && sends) {
+      const { id } = JSON.parse(body) as { id?: number };
+      // The end of it: of long words only the beginning is kept.
+      const error = { code: -26, message: `refused: ${body.slice(-400)}` };
+      reply.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      return;
+    }
+    const authorization = `Basic ${login}`;
+    const served = await fetch(to, {
+      method: 'POST',
+      headers: { ...headers, authorization },
+      body,
+    });
+    reply.writeHead(served.status, headers).end(Buffer.from(await served.arrayBuffer()));
+  };
+  const server = createServer((request, reply) => {
+    answer(request, reply).catch(() => reply.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  node.url = `http://${own === '' ? '' : `${own}@`}127.0.0.1:${port}${path}`;
+  node.close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return node;
+}
