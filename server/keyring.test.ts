@@ -1,7 +1,7 @@
 // The server's own secrets.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { on } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,32 +113,33 @@ test('a file of several keys is read like the setting', async (t) => {
 });
 
 test('of many servers that start at once in one home, all hold the same key', async (t) => {
-  const home = join(await folder(t), 'new');
-  const starting = new Int32Array(new SharedArrayBuffer(4));
-  const workers = Array.from({ length: 8 }, () => startServer(home, starting));
-  await Promise.all(workers.map(({ ready }) => ready));
-  Atomics.store(starting, 0, 1);
-  Atomics.notify(starting, 0);
-  const secrets = await Promise.all(workers.map(({ secret }) => secret));
-  assert.equal(new Set(secrets).size, 1);
-  assert.deepEqual(await readdir(home), ['server.key']);
-});
-
-/** A thread that waits for the start and then tells the secret it holds. */
-function startServer(home: string, starting: Int32Array<SharedArrayBuffer>) {
+  const parent = await folder(t);
+  const rounds = 40;
+  // Counts the rounds that were let go; the threads wait for it to pass theirs.
+  const gone = new Int32Array(new SharedArrayBuffer(4));
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
-    import(workerData.keyring).then(({ keyringOf }) => {
-      parentPort.postMessage('ready');
-      Atomics.wait(workerData.starting, 0, 0);
-      const { cursorSecrets } = keyringOf({ home: workerData.home, encryptionKey: null });
-      parentPort.postMessage(Buffer.from(cursorSecrets[0]).toString('hex'));
+    const { gone, keyring, parent, rounds } = workerData;
+    import(keyring).then(({ keyringOf }) => {
+      for (let round = 0; round < rounds; round += 1) {
+        parentPort.postMessage('ready');
+        while (Atomics.load(gone, 0) <= round);
+        const { cursorSecrets } = keyringOf({ home: parent + '/' + round, encryptionKey: null });
+        parentPort.postMessage(Buffer.from(cursorSecrets[0]).toString('hex'));
+      }
     });`;
   const keyring = new URL('./keyring.ts', import.meta.url).href;
-  const worker = new Worker(code, { eval: true, workerData: { home, starting, keyring } });
-  const ready = once(worker, 'message');
-  const failed = once(worker, 'error').then(([error]) => Promise.reject(error));
-  const told = ready.then(() => once(worker, 'message'));
-  const secret = Promise.race([told, failed]).then(([text]) => text as string);
-  return { ready, secret };
-}
+  const workerData = { gone, keyring, parent, rounds };
+  const told = Array.from({ length: 3 }, () =>
+    on(new Worker(code, { eval: true, workerData }), 'message', { close: ['exit'] }),
+  );
+  const next = () => Promise.all(told.map(async (each) => (await each.next()).value?.[0]));
+  for (let round = 0; round < rounds; round += 1) {
+    assert.deepEqual(await next(), ['ready', 'ready', 'ready']);
+    Atomics.store(gone, 0, round + 1);
+    const secrets = await next();
+    assert.match(secrets[0], /^[0-9a-f]{64}$/);
+    assert.equal(new Set(secrets).size, 1);
+    assert.deepEqual(await readdir(join(parent, String(round))), ['server.key']);
+  }
+});
