@@ -1,0 +1,25 @@
+// What is loaded with the budgets: a file of its own, since a module that any test of a process has
+// loaded stays loaded.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { startEdge, type TestEdge } from './testing/edge.ts';
+
+let edge: TestEdge;
+before(async () => {
+  edge = await startEdge();
+});
+after(() => edge.close());
+
+test('without VALKEY_URL its client is not loaded: it would cost reads their speed', () => {
+  const loaded = Object.keys(createRequire(import.meta.url).cache);
+  assert.ok(
+    loaded.some((file) => file.includes('/fastify/')),
+    'modules are seen at all',
+  );
+  assert.deepEqual(
+    loaded.filter((file) => file.includes('iovalkey')),
+    [],
+  );
+});
