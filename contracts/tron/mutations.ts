@@ -12,6 +12,9 @@ const broken = (find: string, put: string): Mutation => ({
   put,
 });
 
+/** A warning is an error, so what is computed must be used. */
+const ID_USED = 'if (id == 0) revert ZeroAmount();';
+
 export const MUTATIONS: Record<string, Mutation> = {
   'anyone may fund': broken('if (msg.sender != refundTo)', 'if (false)'),
   'zero hashlock': broken('if (terms.hashlock == 0)', 'if (false)'),
@@ -28,11 +31,11 @@ export const MUTATIONS: Record<string, Mutation> = {
   'value at least': broken('if (msg.value != expected)', 'if (msg.value < expected)'),
   'value at most': broken('if (msg.value != expected)', 'if (msg.value > expected)'),
   'token without code': broken('&& token.code.length == 0)', '&& false)'),
-  'no funding event': broken('emit EscrowFunded(id, terms.hashlock, terms);', ''),
+  'no funding event': broken('emit EscrowFunded(id, terms.hashlock, terms);', ID_USED),
   'nothing collected': broken('if (token != address(0)) _collect', 'if (false) _collect'),
   'funded twice': broken('if (record != UNKNOWN)', 'if (false)'),
   'funded again after the end': broken('if (record != UNKNOWN)', 'if (record & 0xff == FUNDED)'),
-  'funding not recorded': broken('_records[id] = block.number << 8 | FUNDED;', ''),
+  'funding not recorded': broken('_records[id] = block.number << 8 | FUNDED;', '_records[0] = 1;'),
   'funding without its block': broken('block.number << 8 | FUNDED', 'FUNDED'),
   'gain unchecked': broken('if (held < before || held - before != amount)', 'if (false)'),
   'gain may be less': broken('held - before != amount', 'held - before > amount'),
@@ -45,7 +48,7 @@ export const MUTATIONS: Record<string, Mutation> = {
   ),
   'funding within a payment': broken(
     'if (_tokenFundings != fundings) revert FundedWithin(token);\n    }',
-    '}',
+    'if (_tokenFundings < fundings) revert FundedWithin(token);\n    }',
   ),
   'fundings are not counted': broken('_tokenFundings = fundings + 1;', ''),
   'claim ever': broken('if (block.timestamp >= terms.timelock)', 'if (false)'),
@@ -60,14 +63,17 @@ export const MUTATIONS: Record<string, Mutation> = {
   'settled again': broken('if (record & 0xff != FUNDED)', 'if (record == UNKNOWN)'),
   'settling not recorded': broken(
     '_records[id] = block.number << 72 | (record ^ FUNDED) | status;',
-    'status;',
+    '_records[0] = status;',
   ),
-  'settling clears the record': broken('block.number << 72 | (record ^ FUNDED) | status', '0'),
+  'settling clears the record': broken(
+    'block.number << 72 | (record ^ FUNDED) | status',
+    'status - status',
+  ),
   'settling without its block': broken('block.number << 72 | (record', '(record'),
   'settling forgets the funding': broken('(record ^ FUNDED) | status', 'status'),
   'claim recorded as a refund': broken('_close(terms, CLAIMED)', '_close(terms, REFUNDED)'),
   'claim pays the sender': broken('_pay(terms, terms.payout', '_pay(terms, msg.sender'),
-  'no claim event': broken('emit EscrowClaimed(id, secret);', ''),
+  'no claim event': broken('emit EscrowClaimed(id, secret);', ID_USED),
   'claim event of the hash': broken('EscrowClaimed(id, secret);\n', 'EscrowClaimed(id, hash);\n'),
   'claim may move less': broken(
     '_pay(terms, terms.payout, terms.amount, terms.amount)',
@@ -86,7 +92,7 @@ export const MUTATIONS: Record<string, Mutation> = {
   'refund a second early': broken('block.timestamp < terms', 'block.timestamp + 1 < terms'),
   'refund a second late': broken('block.timestamp < terms', 'block.timestamp <= terms'),
   'refund pays the sender': broken('_pay(terms, terms.refund', '_pay(terms, msg.sender'),
-  'no refund event': broken('emit EscrowRefunded(id);', ''),
+  'no refund event': broken('emit EscrowRefunded(id);', ID_USED),
   'rejected payment unnoticed': broken('if (!ok) revert Payment', 'if (false) revert Payment'),
   'payment with 2300 energy': broken('call(gas(), to, sent', 'call(2300, to, sent'),
   'payment copies the answer': broken(
@@ -95,9 +101,12 @@ export const MUTATIONS: Record<string, Mutation> = {
   ),
   'loss wraps around': broken('left > before || ', ''),
   'loss above the amount': broken(' || before - left > terms.amount', ''),
-  'loss below the least': broken('before - left < least || ', ''),
+  'loss below the least': broken('before - left < least || ', 'least == 0 || '),
   'id without the timelock': broken('id := keccak256(m, 0xe0)', 'id := keccak256(m, 0xc0)'),
-  'id without the place': broken('bytes32 prefix = domain;', 'bytes32 prefix = 0;'),
+  'id without the place': broken(
+    'bytes32 prefix = domain;',
+    'bytes32 prefix = domain & bytes32(0);',
+  ),
   'place without the contract': broken(
     'abi.encode(block.chainid, address(this))',
     'abi.encode(block.chainid)',
@@ -108,7 +117,7 @@ export const MUTATIONS: Record<string, Mutation> = {
   ),
   'escrowOf of another formula': broken(
     'return keccak256(abi.encode(domain, terms));',
-    'terms; return domain;',
+    'return domain ^ terms.hashlock;',
   ),
   'payable claim': broken('bytes32 secret) external {', 'bytes32 secret) external payable {'),
   'payable refund': broken(

@@ -10,6 +10,27 @@ import {ReturnsFalse} from "evm/dev/ReturnsFalse.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 import "evm/test/zoo/Tokens.sol";
 
+/// @notice Everybody holds the same, and paying makes it more.
+contract Paradox {
+    uint256 private _held;
+
+    function set(uint256 held_) external {
+        _held = held_;
+    }
+
+    function balanceOf(address) external view returns (uint256) {
+        return _held;
+    }
+
+    function transferFrom(address, address, uint256 value) external {
+        _held += value;
+    }
+
+    function transfer(address, uint256) external {
+        _held += 1;
+    }
+}
+
 /// @notice One expectation for each strange token. Beside each escrow there is always another one
 ///         of the same token, whose money must stay.
 contract ZooTest is Base {
@@ -184,6 +205,18 @@ contract ZooTest is Base {
             )
         );
         fund(terms);
+    }
+
+    /// Without its own check, 5 - 6 would wrap around to an amount that is owed.
+    function test_getting_richer_by_a_payment_is_refused_for_every_amount() public {
+        Paradox token = new Paradox();
+        Terms memory terms = termsOf(address(token));
+        terms.amount = type(uint256).max;
+        fund(terms);
+        token.set(5);
+        vm.warp(TIMELOCK);
+        expectWrongOut(address(token), 5, 6, 1);
+        refundPart(terms, 1);
     }
 
     /// Documented: with a token that shrinks what lies here, who comes first is paid.

@@ -164,9 +164,14 @@ export class TvmState implements StateManagerInterface {
 
   clearCaches(): void {}
 
-  shallowCopy(): StateManagerInterface {
+  /** Everything but the checkpoints. */
+  copy(): TvmState {
     const copy = new TvmState();
-    for (const [key, value] of this.entries) copy.put(key, value);
+    copy.load(Object.fromEntries(this.entries));
     return copy;
+  }
+
+  shallowCopy(): StateManagerInterface {
+    return this.copy();
   }
 }
