@@ -45,6 +45,7 @@ export type Simulator = {
   readonly chain: TronChain;
   /** A block for every transaction at once (the default), or none unless `mine` is called. */
   setAutomatic(automatic: boolean): void;
+  isAutomatic(): boolean;
   /** Signed by the faucet, broadcast and mined; throws where it does not succeed. */
   sendAsFaucet(kind: ContractKind, contract: Message): Promise<Transaction>;
   stop(): Promise<void>;
@@ -89,6 +90,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       automatic = value;
       if (value) mineSoon();
     },
+    isAutomatic: () => automatic,
     sendAsFaucet: (kind, contract) => sendAsFaucet(inner, nowMs, kind, contract),
     stop: async () => {
       await server.close();
