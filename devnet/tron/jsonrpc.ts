@@ -3,6 +3,7 @@
 // tronprotocol/documentation-en, docs/api/json-rpc.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { slotKey } from '../../contracts/tron/tvm/state.ts';
 import { balanceOf } from './accounts.ts';
 import type { Block, Place, TronChain } from './chain.ts';
 import { readStored } from './chain.ts';
@@ -321,8 +322,8 @@ const methods: Readonly<Record<string, Method>> = {
   ),
   eth_getCode: ofState(({ state }, [who]) => `0x${state.get(`code/${addressOf(who)}`) ?? ''}`, 1),
   eth_getStorageAt: ofState(({ state }, [who, slot]) => {
-    const key = BigInt(String(slot)).toString(16).padStart(64, '0');
-    return `0x${(state.get(`storage/${addressOf(who)}/${key}`) ?? '').padStart(64, '0')}`;
+    const word = hexToBytes(BigInt(String(slot)).toString(16).padStart(64, '0'));
+    return `0x${(state.get(slotKey(addressOf(who), word)) ?? '').padStart(64, '0')}`;
   }, 2),
   eth_call: async (chain, params) => {
     if (typeof params[1] === 'string') onlyLatest(params[1]);

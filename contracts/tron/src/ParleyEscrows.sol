@@ -20,11 +20,12 @@ contract ParleyEscrows {
     uint256 private constant MIN_AHEAD = 30 minutes;
     uint256 private constant MAX_AHEAD = 30 days;
 
-    // The lowest byte of a record; above it 64 bits each: block of the funding, of the settling.
-    uint256 private constant UNKNOWN = 0;
+    // A record, from its lowest bit: 8 for the status, 40 for the block of the funding, 40 for the
+    // block of the settling, and the upper 168 of the id itself.
     uint256 private constant FUNDED = 1;
     uint256 private constant CLAIMED = 2;
     uint256 private constant REFUNDED = 3;
+    uint256 private constant FACTS = (1 << 88) - 1;
 
     /// @notice keccak256(abi.encode(chain id, this contract)), as of its deployment: ids must stay
     ///         what they are, whatever CHAINID answers after some upgrade of the chain.
@@ -148,8 +149,8 @@ contract ParleyEscrows {
         view
         returns (uint256 status, uint256 fundedBlock, uint256 settledBlock)
     {
-        uint256 record = _records[id];
-        return (record & 0xff, uint64(record >> 8), record >> 72);
+        uint256 facts = _factsOf(id);
+        return (facts & 0xff, uint40(facts >> 8), facts >> 48);
     }
 
     function _requireTimelock(uint256 timelock) private view {
@@ -176,19 +177,30 @@ contract ParleyEscrows {
         }
     }
 
+    /// @dev java-tron keeps storage under the lower half of a slot's number alone (Storage.java:
+    ///      compose), so whoever can hash 2^64 times finds two ids that share a word. A record
+    ///      names its id, or else funding the smaller escrow would open the larger one.
+    function _factsOf(bytes32 id) private view returns (uint256 facts) {
+        facts = _records[id] ^ (uint256(id) & ~FACTS);
+        if (facts > FACTS) facts = 0; // nothing there, or another's
+    }
+
+    function _write(bytes32 id, uint256 facts) private {
+        _records[id] = (uint256(id) & ~FACTS) | facts;
+    }
+
     function _open(Terms calldata terms) private returns (bytes32 id) {
         id = _idOf(terms);
-        uint256 record = _records[id];
-        if (record != UNKNOWN) revert FundedBefore(id, record & 0xff);
-        _records[id] = block.number << 8 | FUNDED;
+        if (_records[id] != 0) revert FundedBefore(id, _factsOf(id) & 0xff);
+        _write(id, block.number << 8 | FUNDED);
     }
 
     /// @dev A record is never cleared, so terms are never good for a second funding.
     function _close(Terms calldata terms, uint256 status) private returns (bytes32 id) {
         id = _idOf(terms);
-        uint256 record = _records[id];
-        if (record & 0xff != FUNDED) revert NotFunded(id, record & 0xff);
-        _records[id] = block.number << 72 | (record ^ FUNDED) | status;
+        uint256 facts = _factsOf(id);
+        if (facts & 0xff != FUNDED) revert NotFunded(id, facts & 0xff);
+        _write(id, block.number << 48 | (facts ^ FUNDED) | status);
     }
 
     /// @param least The least that may leave, so that a token which moves nothing settles nothing.

@@ -6,10 +6,12 @@ import {Terms} from "evm/src/Terms.sol";
 import {DevDollar} from "evm/dev/DevDollar.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 
-/// @notice Two more cheatcodes than the EVM escrows need.
+/// @notice Cheatcodes that the EVM escrows do not need.
 interface MoreVm is Vm {
     function roll(uint256 number) external;
     function chainId(uint256 id) external;
+    function load(address where, bytes32 slot) external view returns (bytes32);
+    function store(address where, bytes32 slot, bytes32 value) external;
 }
 
 /// @notice A funder, a recipient, a stranger, a secret, and one escrow's life in short verbs.

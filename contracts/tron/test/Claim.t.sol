@@ -79,6 +79,32 @@ contract ClaimTest is Base {
         vm.assertEq(here(address(0)), AMOUNT, "untouched");
     }
 
+    /// Two ids may share a word of storage on TRON (see README.md), at the cost of 2^64 hashes.
+    function test_the_record_of_another_id_opens_nothing() public {
+        Terms memory small = native();
+        small.amount = 1;
+        Terms memory large = altered(native(), 1);
+        vm.deal(STRANGER, AMOUNT);
+        fund(altered(native(), 2));
+        fund(small);
+        bytes32 from = keccak256(abi.encode(idOf(small), uint256(2)));
+        bytes32 to = keccak256(abi.encode(idOf(large), uint256(2)));
+        bytes32 record = vm.load(address(escrows), from);
+        vm.assertFalse(record == 0, "the records are where this test looks");
+        vm.store(address(escrows), to, record);
+        vm.assertEq(statusOf(large), 0, "not funded");
+        expectNotFunded(large, 0);
+        claim(large);
+        expectError(
+            abi.encodeWithSelector(ParleyEscrows.FundedBefore.selector, idOf(large), uint256(0))
+        );
+        fund(large);
+        vm.warp(TIMELOCK);
+        expectNotFunded(large, 0);
+        refund(large);
+        vm.assertEq(here(address(0)), AMOUNT + 1, "untouched");
+    }
+
     function test_once() public {
         Terms[2] memory kinds = both();
         for (uint256 i = 0; i < 2; i++) {

@@ -20,7 +20,7 @@ import {
   RESET_SSTORE,
   SET_SSTORE,
 } from './prices.ts';
-import type { TvmState } from './state.ts';
+import { slotKey, type TvmState } from './state.ts';
 
 /** First byte of every TRON address; as CREATE2's prefix it stands where Ethereum has 0xff. */
 const PREFIX = new Uint8Array([0x41]);
@@ -74,8 +74,10 @@ function wordOf(value: bigint): Uint8Array {
 const sstoreEnergy: EnergyFunction = async (runState, energy) => {
   const [slot, next] = runState.stack.peek(2) as [bigint, bigint];
   if (runState.interpreter.isStatic()) return energy;
-  const before = await runState.interpreter.storageLoad(wordOf(slot));
-  const set = before.every((byte) => byte === 0) && next !== 0n;
+  const state = runState.stateManager as TvmState;
+  const key = slotKey(bytesToUnprefixedHex(runState.interpreter.getAddress().bytes), wordOf(slot));
+  const missing = state.get(key) === undefined && !state.written.has(key);
+  const set = missing && next !== 0n;
   return energy + (set ? SET_SSTORE : RESET_SSTORE);
 };
 
@@ -155,6 +157,7 @@ export async function createTvm(
 
 async function run(evm: EVM, state: TvmState, call: TvmCall): Promise<TvmResult> {
   let creations = 0n;
+  state.written.clear();
   // a protected method of the engine, and the one place where TRON's addresses differ
   Reflect.set(evm, '_generateAddress', async (message: Message) => {
     const made = () => {

@@ -3,7 +3,9 @@
 //
 //   account/<address>         balance in sun, decimal; the key exists when the account does
 //   code/<address>            hex
-//   storage/<address>/<slot>  hex without leading zeros; zero is no entry, as in java-tron's store
+//   storage/<address>/<slot>  hex without leading zeros; zero is no entry, as in java-tron's store,
+//                             and of a slot's number only the lower 16 bytes count (Storage.java:
+//                             compose; contracts of version 0)
 
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common';
 import { Account, type Address, bytesToUnprefixedHex, hexToBytes } from '@ethereumjs/util';
@@ -18,8 +20,8 @@ function hexOf(address: Address): string {
   return bytesToUnprefixedHex(address.bytes);
 }
 
-function slotKey(address: Address, slot: Uint8Array): string {
-  return `storage/${hexOf(address)}/${bytesToUnprefixedHex(slot)}`;
+export function slotKey(addressHex: string, slot: Uint8Array): string {
+  return `storage/${addressHex}/${bytesToUnprefixedHex(slot.slice(16))}`;
 }
 
 function bytesOf(hex: string): Uint8Array {
@@ -33,6 +35,8 @@ export class TvmState implements StateManagerInterface {
   };
   /** An address under creation counts as unused, although it may hold a balance already. */
   underCreation = '';
+  /** Keys of storage written by the running transaction; a zero there is not a missing row. */
+  readonly written = new Set<string>();
   private readonly entries = new Map<string, string>();
   private readonly undo: [key: string, before: string | undefined][] = [];
   private readonly marks: number[] = [];
@@ -124,13 +128,15 @@ export class TvmState implements StateManagerInterface {
   }
 
   async getStorage(address: Address, slot: Uint8Array): Promise<Uint8Array> {
-    const hex = this.entries.get(slotKey(address, slot));
+    const hex = this.entries.get(slotKey(hexOf(address), slot));
     return hex === undefined ? EMPTY : bytesOf(hex);
   }
 
   async putStorage(address: Address, slot: Uint8Array, value: Uint8Array): Promise<void> {
     const hex = bytesToUnprefixedHex(value).replace(/^0+/, '');
-    this.set(slotKey(address, slot), hex === '' ? undefined : hex);
+    const key = slotKey(hexOf(address), slot);
+    this.written.add(key);
+    this.set(key, hex === '' ? undefined : hex);
   }
 
   /** Only ever called for an address that never had code, so it has no storage either. */
