@@ -1,5 +1,5 @@
-// Compiles the escrow contract of TRON with the compiler and settings of contracts/evm. The TVM has
-// every operation of `shanghai` (PUSH0: chain parameter getAllowTvmShangHai), the newest one in use.
+// Compiles the escrow contract of TRON with the compiler and settings of contracts/evm. The TVM
+// has every operation of `shanghai` (PUSH0: chain parameter getAllowTvmShangHai).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Compiled, compile, type Sources } from '../evm/compile.ts';

@@ -1,5 +1,5 @@
-// The whole check of the contract: committed artifacts are current, forge tests pass on them, energy
-// is within the limits and as recorded. Ends with a line `forge: N passed, M failed`.
+// The whole check of the contract: committed artifacts are current, forge tests pass on them,
+// energy is within the limits and as recorded. Ends with a line `forge: N passed, M failed`.
 //
 //   node contracts/tron/test.ts [--profile ci]
 

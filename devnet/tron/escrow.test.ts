@@ -205,8 +205,33 @@ test('an estimate by a constant call is what the call then takes', async () => {
     [],
     owner,
   );
+  const estimate = await tronWeb.transactionBuilder.estimateEnergy(
+    chain.info.escrows,
+    '',
+    options,
+    [],
+    owner,
+  );
   const funded = await send(chain.info.escrows, verb('fund', [terms]), 1_000_000);
   assert.equal(energy_used, used(funded));
+  assert.ok(estimate.energy_required >= used(funded));
+});
+
+test('after something happened ticks make blocks until it is solid, and no more', async () => {
+  const { simulator } = chain;
+  const numbers = () => ({
+    head: simulator.chain.tip('head').header.number,
+    solid: simulator.chain.tip('solid').header.number,
+  });
+  const address = tronWeb.defaultAddress.base58 as string;
+  await chain.give({ address, token: null, amount: 1n });
+  const { head } = numbers();
+  await chain.setAutomatic(false);
+  await chain.tick();
+  assert.equal(numbers().head, head);
+  await chain.setAutomatic(true);
+  for (let n = 0; n < 9; n++) await chain.tick();
+  assert.deepEqual(numbers(), { head: head + 3, solid: head });
 });
 
 test('the faucet refuses what it cannot give', async () => {

@@ -1,5 +1,5 @@
-// One transaction applied to a state: who signed, what bandwidth and energy burn, what a transfer or
-// the TVM does, and the receipt. Order and words as in java-tron's Manager.processTransaction,
+// One transaction applied to a state: who signed, what bandwidth and energy burn, what a transfer
+// or the TVM does, and the receipt. Order and words as in java-tron's Manager.processTransaction,
 // TransferActuator and VMActuator. Stakes are not simulated: all energy is paid for in TRX.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -234,8 +234,8 @@ function noteContract(state: TvmState, tx: Transaction, call: Call, nowMs: numbe
 }
 
 /**
- * Throws Refusal, with the state half changed, where java-tron would not take the transaction into a
- * block; a contract that fails is a receipt like any other. The caller holds a checkpoint.
+ * Throws Refusal, with the state half changed, where java-tron would not take the transaction into
+ * a block; a contract that fails is a receipt like any other. The caller holds a checkpoint.
  */
 export async function apply(ledger: Ledger, tx: Transaction, block: BlockTime): Promise<Applied> {
   try {

@@ -1,4 +1,4 @@
-// The HTTP face of the simulator: /wallet/*, /walletsolidity/* and /jsonrpc on one port of loopback.
+// The HTTP face of the simulator: /wallet/*, /walletsolidity/* and /jsonrpc on a port of loopback.
 // Parameters come as JSON or in the query; int64 leave as plain numbers, as java-tron writes them.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -51,6 +51,8 @@ function findStored({ chain, view, body }: Asked): StoredTransaction | undefined
   if (place === undefined || place.block.header.number > chain.tip(view).header.number) return;
   return place.block.transactions[place.index];
 }
+
+const named = ({ header, id }: Block): string => `Num:${header.number},ID:${id}`;
 
 function numbered({ chain, view }: Asked, number: unknown): Block | undefined {
   const at = Number(number ?? 0);
@@ -129,9 +131,9 @@ const fullNode: Readonly<Record<string, Answer>> = {
   getchainparameters: () => ({
     chainParameter: Object.entries(parameters).map(([key, value]) => ({ key, value })),
   }),
-  getnodeinfo: (asked) => ({
-    block: `Num:${asked.chain.tip('head').header.number},ID:${asked.chain.tip('head').id}`,
-    solidityBlock: `Num:${asked.chain.tip('solid').header.number},ID:${asked.chain.tip('solid').id}`,
+  getnodeinfo: ({ chain }) => ({
+    block: named(chain.tip('head')),
+    solidityBlock: named(chain.tip('solid')),
     configNodeInfo: { codeVersion: 'parley-tron-simulator' },
   }),
   listnodes: () => ({}),

@@ -1,6 +1,6 @@
 // The protobuf messages of a TRON node that the simulator speaks, field numbers as in
-// tronprotocol/protocol: core/Tron.proto, core/contract/{balance,smart}_contract.proto. The order of
-// the lines is the order in which java-tron prints them as JSON.
+// tronprotocol/protocol: core/Tron.proto, core/contract/{balance,smart}_contract.proto. The order
+// of the lines is the order in which java-tron prints them as JSON.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';

@@ -258,3 +258,45 @@ test('what expires while it waits is in no block', async (t) => {
   assert.equal((await simulator.chain.mine()).transactions.length, 0);
   assert.equal(simulator.chain.find(tx.txid), undefined);
 });
+
+test('parameters come in the query too, and addresses in base58 where `visible` asks', async (t) => {
+  const simulator = await (await lab(t)).start();
+  type Shown = {
+    blockID: string;
+    block_header: { raw_data: { witness_address: string } };
+    balance: number;
+  };
+  const get = async (path: string) =>
+    (await (await fetch(`${simulator.url}${path}`)).json()) as Shown;
+  const hex = await get('/wallet/getblockbynum?num=1');
+  const text = await get('/wallet/getblockbynum?num=1&visible=true');
+  assert.equal(hex.blockID, simulator.chain.block(1)?.id);
+  assert.match(hex.block_header.raw_data.witness_address, /^41[0-9a-f]{40}$/);
+  assert.match(text.block_header.raw_data.witness_address, /^T[1-9A-HJ-NP-Za-km-z]{33}$/);
+  assert.deepEqual(await get('/wallet/getblockbynum?num=99'), {});
+  assert.equal((await fetch(`${simulator.url}/wallet/freezebalancev2`)).status, 404);
+  const account = await get(`/wallet/getaccount?address=${faucetAddress}`);
+  assert.equal(account.balance, Number(supply));
+});
+
+test('JSON-RPC refuses with the codes of java-tron', async (t) => {
+  const simulator = await (await lab(t)).start();
+  type Reply = { error: { code: number; message: string } };
+  const cases: readonly (readonly [string, unknown[], number])[] = [
+    ['eth_sendRawTransaction', [], -32601],
+    ['eth_getTransactionReceipt', ['0x12'], -32602],
+    ['eth_getBlockByNumber', ['pending', false], -32602],
+    ['eth_getBalance', [`0x${'ab'.repeat(20)}`, 'finalized'], -32602],
+    ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x0' }], -32602],
+    ['eth_getLogs', [{ fromBlock: '0x0', toBlock: '0x1389' }], -32602],
+    ['eth_call', [{ to: `0x${'ab'.repeat(20)}`, data: '0x' }, 'latest'], -32600],
+  ];
+  const batch = cases.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }));
+  const replies: Reply[] = await post(simulator, '/jsonrpc', batch);
+  assert.deepEqual(
+    replies.map(({ error }) => error.code),
+    cases.map(([, , code]) => code),
+  );
+  const torn = await fetch(`${simulator.url}/jsonrpc`, { method: 'POST', body: '{' });
+  assert.equal(((await torn.json()) as Reply).error.code, -32700);
+});

@@ -1,5 +1,5 @@
-// The TRON simulator as a chain of the dev network: contracts and tokens on it, a faucet, a rhythm of
-// blocks and a clock that moves.
+// The TRON simulator as a chain of the dev network: contracts and tokens on it, a faucet, a rhythm
+// of blocks and a clock that moves.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import devDollar from '../../contracts/evm/artifacts/DevDollar.json' with { type: 'json' };
