@@ -30,7 +30,8 @@ export class CompileError extends Error {
   }
 }
 
-type Sources = Record<string, { content: string }>;
+/** Solidity by the path that imports are resolved against. */
+export type Sources = Record<string, { content: string }>;
 
 function sources(folder: 'src' | 'dev'): Sources {
   const found: Sources = {};
@@ -41,7 +42,7 @@ function sources(folder: 'src' | 'dev'): Sources {
   return found;
 }
 
-function compile(unit: Sources, into: Map<string, Compiled>): void {
+export function compile(unit: Sources, into: Map<string, Compiled>): void {
   const solc = require('solc') as { version(): string; compile(input: string): string };
   if (!solc.version().startsWith(`${SOLC_VERSION}+`)) {
     throw new CompileError([`solc is ${solc.version()}, pinned is ${SOLC_VERSION}`]);

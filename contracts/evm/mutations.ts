@@ -3,17 +3,8 @@
 //
 //   node contracts/evm/mutations.ts [part of a name]     about 5 s for each mutation
 
-import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { foundryBinary } from './anvil.ts';
 import { isEntry } from './entry.ts';
-
-const here = import.meta.dirname;
-const RUN_MS = 10 * 60_000;
-
-type Mutation = { file: string; find: string; put: string };
+import { type Mutation, tryMutations } from './mutate.ts';
 
 const factory = (find: string, put: string): Mutation => ({
   file: 'src/ParleyFactory.sol',
@@ -159,78 +150,12 @@ export const MUTATIONS: Record<string, Mutation> = {
   },
 };
 
-function run(command: string, args: string[], cwd: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}` };
-    const signal = AbortSignal.timeout(RUN_MS);
-    const child = spawn(command, args, { cwd, env, stdio: 'ignore', signal });
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
+if (isEntry(import.meta.url)) {
+  await tryMutations({
+    folder: 'evm',
+    artifact: 'artifacts/ParleyFactory.json',
+    // the pinned addresses would notice anything, so they do not count
+    ignore: ['--no-match-contract', 'PinnedTest'],
+    mutations: MUTATIONS,
   });
 }
-
-/** A copy at the same depth, so that ../../node_modules resolves for compiler and scripts. */
-function copyOfContracts(root: string, name: string): string {
-  const folder = join(root, name, 'contracts/evm');
-  cpSync(here, folder, { recursive: true, filter: (path) => !/evm\/(out|cache)$/.test(path) });
-  symlinkSync(join(here, '../../node_modules'), join(root, name, 'node_modules'));
-  cpSync(join(here, '../../package.json'), join(root, name, 'package.json'));
-  return folder;
-}
-
-/** Forge's own copy keeps the whole sources and gets the broken bytecode: it compiles once. */
-type Workshop = { sources: string; forge: string };
-const ARTIFACT = 'artifacts/ParleyFactory.json';
-
-function forgeTests({ forge }: Workshop): Promise<number> {
-  // the pinned addresses would notice anything, so they do not count
-  const args = ['test', '--no-match-contract', 'PinnedTest', '--fail-fast'];
-  return run(foundryBinary('forge'), args, forge);
-}
-
-/** Whether some test fails on the broken contracts. */
-async function noticed(workshop: Workshop, { file, find, put }: Mutation): Promise<boolean> {
-  const path = join(workshop.sources, file);
-  const source = readFileSync(path, 'utf8');
-  if (source.split(find).length !== 2) throw new Error(`${file}: not exactly once: ${find}`);
-  writeFileSync(
-    path,
-    source.replace(find, () => put),
-  );
-  try {
-    if ((await run(process.execPath, ['build.ts'], workshop.sources)) !== 0) {
-      throw new Error(`${file} does not compile with: ${put}`);
-    }
-    cpSync(join(workshop.sources, ARTIFACT), join(workshop.forge, ARTIFACT));
-    return (await forgeTests(workshop)) !== 0;
-  } finally {
-    writeFileSync(path, source);
-  }
-}
-
-async function main(): Promise<void> {
-  const wanted = process.argv[2] ?? '';
-  const root = mkdtempSync(join(tmpdir(), 'parley-mutations-'));
-  let survived = 0;
-  let tried = 0;
-  try {
-    const workshop = {
-      sources: copyOfContracts(root, 'sources'),
-      forge: copyOfContracts(root, 'forge'),
-    };
-    if ((await forgeTests(workshop)) !== 0) throw new Error('tests fail before anything broke');
-    for (const [name, mutation] of Object.entries(MUTATIONS)) {
-      if (!name.includes(wanted)) continue;
-      tried += 1;
-      const seen = await noticed(workshop, mutation);
-      if (!seen) survived += 1;
-      process.stdout.write(`${seen ? 'noticed ' : 'SURVIVED'}  ${name}\n`);
-    }
-  } finally {
-    rmSync(root, { recursive: true, force: true });
-  }
-  process.stdout.write(`mutations: ${tried - survived} noticed, ${survived} survived\n`);
-  if (survived > 0) process.exitCode = 1;
-}
-
-if (isEntry(import.meta.url)) await main();

@@ -19,10 +19,10 @@ export type ForgeResult = { passed: number; failed: number; exitCode: number };
 const SUMMARY = /: (\d+) tests passed, (\d+) failed/g;
 
 /** Runs forge and shows what it prints. A run without a summary counts as one failure. */
-export function forgeTest(profile: Profile): Promise<ForgeResult> {
+export function forgeTest(profile: Profile, folder = here): Promise<ForgeResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(foundryBinary('forge'), ['test'], {
-      cwd: here,
+      cwd: folder,
       env: {
         ...process.env,
         FOUNDRY_PROFILE: profile,
@@ -48,10 +48,16 @@ export function forgeTest(profile: Profile): Promise<ForgeResult> {
   });
 }
 
-async function main(): Promise<void> {
+/** The profile named on the command line. */
+export function profileArgument(): Profile {
   const { values } = parseArgs({ options: { profile: { type: 'string', default: 'default' } } });
   const { profile } = values;
   if (profile !== 'default' && profile !== 'ci') throw new Error('--profile is default or ci');
+  return profile;
+}
+
+async function main(): Promise<void> {
+  const profile = profileArgument();
   const wrong: string[] = [];
   for (const path of await staleFiles()) {
     wrong.push(`${path} differs from the source; run node contracts/evm/build.ts`);

@@ -32,20 +32,20 @@ function literal(value: unknown, indent: string, used: number): string {
   return `${list ? '[' : '{'}\n${rows.join('\n')}\n${indent}${list ? ']' : '}'}`;
 }
 
-function constant(name: string, why: string, value: unknown): string {
+export function constant(name: string, why: string, value: unknown): string {
   const text = literal(value, '', name.length + 16);
   return `/** ${why} */\nexport const ${name} = ${text} as const;\n`;
 }
 
 /** One string literal in pieces: a line of eleven thousand characters helps nobody. */
-function longHex(name: string, why: string, hex: Hex): string {
+export function longHex(name: string, why: string, hex: Hex): string {
   const pieces = hex.match(/.{1,92}/g) ?? [];
   const rows = pieces.map((piece) => `  '${piece}'`).join(' +\n');
   return `/** ${why} */\nexport const ${name} = (\n${rows}\n) as \`0x\${string}\`;\n`;
 }
 
 /** `internalType` speaks of the source, the constructor of what already happened. */
-function lean(abi: readonly AbiItem[]): AbiItem[] {
+export function lean(abi: readonly AbiItem[]): AbiItem[] {
   const text = JSON.stringify(
     abi.filter((item) => item.type !== 'constructor'),
     (key, value: unknown) => (key === 'internalType' ? undefined : value),

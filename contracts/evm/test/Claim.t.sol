@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Base} from "./Base.sol";
 import {Terms} from "../src/Terms.sol";
 import {ParleyEscrow} from "../src/ParleyEscrow.sol";
-import {Moody} from "./zoo/Receivers.sol";
+import {Moody} from "./zoo/Moody.sol";
 
 contract ClaimTest is Base {
     function test_the_secret_pays_the_payout_whoever_sends_it() public {

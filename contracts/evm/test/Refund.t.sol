@@ -4,7 +4,8 @@ pragma solidity 0.8.37;
 import {Base} from "./Base.sol";
 import {Terms} from "../src/Terms.sol";
 import {ParleyEscrow} from "../src/ParleyEscrow.sol";
-import {Again, Moody} from "./zoo/Receivers.sol";
+import {Moody} from "./zoo/Moody.sol";
+import {Again} from "./zoo/Receivers.sol";
 
 contract RefundTest is Base {
     function test_all_goes_back_to_the_funder_whoever_sends_it() public {

@@ -4,43 +4,6 @@ pragma solidity 0.8.37;
 import {Terms} from "../../src/Terms.sol";
 import {ParleyEscrow} from "../../src/ParleyEscrow.sol";
 
-/// @notice Receives native money, or not, as told.
-contract Moody {
-    enum Mood {
-        Accept,
-        Revert,
-        Bomb,
-        RevertBomb,
-        Write
-    }
-
-    Mood public mood;
-    uint256[8] public notes;
-
-    function set(Mood next) external {
-        mood = next;
-    }
-
-    receive() external payable {
-        if (mood == Mood.Revert) revert("no, thank you");
-        if (mood == Mood.Bomb) {
-            assembly ("memory-safe") {
-                return(0, 1000000)
-            }
-        }
-        if (mood == Mood.RevertBomb) {
-            assembly ("memory-safe") {
-                revert(0, 1000000)
-            }
-        }
-        if (mood == Mood.Write) {
-            for (uint256 i = 0; i < 8; i++) {
-                notes[i] = msg.value;
-            }
-        }
-    }
-}
-
 /// @notice Claims or refunds again from inside the payment it receives.
 contract Again {
     Terms private _terms;

@@ -1,0 +1,46 @@
+// What the TVM charges where an EVM of Istanbul with PUSH0 would charge something else. The source
+// is java-tron: actuator/src/main/java/org/tron/core/vm/EnergyCost.java for the figures,
+// OperationRegistry.java (same folder) for which operation pays which. Everything not named here is
+// equal (arithmetic, jumps, logs, KECCAK256, CREATE, memory, precompiles). There are no warm slots,
+// no refunds, no charge for calldata and no 21,000.
+
+/** Base energy by opcode. */
+export const BASE_ENERGY: Readonly<Record<number, readonly [name: string, energy: number]>> = {
+  49: ['BALANCE', 20],
+  // The copies pay for memory and 3 a word, but nothing for themselves (getCallDataCopyCost).
+  55: ['CALLDATACOPY', 0],
+  57: ['CODECOPY', 0],
+  59: ['EXTCODESIZE', 20],
+  60: ['EXTCODECOPY', 20],
+  62: ['RETURNDATACOPY', 0],
+  63: ['EXTCODEHASH', 400],
+  84: ['SLOAD', 50],
+  85: ['SSTORE', 0],
+  241: ['CALL', 40],
+  242: ['CALLCODE', 40],
+  244: ['DELEGATECALL', 40],
+  250: ['STATICCALL', 40],
+  // 32,000 (getCreateCost); repeated for who gets the energy that is left.
+  240: ['CREATE', 32_000],
+  245: ['CREATE2', 32_000],
+};
+
+/**
+ * MLOAD, MSTORE, MSTORE8 beside memory growth: 1 since allowHigherLimitForMaxCpuTimeOfOneTx, which
+ * is on in the public networks (adjustMemOperations); 0 before, and in java-tron's older tests.
+ */
+export const MEMORY_OPERATIONS: Readonly<Record<number, string>> = {
+  81: 'MLOAD',
+  82: 'MSTORE',
+  83: 'MSTORE8',
+};
+
+/** getSstoreCost: by what is there and what comes, however often in one transaction. */
+export const SET_SSTORE = 20_000n;
+export const RESET_SSTORE = 5_000n;
+
+/** Program.java: MAX_DEPTH. */
+export const MAX_CALL_DEPTH = 64;
+
+/** EXP_BYTE_ENERGY. */
+export const EXP_BYTE_ENERGY = 10;
