@@ -2,6 +2,7 @@
 // with another: the market, its peers, and what loads them.
 
 import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 const answerLimitMs = 120_000;
 
@@ -14,6 +15,7 @@ export type Child = {
 /** Starts a file of this folder; it answers one question at a time over IPC. */
 export function startChild(file: string): Child {
   const child = fork(new URL(file, import.meta.url), {
+    execArgv: file === 'market.ts' ? flagsOfStart() : [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return {
@@ -25,6 +27,13 @@ export function startChild(file: string): Child {
       await ended;
     },
   };
+}
+
+/** What `npm start` starts Node with: the market that is measured is that one. */
+function flagsOfStart(): string[] {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const { scripts } = JSON.parse(manifest) as { scripts: { start: string } };
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
 
 function answerTo<Answer>(child: ChildProcess, file: string, question: object): Promise<Answer> {

@@ -5,13 +5,14 @@
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { benchBudgets } from './budgets.ts';
 import { benchGas } from './gas.ts';
 import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
 import { setStage } from './stage.ts';
 
-const names = ['reads', 'quotes', 'gas'] as const;
+const names = ['reads', 'quotes', 'budgets', 'gas'] as const;
 type Name = (typeof names)[number];
 
 const { values, positionals } = parseArgs({
@@ -38,7 +39,7 @@ const say = (text: string) => {
 };
 
 say(`machine: ${machine()}`);
-say(`versions: Node ${process.version}, ${versionsOf(['fastify', 'pg'])}`);
+say(`versions: Node ${process.version}, ${versionsOf(['fastify', 'pg', 'iovalkey'])}`);
 let missed = 0;
 for (const name of wanted) {
   for (const row of await runOne(name)) {
@@ -50,6 +51,10 @@ process.exitCode = missed === 0 ? 0 : 1;
 
 async function runOne(name: Name): Promise<Row[]> {
   if (name === 'gas') return benchGas();
+  if (name === 'budgets') {
+    say(`${name}: median of ${effort.rounds} rounds of ${effort.seconds} s`);
+    return benchBudgets(effort);
+  }
   const stage = await setStage();
   try {
     say(

@@ -8,7 +8,9 @@ import { agreedAt, policies } from './testing.ts';
 
 const timing = (policy: ChainPolicy): LegTiming => ({ policy, depth: policy.normal });
 
-test('the worked example of docs/timelocks.md: dollars on Ethereum against bitcoin', () => {
+// With the policies of testing.ts, which core may know; test/timelocks-docs.test.ts does the worked
+// examples of docs/timelocks.md with the real ones.
+test('an Ethereum leg against a Bitcoin leg comes to the times worked out by hand', () => {
   const s = schedule(timing(policies.ethereum), timing(policies.bitcoin));
   // least = react 1800 + (6720 + 1800) + (600 + 1800) + (600 + 3600 + 600) = 17520 > floor 14400
   assert.deepEqual(s, {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../test/support/runs.ts';
 import { type EscrowFacts, nothingSeen } from './facts.ts';
 import { claimGate, fundGate, refundGate } from './gates.ts';
 import { nextSteps } from './next.ts';
@@ -133,7 +134,7 @@ test('a step that is offered passes its gate, and no step is offered that a gate
         if (step.action === 'refund') refundGate(leg, leg.timelock, clocks);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 
@@ -147,7 +148,7 @@ test('as long as money of a side is in escrow, that side has a step', () => {
       if (longOf(swap).facts.balance > 0n) assert.ok(has('initiator'));
       if (shortOf(swap).facts.balance > 0n) assert.ok(has('counterparty'));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 
@@ -162,6 +163,6 @@ test('a status that ends has no funding step after it', () => {
       const over = ['refunded', 'half_settled', 'expired', 'counterparty_claimed'];
       if (over.includes(status)) assert.ok(!funds);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });

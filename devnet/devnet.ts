@@ -134,9 +134,19 @@ async function startBitcoin(
     return await stoppedOnError(node.running, () => bitcoinChain(bitcoinKey, node, clock));
   } catch (error) {
     if (options.bitcoin === true || !(error instanceof DevnetError)) throw error;
-    options.log.warn(error.facts, `Bitcoin is off: ${error.message}`);
+    options.log.warn(error.facts, `Bitcoin is off: ${error.message}${meanwhile(options)}`);
+    // apt's own words are several lines that help few.
+    if (error.cause instanceof Error) {
+      options.log.info({ reason: error.cause.message }, 'why there is no bitcoind');
+    }
     return null;
   }
+}
+
+/** A swap is between two chains, and without Bitcoin one may be all there is. */
+function meanwhile({ evmChains }: DevnetOptions): string {
+  if ((evmChains?.length ?? 1) > 1) return '';
+  return '. Until then PARLEY_DEV_EVM_CHAINS=2 gives two EVM chains to swap between';
 }
 
 async function startEvm(

@@ -25,9 +25,9 @@ export async function findBitcoind(
     return await obtainDebianBitcoind(cache, signal);
   } catch (cause) {
     throw new DevnetError(
-      'no bitcoind was found and none could be fetched from Debian: install Bitcoin Core or ' +
+      'no bitcoind is on the PATH, and none could be fetched from Debian. Install Bitcoin Core or ' +
         'Knots, or set PARLEY_BITCOIND to its bitcoind, and start again',
-      { reason: cause instanceof Error ? cause.message : String(cause) },
+      {},
       { cause },
     );
   }

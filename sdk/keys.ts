@@ -6,7 +6,10 @@ import { type CallOptions, type ParleyClient, parleyClient } from './client.ts';
 import { defaultProductName, type HttpOptions } from './http.ts';
 import type { ApiKey, Proof, ProvenWallet, Scope } from './types.ts';
 
-/** A wallet that signs texts: EIP-191 on EVM, BIP-322 simple on Bitcoin. */
+/**
+ * A wallet that signs texts: EIP-191 on EVM (hex), signMessageV2 on TRON (hex), ed25519 on Solana
+ * (base58), BIP-322 simple on Bitcoin (base64).
+ */
 export type MessageSigner = {
   readonly family: Family;
   readonly address: string;

@@ -2,7 +2,7 @@
 // database and dev chains, schema, adapters, followers, then HTTP; the other way round to stop.
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -23,6 +23,14 @@ import { seedAssets } from './market/assets.ts';
 import { startPruning } from './market/prune.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { createSettlement } from './settle/follow.ts';
+import {
+  databaseFault,
+  listenFault,
+  mustBeFree,
+  naming,
+  openHome,
+  type Place,
+} from './start-errors.ts';
 
 /** What the ready line says. */
 export type Ready = {
@@ -61,7 +69,10 @@ async function unwind(undo: Stack, log: Logger): Promise<void> {
 
 async function start(settings: Settings, log: Logger, undo: Stack): Promise<Market> {
   const home = resolve(settings.home);
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await openHome(home);
+  for (const place of placesOf(settings)) await mustBeFree(place);
+  const { databaseUrl: own } = settings;
+  if (own !== null) await naming((error) => databaseFault(own, error), migrate(own));
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: { db?: Database } = {};
@@ -70,7 +81,6 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
     openDevnet(settings, home, log, undo, clock, () => market.db),
   ]);
   clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
-  await migrate(databaseUrl);
   const db = connect(databaseUrl, {
     ...databaseLimits,
     connections: settings.databaseConnections,
@@ -126,6 +136,7 @@ async function openDatabase(settings: Settings, home: string, log: Logger, undo:
   if (settings.databaseUrl !== null) return settings.databaseUrl;
   const postgres = await startPostgres({ dir: home, log });
   undo.unshift(() => postgres.stop());
+  await migrate(postgres.url);
   return postgres.url;
 }
 
@@ -138,7 +149,7 @@ async function openDevnet(
   db: () => Database | undefined,
 ): Promise<Devnet | null> {
   if (settings.chains !== null || settings.network !== 'dev') return null;
-  const devnet = await startDevnet({
+  const starting = startDevnet({
     dir: join(home, 'chains'),
     log,
     controlPort: settings.devControlPort,
@@ -151,13 +162,17 @@ async function openDevnet(
       return open === undefined ? null : findCuratedAsset(open, idOrSymbol);
     },
   });
+  const place = loopbackPlace('PARLEY_DEV_PORT', settings.devControlPort);
+  const devnet = await naming((error) => listenFault(place, error), starting);
   undo.unshift(() => devnet.stop());
   return devnet;
 }
 
 async function openMetrics(settings: Settings, metrics: Metrics, undo: Stack) {
   if (settings.metricsPort === null) return null;
-  const served = await serveMetrics(metrics, settings.metricsPort);
+  const place = loopbackPlace('PARLEY_METRICS_PORT', settings.metricsPort);
+  const serving = serveMetrics(metrics, settings.metricsPort);
+  const served = await naming((error) => listenFault(place, error), serving);
   undo.push(() => served.stop());
   return served.url;
 }
@@ -174,11 +189,32 @@ async function closeAll(adapters: ReadonlyMap<string, ChainAdapter>): Promise<vo
   await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
 }
 
+function placeOf({ host, port }: Settings): Place {
+  return { setting: 'PORT', port, host, hostSetting: 'HOST' };
+}
+
+/** Every port that a setting chooses and that will be listened on. */
+function placesOf(settings: Settings): Place[] {
+  const { network, chains, devControlPort, metricsPort } = settings;
+  const dev = network === 'dev' && chains === null ? devControlPort : 0;
+  return [
+    placeOf(settings),
+    loopbackPlace('PARLEY_DEV_PORT', dev),
+    loopbackPlace('PARLEY_METRICS_PORT', metricsPort ?? 0),
+  ].filter(({ port, hostSetting }) => port !== 0 || hostSetting !== null);
+}
+
+function loopbackPlace(setting: string, port: number): Place {
+  return { setting, port, host: '127.0.0.1', hostSetting: null };
+}
+
 async function listen(app: FastifyInstance, settings: Settings): Promise<string> {
-  await app.listen({ host: settings.host, port: settings.port });
-  const { port, address, family } = app.server.address() as AddressInfo;
+  const { host, port } = settings;
+  const place = placeOf(settings);
+  await naming((error) => listenFault(place, error), app.listen({ host, port }));
+  const { port: taken, address, family } = app.server.address() as AddressInfo;
   const shown = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : address;
-  return `http://${family === 'IPv6' && shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+  return `http://${family === 'IPv6' && shown.includes(':') ? `[${shown}]` : shown}:${taken}`;
 }
 
 /** Other programs on this machine find the market by this file. */

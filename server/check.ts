@@ -26,7 +26,15 @@ export function checkOf(schema: TSchema, what: string, readers = noReaders): Che
 
 /** Also turns texts into the numbers and booleans wanted, in place, and fills defaults in. */
 export function coercingCheckOf(schema: TSchema, what: string): Check {
-  return checkWith(coercing.compile(schema), what, noReaders);
+  const check = checkWith(coercing.compile(schema), what, noReaders);
+  return (value) => check(value) ?? endless(value);
+}
+
+/** Ajv makes Infinity of "1e400", and then holds it against no bound. */
+function endless(value: unknown): string | null {
+  const fields = Object.entries(value as Record<string, unknown>);
+  const found = fields.find(([, each]) => typeof each === 'number' && !Number.isFinite(each));
+  return found === undefined ? null : `field ${shown(found[0])} is not a number that can be kept`;
 }
 
 function checkWith(validate: ValidateFunction, what: string, readers: Readers): Check {

@@ -1,6 +1,7 @@
 // Settings of the server, read from an environment; main.ts passes the real one.
 
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import type { Network } from '../core/families.ts';
 import {
   type AssetSettings,
@@ -8,6 +9,7 @@ import {
   parseAssets,
   parseChains,
 } from './chain-settings.ts';
+import { parseValkeyUrl } from './valkey-url.ts';
 
 export type Settings = {
   readonly network: Network;
@@ -22,6 +24,8 @@ export type Settings = {
   /** A PostgreSQL of one's own; null = the embedded one. */
   readonly databaseUrl: string | null;
   readonly databaseConnections: number;
+  /** A Valkey or Redis that processes share budgets through; null = each counts alone. A secret. */
+  readonly valkeyUrl: string | null;
   /** Chains to serve; null = dev chains are started. */
   readonly chains: readonly ChainSettings[] | null;
   readonly assets: readonly AssetSettings[] | null;
@@ -83,6 +87,7 @@ export function readSettings(env: Environment): Settings {
     home: text('PARLEY_HOME', '.parley'),
     encryptionKey: env.PARLEY_ENCRYPTION_KEY || null,
     databaseUrl: env.DATABASE_URL || null,
+    valkeyUrl: valkeyUrlOf(env, wrong),
     databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 2, 200),
     chains,
     assets,
@@ -94,11 +99,44 @@ export function readSettings(env: Environment): Settings {
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
     followIntervalMs: whole('PARLEY_FOLLOW_INTERVAL_MS', dev ? 300 : 5_000, 50, 600_000),
-    trustedProxies: (env.PARLEY_TRUSTED_PROXIES ?? '').split(',').filter((each) => each !== ''),
+    trustedProxies: proxiesOf(env, wrong),
     logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
   return settings;
+}
+
+function valkeyUrlOf(env: Environment, wrong: string[]): string | null {
+  const given = env.VALKEY_URL || null;
+  // What was given is not quoted: it may hold a password.
+  if (given !== null && parseValkeyUrl(given) === null) {
+    wrong.push(
+      'VALKEY_URL must be redis://[user:password@]host[:port][/database],' +
+        ' or begin with rediss://, valkey:// or valkeys://',
+    );
+  }
+  return given;
+}
+
+function proxiesOf(env: Environment, wrong: string[]): string[] {
+  const given = (env.PARLEY_TRUSTED_PROXIES ?? '').split(',').map((each) => each.trim());
+  const proxies = given.filter((each) => each !== '');
+  for (const each of proxies) {
+    if (!isNetwork(each) && !networkNames.includes(each)) {
+      wrong.push(`PARLEY_TRUSTED_PROXIES holds "${each}", which is no address nor network`);
+    }
+  }
+  return proxies;
+}
+
+/** What fastify knows by name. */
+const networkNames = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** An address, or one with the length of its network's prefix; not everybody's (/0). */
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  return longest > 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= longest));
 }
 
 function chainsOf(env: Environment, network: Network, wrong: string[]): ChainSettings[] | null {

@@ -1,10 +1,12 @@
 // The server's own secrets.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { keyringFrom, keyringOf } from './keyring.ts';
 
 const first = '11'.repeat(32);
@@ -14,7 +16,7 @@ test('what is encrypted decrypts, and nothing of it shows', () => {
   const keyring = keyringFrom(first);
   const { version, sealed } = keyring.encrypt(Buffer.from('the secret'));
   assert.ok(!sealed.includes('secret'));
-  assert.equal(keyring.decrypt(version, sealed).toString(), 'the secret');
+  assert.equal(keyring.decrypt(version, sealed)?.toString(), 'the secret');
   const again = keyring.encrypt(Buffer.from('the secret'));
   assert.ok(!again.sealed.equals(sealed));
 });
@@ -25,17 +27,19 @@ test('any altered byte is refused', () => {
   for (let at = 0; at < sealed.length; at += 1) {
     const altered = Buffer.from(sealed);
     altered[at] = (altered[at] as number) ^ 1;
-    assert.throws(() => keyring.decrypt(version, altered));
+    assert.equal(keyring.decrypt(version, altered), null);
   }
-  assert.throws(() => keyring.decrypt(version, sealed.subarray(0, 20)));
+  for (const length of [0, 11, 20, sealed.length - 1]) {
+    assert.equal(keyring.decrypt(version, sealed.subarray(0, length)), null);
+  }
 });
 
 test('a replaced key still decrypts while it is listed second, and not after', () => {
   const { version, sealed } = keyringFrom(first).encrypt(Buffer.from('old'));
   const both = keyringFrom(`${second}, ${first}`);
-  assert.equal(both.decrypt(version, sealed).toString(), 'old');
+  assert.equal(both.decrypt(version, sealed)?.toString(), 'old');
   assert.notEqual(both.encrypt(Buffer.from('new')).version, version);
-  assert.throws(() => keyringFrom(second).decrypt(version, sealed), /not held/);
+  assert.equal(keyringFrom(second).decrypt(version, sealed), null);
 });
 
 test('a key that is not 32 bytes is refused', () => {
@@ -44,20 +48,97 @@ test('a key that is not 32 bytes is refused', () => {
   }
 });
 
-test('without a setting a file of mode 0600 is made once and kept', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'parley-keyring-'));
-  try {
-    const one = keyringOf({ home: join(home, 'new'), encryptionKey: null });
-    const path = join(home, 'new', 'server.key');
-    assert.equal((await stat(path)).mode & 0o777, 0o600);
-    const two = keyringOf({ home: join(home, 'new') });
-    assert.deepEqual(two.cursorSecret, one.cursorSecret);
-    assert.deepEqual(await readdir(join(home, 'new')), ['server.key']);
-    const text = await readFile(path, 'utf8');
-    assert.match(text, /^[0-9a-f]{64}\n$/);
-    await writeFile(path, 'broken');
-    assert.throws(() => keyringOf({ home: join(home, 'new') }), /32 bytes/);
-  } finally {
-    await rm(home, { recursive: true, force: true });
+/** A folder for one test. */
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'parley-keyring-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+test('without a setting a file of mode 0600 is made once and kept', async (t) => {
+  const home = join(await folder(t), 'new');
+  const one = keyringOf({ home, encryptionKey: null });
+  const path = join(home, 'server.key');
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  assert.equal((await stat(home)).mode & 0o777, 0o700);
+  const two = keyringOf({ home });
+  assert.deepEqual(two.cursorSecrets, one.cursorSecrets);
+  assert.deepEqual(await readdir(home), ['server.key']);
+  assert.match(await readFile(path, 'utf8'), /^[0-9a-f]{64}\n$/);
+});
+
+test('a file that is cut off, empty or no key is named, and left as it is', async (t) => {
+  const home = await folder(t);
+  const path = join(home, 'server.key');
+  for (const text of ['', '\n', 'ab'.repeat(31), 'broken']) {
+    await writeFile(path, text, { mode: 0o600 });
+    assert.throws(() => keyringOf({ home }), /server\.key: .*32 bytes.*; bring it back/);
+    assert.equal(await readFile(path, 'utf8'), text);
   }
 });
+
+test('a file that other users may read or write is refused', async (t) => {
+  const home = await folder(t);
+  const { cursorSecrets } = keyringOf({ home });
+  const path = join(home, 'server.key');
+  for (const mode of [0o640, 0o604, 0o620, 0o644]) {
+    await chmod(path, mode);
+    const shown = new RegExp(`server\\.key is open to other users \\(mode ${mode.toString(8)}\\)`);
+    assert.throws(() => keyringOf({ home }), shown);
+  }
+  await chmod(path, 0o400);
+  assert.deepEqual(keyringOf({ home }).cursorSecrets, cursorSecrets);
+});
+
+test('a home that cannot be written or read says what to give instead', async (t) => {
+  assert.throws(
+    () => keyringOf({ home: '/proc', encryptionKey: null }),
+    /key cannot be made: .*; give a PARLEY_HOME that can be written, or PARLEY_ENCRYPTION_KEY/,
+  );
+  const file = join(await folder(t), 'file');
+  await writeFile(file, '');
+  assert.throws(
+    () => keyringOf({ home: join(file, 'home'), encryptionKey: null }),
+    /key cannot be read: ENOTDIR.*; give a PARLEY_HOME/,
+  );
+});
+
+test('a file of several keys is read like the setting', async (t) => {
+  const home = await folder(t);
+  await writeFile(join(home, 'server.key'), `${second},\n${first}\n`, { mode: 0o600 });
+  const { version, sealed } = keyringFrom(first).encrypt(Buffer.from('old'));
+  const keyring = keyringOf({ home });
+  assert.equal(keyring.decrypt(version, sealed)?.toString(), 'old');
+  assert.notEqual(keyring.encrypt(Buffer.from('new')).version, version);
+});
+
+test('of many servers that start at once in one home, all hold the same key', async (t) => {
+  const home = join(await folder(t), 'new');
+  const starting = new Int32Array(new SharedArrayBuffer(4));
+  const workers = Array.from({ length: 8 }, () => startServer(home, starting));
+  await Promise.all(workers.map(({ ready }) => ready));
+  Atomics.store(starting, 0, 1);
+  Atomics.notify(starting, 0);
+  const secrets = await Promise.all(workers.map(({ secret }) => secret));
+  assert.equal(new Set(secrets).size, 1);
+  assert.deepEqual(await readdir(home), ['server.key']);
+});
+
+/** A thread that waits for the start and then tells the secret it holds. */
+function startServer(home: string, starting: Int32Array<SharedArrayBuffer>) {
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    import(workerData.keyring).then(({ keyringOf }) => {
+      parentPort.postMessage('ready');
+      Atomics.wait(workerData.starting, 0, 0);
+      const { cursorSecrets } = keyringOf({ home: workerData.home, encryptionKey: null });
+      parentPort.postMessage(Buffer.from(cursorSecrets[0]).toString('hex'));
+    });`;
+  const keyring = new URL('./keyring.ts', import.meta.url).href;
+  const worker = new Worker(code, { eval: true, workerData: { home, starting, keyring } });
+  const ready = once(worker, 'message');
+  const failed = once(worker, 'error').then(([error]) => Promise.reject(error));
+  const told = ready.then(() => once(worker, 'message'));
+  const secret = Promise.race([told, failed]).then(([text]) => text as string);
+  return { ready, secret };
+}

@@ -1,21 +1,33 @@
 // The server's own secrets: what signs cursors and what encrypts stored replies. From the setting
 // encryptionKey (32 bytes, hex or base64; several, by commas, while one is being replaced: the
-// first encrypts, all decrypt), else from a file in the server's home, made on first use.
+// first signs and encrypts, all are accepted), else from a file in the server's home of the same
+// form, made on first use. docs/operations.md tells how one is replaced.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Settings } from './config.ts';
 
 const ivBytes = 12;
 const tagBytes = 16;
 
 export type Keyring = {
-  readonly cursorSecret: Uint8Array;
+  /** The first signs; what any of them signed is accepted. */
+  readonly cursorSecrets: readonly Uint8Array[];
   /** AES-256-GCM; `version` names the key. */
   encrypt(plain: Uint8Array): { version: number; sealed: Buffer };
-  /** Throws when the key is not held any more or the bytes were altered. */
-  decrypt(version: number, sealed: Uint8Array): Buffer;
+  /** Null when the key is not held any more or the bytes were altered. */
+  decrypt(version: number, sealed: Uint8Array): Buffer | null;
 };
 
 type KeySettings = Pick<Settings, 'home' | 'encryptionKey'>;
@@ -24,18 +36,19 @@ const keyrings = new WeakMap<KeySettings, Keyring>();
 export function keyringOf(settings: KeySettings): Keyring {
   const known = keyrings.get(settings);
   if (known !== undefined) return known;
-  const keyring = keyringFrom(settings.encryptionKey ?? fromFile(settings.home));
+  const keyring =
+    settings.encryptionKey == null ? fromFile(settings.home) : keyringFrom(settings.encryptionKey);
   keyrings.set(settings, keyring);
   return keyring;
 }
 
 export function keyringFrom(text: string): Keyring {
   const masters = text.split(',').map((each) => masterOf(each.trim()));
+  const first = masters[0] as Buffer;
   const ciphers = new Map<number, Buffer>();
   for (const master of masters) ciphers.set(versionOf(master), derive(master, 'replies'));
-  const first = masters[0] as Buffer;
   return {
-    cursorSecret: derive(first, 'cursors'),
+    cursorSecrets: masters.map((master) => derive(master, 'cursors')),
     encrypt(plain) {
       const version = versionOf(first);
       const iv = randomBytes(ivBytes);
@@ -45,14 +58,21 @@ export function keyringFrom(text: string): Keyring {
     },
     decrypt(version, sealed) {
       const key = ciphers.get(version);
-      if (key === undefined) throw new Error(`encryption key ${version} is not held`);
-      const iv = sealed.subarray(0, ivBytes);
-      const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
-      decipher.setAuthTag(sealed.subarray(ivBytes, ivBytes + tagBytes));
-      const body = sealed.subarray(ivBytes + tagBytes);
-      return Buffer.concat([decipher.update(body), decipher.final()]);
+      return key === undefined ? null : opened(key, sealed);
     },
   };
+}
+
+function opened(key: Buffer, sealed: Uint8Array): Buffer | null {
+  const iv = sealed.subarray(0, ivBytes);
+  const body = sealed.subarray(ivBytes + tagBytes);
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
+    decipher.setAuthTag(sealed.subarray(ivBytes, ivBytes + tagBytes));
+    return Buffer.concat([decipher.update(body), decipher.final()]);
+  } catch {
+    return null;
+  }
 }
 
 function masterOf(text: string): Buffer {
@@ -72,23 +92,75 @@ function versionOf(master: Buffer): number {
   return derive(master, 'version').readUInt32BE(0) >>> 1;
 }
 
-function fromFile(home: string): string {
+/** Throws an error that names the file and what to do about it. */
+function fromFile(home: string): Keyring {
   const path = join(home, 'server.key');
+  const text = read(path) ?? make(path);
   try {
-    return readFileSync(path, 'utf8').trim();
+    return keyringFrom(text);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const advice = 'bring it back from a backup, or remove it and a new one is made';
+    throw new Error(`${path}: ${(error as Error).message}; ${advice}`, { cause: error });
   }
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  const fresh = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(fresh, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+}
+
+/** Null when there is no file. Refuses one that others may read. */
+function read(path: string): string | null {
+  let file: number;
   try {
-    // A link appears whole or not at all, and never over another server's key.
+    file = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw unusable('read', error as Error);
+  }
+  try {
+    const mode = fstatSync(file).mode & 0o777;
+    if ((mode & 0o077) !== 0) {
+      const found = `${path} is open to other users (mode ${mode.toString(8)})`;
+      throw new Error(`${found}: replace it if one may have read it, then chmod 600 it`);
+    }
+    return readFileSync(file, 'utf8').trim();
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The key that the file holds then: of several servers that start at once, one makes it. */
+function make(path: string): string {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    link(`${path}.${process.pid}.${randomBytes(4).toString('hex')}`, path);
+    syncFolder(dirname(path));
+  } catch (error) {
+    throw unusable('made', error as Error);
+  }
+  return read(path) as string;
+}
+
+function unusable(what: 'read' | 'made', cause: Error): Error {
+  const advice = 'give a PARLEY_HOME that can be written, or PARLEY_ENCRYPTION_KEY';
+  return new Error(`the server's key cannot be ${what}: ${cause.message}; ${advice}`, { cause });
+}
+
+/** A link appears whole or not at all, and never over another server's key. */
+function link(fresh: string, path: string): void {
+  const text = `${randomBytes(32).toString('hex')}\n`;
+  writeFileSync(fresh, text, { mode: 0o600, flag: 'wx', flush: true });
+  try {
     linkSync(fresh, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     unlinkSync(fresh);
   }
-  return readFileSync(path, 'utf8').trim();
+}
+
+/** The file's name survives a loss of power too. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }

@@ -69,6 +69,8 @@ function stopWithParent(stop: (why: string) => Promise<void>): void {
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
+  // Some errors of the system have a code and no words.
+  const { message = '', code } = (error ?? {}) as { message?: string; code?: string };
+  console.error(`not started: ${message || code || String(error)}`);
   process.exit(1);
 });

@@ -12,6 +12,8 @@ export type Metrics = {
   readonly followFailures: Counter<'chain'>;
   /** Height of the best block that was followed, by chain. */
   readonly chainHeight: Gauge<'chain'>;
+  /** Decisions on a budget that a process made by itself, because Valkey did not answer. */
+  readonly decisionsAlone: Counter;
   readonly registry: Registry;
 };
 
@@ -36,6 +38,11 @@ export function createMetrics(shortName: string): Metrics {
       name: `${shortName}_chain_height`,
       help: 'Height of the best block that was followed',
       labelNames: ['chain'],
+      registers,
+    }),
+    decisionsAlone: new Counter({
+      name: `${shortName}_budget_decisions_alone_total`,
+      help: 'Decisions on a budget that a process made by itself, because Valkey did not answer',
       registers,
     }),
   };

@@ -1,319 +1,167 @@
-// Every endpoint, called as its own description allows and as it does not: never a 5xx of ours,
-// always the shape of an error, only statuses that the description names. Chains have real adapters
-// whose nodes are gone, so what needs a node may answer 503 or 504 with a chain's code.
+// Every operation of the published description, called with every kind of key, as it is described
+// and as it is not: each answer is one that the description names, and none is a fault of ours.
+//
+//   PARLEY_FUZZ_SEED=1 npm test -- test/fuzz.test
+//
+// `npm run soak` sends ten thousand. A failure names its seed and is shrunk to one request.
 
 import assert from 'node:assert/strict';
-import { hash, randomBytes } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { bitcoinAdapter } from '../chains/bitcoin/adapter.ts';
-import { evmAdapter } from '../chains/evm/adapter.ts';
-import { evmChains } from '../chains/evm/policy.ts';
-import { type Answer, startEdge, type TestEdge } from '../server/edge/testing/edge.ts';
-import { bitcoinWallet, evmWallet } from '../server/edge/testing/signers.ts';
-import { seedAssets } from '../server/market/assets.ts';
+import { type Answer, type Description, describedBy, type Operation } from './fuzz/description.ts';
+import { type Caller, type FuzzMarket, startFuzzMarket } from './fuzz/market.ts';
+import { type Draft, draftFor, isReadable, type Request, written } from './fuzz/requests.ts';
 
-// Nothing listens on the discard port.
-const nowhere = 'http://127.0.0.1:9';
-const runs = 1_200;
+const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 1_200);
+const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
+const limits = { timeout: 1_800_000 };
 
-type Json = Record<string, unknown>;
-type Operation = {
-  readonly method: string;
-  readonly path: string;
-  readonly parameters: readonly { name: string; in: string; schema: Json }[];
-  readonly body: Json | null;
-  readonly statuses: ReadonlySet<string>;
-};
-
-let edge: TestEdge;
-const keys: string[] = [];
-let ids: string[] = [];
-/** Ids by the first part of the paths that take them. */
-const idsOf: Record<string, string[]> = { rfqs: [], threads: [], swaps: [] };
-const addresses: string[] = [];
-let components: Json = {};
-let operations: Operation[] = [];
+let market: FuzzMarket;
+let description: Description;
+let sent = 0;
+const statuses = new Map<string, number>();
+const succeeded = new Set<Operation>();
 
 before(async () => {
-  const took = async () => {};
-  const bitcoin = bitcoinAdapter({
-    chain: 'bitcoin',
-    network: 'regtest',
-    source: { coreUrl: nowhere, timeMs: 200 },
-    now: () => Math.floor(Date.now() / 1_000),
-    log: () => {},
-  });
-  const evm = evmAdapter({
-    chain: 'evm-dev',
-    chainId: 31_337,
-    rpcUrls: [nowhere],
-    policy: Object.values(evmChains)[0]!.policy,
-    rpc: { attemptTimeoutMs: 200, rounds: 1 },
-    log: () => {},
-  });
-  const adapters = [bitcoin, evm].map((each) => ({ ...each, checkAmount: took }));
-  edge = await startEdge({
-    adapters: new Map(adapters.map((each) => [each.chain, each])),
-    settings: { mintLimit: 1_000_000 },
-  });
-  await trade();
-  const { body } = await edge.call('GET', '/v1/openapi.json');
-  components = body.components;
-  operations = operationsOf(body);
-});
-after(() => edge.close());
+  market = await startFuzzMarket();
+  const url = '/v1/openapi.json';
+  const { text } = await market.ask({ method: 'GET', url, headers: {}, body: null });
+  description = describedBy(JSON.parse(text));
+}, limits);
+after(() => market?.close(), limits);
 
-/** Two accounts, an RFQ, a thread and a swap, so that ids exist to be called with. */
-async function trade() {
-  const people = [
-    [evmWallet(), bitcoinWallet()],
-    [bitcoinWallet(), evmWallet()],
-  ] as const;
-  for (const [login, other] of people) {
-    const key: string = ok(await edge.mint(login)).key;
-    const body = await edge.proof(other, key);
-    ok(await edge.call('POST', `/v1/wallets/${other.family}`, { key, body }));
-    keys.push(key);
-    addresses.push(login.address, other.address);
-  }
-  const [btc, eth] = await seedAssets(edge.deps.db, edge.deps, [
-    { chain: 'bitcoin', symbol: 'BTC', address: null, decimals: 8 },
-    { chain: 'evm-dev', symbol: 'ETH', address: null, decimals: 18 },
-  ]);
-  const [taker, maker] = keys;
-  const post = async (key: string | undefined, url: string, body: unknown) =>
-    ok(await edge.call('POST', url, { key: key as string, body }));
-  const wanted = {
-    direction: 'sell_base',
-    baseAssetId: btc?.id,
-    baseAmount: '1000000',
-    quoteAssetId: eth?.id,
-    ttlSeconds: 600_000,
-  };
-  for (const last of [false, true]) {
-    const { rfq } = await post(taker, '/v1/rfqs', wanted);
-    const quoteAmount = '5000000000';
-    const { thread } = await post(maker, `/v1/rfqs/${rfq.id}/quotes`, { quoteAmount });
-    idsOf.rfqs?.push(rfq.id);
-    idsOf.threads?.push(thread.id);
-    if (!last) continue;
-    const hashlock = hash('sha256', randomBytes(32), 'hex');
-    for (const [key, party] of [
-      [taker, 'taker'],
-      [maker, 'maker'],
-    ] as const) {
-      const body = thread.initiator === party ? { quoteAmount, hashlock } : { quoteAmount };
-      const { swap } = await post(key, `/v1/threads/${thread.id}/accept`, body);
-      if (swap !== undefined) idsOf.swaps?.push(swap.id);
+test(
+  'no request is answered with a fault of ours, or as the description does not say',
+  limits,
+  async (t) => {
+    t.diagnostic(`seed ${seed}`);
+    for (let round = 0; sent < wanted; round += 1) {
+      for (const [at, operation] of description.operations.entries()) {
+        for (const [nth, caller] of callersOf(round + at).entries()) {
+          await once(operation, caller, seedOf(round, at, nth));
+        }
+      }
     }
-  }
-  ids = [...Object.values(idsOf).flat(), btc!.id, eth!.id];
-  assert.equal(ids.length, 7);
-}
-
-function ok(answer: Answer) {
-  assert.ok(answer.status < 300, `${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
-function operationsOf(document: {
-  paths: Record<string, Record<string, Json>>;
-  components: { parameters: Record<string, Operation['parameters'][number]> };
-}): Operation[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
-      const given = (operation.parameters ?? []) as (Operation['parameters'][number] & {
-        $ref?: string;
-      })[];
-      const content = (operation.requestBody as { content?: Record<string, { schema: Json }> })
-        ?.content;
-      return {
-        method: method.toUpperCase(),
-        path,
-        parameters: given.filter((each) => each.$ref === undefined),
-        body: content?.['application/json']?.schema ?? null,
-        statuses: new Set(Object.keys(operation.responses as Json)),
-      };
-    }),
-  );
-}
-
-const junk = fc.oneof(
-  fc.jsonValue({ maxDepth: 3 }),
-  fc.constantFrom(...['', ' ', '0x', '-1', '1e9', '0', '\u2028', 'é', 'a'.repeat(300), '\ud800']),
-  fc.constantFrom(0, -1, 1.5, 2 ** 53, 1e300, null, true, [], {}),
-  fc.string({ maxLength: 40 }),
-);
-const hex = (bytes: number) =>
-  fc
-    .uint8Array({ minLength: bytes, maxLength: bytes })
-    .map((each) => Buffer.from(each).toString('hex'));
-const text = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom('bitcoin', 'evm-dev', 'evm', 'tron', 'mars', 'a', 'b') },
-  { weight: 2, arbitrary: hex(32) },
-  {
-    weight: 1,
-    arbitrary: fc.oneof(
-      hex(33),
-      hex(20).map((each) => `0x${each}`),
-      hex(110),
-    ),
-  },
-  { weight: 1, arbitrary: fc.nat().map(String) },
-  { weight: 1, arbitrary: fc.string({ maxLength: 60 }) },
-  { weight: 3, arbitrary: fc.nat(30).map((at) => addresses[at % addresses.length] as string) },
-  {
-    weight: 1,
-    arbitrary: fc
-      .tuple(fc.constantFrom('create an API key', 'link this wallet'), fc.nat(30), hex(16))
-      .map(([words, at, nonce]) => {
-        const address = addresses[at % addresses.length];
-        return `Parley ${words}\nAddress: ${address}\nNonce: ${nonce}`;
-      }),
+    const summary = [...statuses].sort().map(([status, count]) => `${count} x ${status}`);
+    t.diagnostic(`${sent} requests: ${summary.join(', ')}`);
+    assert.ok(sent >= wanted);
+    assert.deepEqual(market.faults, []);
   },
 );
-const id = fc.oneof(
-  { weight: 6, arbitrary: fc.nat(30).map((at) => ids[at % ids.length] as string) },
-  { weight: 1, arbitrary: fc.uuid() },
-  { weight: 1, arbitrary: text },
-);
 
-/** A value that the schema allows, or nearly. */
-function valueFor(schema: Json): fc.Arbitrary<unknown> {
-  const {
-    $ref,
-    anyOf,
-    enum: listed,
-    const: fixed,
-    type,
-    format,
-    pattern,
-  } = schema as {
-    $ref?: string;
-    anyOf?: Json[];
-    enum?: unknown[];
-    const?: unknown;
-    type?: string | string[];
-    format?: string;
-    pattern?: string;
-  };
-  if ($ref !== undefined) {
-    const name = $ref.split('/').at(-1) as string;
-    return valueFor((components.schemas as Record<string, Json>)[name] as Json);
-  }
-  if (anyOf !== undefined) return fc.oneof(...anyOf.map(valueFor));
-  if (listed !== undefined) return fc.constantFrom(...listed);
-  if (fixed !== undefined) return fc.constant(fixed);
-  if (format === 'uuid') return id;
-  if (pattern !== undefined) return fc.oneof(fc.stringMatching(new RegExp(pattern)), text);
-  switch (Array.isArray(type) ? type[0] : type) {
-    case 'object':
-      return objectFor(schema);
-    case 'array':
-      return fc.array(valueFor(schema.items as Json), { maxLength: 3 });
-    case 'integer':
-    case 'number':
-      return fc.oneof(fc.integer({ min: 0, max: 700_000 }), fc.integer({ min: 1, max: 100 }));
-    case 'boolean':
-      return fc.boolean();
-    case 'string':
-      return text;
-    default:
-      return junk;
-  }
-}
-
-function objectFor(schema: Json): fc.Arbitrary<unknown> {
-  const fields = Object.entries((schema.properties ?? {}) as Record<string, Json>);
-  const values = Object.fromEntries(fields.map(([name, part]) => [name, valueFor(part)]));
-  const requiredKeys = (schema.required ?? []) as string[];
-  const whole = fc.record(values, { requiredKeys });
-  const broken = fc
-    .tuple(whole, fc.constantFrom(...fields.map(([name]) => name), 'extra', '__proto__'), junk)
-    .map(([value, name, other]) => ({ ...value, [name]: other }));
-  return fc.oneof({ weight: 3, arbitrary: whole }, { weight: 1, arbitrary: broken });
-}
-
-type Call = { method: string; url: string; options: Json; operation: Operation };
-
-function callOf(operation: Operation): fc.Arbitrary<Call> {
-  const place = (kind: string) => operation.parameters.filter((each) => each.in === kind);
-  const segments = fc.tuple(
-    ...place('path').map(({ name }) => {
-      if (name === 'id') {
-        const own = idsOf[operation.path.split('/')[2] as string] ?? ids;
-        const right = fc.nat(30).map((at) => own[at % own.length] as string);
-        return fc.oneof({ weight: 4, arbitrary: right }, { weight: 1, arbitrary: id });
-      }
-      if (name !== 'leg') return text;
-      const leg = fc.constantFrom('a', 'b');
-      return fc.oneof({ weight: 6, arbitrary: leg }, { weight: 1, arbitrary: text });
-    }),
-  );
-  const query = fc.record(
-    Object.fromEntries(
-      place('query').map(({ name, schema }) => [
-        name,
-        fc.oneof({ weight: 6, arbitrary: valueFor(schema) }, { weight: 1, arbitrary: junk }),
-      ]),
-    ),
-    { requiredKeys: [] },
-  );
-  const body =
-    operation.body === null
-      ? fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: junk })
-      : fc.oneof(
-          { weight: 8, arbitrary: valueFor(operation.body) },
-          { weight: 1, arbitrary: junk },
-        );
-  const who = fc.constantFrom(0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 3);
-  const once = fc.oneof(
-    { weight: 6, arbitrary: fc.constant(undefined) },
-    { weight: 3, arbitrary: fc.nat(10_000).map(String) },
-    { weight: 1, arbitrary: fc.constantFrom('one', 'x'.repeat(255), 'x'.repeat(256)) },
-  );
-  return fc.tuple(segments, query, body, who, once).map(([parts, asked, sent, caller, slot]) => {
-    let at = 0;
-    const path = operation.path.replace(/\{\w+\}/g, () =>
-      encodeURIComponent(String(parts[at++]).replace(/[\ud800-\udfff]/g, '') || 'x'),
-    );
-    const pairs = Object.entries(asked).map(([name, value]) => {
-      const shown = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-      return `${name}=${encodeURIComponent(shown.replace(/[\ud800-\udfff]/g, ''))}`;
-    });
-    const key = caller === 2 ? 'nonsense' : keys[caller];
-    const options = {
-      ...(key === undefined ? {} : { key }),
-      ...(operation.method === 'GET' || sent === undefined ? {} : { body: JSON.stringify(sent) }),
-      ...(slot === undefined ? {} : { headers: { 'idempotency-key': slot } }),
-    };
-    const url = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
-    return { method: operation.method, url, options, operation };
-  });
-}
-
-test('no input is answered with a fault of ours, or with what the description leaves out', async () => {
-  const calls = fc.oneof(...operations.map(callOf));
-  const seen = new Map<string, number>();
-  await fc.assert(
-    fc.asyncProperty(calls, async ({ method, url, options, operation }) => {
-      const answer = await edge.call(method, url, options);
-      const { status, headers, body } = answer;
-      const code = String(headers['x-parley-error'] ?? '');
-      const about = `${method} ${url} -> ${status} ${code} ${JSON.stringify(body)}`;
-      if (status >= 500) assert.match(code, /^chain_/, about);
-      assert.ok(operation.statuses.has(String(status)), `not described: ${about}`);
-      assert.ok(headers['ratelimit-remaining'] !== undefined, about);
-      if (status >= 400) {
-        assert.deepEqual(Object.keys(body), ['error'], about);
-        assert.ok(body.error.length > 0 && body.error.length < 2_000, about);
-        assert.match(code, /^[a-z0-9_]+$/, about);
-      }
-      const name = `${operation.method} ${operation.path}`;
-      seen.set(name, (seen.get(name) ?? 0) + 1);
-    }),
-    { numRuns: runs, endOnFailure: true },
-  );
-  assert.equal(seen.size, operations.length, 'every operation was called');
+test('what is described is also done: most operations succeed, in a long run nearly all', () => {
+  const never = description.operations.filter((each) => !succeeded.has(each));
+  const names = never.map(({ method, path }) => `${method} ${path}`);
+  const most = sent < 10_000 ? description.operations.length / 3 : 2;
+  assert.ok(names.length <= most, `${names}`);
 });
+
+test(
+  'without nodes only what needs one fails, with 503 or 504 and the code of a chain',
+  limits,
+  async () => {
+    const able = market.callers.slice(0, 2);
+    const writes = description.operations.filter(({ method }) => method === 'POST');
+    let unanswered = 0;
+    for (let round = 0; round < Math.ceil(wanted / 200); round += 1) {
+      for (const [at, operation] of writes.entries()) {
+        const caller = able[(round + at) % able.length] as Caller;
+        const property = fc.asyncProperty(draftsOf(operation), async (draft) => {
+          const request = await requestOf(operation, caller, draft);
+          const answer = await market.askWithoutNodes(request);
+          const reached = description.reached(request.method, request.url);
+          const faults = description.faults(reached, request.url, answer);
+          if (answer.status >= 500) {
+            unanswered += 1;
+            if (!/^chain_/.test(String(answer.headers['x-parley-error']))) faults.push('no chain');
+          }
+          assert.deepEqual(faults, [], shown(request, caller, answer));
+        });
+        await fc.assert(property, { numRuns: 1, seed: seedOf(round, at, -1) });
+      }
+    }
+    assert.ok(unanswered > 0);
+    assert.deepEqual(market.faults, []);
+  },
+);
+
+/** Who calls in this turn: all who may, those who trade most often, and two who may not. */
+function callersOf(turn: number): Caller[] {
+  const able = market.callers.filter(({ scopes }) => scopes !== null);
+  const not = market.callers.filter(({ scopes }) => scopes === null);
+  const refused = [0, 1].map((each) => not[(2 * turn + each) % not.length] as Caller);
+  return [...able, ...able.slice(0, 2), ...able.slice(0, 2), ...refused];
+}
+
+/** The property's own seed: neighbours of the run's seed share none. */
+function seedOf(...parts: readonly number[]): number {
+  return parts.reduce((so, part) => (Math.imul(so, 0x9e3779b1) + part + 1) | 0, seed);
+}
+
+const drafts = new Map<Operation, fc.Arbitrary<Draft>>();
+
+function draftsOf(operation: Operation): fc.Arbitrary<Draft> {
+  const { schemaOf } = description;
+  const known = drafts.get(operation) ?? draftFor(operation, { schemaOf, ...market });
+  drafts.set(operation, known);
+  return known;
+}
+
+/** One request of one caller; a failure is shrunk by asking again. */
+async function once(operation: Operation, caller: Caller, own: number): Promise<void> {
+  const property = fc.asyncProperty(draftsOf(operation), (draft) =>
+    tryOut(operation, caller, draft),
+  );
+  await fc.assert(property, { numRuns: 1, seed: own });
+}
+
+async function requestOf(operation: Operation, caller: Caller, draft: Draft): Promise<Request> {
+  const plain = await written(draft, market.memory, () => market.prepare(operation, caller));
+  return { ...plain, headers: { ...plain.headers, ...caller.headers } };
+}
+
+async function tryOut(operation: Operation, caller: Caller, draft: Draft): Promise<void> {
+  const request = await requestOf(operation, caller, draft);
+  const answer = await market.ask(request);
+  sent += 1;
+  statuses.set(`${answer.status}`, (statuses.get(`${answer.status}`) ?? 0) + 1);
+  const reached = description.reached(request.method, request.url);
+  const faults = [
+    ...description.faults(reached, request.url, answer),
+    ...(answer.status >= 500 ? ['a fault of ours'] : []),
+    ...(reached === null ? [] : faultsOfAccess(reached, caller, request, answer)),
+  ];
+  assert.deepEqual(faults, [], shown(request, caller, answer));
+  if (answer.status < 300) {
+    if (reached !== null) succeeded.add(reached);
+    market.memory.learn(request.url, JSON.parse(answer.text));
+  }
+}
+
+/** A key that is not taken is 401, a scope that is missing 403; neither is said of others. */
+function faultsOfAccess(
+  operation: Operation,
+  { scopes }: Caller,
+  request: Request,
+  { status, headers }: Answer,
+): string[] {
+  if (status === 429) return ['the budget is large enough for this'];
+  if (!operation.needsKey || !isReadable(request) || status === 431) return [];
+  if (scopes === null) return status === 401 ? [] : ['the key must not be taken'];
+  if (status === 401) return ['the key is valid'];
+  const { scope } = operation;
+  const lacks = scope !== null && !(scopes as readonly string[]).includes(scope);
+  const said = headers['x-parley-error'] === 'scope_missing';
+  if (lacks !== said) return [`scopes: ${scopes}; needed: ${scope}`];
+  return lacks && status !== 403 ? ['a missing scope is 403'] : [];
+}
+
+function shown(request: Request, caller: Caller, answer: Answer): string {
+  const { method, url, headers, body } = request;
+  const sentBody = body === null ? '' : `\n${body.toString().slice(0, 2_000)}`;
+  return (
+    `${caller.name}: ${method} ${url}\n${JSON.stringify(headers)}${sentBody}\n` +
+    `-> ${answer.status} ${JSON.stringify(answer.headers)}\n${answer.text.slice(0, 2_000)}`
+  );
+}

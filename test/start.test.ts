@@ -71,19 +71,45 @@ test('after kill -9 the next start ends what was left and has everything committ
 
 const npmStart = ['npm', 'run', '-s', 'start', '--', '--json'];
 
+/** What still runs there after as long as a stop may take. */
+async function leftIn(home: string): Promise<string[]> {
+  let left = await processesIn(home);
+  for (let waited = 0; waited < 25_000 && left.length > 0; waited += 250) {
+    await sleep(250);
+    left = await processesIn(home);
+  }
+  return left;
+}
+
 test('SIGTERM to npm ends everything, and so does kill -9 of npm', async (t) => {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const home = await newHome(t);
     const market = await startMarketProcess(t, home, {}, npmStart);
     market.child.kill(signal);
-    let left = await processesIn(home);
-    for (let waited = 0; waited < 25_000 && left.length > 0; waited += 250) {
-      await sleep(250);
-      left = await processesIn(home);
-    }
-    assert.deepEqual(left, [], signal);
+    assert.deepEqual(await leftIn(home), [], signal);
     await assert.rejects(fetch(market.ready.url), signal);
   }
+});
+
+/** Command lines of the processes that descend from this one. */
+function descendantsOf(pid: number | undefined): string[] {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  const rows = [...stdout.matchAll(/^ *(\d+) +(\d+) (.*)$/gm)];
+  const below = new Set([String(pid)]);
+  for (const [, child = '', parent = ''] of [...rows, ...rows]) {
+    if (below.has(parent)) below.add(child);
+  }
+  return rows.filter(([, , parent = '']) => below.has(parent)).map(([, , , args = '']) => args);
+}
+
+test('the market that npm starts has its garbage collected early, whatever Node the machine has', async (t) => {
+  const home = await newHome(t);
+  const market = await startMarketProcess(t, home, {}, npmStart);
+  const nodes = descendantsOf(market.child.pid).filter((each) => each.includes('launch.mjs'));
+  assert.ok(nodes.length > 0);
+  for (const each of nodes) assert.match(each, / --initial-old-space-size=64 /);
+  market.child.kill('SIGTERM');
+  assert.deepEqual(await leftIn(home), []);
 });
 
 test('npm run deploy says what it found, and fails on what it did not find', () => {

@@ -93,7 +93,8 @@ async function tip(state: State, signal: AbortSignal): Promise<Heads> {
   if (!state.checked) {
     const genesis = text(mustHave(await get('/block-height/0', signal), 'block 0'));
     if ((genesis === mainnetGenesis) !== (network.name === 'mainnet')) {
-      throw unavailable(esploraName, `it serves another network than Bitcoin ${network.name}`);
+      const sentence = `its first block is ${genesis}, which is not of Bitcoin ${network.name}`;
+      throw unavailable(esploraName, sentence);
     }
     state.checked = true;
   }

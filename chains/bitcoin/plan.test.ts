@@ -6,6 +6,7 @@ import { base64 } from '@scure/base';
 import { Script, Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { escrowScript, findSecret, readEscrowScript } from './escrow-script.ts';
 import { defaultFeeBounds } from './fees.ts';
 import { signSighashes } from './keys.ts';
@@ -340,7 +341,7 @@ describe('assemble', () => {
           assert.ok(refuses('bad_transaction')(error), String(error));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { base64 } from '@scure/base';
 import { WIF } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
 import {
@@ -131,7 +132,7 @@ describe('a proof', () => {
           );
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -155,7 +156,11 @@ describe('a proof', () => {
     const [ecdsa = new Uint8Array(), key = new Uint8Array()] = itemsOf(signature);
     const low = secp256k1.Signature.fromBytes(ecdsa.slice(0, -1), 'der');
     const high = new secp256k1.Signature(low.r, secp256k1.Point.CURVE().n - low.s);
-    refused('p2wpkh', stack(Uint8Array.from([...high.toBytes('der'), 1]), key));
+    const mirrored = stack(Uint8Array.from([...high.toBytes('der'), 1]), key);
+    refused('p2wpkh', mirrored);
+    const { p2wpkh: address } = addressesOfPubkey(pubkey, regtest);
+    const proof = { address, message, signature: mirrored, network: regtest };
+    assert.throws(() => verifyBitcoinProof(proof), /high S/);
   });
 
   it('is refused with any witness but the exact one', () => {
@@ -199,7 +204,7 @@ describe('a proof', () => {
         refused('p2shP2wpkh', base64.encode(bytes));
         refused('p2tr', base64.encode(bytes));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -4,6 +4,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx, Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { parseBlock, parseTx } from './raw-transaction.ts';
 
 const refuses = (error: unknown) =>
@@ -93,7 +94,7 @@ describe('parseTx', () => {
           assert.ok(refuses(error), String(error));
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
     // Counts that promise billions of items.
     for (const hex of [

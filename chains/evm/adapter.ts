@@ -76,7 +76,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
   const rpc = rpcClient({ chain, urls: options.rpcUrls, ...options.rpc });
   const watch = newWatch(options, rpc, deployment);
   let checked: Promise<void> | null = null;
-  /** Checked once; a failed check is repeated by the next call. */
+  /** Checked until the node is gone; a failed check is repeated by the next call. */
   const open = (signal: AbortSignal): Promise<void> => {
     checked ??= checkNode(watch, chainId, signal).catch((error: unknown) => {
       checked = null;
@@ -87,7 +87,13 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
   const opened = <A extends unknown[], T>(work: (...args: [...A, AbortSignal]) => Promise<T>) => {
     return async (...args: [...A, AbortSignal]): Promise<T> => {
       await open(args.at(-1) as AbortSignal);
-      return work(...args);
+      try {
+        return await work(...args);
+      } catch (error) {
+        // Whatever answers there the next time may be another chain.
+        if (error instanceof ParleyError && error.kind === 'unavailable') checked = null;
+        throw error;
+      }
     };
   };
   return {
@@ -164,7 +170,7 @@ async function checkNode(watch: Watch, chainId: number, signal: AbortSignal): Pr
   const ids = await eachSource(watch, (one) => chainIdOf(one, signal));
   for (const { answer: id } of ids) {
     if (id === chainId) continue;
-    throw wrong(`the node is of chain id ${id}, not ${chainId}`, { id, chainId });
+    throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
   }
   const code = await codeAt(rpc, deployment.factory, 'latest', signal);
   const { factory, factoryCodeHash: pinned } = deployment;

@@ -6,6 +6,7 @@ import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
 import { erc20Abi, escrowAbi, factoryAbi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { runs } from '../../test/support/runs.ts';
 import type { EvmMaterial } from '../material.ts';
 import { parseEvmAddress } from './address.ts';
 import {
@@ -160,7 +161,7 @@ test('a call reads back into its verb, terms and secret', () => {
       assert.equal(decodeCall(escrow, fund.data, evmDeployment), null, 'sent elsewhere');
       assert.equal(decodeCall(escrow, `${claim.data}00`, evmDeployment), null, 'something more');
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

@@ -62,7 +62,12 @@ function recoverSigner(message: string, signature: string): string {
   return 'why' in recovered ? recovered.why : getAddress(bytesToHex(recovered.keyHash));
 }
 
-const magic1271 = '0x1626ba7e';
+/** The whole word: whoever echoes the call begins with its four bytes, the selector. */
+const magic1271 = `0x1626ba7e${'0'.repeat(56)}`;
+/** Far more than owners' signatures, passkeys and a deployment take: a node must not work long. */
+const mostGas = '0x989680';
+/** What providers answer over their rate limit. */
+const busy = new Set([-32005, -32016, 429]);
 const suffix6492 = '6492'.repeat(16);
 
 type Verdict = 'accepts' | 'refuses' | 'not there';
@@ -93,10 +98,14 @@ async function contractAccepts(
   const hash = hashMessage(message);
   const call = async (transaction: Record<string, string>) => {
     try {
-      return String(await node.call('eth_call', [transaction, 'latest'], signal));
+      const limited = { ...transaction, gas: mostGas };
+      return String(await node.call('eth_call', [limited, 'latest'], signal));
     } catch (error) {
-      if (error instanceof RpcError) return '0x';
-      throw error;
+      if (!(error instanceof RpcError)) throw error;
+      // A node too busy to ask has not said no.
+      if (!busy.has(error.code)) return '0x';
+      const sentence = `the ${node.chain} node is too busy to say whether this wallet signed`;
+      throw new ParleyError('chain_unavailable', sentence, { chain: node.chain }, { cause: error });
     }
   };
   if (signature.toLowerCase().endsWith(suffix6492)) {
@@ -114,5 +123,5 @@ async function contractAccepts(
     args: [hash, signature],
   });
   const answer = await call({ to: address, data });
-  return answer.length >= 66 && answer.toLowerCase().startsWith(magic1271);
+  return answer.toLowerCase().startsWith(magic1271);
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { type Hex, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
 import { chainIdOfRaw, readRaw } from './raw.ts';
 
 const refuses = (words: RegExp) => (error: unknown) => {
@@ -85,5 +86,5 @@ test('no bytes end in anything but a transaction or bad_transaction', async () =
       assert.ok(error instanceof ParleyError && error.code === 'bad_transaction', String(error));
     }
   });
-  await fc.assert(property, { numRuns: 500 });
+  await fc.assert(property, { numRuns: runs(500) });
 });

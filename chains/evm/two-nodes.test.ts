@@ -108,3 +108,29 @@ test('nodes that show the same agree, funded or not, one alone, and one that han
     await Promise.all([same.stop(), hanging.stop()]);
   }
 });
+
+test('a node that comes back as another chain is refused, with both ids, until it is right', async () => {
+  let stage: 'right' | 'gone' | 'wrong' = 'right';
+  const node = await lyingNode(chain.rpcUrl, async ({ method }, forward) => {
+    if (stage === 'gone') return { error: { code: 429, message: 'not now' } };
+    if (stage === 'wrong' && method === 'eth_chainId') return { result: '0x1' };
+    return forward();
+  });
+  try {
+    const adapter = adapterOf(node.url);
+    await adapter.heads(signal());
+    stage = 'gone';
+    await assert.rejects(adapter.heads(signal()));
+    stage = 'wrong';
+    for (let poll = 0; poll < 2; poll += 1) {
+      await assert.rejects(adapter.heads(signal()), {
+        code: 'chain_unavailable',
+        message: 'evm-dev: the node is of chain id 1, not 31337 as configured',
+      });
+    }
+    stage = 'right';
+    await adapter.heads(signal());
+  } finally {
+    await node.stop();
+  }
+});

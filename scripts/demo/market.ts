@@ -1,6 +1,7 @@
 // Finds the market that the demo plays on: a running one, or one that it starts and stops itself.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -34,9 +35,24 @@ async function announced(url: string): Promise<string> {
   } catch (cause) {
     throw new Error(`no market has written ${file}: ${how}`, { cause });
   }
-  const same = typeof ready.url === 'string' && new URL(ready.url).host === new URL(url).host;
+  const same = typeof ready.url === 'string' && (await isSamePlace(ready.url, url));
   if (same && typeof ready.dev === 'string') return ready.dev;
   throw new Error(`${file} is of ${String(ready.url)}, not of ${url}: ${how}`);
+}
+
+/** Whether both lead to one server: `localhost` is as good as the address that it stands for. */
+export async function isSamePlace(a: string, b: string): Promise<boolean> {
+  const [one, other] = [new URL(a), new URL(b)];
+  if (one.protocol !== other.protocol || one.port !== other.port) return false;
+  if (one.hostname === other.hostname) return true;
+  const [ones, others] = await Promise.all([addressesOf(one), addressesOf(other)]);
+  return ones.some((address) => others.includes(address));
+}
+
+async function addressesOf({ hostname }: URL): Promise<string[]> {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  const found = await lookup(bare, { all: true }).catch(() => []);
+  return found.map(({ address }) => address);
 }
 
 /** Starts a market of its own on free ports, its state in a temporary folder; `signal` gives up. */

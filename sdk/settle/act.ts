@@ -7,7 +7,7 @@ import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
-import { inPlaceOf, type Kept, mustBeOnly, type SwapRecord } from '../stores/store.ts';
+import { inPlaceOf, type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { verifyMaterial } from '../verify-material.ts';
 import type { BitcoinWallet, EvmWallet } from '../wallets/wallet.ts';
@@ -80,7 +80,7 @@ async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecor
   await preflight(context, record);
   const { after, kept } = await signFunding(context, record, built);
   const { funding } = record;
-  const signed = funding === null ? kept : inPlaceOf(funding, kept);
+  const signed = keptNow(funding === null ? kept : inPlaceOf(funding, kept));
   const next = await keepOrForget(context, leg, { ...after, funding: signed }, async () => {
     // Signing may have taken long: everything is looked at once more, right before sending.
     const fresh = await look(context, after);
@@ -181,7 +181,12 @@ async function signFunding(
   if (funding === undefined) throw new VerificationError('txs', 'a call', 'none');
   for (const call of approvals.reverse()) {
     const approval = await wallet.sign(built.chainId, call, context.limit());
-    after = await keepOrForget(context, leg, { ...after, approval }, async () => {});
+    after = await keepOrForget(
+      context,
+      leg,
+      { ...after, approval: keptNow(approval) },
+      async () => {},
+    );
     await sendWaiting(context, leg, approval);
     after = await approved(context, after);
     context.tell('approved', gives, 'the factory may take exactly the amount', approval.txid);
@@ -282,7 +287,7 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
   if (seen.state.secret === null) await mayReveal(context, record, seen);
   const kept = await spend(context, record, gets, { verb: 'claim', secret });
   // Once sent it cannot be taken back, seen or not: from then on only haste helps.
-  const revealing = { ...record, claim: kept, publicSecret: secret };
+  const revealing = { ...record, claim: keptNow(kept), publicSecret: secret };
   const next = await keepOrForget(context, leg, revealing, async () => {
     const fresh = await look(context, record);
     claimGate(fresh.state, gets, fresh.clocks);
@@ -324,7 +329,12 @@ export async function refund(
   refundGate(seen.state.legs[gives], leg.timelock, seen.clocks);
   if (record.refund !== null) return resend(context, record, 'refund', gives);
   const kept = await spend(context, record, gives, { verb: 'refund' });
-  const next = await keepOrForget(context, leg, { ...record, refund: kept }, async () => {});
+  const next = await keepOrForget(
+    context,
+    leg,
+    { ...record, refund: keptNow(kept) },
+    async () => {},
+  );
   context.tell('refunded', gives, `sends the refund of leg ${gives}`, kept.txid);
   return sendAnyway(context, next, 'refund', gives);
 }
@@ -344,11 +354,11 @@ export async function replaceStuck(
   const { publicSecret: secret } = record;
   if (secret !== null && isStuck(context, legOf(record, gets), record.claim, claimed)) {
     const kept = await spend(context, record, gets, { verb: 'claim', secret });
-    return sendInstead(context, { ...record, claim: kept }, 'claim', gets);
+    return sendInstead(context, { ...record, claim: keptNow(kept) }, 'claim', gets);
   }
   if (isStuck(context, legOf(record, gives), record.refund, refunded)) {
     const kept = await spend(context, record, gives, { verb: 'refund' });
-    return sendInstead(context, { ...record, refund: kept }, 'refund', gives);
+    return sendInstead(context, { ...record, refund: keptNow(kept) }, 'refund', gives);
   }
   return record;
 }

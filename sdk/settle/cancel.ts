@@ -6,7 +6,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';
 import { SettleError } from '../errors.ts';
-import type { Kept, SwapRecord } from '../stores/store.ts';
+import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
 import type { BitcoinWallet, EvmWallet } from '../wallets/wallet.ts';
 import { type Context, legOf, ownSides, type Seen, type SetLeg, walletOf } from './context.ts';
 import {
@@ -117,7 +117,7 @@ async function keepCancel(
   leg: SetLeg,
   cancel: Kept,
 ): Promise<SwapRecord> {
-  const next = { ...record, cancel };
+  const next = { ...record, cancel: keptNow(cancel) };
   await context.store.putSwap(next);
   const text = `the funding of leg ${leg.leg} came too late: takes its place with a payment to self`;
   context.tell('cancelled', leg.leg, text, cancel.txid);
@@ -158,7 +158,8 @@ async function coinsGone(
   funding: Kept,
 ): Promise<SwapRecord> {
   context.tell('waiting', leg.leg, `a coin of the funding ${funding.txid} is spent`);
-  if (!overdue(context, leg, { ...funding, txid: `${funding.txid} is gone` })) return record;
+  // A wait of its own, from when the coin was first missed.
+  if (!overdue(context, leg, { txid: `${funding.txid} is gone`, raw: '' })) return record;
   const sentence =
     `the late funding ${funding.txid} is not mined, and a coin of it is spent elsewhere. It can ` +
     'only be mined if that is taken back';

@@ -7,7 +7,7 @@ import type { Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
-import type { Kept, SwapRecord } from '../stores/store.ts';
+import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
 import type { EvmWallet, Fate } from '../wallets/wallet.ts';
 import { type Context, type SetLeg, sourceOf } from './context.ts';
 import { asked } from './market.ts';
@@ -30,11 +30,18 @@ export function lookedAfter(context: Context, kept: Kept): void {
   context.sentAtMs.set(kept.txid, performance.now());
 }
 
-/** Whether this version has waited for its first block for too long. */
+/**
+ * Whether this version has waited for its first block for too long, counted from when it was kept:
+ * a restart is no reason to wait anew.
+ */
 export function overdue(context: Context, { family }: SetLeg, kept: Kept): boolean {
-  const since = context.waitsSinceMs.get(kept.txid);
-  if (since === undefined) context.waitsSinceMs.set(kept.txid, performance.now());
-  return since !== undefined && performance.now() - since > context.replaceAfterMs(family);
+  const now = performance.now();
+  const { keptAtMs } = kept;
+  // A clock that was set back must not make a wait longer than it is known to be.
+  const before = keptAtMs === undefined ? 0 : Math.max(0, Date.now() - keptAtMs);
+  const since = context.waitsSinceMs.get(kept.txid) ?? now - before;
+  context.waitsSinceMs.set(kept.txid, since);
+  return now - since > context.replaceAfterMs(family);
 }
 
 /** Counts its wait from now on. */
@@ -162,7 +169,7 @@ async function pushBy(
     await sendWaiting(context, leg, kept, by);
     return record;
   }
-  const next = { ...record, [slot]: raised };
+  const next = { ...record, [slot]: keptNow(raised) };
   await context.store.putSwap(next);
   const text = cancel
     ? `takes the place of the ${slot}, which is too late, with a payment to self`

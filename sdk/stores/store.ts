@@ -22,7 +22,17 @@ export type Kept = {
    * them may be mined in its place. Oldest first.
    */
   readonly former?: readonly string[];
+  /**
+   * When this version was kept, right before it was first sent: Unix milliseconds of the machine's
+   * own clock. How long it waits for a block is counted from then, through restarts too.
+   */
+  readonly keptAtMs?: number;
 };
+
+/** With the moment from which its wait counts. */
+export function keptNow(signed: Kept): Kept {
+  return { ...signed, keptAtMs: Date.now() };
+}
 
 /** Ids under which it may be mined, the newest first. */
 export function versionsOf({ txid, former = [] }: Kept): string[] {

@@ -2,6 +2,7 @@
 // parameters of a function says that it runs inside somebody's transaction.
 
 import pg from 'pg';
+import { type Ears, type Listener, openListener } from './listen.ts';
 
 /** `name` is unique to `text`: the server prepares it once a connection. */
 export type Statement = {
@@ -29,7 +30,17 @@ export type Database = Tx & {
    * read and lock, and the last ones with `commit`. Statements run in the order they are sent.
    */
   pipelined<Result>(work: (tx: PipelinedTx) => Promise<Result>): Promise<Result>;
+  /** One of the connections, for what lasts as long as it does; `close` ends it too. */
+  session(): Promise<Session>;
+  /** A connection besides the others. */
+  listen(ears: Ears): Promise<Listener>;
   close(): Promise<void>;
+};
+
+export type Session = Tx & {
+  /** True once the connection is gone, and what it held with it. */
+  lost(): boolean;
+  end(): void;
 };
 
 export type DatabaseLimits = {
@@ -59,9 +70,8 @@ const types: pg.CustomTypesConfig = {
 const plannerOptions = '-c enable_seqscan=off -c jit=off';
 
 export function connect(url: string, limits: DatabaseLimits = databaseLimits): Database {
-  const pool = new pg.Pool({
+  const config = {
     connectionString: url,
-    max: limits.connections,
     statement_timeout: limits.statementMs,
     idle_in_transaction_session_timeout: limits.statementMs,
     connectionTimeoutMillis: limits.connectMs,
@@ -69,16 +79,40 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     options: plannerOptions,
     pipeline: true,
     types,
-  });
+  };
+  const pool = new pg.Pool({ ...config, max: limits.connections });
   // An idle connection that the server ended is replaced at the next use; unheard, the event
   // would end the process.
   pool.on('error', () => {});
+  const sessions = new Set<Session>();
   return {
     rows: (statement) => rowsOf(pool, statement),
     transaction: (work) => inTransaction(pool, work),
     pipelined: (work) => inPipeline(pool, work),
-    close: () => pool.end(),
+    session: async () => {
+      const session = sessionOn(await pool.connect(), () => sessions.delete(session));
+      sessions.add(session);
+      return session;
+    },
+    listen: (ears) => openListener({ ...config, query_timeout: limits.statementMs }, ears),
+    close: () => {
+      for (const session of sessions) session.end();
+      return pool.end();
+    },
   };
+}
+
+function sessionOn(client: pg.PoolClient, ended: () => void): Session {
+  let lost = false;
+  const end = () => {
+    if (lost) return;
+    lost = true;
+    ended();
+    // Not given back: what it holds ends with it.
+    client.release(true);
+  };
+  client.on('error', end);
+  return { rows: (statement) => rowsOf(client, statement), lost: () => lost, end };
 }
 
 async function rowsOf<Row>(client: pg.Pool | pg.PoolClient, statement: Statement): Promise<Row[]> {

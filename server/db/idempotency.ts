@@ -26,6 +26,24 @@ export async function tryLock(tx: Tx, number: bigint): Promise<boolean> {
   return rows[0]?.locked === true;
 }
 
+/** False while another session holds the number; held until `leaveSession` or the session's end. */
+export async function tryLockSession(session: Tx, number: bigint): Promise<boolean> {
+  const rows = await session.rows<{ locked: boolean }>({
+    name: 'try_lock_session',
+    text: 'select pg_try_advisory_lock($1) as locked',
+    values: [number.toString()],
+  });
+  return rows[0]?.locked === true;
+}
+
+export async function leaveSession(session: Tx, number: bigint): Promise<void> {
+  await session.rows({
+    name: 'leave_session',
+    text: 'select pg_advisory_unlock($1)',
+    values: [number.toString()],
+  });
+}
+
 export async function findReplyRow(tx: Tx, slot: SlotKey, since: Date): Promise<ReplyRow | null> {
   const rows = await tx.rows<ReplyRow>({
     name: 'find_reply',
@@ -72,8 +90,9 @@ export async function upsertReply(
 export async function deleteReplies(tx: Tx, before: Date, most: number): Promise<number> {
   const rows = await tx.rows({
     name: 'delete_replies',
+    // Asked twice: older servers delete the row that they waited for, whatever it holds by then.
     text: `
-      delete from idempotency where ctid = any(array(
+      delete from idempotency where created_at <= $1 and ctid = any(array(
         select ctid from idempotency where created_at <= $1 order by created_at limit $2
       )) returning 1 as one`,
     values: [before, most],

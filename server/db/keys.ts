@@ -52,17 +52,46 @@ export async function insertKey(tx: Tx, key: NewKey): Promise<void> {
   });
 }
 
-/** Revokes every live key of the account; returns how many. */
-export async function revokeKeys(tx: Tx, accountId: string, now: Date): Promise<number> {
+/** Revokes every live key of the account, and tells all processes so; returns how many. */
+export async function revokeKeys(
+  tx: Tx,
+  accountId: string,
+  notice: string,
+  now: Date,
+): Promise<number> {
   const rows = await tx.rows({
     name: 'revoke_keys',
     text: `
-      update api_keys set revoked_at = $2
-      where account_id = $1 and revoked_at is null and expires_at > $2
-      returning id`,
-    values: [accountId, now],
+      with revoked as (
+        update api_keys set revoked_at = $2
+        where account_id = $1 and revoked_at is null and expires_at > $2
+        returning account_id
+      )
+      select pg_notify('key_revoked', account_id || ' ' || $3) from revoked`,
+    values: [accountId, now, notice],
   });
   return rows.length;
+}
+
+/** Revokes one live key of the account under a notice of its id; false when it has no such key. */
+export async function revokeOneKey(
+  tx: Tx,
+  accountId: string,
+  keyId: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'revoke_one_key',
+    text: `
+      with revoked as (
+        update api_keys set revoked_at = $3
+        where account_id = $1 and id = $2 and revoked_at is null and expires_at > $3
+        returning id, account_id
+      )
+      select pg_notify('key_revoked', account_id || ' ' || id) from revoked`,
+    values: [accountId, keyId, now],
+  });
+  return rows.length === 1;
 }
 
 export async function countLiveKeys(tx: Tx, accountId: string, now: Date): Promise<number> {

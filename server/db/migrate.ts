@@ -8,10 +8,15 @@ import pg from 'pg';
 const folder = new URL('./migrations/', import.meta.url);
 // Any constant will do; it only has to differ from other users of advisory locks.
 const lockId = 7_269_551;
+const connectMs = 15_000;
 
 /** Applies what is missing. Throws when an applied file has changed since. Returns the names. */
 export async function migrate(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'parley-migrate' });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectMs,
+    application_name: 'parley-migrate',
+  });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [lockId]);
@@ -31,7 +36,7 @@ export async function migrate(url: string): Promise<string[]> {
       const sha256 = createHash('sha256').update(text).digest('hex');
       const known = applied.get(name);
       if (known === sha256) continue;
-      if (known !== undefined) throw new Error(`migration ${name} changed after it was applied`);
+      if (known !== undefined) throw new Error(changed(name));
       await client.query('begin');
       await client.query(text);
       await client.query('insert into migrations (name, sha256) values ($1, $2)', [name, sha256]);
@@ -42,4 +47,11 @@ export async function migrate(url: string): Promise<string[]> {
   } finally {
     await client.end();
   }
+}
+
+function changed(name: string): string {
+  return (
+    `migration ${name} changed after it was applied to this database: run the version that made ` +
+    'the database, or take an empty one (another PARLEY_HOME or DATABASE_URL)'
+  );
 }

@@ -20,21 +20,24 @@ export async function insertNonce(
   });
 }
 
-/** Uses it up; false when there is none to use. Of two at once, one gets it. */
+/**
+ * Uses it up; false when there is none to use. Of two at once, one gets it. The same `attempt` may
+ * use it again.
+ */
 export async function useNonce(
   tx: Tx,
   nonce: string,
-  { pool, accountId }: NoncePlace,
+  { pool, accountId, attempt }: NoncePlace & { readonly attempt?: Uint8Array | null },
   now: Date,
 ): Promise<boolean> {
   const rows = await tx.rows({
     name: 'use_nonce',
     text: `
-      update nonces set used_at = $4
+      update nonces set used_at = $4, used_by = $5
       where nonce = $1 and pool = $2 and account_id is not distinct from $3
-        and used_at is null and expires_at > $4
+        and (used_at is null or used_by = $5) and expires_at > $4
       returning 1 as one`,
-    values: [nonce, pool, accountId, now],
+    values: [nonce, pool, accountId, now, attempt ?? null],
   });
   return rows.length === 1;
 }

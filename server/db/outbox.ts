@@ -1,12 +1,13 @@
-// Events to deliver, written in the transaction of their effect: webhook topics are event names,
-// one row for each party's account; feed topics are `feed.created` and `feed.cancelled`, for every
-// maker (no account). Kept for 7 days.
+// Events to deliver, written in the transaction of their effect. The topic says to whom: webhook
+// topics are event names (edge/schemas/events.ts), one row for each party's account; `feed.created`
+// and `feed.cancelled` are for every maker (no account); `key.created` is for the account's owner
+// in a messaging app, never for its webhooks. Kept for 7 days.
 
 import type { Statement, Tx } from './database.ts';
 
 export type OutboxEntry = {
   readonly topic: string;
-  /** Whose webhooks get it; null = the feed. */
+  /** Whose it is; null = the feed. */
   readonly accountId: string | null;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly at: Date;

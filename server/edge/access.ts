@@ -1,11 +1,18 @@
 // What every request passes before its operation: not shutting down, route, key, budget, scope, in
 // this order. Sets the headers that every /v1 answer carries. Nothing here waits unless a key has
-// to be looked up.
+// to be looked up or budgets are shared.
 
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { Scope } from '../scopes.ts';
 import { type Caller, type Keys, keyOf } from './auth.ts';
-import { type Budgets, type Spent, windowSeconds } from './budgets.ts';
+import {
+  type Budgets,
+  type Soon,
+  type Spent,
+  type Whose,
+  whenKnown,
+  windowSeconds,
+} from './budgets.ts';
 import { type HttpCode, HttpError, httpRefusal, sendRefusal } from './errors.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -63,19 +70,29 @@ export function createGate(state: GateState): Gate {
     if (known !== undefined) return withKey(visit, access, known);
     keys.find(key).then(
       (caller) => withKey(visit, access, caller),
-      (error: Error) => {
-        setBudgetHeaders(reply, budgets.spendClient(request.ip));
-        done(error);
-      },
+      (error: Error) => spend(visit, budgets.spendClient(request.ip), () => done(error)),
     );
   };
 }
 
+/** Sets the headers of what is spent, then goes on: at once where nothing has to be waited for. */
+function spend(visit: Visit, spent: Soon<Spent>, next: (spent: Spent) => void): void {
+  whenKnown(spent, (known) => {
+    setBudgetHeaders(visit.reply, known);
+    next(known);
+  });
+}
+
+/** The same, of the client's address. */
+function spendClient(visit: Visit, next: (spent: Spent) => void): void {
+  spend(visit, visit.state.budgets.spendClient(visit.request.ip), next);
+}
+
 function shuttingDown(visit: Visit) {
-  const { state, request, reply } = visit;
-  if (isV1(request)) setBudgetHeaders(reply, state.budgets.spendClient(request.ip));
   const headers = { 'retry-after': '5', connection: 'close' };
-  refuse(visit, 'shutting_down', 'the server is shutting down', headers);
+  const answer = () => refuse(visit, 'shutting_down', 'the server is shutting down', headers);
+  if (isV1(visit.request)) spendClient(visit, answer);
+  else answer();
 }
 
 /** What node would refuse without a body: left to us, so that the answer is like all others. */
@@ -88,26 +105,33 @@ function expectsMore(expect: string | undefined): boolean {
 }
 
 function broken(visit: Visit) {
-  const { state, request, reply } = visit;
-  setBudgetHeaders(reply, state.budgets.spendClient(request.ip));
-  if (expectsMore(request.headers.expect)) {
-    return refuse(visit, 'expectation_failed', 'the header Expect may only be 100-continue');
-  }
-  refuse(visit, 'bad_header', 'the header Host is missing');
+  spendClient(visit, () => {
+    if (expectsMore(visit.request.headers.expect)) {
+      return refuse(visit, 'expectation_failed', 'the header Expect may only be 100-continue');
+    }
+    refuse(visit, 'bad_header', 'the header Host is missing');
+  });
 }
 
 function unknownRoute(visit: Visit) {
-  const { state, request, reply } = visit;
-  const { budgets, keys, routes } = state;
-  if (isV1(request)) {
-    const key = keyOf(request.headers);
-    const caller = key === null ? null : (keys.known(key) ?? null);
-    setBudgetHeaders(
-      reply,
+  const { state, request } = visit;
+  const { budgets, keys } = state;
+  if (!isV1(request)) return refuseRoute(visit);
+  const of = (caller: Caller | null) =>
+    spend(
+      visit,
       caller === null ? budgets.spendClient(request.ip) : budgets.spendCaller(caller),
+      () => refuseRoute(visit),
     );
-  }
-  const allowed = routes.methodsOf(request.url.split('?')[0] ?? '');
+  const key = keyOf(request.headers);
+  const known = key === null ? null : keys.known(key);
+  if (key === null || known !== undefined) return of(known ?? null);
+  keys.find(key).then(of, () => of(null));
+}
+
+function refuseRoute(visit: Visit) {
+  const { state, request } = visit;
+  const allowed = state.routes.methodsOf(request.url.split('?')[0] ?? '');
   if (allowed.length === 0 || allowed.includes(request.method)) {
     return refuse(visit, 'not_found', 'there is nothing at this path');
   }
@@ -118,55 +142,58 @@ function unknownRoute(visit: Visit) {
 
 function anonymous(visit: Visit, access: Access) {
   const { state, request, done } = visit;
-  if (!within(visit, state.budgets.spendClient(request.ip), 'address')) return;
-  if (access.mint === true) {
-    const { allowed, limit, resetSeconds } = state.budgets.spendMint(request.ip);
-    if (!allowed) {
+  spendClient(visit, (spent) => {
+    if (!spent.allowed) return overBudget(visit, spent);
+    if (access.mint !== true) return done();
+    whenKnown(state.budgets.spendMint(request.ip), (minted) => {
+      if (minted.allowed) return done();
+      const { limit, resetSeconds } = minted;
       const sentence =
         `too many keys asked for from this address (${limit} an hour);` +
         ` try again in ${resetSeconds} s`;
-      const headers = { 'retry-after': String(resetSeconds) };
-      return refuse(visit, 'mint_rate_limited', sentence, headers);
-    }
-  }
-  done();
+      refuse(visit, 'mint_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
+    });
+  });
 }
 
 function withoutKey(visit: Visit, given: boolean) {
-  const { state, request } = visit;
-  if (!within(visit, state.budgets.spendClient(request.ip), 'address')) return;
-  const headers = { 'www-authenticate': 'Bearer' };
-  if (given) {
-    return refuse(visit, 'key_invalid', 'the API key is invalid, revoked or expired', headers);
-  }
-  const sentence = 'an API key is needed: Authorization: Bearer <key>, or X-Api-Key: <key>';
-  refuse(visit, 'key_missing', sentence, headers);
+  spendClient(visit, (spent) => {
+    if (!spent.allowed) return overBudget(visit, spent);
+    const headers = { 'www-authenticate': 'Bearer' };
+    if (given) {
+      return refuse(visit, 'key_invalid', 'the API key is invalid, revoked or expired', headers);
+    }
+    const sentence = 'an API key is needed: Authorization: Bearer <key>, or X-Api-Key: <key>';
+    refuse(visit, 'key_missing', sentence, headers);
+  });
 }
 
 function withKey(visit: Visit, access: Access, caller: Caller | null) {
   if (caller === null) return withoutKey(visit, true);
   const { state, request, done } = visit;
   request.caller = caller;
-  if (!within(visit, state.budgets.spendCaller(caller), 'account')) return;
-  if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
-    const held = caller.scopes.join(', ');
-    const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
-    return refuse(visit, 'scope_missing', sentence);
-  }
-  done();
+  spend(visit, state.budgets.spendCaller(caller), (spent) => {
+    if (!spent.allowed) return overBudget(visit, spent);
+    if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
+      const held = caller.scopes.join(', ');
+      const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
+      return refuse(visit, 'scope_missing', sentence);
+    }
+    done();
+  });
 }
 
-/** Sets the headers; false = over the budget, and answered. */
-function within(visit: Visit, spent: Spent, whose: 'account' | 'address'): boolean {
-  setBudgetHeaders(visit.reply, spent);
-  if (spent.allowed) return true;
-  const { limit, resetSeconds } = spent;
+const overCodes = {
+  account: 'account_rate_limited',
+  key: 'key_rate_limited',
+  address: 'rate_limited',
+} as const satisfies Record<Whose, HttpCode>;
+
+function overBudget(visit: Visit, { whose, limit, resetSeconds }: Spent) {
   const sentence =
     `too many requests for this ${whose} (${limit} in ${windowSeconds} s);` +
     ` try again in ${resetSeconds} s`;
-  const code = whose === 'account' ? 'account_rate_limited' : 'rate_limited';
-  refuse(visit, code, sentence, { 'retry-after': String(resetSeconds) });
-  return false;
+  refuse(visit, overCodes[whose], sentence, { 'retry-after': String(resetSeconds) });
 }
 
 function isV1(request: FastifyRequest): boolean {
@@ -182,16 +209,21 @@ function refuse(
   sendRefusal(reply, { ...httpRefusal(code, sentence), headers }, state.shortName);
 }
 
-export function setBudgetHeaders(reply: FastifyReply, spent: Spent): void {
+function setBudgetHeaders(reply: FastifyReply, spent: Spent): void {
+  reply.headers(budgetHeaders(spent));
+}
+
+/** On every answer below /v1. */
+export function budgetHeaders(spent: Spent): Record<string, string> {
   const limit = String(spent.limit);
   const remaining = String(spent.remaining);
-  reply.headers({
+  return {
     'ratelimit-limit': limit,
     'ratelimit-remaining': remaining,
     'ratelimit-reset': String(spent.resetSeconds),
     'x-ratelimit-limit': limit,
     'x-ratelimit-remaining': remaining,
-  });
+  };
 }
 
 /** The caller of an operation that needs a key. */

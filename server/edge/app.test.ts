@@ -61,7 +61,7 @@ describe('every /v1 answer carries the five budget headers and the security head
     [200, 'GET', '/v1/openapi.json', {}],
     [401, 'GET', '/v1/me', { key: unknownKey }],
     [404, 'GET', '/v1/nothing', {}],
-    [404, 'GET', '/v1', {}],
+    [302, 'GET', '/v1', {}],
     [405, 'PUT', '/v1/me', {}],
     [400, 'POST', '/v1/keys', { body: '{' }],
     [413, 'POST', '/v1/keys', { body: { a: 'x'.repeat(66_000) } }],

@@ -1,13 +1,14 @@
 // The HTTP server: what surrounds every request, and the routes.
 
-import { maxHeaderSize, STATUS_CODES } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { type Access, baseHeaders, createGate, setBudgetHeaders } from './access.ts';
-import { type Caller, createKeys, type Keys } from './auth.ts';
+import { type Access, baseHeaders, budgetHeaders, createGate } from './access.ts';
+import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
-import { type Budgets, createBudgets } from './budgets.ts';
+import { answerBrokenHttp } from './broken-http.ts';
+import { type Budgets, whenKnown } from './budgets.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
+import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
@@ -19,6 +20,7 @@ import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWallets } from './routes/wallets.ts';
+import { createUnderway, type Underway } from './underway.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
 // took longer every 30 s unless told.
@@ -31,11 +33,11 @@ const longestParam = 200;
 
 /** What the routes of one application share. */
 export type Edge = {
-  readonly keys: Keys;
+  readonly keys: SharedKeys;
   readonly budgets: Budgets;
   readonly operations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
-  readonly underway: Set<string>;
+  readonly underway: Underway;
   /** In tests: throws when a reply is not what its operation declares. */
   readonly checkReply: ReplyCheck | undefined;
 };
@@ -69,8 +71,8 @@ export async function buildApp(
   } = {},
 ): Promise<FastifyInstance> {
   const { shortName, trustedProxies } = deps.settings;
-  const keys = createKeys(deps);
-  const budgets = createBudgets(deps.settings, deps.now);
+  const keys = await openKeys(deps);
+  const { budgets, close: closeBudgets } = await openBudgets(deps);
   const routes = createRouteTable();
   const state = { shortName, keys, budgets, routes, closing: false };
   const app = Fastify({
@@ -91,20 +93,23 @@ export async function buildApp(
     routerOptions: { maxParamLength: longestParam },
     frameworkErrors: (error, request, reply) => {
       const found = error.code === 'FST_ERR_MAX_PARAM_LENGTH';
-      reply.headers(baseHeaders);
-      setBudgetHeaders(reply as FastifyReply, budgets.spendClient(request.ip));
       const refusal = found
         ? httpRefusal('not_found', 'there is nothing at this path')
         : httpRefusal('malformed_url', 'the URL is malformed');
-      sendRefusal(reply as FastifyReply, refusal, shortName);
+      whenKnown(budgets.spendClient(request.ip), (spent) => {
+        reply.headers({ ...baseHeaders, ...budgetHeaders(spent) });
+        sendRefusal(reply as FastifyReply, refusal, shortName);
+      });
     },
-    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, shortName),
+    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, budgets, shortName),
   });
+  const underway = createUnderway(deps.db);
+  app.addHook('onClose', async () => underway.close());
   app.decorate('edge', {
     keys,
     budgets,
     operations: [],
-    underway: new Set<string>(),
+    underway,
     checkReply: options.checkReply,
   });
   app.decorateRequest('caller', null);
@@ -120,7 +125,11 @@ export async function buildApp(
     // A connection whose last request ends from now on would otherwise stay open, idle.
     sweeping = setInterval(() => app.server.closeIdleConnections(), 50);
   });
-  app.addHook('onClose', async () => clearInterval(sweeping));
+  app.addHook('onClose', async () => {
+    clearInterval(sweeping);
+    keys.close();
+    closeBudgets();
+  });
   logRequests(app, deps);
   readJsonOnly(app);
   app.setNotFoundHandler((_request, reply) =>
@@ -204,33 +213,4 @@ function logRequests(app: FastifyInstance, deps: Deps): void {
     };
     deps.log.debug(facts, 'request');
   });
-}
-
-/** Bytes that are not HTTP, too long a head, or a client too slow: answered on the socket. */
-function answerBrokenHttp(
-  error: Error & { code?: string },
-  socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
-  shortName: string,
-): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const refusal =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? httpRefusal('request_timeout', 'the request took too long to arrive')
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? httpRefusal('headers_too_large', `the headers are larger than ${maxHeaderSize} bytes`)
-        : httpRefusal('malformed_http', 'the request is not valid HTTP');
-  const body = JSON.stringify({ error: refusal.sentence });
-  const headers = {
-    ...baseHeaders,
-    [`x-${shortName}-error`]: refusal.code,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const { status } = refusal;
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }

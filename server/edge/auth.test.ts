@@ -14,7 +14,7 @@ before(async () => {
 after(() => edge.close());
 
 /** Keys whose next look-up waits, with its answer read, until `release`. */
-function held() {
+function held(isListening: () => boolean = () => true) {
   const { db } = edge.deps;
   const read = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -26,7 +26,7 @@ function held() {
     await gate.promise;
     return found as never;
   };
-  const keys = createKeys({ ...edge.deps, db: { ...db, rows } });
+  const keys = createKeys({ ...edge.deps, db: { ...db, rows } }, isListening);
   return { keys, read: read.promise, release: gate.resolve, lookUps: () => lookUps };
 }
 
@@ -50,6 +50,23 @@ test('what was read before a revocation is not remembered after it', async () =>
   keys.forget('anyone');
   release();
   await looking;
+  assert.equal(keys.known(body.key), undefined);
+});
+
+test('nothing is remembered while revocations are not heard of, nor what was asked before', async () => {
+  const { body } = await edge.mint(evmWallet());
+  let listening = false;
+  const { keys, release } = held(() => listening);
+  release();
+  assert.notEqual(await keys.find(body.key), null);
+  assert.equal(keys.known(body.key), undefined);
+  const asking = keys.find(body.key);
+  listening = true;
+  await asking;
+  assert.equal(keys.known(body.key), undefined);
+  await keys.find(body.key);
+  assert.notEqual(keys.known(body.key), undefined);
+  keys.forget(null);
   assert.equal(keys.known(body.key), undefined);
 });
 

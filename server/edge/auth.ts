@@ -1,13 +1,14 @@
 // Who is calling: the key of a request, and the account behind it.
 //
-// A key that was looked up is remembered for at most one second, so a key revoked by another
-// process works for at most one second more; one revoked by this process stops at once (`forget`).
+// A key that was looked up is remembered for at most one second, and only while revocations by
+// other processes are heard of (revocations.ts).
 
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { findLiveKey } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
 import type { Scope } from '../scopes.ts';
+import { openRevocations, rememberedMs } from './revocations.ts';
 
 export type Caller = {
   readonly accountId: string;
@@ -15,17 +16,26 @@ export type Caller = {
   readonly scopes: readonly Scope[];
 };
 
-const rememberedMs = 1_000;
 const mostRemembered = 20_000;
 
-type Remembered = { caller: Caller; expiresAt: number; readAt: number };
+/** `askedAt`: before the look-up began. What is revoked later is not in it. */
+type Remembered = { caller: Caller; expiresAt: number; askedAt: number };
 
 export type Keys = {
   /** The caller if it is remembered; undefined = it must be looked up. */
   known(key: string): Caller | null | undefined;
   find(key: string): Promise<Caller | null>;
-  /** No key of this account is remembered from now on. */
-  forget(accountId: string): void;
+  /** No key of this account is remembered from now on; null = of any. */
+  forget(accountId: string | null): void;
+};
+
+export type SharedKeys = Keys & {
+  /**
+   * To be awaited after a revocation was committed under this notice, before anybody is told: no
+   * process accepts the key from then on. At most `rememberedMs`.
+   */
+  revoked(accountId: string, notice: string): Promise<void>;
+  close(): void;
 };
 
 /** The key in `Authorization: Bearer` or `X-Api-Key`; null without one. */
@@ -38,7 +48,30 @@ export function keyOf(headers: IncomingHttpHeaders): string | null {
   return typeof given === 'string' ? given.trim() : null;
 }
 
-export function createKeys(deps: Pick<Deps, 'settings' | 'db' | 'now'>): Keys {
+/** The keys of a process among others on one database. */
+export async function openKeys(
+  deps: Pick<Deps, 'settings' | 'db' | 'now' | 'log'>,
+): Promise<SharedKeys> {
+  let isListening = () => false;
+  const keys = createKeys(deps, () => isListening());
+  const { db, log } = deps;
+  const revocations = await openRevocations({ db, log, forget: keys.forget });
+  isListening = revocations.isListening;
+  return {
+    ...keys,
+    revoked: (accountId, notice) => {
+      keys.forget(accountId);
+      return revocations.everywhere(notice);
+    },
+    close: revocations.close,
+  };
+}
+
+/** Nothing is remembered while `isListening` is false. */
+export function createKeys(
+  deps: Pick<Deps, 'settings' | 'db' | 'now'>,
+  isListening: () => boolean,
+): Keys {
   const { shortName, network } = deps.settings;
   const shape = new RegExp(`^${shortName}_${network === 'mainnet' ? 'live' : 'test'}_\\w{43}$`);
   const remembered = new Map<string, Remembered>();
@@ -46,15 +79,15 @@ export function createKeys(deps: Pick<Deps, 'settings' | 'db' | 'now'>): Keys {
   let generation = 0;
 
   async function lookUp(digest: string): Promise<Caller | null> {
-    const started = generation;
+    const started = isListening() ? generation : null;
+    const askedAt = performance.now();
     const row = await findLiveKey(deps.db, Buffer.from(digest, 'base64'), new Date(deps.now()));
     if (row === null) return null;
     const caller = { accountId: row.accountId, keyId: row.id, scopes: row.scopes };
     // A revocation since then may not be in what was read.
     if (started === generation) {
       if (remembered.size >= mostRemembered) remembered.clear();
-      const readAt = performance.now();
-      remembered.set(digest, { caller, expiresAt: row.expiresAt.getTime(), readAt });
+      remembered.set(digest, { caller, expiresAt: row.expiresAt.getTime(), askedAt });
     }
     return caller;
   }
@@ -63,7 +96,7 @@ export function createKeys(deps: Pick<Deps, 'settings' | 'db' | 'now'>): Keys {
     known(key) {
       if (!shape.test(key)) return null;
       const entry = remembered.get(hash('sha256', key, 'base64'));
-      if (entry === undefined || performance.now() - entry.readAt > rememberedMs) return undefined;
+      if (entry === undefined || performance.now() - entry.askedAt > rememberedMs) return undefined;
       return deps.now() < entry.expiresAt ? entry.caller : null;
     },
     find(key) {
@@ -79,7 +112,7 @@ export function createKeys(deps: Pick<Deps, 'settings' | 'db' | 'now'>): Keys {
       generation += 1;
       underway.clear();
       for (const [digest, entry] of remembered) {
-        if (entry.caller.accountId === accountId) remembered.delete(digest);
+        if (accountId === null || entry.caller.accountId === accountId) remembered.delete(digest);
       }
     },
   };

@@ -41,6 +41,8 @@ export function bodyHash(body: unknown): Buffer {
 
 function canonical(value: unknown): string {
   if (value === undefined) return '';
+  // JSON.stringify gives null for what is too large to be a number.
+  if (typeof value === 'number') return String(value);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   const fields = value as Record<string, unknown>;

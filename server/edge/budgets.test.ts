@@ -1,89 +1,372 @@
-// Budgets of keys, accounts and client addresses: specification part 8.
+// Budgets of keys, accounts and client addresses: specification part 8. One suite, run against the
+// memory of a process and against a real Valkey.
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { clientNetwork, createBudgets } from './budgets.ts';
+import { pino } from 'pino';
+import { startValkey, type TestValkey } from '../../test/support/valkey.ts';
+import { createMetrics } from '../metrics.ts';
+import { connectValkey, type Valkey } from '../valkey.ts';
+import { type Budgets, clientNetwork, createBudgets } from './budgets.ts';
+import { createMemoryBuckets } from './memory-buckets.ts';
+import { passInValkey } from './testing/valkey-time.ts';
+import { createValkeyBuckets, type ValkeyBuckets } from './valkey-buckets.ts';
 
 const settings = { rateLimit: 3, mintLimit: 2 };
 
-test('a key has its limit in a window and has it back when the window ends, not before', () => {
+type World = {
+  readonly budgets: Budgets;
+  /** Lets time pass. In Valkey the machine's passes as well: tests leave it seconds. */
+  pass(ms: number): Promise<void>;
+  close(): void;
+};
+
+let valkey: TestValkey;
+let admin: Valkey;
+const opened: ValkeyBuckets[] = [];
+before(async () => {
+  valkey = await startValkey();
+  admin = connectValkey(valkey.url);
+  await new Promise((resolve) => admin.once('ready', resolve));
+});
+after(async () => {
+  // An open connection would keep a failed test from ending.
+  for (const each of opened) each.close();
+  admin?.disconnect();
+  await valkey?.stop();
+});
+
+function inMemory(limits = settings): World {
   let now = 1_000;
-  const budgets = createBudgets(settings, () => now);
-  const caller = { keyId: 'k', accountId: 'a' };
-  const remaining = [1, 2, 3].map(() => budgets.spendCaller(caller).remaining);
-  assert.deepEqual(remaining, [2, 1, 0]);
-  const over = budgets.spendCaller(caller);
-  assert.deepEqual(over, {
-    allowed: false,
-    limit: 3,
-    remaining: 0,
-    resetSeconds: 60,
+  return {
+    budgets: createBudgets(
+      limits,
+      createMemoryBuckets(() => now),
+    ),
+    pass: async (ms) => {
+      now += ms;
+    },
+    close: () => {},
+  };
+}
+
+async function inValkey(
+  limits = settings,
+  url = valkey.url,
+  prefix = `t${randomBytes(6).toString('hex')}:`,
+): Promise<World & { prefix: string }> {
+  const buckets = createValkeyBuckets({
+    client: connectValkey(url),
+    alone: { spend: () => assert.fail('counted alone') },
+    prefix,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics('parley'),
+    // Tests run on machines with more to do.
+    answerLimitMs: 20_000,
   });
-  now += 59_999;
-  assert.equal(budgets.spendCaller(caller).resetSeconds, 1);
-  assert.equal(budgets.spendCaller(caller).allowed, false);
-  now += 1;
-  assert.equal(budgets.spendCaller(caller).allowed, true);
-});
+  opened.push(buckets);
+  await buckets.started;
+  return {
+    prefix,
+    budgets: createBudgets(limits, buckets),
+    pass: (ms) => passInValkey(admin, prefix, ms),
+    close: buckets.close,
+  };
+}
 
-test('all keys of an account share its budget', () => {
-  const budgets = createBudgets(settings, () => 0);
-  const key = (keyId: string) => budgets.spendCaller({ keyId, accountId: 'a' });
-  key('one');
-  assert.equal(key('two').remaining, 1);
-  assert.equal(key('three').remaining, 0);
-  assert.equal(key('four').allowed, false);
-  assert.equal(budgets.spendCaller({ keyId: 'other', accountId: 'b' }).remaining, 2);
-});
+const caller = (keyId: string, accountId = 'a') => ({ keyId, accountId });
 
-test('a refused call spends nothing, whatever the order (property)', () => {
-  const calls = fc.array(fc.record({ keyId: fc.constantFrom('1', '2'), wait: fc.nat(40_000) }));
-  fc.assert(
-    fc.property(calls, (list) => {
-      let now = 0;
-      const budgets = createBudgets(settings, () => now);
-      let windowEnd = 0;
-      let used = 0;
-      for (const { keyId, wait } of list) {
-        now += wait;
-        if (now >= windowEnd) {
-          windowEnd = now + 60_000;
-          used = 0;
+for (const [where, open] of [
+  ['memory', inMemory],
+  ['Valkey', inValkey],
+] as const) {
+  describe(`in ${where}`, () => {
+    /** A test in a world of its own. */
+    const promise = (name: string, work: (world: World) => Promise<void>) =>
+      test(name, async () => {
+        const world = await open();
+        try {
+          await work(world);
+        } finally {
+          world.close();
         }
-        const { allowed, remaining } = budgets.spendCaller({ keyId, accountId: 'a' });
-        assert.equal(allowed, used < settings.rateLimit);
-        if (allowed) used += 1;
-        assert.ok(remaining <= settings.rateLimit - used && remaining >= 0);
+      });
+
+    promise(
+      'a key has its limit in a window, and has it back when the window ends',
+      async (world) => {
+        const spend = () => world.budgets.spendCaller(caller('k'));
+        for (const remaining of [2, 1, 0]) {
+          const spent = await spend();
+          assert.deepEqual([spent.allowed, spent.limit, spent.remaining], [true, 3, remaining]);
+          assert.ok(spent.resetSeconds > 50 && spent.resetSeconds <= 60);
+        }
+        await world.pass(40_000);
+        const refused = await spend();
+        assert.deepEqual([refused.allowed, refused.limit, refused.remaining], [false, 3, 0]);
+        assert.ok(refused.resetSeconds > 10 && refused.resetSeconds <= 20);
+        await world.pass(20_000);
+        assert.equal((await spend()).allowed, true);
+      },
+    );
+
+    promise('all keys of an account share its budget', async ({ budgets }) => {
+      await budgets.spendCaller(caller('one'));
+      assert.equal((await budgets.spendCaller(caller('two'))).remaining, 1);
+      assert.equal((await budgets.spendCaller(caller('three'))).remaining, 0);
+      const refused = await budgets.spendCaller(caller('four'));
+      assert.deepEqual([refused.allowed, refused.whose], [false, 'account']);
+      assert.equal((await budgets.spendCaller(caller('other', 'b'))).remaining, 2);
+    });
+
+    promise('a key whose window opened later than its account is the tighter', async (world) => {
+      const { budgets, pass } = world;
+      await budgets.spendCaller(caller('old'));
+      await pass(40_000);
+      await budgets.spendCaller(caller('new'));
+      await budgets.spendCaller(caller('new'));
+      await pass(20_000);
+      // The account's window has ended, the key's has not.
+      const last = await budgets.spendCaller(caller('new'));
+      assert.deepEqual([last.allowed, last.remaining], [true, 0]);
+      assert.ok(last.resetSeconds > 30 && last.resetSeconds <= 40);
+      const refused = await budgets.spendCaller(caller('new'));
+      assert.deepEqual([refused.allowed, refused.whose], [false, 'key']);
+      // Refused by the key, nothing was spent of the account: one of three.
+      assert.equal((await budgets.spendCaller(caller('third'))).remaining, 1);
+    });
+
+    promise('when both are out it is the account that is named', async ({ budgets, pass }) => {
+      await budgets.spendCaller(caller('old'));
+      await pass(40_000);
+      await budgets.spendCaller(caller('new'));
+      await budgets.spendCaller(caller('new'));
+      await pass(20_000);
+      await budgets.spendCaller(caller('new'));
+      await budgets.spendCaller(caller('old'));
+      await budgets.spendCaller(caller('old'));
+      const refused = await budgets.spendCaller(caller('new'));
+      assert.deepEqual([refused.allowed, refused.whose], [false, 'account']);
+      // And it waits for the later of the two.
+      assert.ok(refused.resetSeconds > 50);
+    });
+
+    promise('what the account refuses is not spent of the key', async ({ budgets, pass }) => {
+      for (const key of ['x', 'x', 'x']) await budgets.spendCaller(caller(key));
+      await pass(30_000);
+      for (const key of ['k', 'k', 'k', 'k']) {
+        assert.equal((await budgets.spendCaller(caller(key))).allowed, false);
       }
-    }),
-  );
+      await pass(30_000);
+      assert.equal((await budgets.spendCaller(caller('k'))).remaining, 2);
+    });
+
+    promise('of many calls at once exactly as many pass as the limit says', async ({ budgets }) => {
+      const calls = Array.from({ length: 60 }, (_, at) =>
+        budgets.spendCaller(caller(`key ${at % 3}`)),
+      );
+      const allowed = (await Promise.all(calls)).filter((each) => each.allowed);
+      assert.deepEqual(allowed.map((each) => each.remaining).sort(), [0, 1, 2]);
+    });
+
+    promise('mints are counted an hour long, and apart from other calls', async (world) => {
+      const { budgets, pass } = world;
+      const mint = () => budgets.spendMint('2001:db8::1');
+      assert.equal((await mint()).remaining, 1);
+      assert.equal((await budgets.spendMint('2001:db8::2')).remaining, 0);
+      assert.equal((await mint()).allowed, false);
+      assert.equal((await budgets.spendClient('2001:db8::1')).remaining, 2);
+      assert.equal((await budgets.spendMint('2001:db8:0:1::1')).allowed, true);
+      await pass(3_500_000);
+      assert.equal((await mint()).allowed, false);
+      await pass(100_000);
+      assert.equal((await mint()).allowed, true);
+    });
+
+    test('every decision is that of two plain windows (property)', async () => {
+      const keys = fc.constantFrom('1', '2', '3');
+      const step = fc.record({ key: keys, wait: fc.constantFrom(0, 0, 0, 20_000, 40_000) });
+      const property = fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const world = await open();
+        const model = twoWindows();
+        for (const { key, wait } of steps) {
+          if (wait > 0) await world.pass(wait);
+          const { allowed, remaining, whose } = await world.budgets.spendCaller(caller(key));
+          const expected = model(key, wait);
+          assert.deepEqual([allowed, remaining], [expected.allowed, expected.remaining]);
+          if (!allowed) assert.equal(whose, expected.whose);
+        }
+        world.close();
+      });
+      await fc.assert(property, { numRuns: where === 'memory' ? 300 : 25 });
+    });
+  });
+}
+
+/** The rule in its plainest words, for one account. */
+function twoWindows() {
+  let now = 0;
+  const windows = new Map<string, { endsAt: number; used: number }>();
+  const usedOf = (name: string) => {
+    const window = windows.get(name);
+    return window === undefined || now >= window.endsAt ? 0 : window.used;
+  };
+  return (key: string, wait: number) => {
+    now += wait;
+    const names = ['account', key];
+    const allowed = names.every((name) => usedOf(name) < settings.rateLimit);
+    const whose = usedOf('account') >= settings.rateLimit ? 'account' : 'key';
+    for (const name of allowed ? names : []) {
+      const used = usedOf(name);
+      const endsAt = used === 0 ? now + 60_000 : windows.get(name)!.endsAt;
+      windows.set(name, { endsAt, used: used + 1 });
+    }
+    const remaining = settings.rateLimit - Math.max(...names.map(usedOf));
+    return { allowed, remaining, whose };
+  };
+}
+
+describe('only in memory', () => {
+  test('a decision is there at once', () => {
+    const { budgets } = inMemory();
+    assert.ok(!(budgets.spendCaller(caller('k')) instanceof Promise));
+    assert.ok(!(budgets.spendClient('192.0.2.1') instanceof Promise));
+    assert.ok(!(budgets.spendMint('192.0.2.1') instanceof Promise));
+  });
+
+  test('a window ends to the millisecond, and not before', async () => {
+    const { budgets, pass } = inMemory();
+    for (let count = 0; count < 3; count += 1) await budgets.spendClient('192.0.2.1');
+    await pass(59_999);
+    const refused = await budgets.spendClient('192.0.2.1');
+    assert.deepEqual([refused.allowed, refused.resetSeconds], [false, 1]);
+    await pass(1);
+    assert.equal((await budgets.spendClient('192.0.2.1')).allowed, true);
+  });
+
+  test('a clock set back does not lengthen a window', async () => {
+    const { budgets, pass } = inMemory();
+    for (let count = 0; count < 3; count += 1) await budgets.spendClient('192.0.2.1');
+    assert.equal((await budgets.spendClient('192.0.2.1')).allowed, false);
+    await pass(-1_000_000);
+    assert.equal((await budgets.spendClient('192.0.2.1')).allowed, true);
+  });
+
+  test('memory is bounded: the oldest are dropped when all windows are open', () => {
+    const buckets = createMemoryBuckets(() => 0, 100);
+    const rule = { name: 'clients', limit: 3, windowMs: 60_000 } as const;
+    const used = (name: string) => buckets.spend(rule, [name]).buckets[0]!.used;
+    for (let count = 0; count < 1_000; count += 1) used(`${count}`);
+    assert.equal(used('999'), 2);
+    assert.equal(used('901'), 2);
+    assert.equal(used('899'), 1);
+  });
+
+  test('a window that opens again is not the oldest any more', () => {
+    let now = 0;
+    const buckets = createMemoryBuckets(() => now, 2);
+    const rule = { name: 'clients', limit: 3, windowMs: 1_000 } as const;
+    const used = (name: string) => buckets.spend(rule, [name]).buckets[0]!.used;
+    used('first');
+    now = 500;
+    used('second');
+    now = 1_000;
+    assert.equal(used('first'), 1);
+    used('third');
+    assert.equal(used('first'), 2);
+  });
 });
 
-test('a clock set back does not lengthen a window', () => {
-  let now = 1_000_000;
-  const budgets = createBudgets(settings, () => now);
-  for (let count = 0; count < 3; count += 1) budgets.spendClient('192.0.2.1');
-  assert.equal(budgets.spendClient('192.0.2.1').allowed, false);
-  now = 0;
-  assert.equal(budgets.spendClient('192.0.2.1').allowed, true);
-});
+describe('only in Valkey', () => {
+  test('two processes spend from one budget', async () => {
+    const one = await inValkey();
+    const two = await inValkey(settings, valkey.url, one.prefix);
+    const calls = Array.from({ length: 40 }, (_, at) =>
+      (at % 2 === 0 ? one : two).budgets.spendCaller(caller('k')),
+    );
+    const allowed = (await Promise.all(calls)).filter((each) => each.allowed);
+    assert.equal(allowed.length, 3);
+    one.close();
+    two.close();
+  });
 
-test('memory is bounded: the oldest are dropped when all windows are open', () => {
-  const budgets = createBudgets(settings, () => 0, 100);
-  for (let count = 0; count < 1_000; count += 1)
-    budgets.spendClient(`10.0.${count >> 8}.${count & 255}`);
-  // The last one is still counted.
-  assert.equal(budgets.spendClient('10.0.3.231').remaining, 1);
+  test('every key that is left ends with its window', async () => {
+    const { budgets, prefix, close } = await inValkey();
+    await budgets.spendCaller(caller('k'));
+    await budgets.spendClient('192.0.2.1');
+    await budgets.spendMint('192.0.2.1');
+    const keys = await admin.keys(`${prefix}*`);
+    const left = await Promise.all(keys.map(async (key) => [key, await admin.pttl(key)] as const));
+    const ends = left.filter(([key]) => !key.endsWith('probe'));
+    assert.equal(ends.length, 4);
+    for (const [key, ms] of ends) {
+      assert.ok(ms > 0 && ms <= (key.includes(':mints:') ? 3_600_000 : 60_000), `${key}: ${ms}`);
+    }
+    close();
+  });
+
+  test('a counter without an end is taken over', async () => {
+    const { budgets, prefix, close } = await inValkey();
+    await budgets.spendCaller(caller('k'));
+    for (const key of await admin.keys(`${prefix}calls:*`)) await admin.set(key, 1_000_000);
+    const spent = await budgets.spendCaller(caller('k'));
+    assert.deepEqual([spent.allowed, spent.remaining], [true, 2]);
+    close();
+  });
+
+  test('a server that forgot the script is given it again', async () => {
+    const { budgets, close } = await inValkey();
+    await admin.script('FLUSH');
+    const calls = [1, 2, 3, 4].map(() => budgets.spendCaller(caller('k')));
+    const allowed = (await Promise.all(calls)).map((each) => each.allowed);
+    assert.deepEqual(allowed, [true, true, true, false]);
+    close();
+  });
+
+  test('a limit that was lowered leaves nothing, not less than nothing', async () => {
+    const { budgets, prefix, close } = await inValkey();
+    await budgets.spendClient('192.0.2.1');
+    for (const key of await admin.keys(`${prefix}clients:*`)) await admin.incrby(key, 7);
+    const refused = await budgets.spendClient('192.0.2.1');
+    assert.deepEqual([refused.allowed, refused.remaining], [false, 0]);
+    close();
+  });
+
+  test('both buckets of a decision are in one slot of a cluster', async () => {
+    const cluster = await startValkey({ 'cluster-enabled': 'yes' });
+    const client = connectValkey(cluster.url);
+    try {
+      await new Promise((resolve) => client.once('ready', resolve));
+      await client.cluster('ADDSLOTSRANGE', 0, 16_383);
+      while (!String(await client.cluster('INFO')).includes('cluster_state:ok')) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      const { budgets, close } = await inValkey(settings, cluster.url);
+      const spent = await budgets.spendCaller(caller('k', 'account'));
+      assert.equal(spent.remaining, 2);
+      await assert.rejects(Promise.resolve(client.mget('{a}1', '{b}1')), /CROSSSLOT/);
+      close();
+    } finally {
+      client.disconnect();
+      await cluster.stop();
+    }
+  });
 });
 
 describe('a client is counted by', () => {
   const cases = [
     ['its IPv4 address', '192.0.2.7', '192.0.2.7'],
     ['its IPv4 address, mapped', '::ffff:192.0.2.7', '192.0.2.7'],
+    ['its IPv4 address, mapped in hex', '::ffff:c000:207', '192.0.2.7'],
+    ['its IPv4 address, without the port', '192.0.2.7:4711', '192.0.2.7'],
     ['the /64 of its IPv6 address', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['the /64, without the port', '[2001:db8:1:2::5]:4711', '2001:db8:1:2::/64'],
     ['the /64, shortened', '2001:db8::5', '2001:db8:0:0::/64'],
+    ['the /64, shortened at its end', '2001:db8:1:2::', '2001:db8:1:2::/64'],
     ['the /64, padded', '2001:0db8:0000:0000::5', '2001:db8:0:0::/64'],
+    ['the /64, in capitals', '2001:DB8:A::5', '2001:db8:a:0::/64'],
     ['the /64, with a zone', 'fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['loopback', '::1', '0:0:0:0::/64'],
     ['whatever a proxy wrote, cut short', 'x'.repeat(200), 'x'.repeat(64)],

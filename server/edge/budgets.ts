@@ -1,114 +1,144 @@
-// Who may ask how often. A bucket is a fixed window that opens with its first request: one an
-// account with all its keys, one a client address without a key, one a client address for mints.
-// In memory: a restart opens every window afresh. Instants in milliseconds.
+// Who may ask how often. A bucket is a fixed window that opens with its first request: one a key
+// and one that an account's keys share, one a client address without a key, one a client address
+// for mints. Where they are kept: memory-buckets.ts, valkey-buckets.ts.
 
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import type { Settings } from '../config.ts';
 
 export const windowSeconds = 60;
-const mintWindowSeconds = 3_600;
-// 100 000 buckets are about 15 MB. A full set first drops windows that ended, then the oldest.
-const capacity = 100_000;
+export const mintWindowSeconds = 3_600;
 
-type Bucket = { endsAt: number; used: number };
+export type Whose = 'key' | 'account' | 'address';
 
+/** A decision, and the tighter of the buckets that it asked. */
 export type Spent = {
   readonly allowed: boolean;
+  /** Refused: whose bucket is out; the account's where the key's is as well. */
+  readonly whose: Whose;
   readonly limit: number;
   readonly remaining: number;
   readonly resetSeconds: number;
 };
 
+/** At once where the buckets are in memory, so that a read waits for nothing. */
+export type Soon<T> = T | Promise<T>;
+
 export type Budgets = {
-  spendCaller(caller: { keyId: string; accountId: string }): Spent;
-  spendClient(ip: string): Spent;
+  spendCaller(caller: { keyId: string; accountId: string }): Soon<Spent>;
+  spendClient(ip: string): Soon<Spent>;
   /** One attempt to mint a key from this address. */
-  spendMint(ip: string): Spent;
+  spendMint(ip: string): Soon<Spent>;
+};
+
+/** How much in how long. Buckets of one name are kept together. */
+export type Rule = {
+  readonly name: 'calls' | 'clients' | 'mints';
+  readonly limit: number;
+  readonly windowMs: number;
+};
+
+/** What a bucket has given, and how long its window still is. */
+export type Bucket = { readonly used: number; readonly leftMs: number };
+export type Tally = { readonly allowed: boolean; readonly buckets: readonly Bucket[] };
+
+export type Buckets = {
+  /** One from each bucket, one or two; where one of them is out, from none. */
+  spend(rule: Rule, names: readonly string[]): Soon<Tally>;
 };
 
 export function createBudgets(
   settings: Pick<Settings, 'rateLimit' | 'mintLimit'>,
-  now: () => number,
-  most: number = capacity,
+  buckets: Buckets,
 ): Budgets {
-  const accounts = new Map<string, Bucket>();
-  const clients = new Map<string, Bucket>();
-  const mints = new Map<string, Bucket>();
-  const window = windowSeconds * 1_000;
-  const mintWindow = mintWindowSeconds * 1_000;
-  const { rateLimit, mintLimit } = settings;
+  const window = { limit: settings.rateLimit, windowMs: windowSeconds * 1_000 };
+  const calls: Rule = { name: 'calls', ...window };
+  const clients: Rule = { name: 'clients', ...window };
+  const mints: Rule = {
+    name: 'mints',
+    limit: settings.mintLimit,
+    windowMs: mintWindowSeconds * 1_000,
+  };
+  const spendOne = (rule: Rule, ip: string) =>
+    whenKnown(buckets.spend(rule, [clientNetwork(ip)]), (tally) => ofAddress(rule, tally));
+  const ofCalls = (tally: Tally) => ofCaller(calls, tally);
   return {
-    // A key's own bucket is as large as its account's, and whatever it spends is spent from both,
-    // so it is never the tighter of the two: the account's alone is kept.
-    spendCaller: ({ accountId }) => spend(accounts, accountId, now(), window, rateLimit, most),
-    spendClient: (ip) => spend(clients, clientNetwork(ip), now(), window, rateLimit, most),
-    spendMint: (ip) => spend(mints, clientNetwork(ip), now(), mintWindow, mintLimit, most),
+    spendCaller: ({ accountId, keyId }) =>
+      whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls),
+    spendClient: (ip) => spendOne(clients, ip),
+    spendMint: (ip) => spendOne(mints, ip),
   };
 }
 
-function spend(
-  buckets: Map<string, Bucket>,
-  name: string,
-  at: number,
-  windowMs: number,
-  limit: number,
-  most: number,
-): Spent {
-  const bucket = bucketOf(buckets, name, at, windowMs, most);
-  const allowed = bucket.used < limit;
-  if (allowed) bucket.used += 1;
+/** `next` of the value, at once where the value is there. */
+export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => R): Soon<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+function ofAddress(rule: Rule, { allowed, buckets }: Tally): Spent {
+  return spentOf(rule, allowed, 'address', buckets[0]!);
+}
+
+/** Account and key: equally large, but a key replaced opens a window of its own later. */
+function ofCaller(rule: Rule, { allowed, buckets }: Tally): Spent {
+  const [account, key] = buckets as [Bucket, Bucket];
+  const keyIsTighter =
+    key.used > account.used || (key.used === account.used && key.leftMs > account.leftMs);
+  const whose = account.used >= rule.limit ? 'account' : 'key';
+  return spentOf(rule, allowed, whose, keyIsTighter ? key : account);
+}
+
+function spentOf({ limit }: Rule, allowed: boolean, whose: Whose, bucket: Bucket): Spent {
   return {
     allowed,
+    whose,
     limit,
-    remaining: limit - bucket.used,
-    resetSeconds: Math.max(1, Math.ceil((bucket.endsAt - at) / 1_000)),
+    // More than the limit was given where the limit has been lowered since.
+    remaining: Math.max(0, limit - bucket.used),
+    resetSeconds: Math.max(1, Math.ceil(bucket.leftMs / 1_000)),
   };
 }
 
-function bucketOf(
-  buckets: Map<string, Bucket>,
-  name: string,
-  at: number,
-  windowMs: number,
-  most: number,
-): Bucket {
-  const known = buckets.get(name);
-  if (known !== undefined) {
-    // A clock set back must not lengthen a window.
-    if (at >= known.endsAt || known.endsAt - at > windowMs) {
-      known.endsAt = at + windowMs;
-      known.used = 0;
-    }
-    return known;
-  }
-  if (buckets.size >= most) makeRoom(buckets, at);
-  const bucket = { endsAt: at + windowMs, used: 0 };
-  buckets.set(name, bucket);
-  return bucket;
-}
-
-/** Drops ended windows; when none has ended, the oldest tenth. */
-function makeRoom(buckets: Map<string, Bucket>, at: number): void {
-  const before = buckets.size;
-  for (const [name, bucket] of buckets) if (at >= bucket.endsAt) buckets.delete(name);
-  if (buckets.size < before) return;
-  let surplus = Math.ceil(before / 10);
-  for (const name of buckets.keys()) {
-    if (surplus === 0) return;
-    buckets.delete(name);
-    surplus -= 1;
-  }
-}
+const longestName = 64;
 
 /** What one client is counted by: its IPv4 address, or the /64 that one IPv6 customer gets. */
-export function clientNetwork(ip: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);
-  if (mapped) return mapped[1] as string;
-  if (!isIPv6(ip)) return ip.slice(0, 64);
-  const [left = '', right] = (ip.split('%')[0] as string).split('::');
-  const head = left === '' ? [] : left.split(':');
-  const tail = right === undefined || right === '' ? [] : right.split(':');
-  const gap = right === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
-  const groups = [...head, ...Array<string>(gap).fill('0'), ...tail].slice(0, 4);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+export function clientNetwork(given: string): string {
+  const ip = withoutPort(given);
+  if (!isIPv6(ip)) return ip.slice(0, longestName);
+  const groups = groupsOf(ip);
+  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (mapped) return groups.slice(6).flatMap(bytesOf).join('.');
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+/** Some proxies forward the port too, which a client changes at will. */
+function withoutPort(text: string): string {
+  const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text) ?? [];
+  const [, plain] = /^([\d.]+):\d+$/.exec(text) ?? [];
+  return bracketed ?? (plain !== undefined && isIPv4(plain) ? plain : text);
+}
+
+/** The eight groups of a valid IPv6 address. */
+function groupsOf(ip: string): number[] {
+  const [address = ''] = ip.split('%');
+  const [left = '', right] = address.split('::');
+  const head = partsOf(left);
+  const tail = partsOf(right ?? '');
+  const gap = Math.max(0, 8 - head.length - tail.length);
+  return [...head, ...Array<number>(gap).fill(0), ...tail];
+}
+
+function partsOf(text: string): number[] {
+  return text
+    .split(':')
+    .filter((part) => part !== '')
+    .flatMap((part) => {
+      if (!part.includes('.')) return [Number.parseInt(part, 16)];
+      const [a, b, c, d] = part.split('.').map(Number) as [number, number, number, number];
+      return [a * 256 + b, c * 256 + d];
+    });
+}
+
+function bytesOf(group: number): number[] {
+  return [group >> 8, group & 255];
 }

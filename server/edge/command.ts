@@ -19,8 +19,6 @@ export type { Caller };
 export type Reply = {
   readonly status: number;
   readonly body: unknown;
-  /** The stored copy of this reply is encrypted. */
-  readonly secret?: boolean;
 };
 
 export type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
@@ -49,11 +47,16 @@ export type CommandSpec<
   readonly scope?: 'taker' | 'maker';
   readonly body?: B;
   readonly replies: Readonly<Record<number, TSchema>>;
+  /** Carries a secret, in or out: whatever is stored of its answers is encrypted. */
+  readonly secret?: true;
   /**
    * Slow reads of chains, before and outside the transaction. `signal` ends at
-   * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`.
+   * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`. `attempt` is the same
+   * for the same request under the same Idempotency-Key; null without one.
    */
-  readonly before?: (input: Input<P, Q, B> & { signal: AbortSignal }) => Promise<Prepared>;
+  readonly before?: (
+    input: Input<P, Q, B> & { signal: AbortSignal; attempt: Uint8Array | null },
+  ) => Promise<Prepared>;
   /** The effect. What it throws is rolled back; a refusal is stored as the reply. */
   readonly run: (tx: Tx, input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
   /** Instead of `run` without an Idempotency-Key: commits by itself, with others' effects. */
@@ -68,7 +71,7 @@ export function command<
   B extends TSchema,
   Prepared = undefined,
 >(app: FastifyInstance, deps: Deps, spec: CommandSpec<P, Q, B, Prepared>): void {
-  const { method, url, scope, before, run, grouped, replay } = spec;
+  const { method, url, scope, before, run, grouped, replay, secret = false } = spec;
   const parse = parserOf<P, Q, B>(spec);
   declare(app, { ...spec, access: 'key' });
   app.route({
@@ -82,9 +85,9 @@ export function command<
         before:
           before === undefined
             ? undefined
-            : (input) =>
+            : (input, attempt) =>
                 withTimeLimit(deps.settings.chainTimeoutMs, (signal) =>
-                  before({ ...input, signal }),
+                  before({ ...input, signal, attempt }),
                 ),
         run: (tx, input, prepared) => run(tx, { ...input, prepared: prepared as Prepared }),
         grouped:
@@ -95,6 +98,7 @@ export function command<
           replay === undefined
             ? undefined
             : (tx, input, stored) => replay(tx, { ...input, reply: stored }),
+        secret,
       });
       if (answer.replayed) reply.header('idempotency-replayed', 'true');
       if (answer.code !== null) reply.header(`x-${deps.settings.shortName}-error`, answer.code);

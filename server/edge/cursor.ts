@@ -11,31 +11,34 @@ const tagBytes = 16;
 
 export type Filters = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** The key that this deployment signs cursors with. */
-export function cursorSecret(deps: Pick<Deps, 'settings'>): Uint8Array {
-  return keyringOf(deps.settings).cursorSecret;
+/** The first signs; what any of them signed is accepted: keys are replaced while pages are read. */
+export type CursorSecrets = readonly Uint8Array[];
+
+export function cursorSecrets(deps: Pick<Deps, 'settings'>): CursorSecrets {
+  return keyringOf(deps.settings).cursorSecrets;
 }
 
 /** `filters` names the list and its filters; `position` is where the next page starts. */
 export function encodeCursor(
-  secret: Uint8Array,
+  secrets: CursorSecrets,
   filters: Filters,
   position: readonly string[],
 ): string {
   const payload = Buffer.from(JSON.stringify(position));
-  return Buffer.concat([tagOf(secret, filters, payload), payload]).toString('base64url');
+  return Buffer.concat([tagOf(secrets[0]!, filters, payload), payload]).toString('base64url');
 }
 
 /** The position in a cursor that `encodeCursor` made for the same filters; throws `bad_cursor`. */
-export function decodeCursor(secret: Uint8Array, filters: Filters, cursor: string): string[] {
+export function decodeCursor(secrets: CursorSecrets, filters: Filters, cursor: string): string[] {
   if (cursor.length <= longest && /^[A-Za-z0-9_-]+$/.test(cursor)) {
     const bytes = Buffer.from(cursor, 'base64url');
+    const tag = bytes.subarray(0, tagBytes);
     const payload = bytes.subarray(tagBytes);
     if (
       payload.length > 0 &&
       // Base64 has spare bits: one cursor, one spelling.
       bytes.toString('base64url') === cursor &&
-      timingSafeEqual(tagOf(secret, filters, payload), bytes.subarray(0, tagBytes))
+      secrets.some((secret) => timingSafeEqual(tagOf(secret, filters, payload), tag))
     ) {
       return JSON.parse(payload.toString()) as string[];
     }

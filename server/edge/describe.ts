@@ -16,7 +16,7 @@ export async function goldenDescription(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'parley-describe-'));
   const untouched = () => Promise.reject(new Error('describing asks no database'));
   const refused = { rows: untouched, transaction: untouched, pipelined: untouched };
-  const db: Database = { ...refused, close: async () => {} };
+  const db: Database = { ...refused, session: untouched, listen: untouched, close: async () => {} };
   const settings = readSettings({ PARLEY_HOME: home });
   const app = await buildApp({
     settings,

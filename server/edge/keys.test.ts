@@ -2,9 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { TronWeb } from 'tronweb';
+import { families } from '../../core/families.ts';
 import type { TestEdge } from './testing/edge.ts';
 import { startEdge } from './testing/edge.ts';
-import { bitcoinWallet, evmWallet, type TestWallet } from './testing/signers.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  solanaWallet,
+  type TestWallet,
+  tronWallet,
+} from './testing/signers.ts';
 
 let edge: TestEdge;
 before(async () => {
@@ -29,6 +37,8 @@ async function mintOf(
 
 const wallets = [
   ['an EVM wallet', () => evmWallet()],
+  ['a TRON wallet', () => tronWallet()],
+  ['a Solana wallet', () => solanaWallet()],
   ['a P2WPKH wallet', () => bitcoinWallet('p2wpkh')],
   ['a P2TR wallet', () => bitcoinWallet('p2tr')],
 ] as const;
@@ -48,9 +58,11 @@ for (const [name, make] of wallets) {
     const me = await edge.call('GET', '/v1/me', { key: minted.body.key });
     assert.equal(me.status, 200);
     assert.deepEqual(me.body.scopes, ['read', 'maker']);
-    const expected = { login: wallet.address, proven: [] };
-    assert.deepEqual(me.body.wallets[wallet.family], expected);
-    assert.deepEqual(me.body.wallets.tron, { login: null, proven: [] });
+    assert.deepEqual(Object.keys(me.body.wallets).sort(), [...families].sort());
+    for (const family of families) {
+      const login = family === wallet.family ? wallet.address : null;
+      assert.deepEqual(me.body.wallets[family], { login, proven: [] });
+    }
   });
 }
 
@@ -87,6 +99,45 @@ test('the same wallet in another spelling is the same account', async () => {
   const capitals = { ...bitcoin, address: bitcoin.address.toUpperCase() };
   assert.equal((await edge.mint(capitals)).body.replaced, true);
   assert.equal(first.body.replaced, false);
+});
+
+test('a TRON wallet is the same in base58 and in 41-hex, in the request and in the text', async () => {
+  const wallet = tronWallet();
+  const hex = TronWeb.address.toHex(wallet.address);
+  const spellings = [wallet.address, hex, hex.toUpperCase()];
+  const accounts = new Set<string>();
+  for (const address of spellings) {
+    for (const named of [...spellings, wallet.address.toLowerCase()]) {
+      const minted = await mintOf(
+        wallet,
+        (nonce) => `Parley create an API key\nAddress: ${named}\nNonce: ${nonce}`,
+        { address },
+      );
+      assert.equal(minted.status, 200, JSON.stringify(minted.body));
+      const me = await edge.call('GET', '/v1/me', { key: minted.body.key });
+      assert.equal(me.body.wallets.tron.login, wallet.address);
+      accounts.add(me.body.userId);
+    }
+  }
+  assert.equal(accounts.size, 1);
+  const other = TronWeb.address.toHex(tronWallet().address);
+  const unnamed = await mintOf(
+    wallet,
+    (nonce) => `Parley create an API key ${other}\nNonce: ${nonce}`,
+  );
+  assert.equal(unnamed.headers['x-parley-error'], 'bad_message');
+});
+
+test('an EVM signature is no TRON proof, though both addresses are of one key', async () => {
+  const evm = evmWallet();
+  const hash = evm.address.slice(2);
+  const tron = TronWeb.address.fromHex(`41${hash}`);
+  const nonce = (await edge.call('GET', '/v1/keys/nonce')).body.nonce;
+  const message = `Parley create an API key\nAddress: ${tron}\nNonce: ${nonce}`;
+  const signature = await evm.sign(message);
+  const body = { rail: 'tron', address: tron, message, signature };
+  const refused = await edge.call('POST', '/v1/keys', { body });
+  assert.equal(refused.headers['x-parley-error'], 'bad_signature');
 });
 
 test('first mints of one wallet at once make one account with one live key', async () => {
@@ -252,11 +303,19 @@ describe('a mint is refused', () => {
     });
   }
 
-  test('for a family that is not served, with a sentence that says so', async () => {
-    for (const rail of ['tron', 'solana']) {
-      const refused = await mintOf(wallet, (n) => n, { rail });
-      assert.equal(refused.status, 400);
-      assert.match(refused.body.error, new RegExp(`does not serve ${rail}`));
+  test('for an address of another family', async () => {
+    for (const rail of families) {
+      for (const { family, address } of [
+        evmWallet(),
+        tronWallet(),
+        solanaWallet(),
+        bitcoinWallet(),
+      ]) {
+        if (family === rail) continue;
+        const refused = await mintOf(wallet, (n) => n, { rail, address });
+        assert.equal(refused.status, 400);
+        assert.equal(refused.headers['x-parley-error'], 'bad_address', `${rail} ${address}`);
+      }
     }
   });
 

@@ -1,8 +1,7 @@
 // Runs a command at most once under its Idempotency-Key.
 //
-// Effect and stored reply commit together. "Still running" is a transaction-scoped advisory lock,
-// so a crash leaves nothing behind; inside this process it is also a set, because the slow reads of
-// a chain come before the transaction. Not stored: 401, 429, 500, 503, 504 and the scope's 403, and
+// Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
+// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 500, 503, 504 and the scope's 403, and
 // bodies refused before they were read (413, 415), which any retry meets again. Why:
 // docs/decisions/0004-what-an-idempotency-key-does-not-keep.md.
 
@@ -11,11 +10,12 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { releaseSavepoint, rollBackToSavepoint, savepoint } from '../db/idempotency.ts';
 import type { Deps } from '../deps.ts';
-import { findReply, lockSlot, type Slot, storeReply } from '../market/idempotency.ts';
+import { attemptOf, findReply, lockSlot, type Slot, storeReply } from '../market/idempotency.ts';
 import type { Caller } from './auth.ts';
 import { bodyHash } from './body.ts';
 import type { Reply } from './command.ts';
 import { HttpError, refusalOf } from './errors.ts';
+import type { Underway } from './underway.ts';
 
 /** A reply as it was or will be given. `code` is that of a refusal. */
 export type Stored = {
@@ -27,10 +27,12 @@ export type Answer = Stored & { readonly replayed: boolean };
 
 type Steps<I> = {
   readonly parse: () => I;
-  readonly before: ((input: I) => Promise<unknown>) | undefined;
+  readonly before: ((input: I, attempt: Uint8Array | null) => Promise<unknown>) | undefined;
   readonly run: (tx: Tx, input: I, prepared: unknown) => Promise<Reply>;
   readonly grouped: ((input: I, prepared: unknown) => Promise<Reply>) | undefined;
   readonly replay: ((tx: Tx, input: I, stored: Stored) => Promise<void>) | undefined;
+  /** What is stored may hold a secret: replies, and refusals that quote what was sent. */
+  readonly secret: boolean;
 };
 
 const attempts = 3;
@@ -39,7 +41,7 @@ const neverStored = new Set([401, 429, 500, 503, 504]);
 
 export async function runOnce<I>(
   deps: Deps,
-  underway: Set<string>,
+  underway: Underway,
   request: FastifyRequest,
   caller: Caller,
   steps: Steps<I>,
@@ -47,34 +49,38 @@ export async function runOnce<I>(
   const slot = slotOf(request, caller);
   if (slot === null) {
     const input = steps.parse();
-    const prepared = await prepare(steps, input);
+    const prepared = await prepare(steps, input, null);
     const reply =
       steps.grouped === undefined
         ? await transact(deps, (tx) => steps.run(tx, input, prepared))
         : await steps.grouped(input, prepared);
     return { status: reply.status, body: reply.body, code: null, replayed: false };
   }
-  const name = `${slot.accountId} ${slot.method} ${slot.key} ${slot.path}`;
-  if (underway.has(name)) throw stillRunning();
-  underway.add(name);
+  if (!underway.enter(slot)) throw stillRunning();
   try {
-    return await runInSlot(deps, slot, steps);
+    return await runInSlot(deps, underway, slot, steps);
   } finally {
-    underway.delete(name);
+    underway.leave(slot);
   }
 }
 
-async function runInSlot<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<Answer> {
+async function runInSlot<I>(
+  deps: Deps,
+  underway: Underway,
+  slot: Slot,
+  steps: Steps<I>,
+): Promise<Answer> {
   if (steps.before !== undefined) {
     const early = await stored(deps, deps.db, slot, steps);
     if (early !== null) return early;
+    if (!(await underway.announce(slot))) throw stillRunning();
   }
   let refused: Stored | null = null;
   let input: I | undefined;
   let prepared: unknown;
   try {
     input = steps.parse();
-    prepared = await prepare(steps, input);
+    prepared = await prepare(steps, input, attemptOf(slot));
   } catch (error) {
     refused = storable(error, deps);
   }
@@ -82,29 +88,20 @@ async function runInSlot<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<An
     if (!(await lockSlot(tx, slot))) throw stillRunning();
     const earlier = await stored(deps, tx, slot, steps);
     if (earlier !== null) return earlier;
-    let secret = false;
-    let result = refused;
-    if (result === null) {
-      const effect = await tryEffect(deps, tx, () => steps.run(tx, input as I, prepared));
-      secret = effect.secret === true;
-      result = { status: effect.status, body: effect.body, code: effect.code };
-    }
-    await storeReply(deps, tx, slot, result, secret);
+    const result =
+      refused ?? (await tryEffect(deps, tx, () => steps.run(tx, input as I, prepared)));
+    await storeReply(deps, tx, slot, result, steps.secret);
     return { ...result, replayed: false };
   });
 }
 
 /** The effect, or the refusal that it met with nothing of it left. */
-async function tryEffect(
-  deps: Deps,
-  tx: Tx,
-  run: () => Promise<Reply>,
-): Promise<Stored & { secret?: boolean }> {
+async function tryEffect(deps: Deps, tx: Tx, run: () => Promise<Reply>): Promise<Stored> {
   await savepoint(tx);
   try {
-    const reply = await run();
+    const { status, body } = await run();
     await releaseSavepoint(tx);
-    return { ...reply, code: null };
+    return { status, body, code: null };
   } catch (error) {
     const refused = storable(error, deps);
     await rollBackToSavepoint(tx);
@@ -126,6 +123,7 @@ async function stored<I>(deps: Deps, tx: Tx, slot: Slot, steps: Steps<I>): Promi
     const sentence = 'this Idempotency-Key was used with another body; use a new key';
     throw new HttpError('key_reused', sentence);
   }
+  if ('sealed' in found) throw unreadable(found.status);
   const { status, body, code } = found;
   if (steps.replay !== undefined && status < 400) {
     await steps.replay(tx, steps.parse(), { status, body, code });
@@ -133,10 +131,10 @@ async function stored<I>(deps: Deps, tx: Tx, slot: Slot, steps: Steps<I>): Promi
   return { status, body, code, replayed: true };
 }
 
-async function prepare<I>(steps: Steps<I>, input: I): Promise<unknown> {
+async function prepare<I>(steps: Steps<I>, input: I, attempt: Uint8Array | null): Promise<unknown> {
   if (steps.before === undefined) return undefined;
   try {
-    return await steps.before(input);
+    return await steps.before(input, attempt);
   } catch (error) {
     const { name } = error as Error;
     if (name !== 'TimeoutError' && name !== 'AbortError') throw error;
@@ -170,6 +168,14 @@ function slotOf(request: FastifyRequest, caller: Caller): Slot | null {
     key,
     bodyHash: bodyHash(request.body),
   };
+}
+
+/** Nothing is run again for it: what the first request did stands. */
+function unreadable(status: number): HttpError {
+  const sentence =
+    `the first request with this Idempotency-Key was answered with status ${status}; that reply` +
+    ' is encrypted with a key that the server no longer holds, and nothing was run again';
+  return new HttpError('reply_sealed', sentence);
 }
 
 function stillRunning(): HttpError {

@@ -113,3 +113,17 @@ test('the reference page loads from this origin only', async () => {
   assert.equal(zipped.headers['content-encoding'], 'gzip');
   assert.ok(zipped.rawPayload.length < script.rawPayload.length / 3);
 });
+
+test('a browser that opens the bare address is led to the reference, by a relative path', async () => {
+  for (const url of ['/', '/v1', '/v1/']) {
+    const answer = await edge.app.inject(url);
+    assert.deepEqual([answer.statusCode, answer.headers.location], [302, '/v1/docs'], url);
+  }
+  assert.equal((await edge.app.inject({ method: 'POST', url: '/' })).statusCode, 405);
+});
+
+test('the form of a key is shown as it is, not as emphasis', async () => {
+  const { body } = await edge.call('GET', '/v1/openapi.json');
+  const { description } = body.components.securitySchemes.bearer;
+  assert.equal(description, '`parley_test_…` or `parley_live_…`');
+});

@@ -76,7 +76,12 @@ export function describeApi(
       parameters: { IdempotencyKey: idempotencyKey },
       headers: { ...rateHeaders, ...replayHeader },
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: `${shortName}_test_… or _live_…` },
+        // In backticks: the reference reads Markdown, where underscores are emphasis.
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `\`${shortName}_test_…\` or \`${shortName}_live_…\``,
+        },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
       },
     },
@@ -125,6 +130,10 @@ function describeErrors(shortName: string): Json {
     schema: { type: 'string' },
   };
   const retry = { 'Retry-After': { description: 'seconds', ...whole } };
+  const still = {
+    'Retry-After': { description: 'seconds, while the first request still runs', ...whole },
+  };
+  const scheme = { 'WWW-Authenticate': { description: '`Bearer`', schema: { type: 'string' } } };
   const txid = {
     [`x-${shortName}-txid`]: {
       description: 'on a broadcast: the transaction to look up before it is sent again',
@@ -132,7 +141,14 @@ function describeErrors(shortName: string): Json {
     },
   };
   const allow = { Allow: { description: 'on 405: the methods', schema: { type: 'string' } } };
-  const own: Readonly<Record<string, Json>> = { 429: retry, 503: retry, 504: txid, Any: allow };
+  const own: Readonly<Record<string, Json>> = {
+    401: scheme,
+    409: still,
+    429: retry,
+    503: retry,
+    504: txid,
+    Any: allow,
+  };
   const responses: Json = {};
   for (const [status, description] of Object.entries({ ...errors, Any: anyError })) {
     responses[`Error${status}`] = {
@@ -183,15 +199,14 @@ function describeOperation(operation: Operation, components: Components): Json {
   };
 }
 
-function errorsOf({ method, access, params, query, body }: Operation): number[] {
+function errorsOf({ method, access, params }: Operation): number[] {
   const writes = method !== 'GET';
-  const wanted = [429, 500, 503];
+  // 400 on all: a URL may be malformed.
+  const wanted = [400, 429, 500, 503];
   if (access === 'key') wanted.push(401);
-  if (writes || params !== undefined || query !== undefined) wanted.push(400);
   if (params !== undefined) wanted.push(404);
   if (writes) wanted.push(408, 413, 415, 504);
   if (writes && access === 'key') wanted.push(403, 404, 409, 422);
-  if (body !== undefined) wanted.push(400);
   return [...new Set(wanted)].sort((a, b) => a - b);
 }
 

@@ -57,6 +57,11 @@ before(async () => {
 });
 after(() => market.close());
 
+test('no webhook is told of a new key: its topic is no event that one can ask for', () => {
+  assert.ok(!checks.has('key.created'));
+  for (const topic of checks.keys()) assert.doesNotMatch(topic, /^(key|feed)\./);
+});
+
 test('what a negotiation up to its agreement writes fits as well', async () => {
   const { btc, usd } = market.assets;
   const [taker, maker] = [await market.trader(), await market.trader()];

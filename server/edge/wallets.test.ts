@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { TronWeb } from 'tronweb';
+import { families } from '../../core/families.ts';
 import { startEdge, type TestEdge } from './testing/edge.ts';
-import { bitcoinWallet, evmWallet, type TestWallet } from './testing/signers.ts';
+import { bitcoinWallet, evmWallet, type TestWallet, walletOf } from './testing/signers.ts';
 
 let edge: TestEdge;
 before(async () => {
@@ -31,9 +33,26 @@ async function vouch(login: TestWallet, linked: TestWallet, key: string, extra =
   return { address: login.address, message, signature: await login.sign(message) };
 }
 
+/** Every way to write the address of a wallet. */
+function spellings({ family, address }: TestWallet): string[] {
+  switch (family) {
+    case 'evm':
+      return [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`];
+    case 'tron': {
+      const hex = TronWeb.address.toHex(address);
+      return [address, hex, hex.toUpperCase()];
+    }
+    case 'bitcoin':
+      return [address, address.toUpperCase()];
+    case 'solana':
+      return [address];
+  }
+}
+
 test('a proven wallet is shown, counts for giving only, and can be removed once', async () => {
   const { key } = await account();
-  for (const wallet of [evmWallet(), bitcoinWallet(), bitcoinWallet('p2tr')]) {
+  const made = families.map((family) => walletOf[family]());
+  for (const wallet of [...made, bitcoinWallet('p2tr')]) {
     const proven = await link(wallet, key, await edge.proof(wallet, key));
     assert.equal(proven.status, 200, JSON.stringify(proven.body));
     const { address, family } = wallet;
@@ -42,27 +61,98 @@ test('a proven wallet is shown, counts for giving only, and can be removed once'
     assert.deepEqual(again.body, proven.body);
     const me = await edge.call('GET', '/v1/me', { key });
     assert.ok(me.body.wallets[family].proven.includes(address));
-    const spelt = family === 'evm' ? address.toLowerCase() : address;
-    const removed = await edge.call('DELETE', `/v1/wallets/${spelt}`, { key });
+    const removed = await edge.call('DELETE', `/v1/wallets/${address}`, { key });
     assert.deepEqual(removed.body, { address, family, proven: false });
-    const twice = await edge.call('DELETE', `/v1/wallets/${spelt}`, { key });
+    const gone = await edge.call('GET', '/v1/me', { key });
+    assert.ok(!gone.body.wallets[family].proven.includes(address));
+    const twice = await edge.call('DELETE', `/v1/wallets/${address}`, { key });
     assert.equal(twice.status, 404);
     assert.equal(twice.headers['x-parley-error'], 'unknown_wallet');
   }
 });
 
-test('an authorization by the login wallet makes a proof count beyond giving, for good', async () => {
-  for (const login of [evmWallet(), bitcoinWallet()]) {
-    const { key } = await account(login);
-    const linked = bitcoinWallet();
-    const plain = await link(linked, key, await edge.proof(linked, key));
-    assert.equal(plain.body.authorised, false);
-    const authorization = await vouch(login, linked, key);
-    const body = { ...(await edge.proof(linked, key)), authorization };
-    assert.equal((await link(linked, key, body)).body.authorised, true);
-    const later = await link(linked, key, await edge.proof(linked, key));
-    assert.equal(later.body.authorised, true);
+for (const family of families) {
+  test(`${family}: any spelling of an address proves and removes the one wallet`, async () => {
+    const { key } = await account();
+    const wallet = walletOf[family]();
+    const { address } = wallet;
+    for (const text of spellings(wallet)) {
+      const body = { ...(await edge.proof(wallet, key)), address: text };
+      const proven = await link(wallet, key, body);
+      assert.deepEqual(proven.body, { address, family, proven: true, authorised: false });
+      const me = await edge.call('GET', '/v1/me', { key });
+      assert.deepEqual(me.body.wallets[family].proven, [address]);
+      const removed = await edge.call('DELETE', `/v1/wallets/${text}`, { key });
+      assert.deepEqual(removed.body, { address, family, proven: false });
+    }
+  });
+
+  test(`${family}: a login address is no proof: it cannot be removed, proving it is 200`, async () => {
+    const { wallet, key } = await account(walletOf[family]());
+    const { address } = wallet;
+    const again = await link(wallet, key, await edge.proof(wallet, key));
+    assert.deepEqual(again.body, { address, family, proven: true, authorised: true });
+    for (const text of spellings(wallet)) {
+      assert.equal((await edge.call('DELETE', `/v1/wallets/${text}`, { key })).status, 404);
+    }
+    const me = await edge.call('GET', '/v1/me', { key });
+    assert.deepEqual(me.body.wallets[family], { login: address, proven: [] });
+  });
+
+  test(`${family}: another account's login or proof is 409`, async () => {
+    const one = await account(walletOf[family]());
+    const two = await account();
+    const login = await link(one.wallet, two.key, await edge.proof(one.wallet, two.key));
+    assert.equal(login.status, 409);
+    assert.equal(login.headers['x-parley-error'], 'wallet_taken');
+    const shared = walletOf[family]();
+    assert.equal((await link(shared, one.key, await edge.proof(shared, one.key))).status, 200);
+    assert.equal((await link(shared, two.key, await edge.proof(shared, two.key))).status, 409);
+  });
+
+  test(`${family}: a proof by another wallet of the family is refused`, async () => {
+    const { key } = await account();
+    const [wallet, other] = [walletOf[family](), walletOf[family]()];
+    const body = { ...(await edge.proof(wallet, key)) };
+    const refused = await link(wallet, key, {
+      ...body,
+      signature: await other.sign(body.message!),
+    });
+    assert.equal(refused.status, 400);
+    assert.equal(refused.headers['x-parley-error'], 'bad_signature');
+  });
+
+  for (const linkedFamily of families) {
+    test(`a login wallet of ${family} vouches for a wallet of ${linkedFamily}, for good`, async () => {
+      const { wallet: login, key } = await account(walletOf[family]());
+      const linked = walletOf[linkedFamily]();
+      const plain = await link(linked, key, await edge.proof(linked, key));
+      assert.equal(plain.body.authorised, false);
+      const authorization = await vouch(login, linked, key);
+      const body = { ...(await edge.proof(linked, key)), authorization };
+      const authorised = await link(linked, key, body);
+      const { address } = linked;
+      const expected = { address, family: linkedFamily, proven: true, authorised: true };
+      assert.deepEqual(authorised.body, expected);
+      const later = await link(linked, key, await edge.proof(linked, key));
+      assert.deepEqual(later.body, expected);
+      const me = await edge.call('GET', '/v1/me', { key });
+      assert.deepEqual(me.body.wallets[linkedFamily].proven, [address]);
+      assert.equal(me.body.wallets[family].login, login.address);
+    });
   }
+}
+
+test('an authorization may spell either TRON wallet in 41-hex', async () => {
+  const { wallet: login, key } = await account(walletOf.tron());
+  const linked = walletOf.tron();
+  const inHex = (wallet: TestWallet) => ({
+    ...wallet,
+    address: TronWeb.address.toHex(wallet.address),
+  });
+  const authorization = await vouch(inHex(login), inHex(linked), key);
+  const body = { ...(await edge.proof(linked, key)), authorization };
+  assert.equal((await link(linked, key, body)).body.authorised, true);
 });
 
 describe('an authorization is refused', () => {
@@ -105,17 +195,6 @@ describe('an authorization is refused', () => {
   }
 });
 
-test("another account's login or proof is 409", async () => {
-  const one = await account();
-  const two = await account();
-  const login = await link(one.wallet, two.key, await edge.proof(one.wallet, two.key));
-  assert.equal(login.status, 409);
-  assert.equal(login.headers['x-parley-error'], 'wallet_taken');
-  const shared = evmWallet();
-  assert.equal((await link(shared, one.key, await edge.proof(shared, one.key))).status, 200);
-  assert.equal((await link(shared, two.key, await edge.proof(shared, two.key))).status, 409);
-});
-
 test('of two accounts that prove one wallet at once, one gets it', async () => {
   const [one, two] = await Promise.all([account(), account()]);
   const shared = evmWallet();
@@ -136,14 +215,6 @@ test('a wallet proven on another account that mints signs in to its own', async 
   const second = await edge.call('GET', '/v1/me', { key: own.body.key });
   assert.notEqual(first.body.userId, second.body.userId);
   assert.deepEqual(first.body.wallets.evm.proven, [shared.address]);
-});
-
-test('a login address is no proof: it cannot be removed, and proving it again is 200', async () => {
-  const { wallet, key } = await account();
-  const again = await link(wallet, key, await edge.proof(wallet, key));
-  assert.equal(again.status, 200);
-  const removed = await edge.call('DELETE', `/v1/wallets/${wallet.address}`, { key });
-  assert.equal(removed.status, 404);
 });
 
 test('a proof replays under its Idempotency-Key, and its nonce is not asked for twice', async () => {
@@ -195,7 +266,7 @@ describe('a proof is refused', () => {
   for (const [name, body] of shapes) {
     test(`with ${name}`, async () => {
       const { key } = await account();
-      for (const family of ['evm', 'bitcoin']) {
+      for (const family of families) {
         const refused = await edge.call('POST', `/v1/wallets/${family}`, { key, body });
         assert.equal(refused.status, 400);
         assert.equal(refused.headers['x-parley-error'], 'bad_field');

@@ -9,6 +9,7 @@ import { parseSolanaAddress, solanaAddressOf } from '../../chains/solana/address
 import { tronAddressOf, tronHex } from '../../chains/tron/address.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { families, type Network } from '../../core/families.ts';
+import { runs } from '../../test/support/runs.ts';
 import { comparable, holds, parseAddress } from './addresses.ts';
 import { canonicalAddress } from './proofs.ts';
 
@@ -121,7 +122,7 @@ test('any other text is an address of one family at most, and that one is found'
       if (!reads(() => parseAddress(text, network))) return assert.deepEqual(read, []);
       assert.deepEqual(read, [parseAddress(text, network).family]);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -138,7 +139,7 @@ test('parsing any text refuses in words or returns what parses to itself', () =>
       assert.deepEqual(parseAddress(found.address, network), found);
       assert.ok(holds([found.address], found.address));
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });
 

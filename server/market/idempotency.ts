@@ -23,15 +23,33 @@ export type StoredReply = {
   readonly code: string | null;
 };
 
+/** A stored reply that no key held can decrypt. */
+export type SealedReply = { readonly sealed: true; readonly status: number };
+
 export const keptMs = 24 * 3_600_000;
 // A longer path would not fit an index row (2 704 bytes).
 const longestPath = 1_000;
 
 /** False while another request holds the slot. Held to the end of the transaction. */
 export function lockSlot(tx: Tx, slot: Slot): Promise<boolean> {
-  const { accountId, method, path, key } = slot;
-  const text = JSON.stringify([accountId, method, path, key]);
-  return tryLock(tx, createHash('sha256').update(text).digest().readBigInt64BE(0));
+  return tryLock(tx, slotNumber('held', slot));
+}
+
+export function slotName({ accountId, method, path, key }: Slot): string {
+  return JSON.stringify([accountId, method, path, key]);
+}
+
+/** The same for every try of one request under its key, whichever process it reaches. */
+export function attemptOf(slot: Slot): Buffer {
+  return createHash('sha256').update(slotName(slot)).update(slot.bodyHash).digest();
+}
+
+/** The slot as the number of an advisory lock. */
+export function slotNumber(lock: 'held' | 'announced', slot: Slot): bigint {
+  const digest = createHash('sha256')
+    .update(`${lock} ${slotName(slot)}`)
+    .digest();
+  return digest.readBigInt64BE(0);
 }
 
 /** The reply in the slot; 'differs' when it was to another body. */
@@ -39,7 +57,7 @@ export async function findReply(
   deps: Pick<Deps, 'settings' | 'now'>,
   tx: Tx,
   slot: Slot,
-): Promise<StoredReply | 'differs' | null> {
+): Promise<StoredReply | SealedReply | 'differs' | null> {
   const since = new Date(deps.now() - keptMs);
   const row = await findReplyRow(tx, rowKey(slot), since);
   if (row === null) return null;
@@ -48,6 +66,7 @@ export async function findReply(
     row.keyVersion === null
       ? row.reply
       : keyringOf(deps.settings).decrypt(row.keyVersion, row.reply);
+  if (plain === null) return { sealed: true, status: row.status };
   const { code, body } = JSON.parse(plain.toString()) as Pick<StoredReply, 'code' | 'body'>;
   return { status: row.status, body, code };
 }

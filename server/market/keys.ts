@@ -5,7 +5,8 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
 import { insertAccount, lockAccount, waitForLock } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
-import { countLiveKeys, insertKey, revokeKeys } from '../db/keys.ts';
+import { countLiveKeys, insertKey, revokeKeys, revokeOneKey } from '../db/keys.ts';
+import { insertOutbox } from '../db/outbox.ts';
 import { findLogin, insertLogin } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
 import { type RandomBytes, uuidv7 } from '../ids.ts';
@@ -46,12 +47,14 @@ export async function mintKey(
   const { rail, message, signature } = request;
   const { network, productName } = deps.settings;
   const address = canonicalAddress(rail, request.address, network);
-  const addresses = mustName(rail, spellingIn(message, rail, address));
-  checkMessage(message, { productName, purpose: 'create an API key', addresses });
-  const terms = keyTermsOf(message);
-  const { pubkey } = await withNonce(deps, nonceOf(message), minting, () =>
-    checkSignature(deps, { family: rail, address, message, signature }, signal),
-  );
+  // The nonce goes first: whatever else is wrong with the text, it has been presented.
+  const { pubkey, terms } = await withNonce(deps, nonceOf(message), minting, async () => {
+    const addresses = mustName(rail, spellingIn(message, rail, address));
+    checkMessage(message, { productName, purpose: 'create an API key', addresses });
+    const terms = keyTermsOf(message);
+    const signed = { family: rail, address, message, signature };
+    return { terms, ...(await checkSignature(deps, signed, signal)) };
+  });
   return deps.db.transaction(async (tx) => {
     const accountId = await signIn(tx, deps, { family: rail, address, pubkey });
     return createKey(tx, deps, { accountId, ...terms });
@@ -78,8 +81,8 @@ async function signIn(
 }
 
 /**
- * A new key of the account. A wallet-only account holds one: its others are revoked. One signed up
- * in the browser holds ten: throws `too_many_keys`.
+ * A new key of the account. A wallet-only account holds one: its others are revoked, under a notice
+ * of the new one's id. One signed up in the browser holds ten: throws `too_many_keys`.
  */
 export async function createKey(
   tx: Tx,
@@ -89,9 +92,10 @@ export async function createKey(
   const { accountId, name, scopes } = wanted;
   const kind = await lockAccount(tx, accountId);
   const createdAt = new Date(deps.now());
+  const id = uuidv7(deps.now(), deps.randomBytes);
   let replaced = false;
   if (kind === 'wallet') {
-    replaced = (await revokeKeys(tx, accountId, createdAt)) > 0;
+    replaced = (await revokeKeys(tx, accountId, id, createdAt)) > 0;
   } else if ((await countLiveKeys(tx, accountId, createdAt)) >= mostBrowserKeys) {
     throw new ParleyError(
       'too_many_keys',
@@ -99,11 +103,39 @@ export async function createKey(
     );
   }
   const { key, prefix } = newSecret(deps.settings, deps.randomBytes);
-  const id = uuidv7(deps.now(), deps.randomBytes);
   const expiresAt = new Date(deps.now() + keyLifeDays * 86_400_000);
   const hash = createHash('sha256').update(key).digest();
   await insertKey(tx, { id, accountId, hash, prefix, name, scopes, createdAt, expiresAt });
+  await announce(tx, accountId, { keyId: id, prefix, name, scopes, expiresAt }, createdAt);
   return { id, key, prefix, scopes, name, expiresAt, replaced, accountId };
+}
+
+/** Told to the account's owner, never to its webhooks. The key itself is in no event. */
+function announce(
+  tx: Tx,
+  accountId: string,
+  payload: {
+    readonly keyId: string;
+    readonly prefix: string;
+    readonly name: string | null;
+    readonly scopes: readonly Scope[];
+    readonly expiresAt: Date;
+  },
+  at: Date,
+): Promise<void> {
+  return insertOutbox(tx, [{ topic: 'key.created', accountId, payload, at }]);
+}
+
+/**
+ * Revokes a live key of the account; false when it has no such key. Whoever commits it waits until
+ * every process has heard of it (server/edge/auth.ts: `revoked`).
+ */
+export function revokeKey(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  key: { readonly accountId: string; readonly keyId: string },
+): Promise<boolean> {
+  return revokeOneKey(tx, key.accountId, key.keyId, new Date(deps.now()));
 }
 
 function newSecret(

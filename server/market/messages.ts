@@ -13,11 +13,11 @@ const longestName = 80;
 const unclear = new RegExp(
   [
     // LF and CRLF break lines everywhere; what others do is up to who draws them.
-    String.raw`(?!\r?\n)\p{Cc}|[\p{Zl}\p{Zp}]`,
-    String.raw`[\p{Cs}\p{Bidi_Control}]`,
-    // Joiners and variation selectors that scripts and emoji need never follow a Latin letter.
-    String.raw`(?<=[\0-\u02ff])[\u200c\u200d\ufe0e\ufe0f]`,
+    String.raw`(?!\r?\n)\p{Cc}|[\p{Zl}\p{Zp}\p{Cs}]`,
+    // What is not drawn, and what turns the text around, which is not drawn either.
     String.raw`(?![\u200c\u200d\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}`,
+    // But scripts and emoji need joiners and variation selectors; never after a Latin letter.
+    String.raw`(?<=[\0-\u02ff])[\u200c\u200d\ufe0e\ufe0f]`,
   ].join('|'),
   'u',
 );

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../test/support/runs.ts';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
 
 const acceptTtl = 600_000;
@@ -212,6 +213,6 @@ test('a negotiation goes as the model says, whatever both sides and the clock do
       const { model, real } = await begin();
       await fc.asyncModelRun(() => ({ model, real }), steps);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

@@ -93,3 +93,21 @@ test('a nonce is good for the account that asked for it, in its pool, and nowher
     assert.equal(await withNonce(deps, nonce, place, async () => 1), 1);
   }
 });
+
+test('the request that used a nonce may present it again, and no other request', async () => {
+  const nonce = await issueNonce(deps, linking);
+  const [own, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const once = (attempt: Buffer | null) =>
+    withNonce(deps, nonce, { ...linking, attempt }, async () => 1);
+  assert.equal(await once(own), 1);
+  assert.equal(await once(own), 1);
+  await assert.rejects(once(other), coded('bad_nonce'));
+  await assert.rejects(once(null), coded('bad_nonce'));
+  assert.equal(await once(own), 1);
+  const without = await issueNonce(deps, linking);
+  assert.equal(await withNonce(deps, without, linking, async () => 1), 1);
+  await assert.rejects(
+    withNonce(deps, without, linking, async () => 1),
+    coded('bad_nonce'),
+  );
+});

@@ -31,11 +31,13 @@ export async function issueNonce(
 /**
  * Uses the nonce up, then checks what was signed over it. Commits by itself, so that the refusal of
  * a bad signature does not give the nonce back. A node that did not answer does: nothing was told.
+ * A request that was cut off may come again: the same `attempt`, which is its Idempotency-Key's
+ * until a reply is stored, finds its nonce.
  */
 export async function withNonce<R>(
   deps: Pick<Deps, 'db' | 'now'>,
   nonce: string,
-  place: NoncePlace,
+  place: NoncePlace & { readonly attempt?: Uint8Array | null },
   check: () => Promise<R>,
 ): Promise<R> {
   if (!(await useNonce(deps.db, nonce, place, new Date(deps.now())))) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
+import { findReplyRow, upsertReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { prune, startPruning } from './prune.ts';
 
@@ -53,6 +54,80 @@ test('no events are no statement, and what was written is what is read', async (
     values: [],
   });
   assert.deepEqual(rows, [{ payload, created_at: new Date(deps.now()) }]);
+});
+
+const slotNamed = (key: string) => ({
+  accountId: '0193b5a0-0000-7000-8000-000000000000',
+  method: 'POST',
+  path: '/v1/any',
+  key,
+});
+const someReply = {
+  bodyHash: Buffer.alloc(32),
+  status: 200,
+  reply: Buffer.from('{}'),
+  keyVersion: null,
+};
+
+test('stored replies go after 24 hours and a minute, however many there are', async () => {
+  const { db } = database;
+  await db.rows({
+    name: 'test_old_replies',
+    text: `insert into idempotency (account_id, method, path, key, body_hash, status, reply,
+        created_at)
+      select '0193b5a0-0000-7000-8000-000000000000', 'POST', '/v1/any', 'old-' || n,
+        decode(repeat('00', 32), 'hex'), 200, '{}', $1
+      from generate_series(1, 10501) n`,
+    values: [new Date(deps.now())],
+  });
+  await upsertReply(db, slotNamed('new'), someReply, new Date(deps.now() + 1));
+  deps.advance(day + 60_000 - 1);
+  assert.equal((await prune(deps)).replies, 0);
+  deps.advance(1);
+  // A pass is bounded; what is left waits for the next one.
+  assert.equal((await prune(deps)).replies, 10_000);
+  assert.equal((await prune(deps)).replies, 501);
+  const text = 'select key from idempotency';
+  const left = await db.rows({ name: 'test_left', text, values: [] });
+  assert.deepEqual(left, [{ key: 'new' }]);
+});
+
+test('a reply stored while the expired one in its place is being swept stays', async () => {
+  const { db } = database;
+  const slot = slotNamed('again');
+  await upsertReply(db, slot, someReply, new Date(deps.now()));
+  deps.advance(2 * day);
+  const written = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const storing = db.transaction(async (tx) => {
+    await upsertReply(tx, slot, { ...someReply, status: 201 }, new Date(deps.now()));
+    written.resolve();
+    await release.promise;
+  });
+  await written.promise;
+  const sweeping = prune(deps);
+  const text = `select 1 as one from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  for (;;) {
+    const waiting = await db.rows({ name: 'test_sweep_waits', text, values: [] });
+    if (waiting.length > 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  release.resolve();
+  await storing;
+  await sweeping;
+  const kept = await findReplyRow(db, slot, new Date(deps.now() - day));
+  assert.equal(kept?.status, 201);
+});
+
+test('the sweep finds the oldest by an index, not by reading all', async () => {
+  const [plan] = await database.db.rows<{ 'QUERY PLAN': object }>({
+    name: 'test_plan',
+    text: `explain (format json) select ctid from idempotency
+      where created_at <= now() order by created_at limit 500`,
+    values: [],
+  });
+  assert.match(JSON.stringify(plan), /idempotency_by_age/);
 });
 
 test('pruning starts at once and stops when told to', async () => {

@@ -33,10 +33,13 @@ export type CheckedProof = {
   readonly authorised: boolean;
 };
 
+/** Who proves, and by which request: the same one may present its nonces again after a crash. */
+export type Prover = { readonly accountId: string; readonly attempt: Uint8Array | null };
+
 /** Checks a proof and its authorization and uses their nonces up. Before the transaction. */
 export async function checkProof(
   deps: Deps,
-  accountId: string,
+  prover: Prover,
   family: Family,
   given: Words & { readonly authorization?: Words },
   signal: AbortSignal,
@@ -44,58 +47,65 @@ export async function checkProof(
   const { productName, network } = deps.settings;
   const { message, signature, authorization } = given;
   const address = canonicalAddress(family, given.address, network);
-  const addresses = mustName(family, spellingIn(message, family, address));
-  checkMessage(message, { productName, purpose: 'link this wallet', addresses });
-  const nonce = nonceOf(message);
-  const login =
-    authorization === undefined
-      ? null
-      : await readAuthorization(deps, accountId, authorization, { family, address });
-  const { pubkey } = await withNonce(deps, nonce, { pool: 'link', accountId }, () =>
-    checkSignature(deps, { family, address, message, signature }, signal),
-  );
-  if (login !== null) {
-    await withNonce(deps, login.nonce, { pool: 'authorize', accountId }, () =>
-      checkSignature(deps, login, signal).catch((error: unknown) => {
-        throw asAuthorization(error);
-      }),
-    );
-  }
-  return { family, address, pubkey, authorised: login !== null };
+  // The nonce goes first: whatever else is wrong with the proof, it has been presented.
+  return withNonce(deps, nonceOf(message), { pool: 'link', ...prover }, async () => {
+    const addresses = mustName(family, spellingIn(message, family, address));
+    checkMessage(message, { productName, purpose: 'link this wallet', addresses });
+    const { pubkey } = await checkSignature(deps, { family, address, message, signature }, signal);
+    if (authorization !== undefined) {
+      const linked = { family, address };
+      await checkAuthorization(deps, prover, authorization, linked, signal);
+    }
+    return { family, address, pubkey, authorised: authorization !== undefined };
+  });
 }
 
-/** The authorization's text: it must come from a login wallet and name what it vouches for. */
-async function readAuthorization(
+/** It must come from a login wallet of the account and name the wallet that it vouches for. */
+async function checkAuthorization(
   deps: Deps,
-  accountId: string,
+  prover: Prover,
   given: Words,
   linked: { readonly family: Family; readonly address: string },
-): Promise<Words & { family: Family; nonce: string }> {
-  const { productName, network } = deps.settings;
-  const logins = (await walletsOf(deps.db, accountId)).filter((each) => each.standing === 'login');
-  for (const family of families) {
-    const address = tryCanonical(family, given.address, network);
-    if (!logins.some((each) => each.family === family && each.address === address)) continue;
-    const named = spellingIn(given.message, linked.family, linked.address);
-    const login = spellingIn(given.message, family, address as string);
-    const addresses = [named, ...mustName(family, login)];
-    try {
-      const purpose = 'authorise this wallet';
-      checkMessage(given.message, { productName, purpose, addresses });
-      const nonce = nonceOf(given.message);
-      return { ...given, address: address as string, family, nonce };
-    } catch (error) {
-      throw asAuthorization(error);
-    }
+  signal: AbortSignal,
+): Promise<void> {
+  const { message, signature } = given;
+  const check = async () => {
+    const { family, address } = await loginOf(deps, prover.accountId, given.address);
+    const named = spellingIn(message, linked.family, linked.address);
+    const addresses = [named, ...mustName(family, spellingIn(message, family, address))];
+    const { productName } = deps.settings;
+    checkMessage(message, { productName, purpose: 'authorise this wallet', addresses });
+    await checkSignature(deps, { family, address, message, signature }, signal);
+  };
+  try {
+    await withNonce(deps, nonceOf(message), { pool: 'authorize', ...prover }, check);
+  } catch (error) {
+    throw asAuthorization(error);
   }
-  throw new ParleyError(
-    'bad_authorization',
-    "the authorization is not by this account's login wallet",
-  );
 }
 
+/** The login wallet of the account with this address. Throws `bad_authorization`. */
+async function loginOf(
+  deps: Deps,
+  accountId: string,
+  text: string,
+): Promise<{ family: Family; address: string }> {
+  const logins = (await walletsOf(deps.db, accountId)).filter((each) => each.standing === 'login');
+  for (const family of families) {
+    const address = tryCanonical(family, text, deps.settings.network);
+    if (address === null) continue;
+    if (logins.some((each) => each.family === family && each.address === address)) {
+      return { family, address };
+    }
+  }
+  const sentence = "the authorization is not by this account's login wallet";
+  throw new ParleyError('bad_authorization', sentence);
+}
+
+/** What is wrong with the authorization, not with the proof; a nonce says it by its own code. */
 function asAuthorization(error: unknown): unknown {
   if (!(error instanceof ParleyError) || error.kind !== 'invalid') return error;
+  if (error.code === 'bad_authorization' || error.code === 'bad_nonce') return error;
   const sentence = `the authorization: ${error.message}`;
   return new ParleyError('bad_authorization', sentence, error.facts, { cause: error });
 }
@@ -120,7 +130,7 @@ export type ProvenWallet = {
   readonly authorised: boolean;
 };
 
-/** Adds a checked proof to the account. Throws `wallet_taken`. */
+/** Adds a checked proof to the account. Throws `wallet_taken` or `too_many_wallets`. */
 export async function addProof(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
@@ -132,12 +142,13 @@ export async function addProof(
   // A login counts for more than any proof.
   if (owner === accountId) return { address, family, proven: true, authorised: true };
   if (owner !== null) throw taken(address);
-  if ((await countProofs(tx, accountId)) >= mostProofs) {
+  const held = await upsertProof(tx, { accountId, ...proof, at: new Date(deps.now()) });
+  if (held === null) throw taken(address);
+  // Counted after, so that one held already may be proven again; what is too many is rolled back.
+  if ((await countProofs(tx, accountId)) > mostProofs) {
     const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
     throw new ParleyError('too_many_wallets', sentence);
   }
-  const held = await upsertProof(tx, { accountId, ...proof, at: new Date(deps.now()) });
-  if (held === null) throw taken(address);
   return { address, family, proven: true, authorised: held.authorised || held.web };
 }
 

@@ -121,19 +121,25 @@ async function loop(
 ): Promise<void> {
   const { followIntervalMs } = deps.settings;
   let failures = 0;
+  let told = '';
   while (!stop.aborted) {
     let wait: number = followIntervalMs;
     try {
       if (await look()) wait = 0;
       if (failures > 0) deps.log.info({ follows: name, failures }, 'followed again');
       failures = 0;
+      told = '';
     } catch (error) {
       if (stop.aborted) return;
       failures += 1;
       const most = Math.max(passLimits.backoffMs, followIntervalMs);
       wait = Math.min(followIntervalMs * 2 ** Math.min(failures, 20), most);
       deps.metrics.followFailures.inc({ chain: name });
-      deps.log.warn({ follows: name, failures, waitMs: wait, err: error }, 'a look failed');
+      // Once a reason: a node that is down for a day is no news every half minute.
+      const reason = error instanceof Error ? error.message : String(error);
+      const level = reason === told ? 'debug' : 'warn';
+      told = reason;
+      deps.log[level]({ follows: name, failures, waitMs: wait, err: error }, 'a look failed');
     }
     if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => {});
   }

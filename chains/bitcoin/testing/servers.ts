@@ -122,6 +122,9 @@ async function answer(rpc: Rpc, request: IncomingMessage): Promise<[number, stri
   const json = (value: unknown): [number, string] => [200, JSON.stringify(value)];
   const [first, second = '', third, fourth, fifth] = path;
   if (request.method === 'POST' && first === 'tx') return broadcast(rpc, request);
+  if (first === 'blocks' && third === 'height') {
+    return [200, String(await rpc<number>('getblockcount'))];
+  }
   if (first === 'blocks') return [200, await rpc<string>('getbestblockhash')];
   if (first === 'block-height') return [200, await rpc<string>('getblockhash', [Number(second)])];
   if (first === 'block' && third === 'raw') {
@@ -135,10 +138,14 @@ async function answer(rpc: Rpc, request: IncomingMessage): Promise<[number, stri
   if (first === 'tx' && third === 'hex') {
     return [200, await rpc<string>('getrawtransaction', [second])];
   }
+  if (first === 'tx' && third === 'outspend') {
+    return json(await outspend(rpc, second, Number(fourth)));
+  }
   if (first === 'tx') {
     const found = await transaction(rpc, second);
     return json(third === 'status' ? esploraTx(found).status : esploraTx(found));
   }
+  if (first === 'address' && third === 'utxo') return json(await unspent(rpc, second));
   if (first === 'address') {
     const found = await ofAddress(rpc, second);
     const mempool = fourth === 'mempool';
@@ -203,6 +210,40 @@ async function ofAddress(rpc: Rpc, address: string): Promise<Found[]> {
     found.push(...transactions.filter(involved).map((tx) => ({ tx, height })));
   }
   return found;
+}
+
+/** What spends an output: in a block, in the mempool, or nothing. */
+async function outspend(rpc: Rpc, txid: string, vout: number) {
+  if ((await rpc('gettxout', [txid, vout, true])) !== null) return { spent: false };
+  const inBlocks = (await rpc('gettxout', [txid, vout, false])) === null;
+  return { spent: true, status: { confirmed: inBlocks } };
+}
+
+type Unspent = { txid: string; vout: number; amount: number };
+
+/** As Esplora does: what the mempool spends is left out, what it pays is unconfirmed. */
+async function unspent(rpc: Rpc, address: string) {
+  const { unspents } = await rpc<{ unspents: Unspent[] }>('scantxoutset', [
+    'start',
+    [`addr(${address})`],
+  ]);
+  const confirmed = [];
+  for (const { txid, vout, amount } of unspents) {
+    if ((await rpc('gettxout', [txid, vout, true])) === null) continue;
+    const value = Math.round(amount * 1e8);
+    confirmed.push({ txid, vout, value, status: { confirmed: true } });
+  }
+  const { scriptPubKey } = await rpc<{ scriptPubKey: string }>('validateaddress', [address]);
+  const unconfirmed = [];
+  for (const txid of await rpc<string[]>('getrawmempool')) {
+    const { tx } = await transaction(rpc, txid);
+    for (const [vout, output] of tx.vout.entries()) {
+      if (output.scriptPubKey.hex !== scriptPubKey) continue;
+      const value = Math.round(output.value * 1e8);
+      unconfirmed.push({ txid, vout, value, status: { confirmed: false } });
+    }
+  }
+  return [...confirmed, ...unconfirmed];
 }
 
 function esploraTx({ tx, height }: Found) {

@@ -6,12 +6,12 @@ import { listAssets } from '../../db/assets.ts';
 import type { Deps } from '../../deps.ts';
 import { assetView } from '../../market/views.ts';
 import { read } from '../command.ts';
-import { cursorSecret, decodeCursor, encodeCursor } from '../cursor.ts';
+import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { assetList } from '../schemas/asset.ts';
 import { pageLimit, pageQuery } from '../schemas/common.ts';
 
 export function registerAssets(app: FastifyInstance, deps: Deps): void {
-  const secret = cursorSecret(deps);
+  const secrets = cursorSecrets(deps);
   read(app, deps, {
     url: '/v1/assets',
     operationId: 'listAssets',
@@ -33,7 +33,7 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
         enabled: query.enabled ?? null,
       };
       const bound = { list: 'assets', ...filters };
-      const after = cursor === undefined ? null : decodeCursor(secret, bound, cursor)[0]!;
+      const after = cursor === undefined ? null : decodeCursor(secrets, bound, cursor)[0]!;
       const found = await listAssets(deps.db, filters, after, limit + 1);
       const assets = found.slice(0, limit);
       const last = assets.at(-1);
@@ -41,7 +41,7 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
         assets: assets.map(assetView),
         nextCursor:
           found.length > limit && last !== undefined
-            ? encodeCursor(secret, bound, [last.id])
+            ? encodeCursor(secrets, bound, [last.id])
             : null,
       };
     },

@@ -11,6 +11,7 @@ import { describeApi } from '../openapi.ts';
 
 const scriptPath = '/v1/docs/scalar-1.72.1.js';
 const scriptFile = new URL('../vendor/scalar-1.72.1.js', import.meta.url);
+const pagePath = '/v1/docs';
 const openAccess = { access: { kind: 'open' } satisfies Access };
 
 // The reference makes its own style elements; everything else it needs is served from here.
@@ -34,9 +35,14 @@ export function registerDocs(app: FastifyInstance, deps: Deps): void {
   });
 
   const page = pageOf(deps.settings.productName);
-  app.get('/v1/docs', { config: openAccess }, (_request, reply) =>
+  app.get(pagePath, { config: openAccess }, (_request, reply) =>
     reply.header('content-security-policy', pagePolicy).type('text/html; charset=utf-8').send(page),
   );
+
+  // Where a person with a browser looks first.
+  for (const url of ['/', '/v1', '/v1/']) {
+    app.get(url, { config: openAccess }, (_request, reply) => reply.redirect(pagePath, 302));
+  }
 
   let script: Promise<{ plain: Buffer; zipped: Buffer }> | undefined;
   app.get(scriptPath, { config: openAccess }, async (request, reply) => {

@@ -30,8 +30,8 @@ export function registerKeys(app: FastifyInstance, deps: Deps): void {
     handle: async ({ body }) => {
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
       const { accountId, ...minted } = await mintKey(deps, body, signal);
-      // The keys that this one replaced stop at once.
-      app.edge.keys.forget(accountId);
+      // The key that this one replaced works nowhere any more when the new one is given out.
+      if (minted.replaced) await app.edge.keys.revoked(accountId, minted.id);
       return { ...minted, expiresAt: minted.expiresAt.toISOString() };
     },
   });

@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { getAddress } from 'viem/utils';
+import type { Family } from '../../../core/families.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
+import { runs } from '../../../test/support/runs.ts';
 import {
   type Answer,
   someAddress,
@@ -221,16 +224,48 @@ test('targetAddress goes with private only and must be an address of some family
   for (const targetAddress of [address, address.toUpperCase().replace('X', 'x'), tron, solana]) {
     await post({ visibility: 'private', targetAddress });
   }
+  const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  const fields = { visibility: 'private', targetAddress: mainnet };
+  refused(await taker.post('/v1/rfqs', wanted(fields)), 400, 'wrong_network', /mainnet/);
+});
+
+test('a target address in any spelling reaches the wallet of every family', async () => {
+  const usdt = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+  const segwit = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+  const cases: [Family, string, string][] = [
+    [
+      'evm',
+      '0xdac17f958d2ee523a2206206994597c13d831ec7',
+      '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+    ],
+    ['tron', '41A614F803B6FD780986A42C78EC9C7F77E6DED13C', usdt],
+    ['bitcoin', segwit.toUpperCase(), segwit],
+    [
+      'solana',
+      'So11111111111111111111111111111111111111112',
+      'So11111111111111111111111111111111111111112',
+    ],
+  ];
+  for (const [family, written, address] of cases) {
+    const holder = await market.trader({ wallets: [{ family, address }] });
+    const posted = await post({ visibility: 'private', targetAddress: written });
+    assert.equal(posted.targetAddress, address);
+    const asHolder = await holder.get(`/v1/rfqs/${posted.id}`);
+    assert.equal(asHolder.body.targetAddress, address);
+    const asOther = await maker.get(`/v1/rfqs/${posted.id}`);
+    assert.equal(asOther.body.targetAddress, undefined);
+  }
 });
 
 test('a private RFQ is read by its link, is in no list, and its target is told to its holder', async () => {
   const holder = await market.trader({
-    wallets: [{ family: 'evm', address: '0x00000000000000000000000000000000000000aB' }],
+    wallets: [{ family: 'evm', address: '0x00000000000000000000000000000000000000AB' }],
   });
   // Hex compares without case.
-  const targetAddress = '0x00000000000000000000000000000000000000Ab';
-  const posted = await post({ visibility: 'private', targetAddress });
-  assert.equal(posted.targetAddress, targetAddress);
+  const written = '0x00000000000000000000000000000000000000ab';
+  const posted = await post({ visibility: 'private', targetAddress: written });
+  const { targetAddress } = posted;
+  assert.equal(targetAddress, getAddress(written));
   const asHolder = await holder.get(`/v1/rfqs/${posted.id}`);
   const asOther = await maker.get(`/v1/rfqs/${posted.id}`);
   assert.equal(asHolder.body.targetAddress, targetAddress);
@@ -427,7 +462,7 @@ test('whoever was on the book when paging began is met exactly once, whatever co
         );
       },
     ),
-    { numRuns: 8 },
+    { numRuns: runs(8) },
   );
 });
 

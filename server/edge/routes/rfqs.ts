@@ -18,7 +18,7 @@ import {
 } from '../../market/rfqs.ts';
 import { rfqView } from '../../market/views.ts';
 import { command, read } from '../command.ts';
-import { cursorSecret, decodeCursor, encodeCursor } from '../cursor.ts';
+import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, oneOf, pageLimit, pageQuery, uuid } from '../schemas/common.ts';
 import { createRfq, directions, rfq, rfqList, rfqReply } from '../schemas/rfq.ts';
 
@@ -122,7 +122,7 @@ async function viewerHoldings(deps: Deps, found: Rfq, viewerId: string) {
 }
 
 async function loadPage(deps: Deps, query: BookQuery, nowMs: number): Promise<Page> {
-  const secret = cursorSecret(deps);
+  const secrets = cursorSecrets(deps);
   const { limit = pageLimit.otherwise, cursor } = query;
   const filters = {
     direction: query.direction ?? null,
@@ -130,7 +130,7 @@ async function loadPage(deps: Deps, query: BookQuery, nowMs: number): Promise<Pa
     quoteAssetId: query.quoteAssetId?.toLowerCase() ?? null,
   };
   const bound = { list: 'rfqs', ...filters };
-  const before = cursor === undefined ? null : decodeCursor(secret, bound, cursor)[0]!;
+  const before = cursor === undefined ? null : decodeCursor(secrets, bound, cursor)[0]!;
   // One more than asked says whether there is a next page.
   const page = { before, limit: limit + 1 };
   const found = await listBook(deps.db, filters, page, new Date(nowMs));
@@ -141,7 +141,7 @@ async function loadPage(deps: Deps, query: BookQuery, nowMs: number): Promise<Pa
     json: Buffer.from(
       JSON.stringify({
         rfqs: shown.map((each) => rfqView(each, nowMs, false)),
-        nextCursor: more ? encodeCursor(secret, bound, [last.id]) : null,
+        nextCursor: more ? encodeCursor(secrets, bound, [last.id]) : null,
       }),
     ),
     validUntilMs: found.reduce(

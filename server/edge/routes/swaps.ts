@@ -14,7 +14,7 @@ import {
 } from '../../settle/builders.ts';
 import { swapView } from '../../settle/view.ts';
 import { command, read } from '../command.ts';
-import { cursorSecret, decodeCursor, encodeCursor } from '../cursor.ts';
+import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageLimit } from '../schemas/common.ts';
 import { buildQuery, claimBody, legParams, material, refundQuery } from '../schemas/material.ts';
 import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../schemas/swap.ts';
@@ -39,8 +39,8 @@ function readSwaps(app: FastifyInstance, deps: Deps): void {
       const { accountId } = caller;
       const status = query.status ?? null;
       const filters = { list: 'swaps', accountId, status };
-      const secret = cursorSecret(deps);
-      const [before = null] = query.cursor ? decodeCursor(secret, filters, query.cursor) : [];
+      const secrets = cursorSecrets(deps);
+      const [before = null] = query.cursor ? decodeCursor(secrets, filters, query.cursor) : [];
       const limit = query.limit ?? pageLimit.otherwise;
       const found = await swapsOfAccount(deps.db, { accountId, status, before, limit: limit + 1 });
       const page = found.slice(0, limit);
@@ -48,7 +48,7 @@ function readSwaps(app: FastifyInstance, deps: Deps): void {
       const more = found.length > limit && last !== undefined;
       return {
         swaps: page.map((each) => swapView(each, partyOf(each, accountId) ?? 'maker', deps.now())),
-        nextCursor: more ? encodeCursor(secret, filters, [last.id]) : null,
+        nextCursor: more ? encodeCursor(secrets, filters, [last.id]) : null,
       };
     },
   });
@@ -129,8 +129,9 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     query: buildQuery,
     body: claimBody,
     replies: { 200: material },
+    secret: true,
     before: (input) => buildClaim(deps, { ...buildRequest(input), secret: input.body.secret }),
-    run: async (_tx, { prepared }) => ({ status: 200, body: prepared, secret: true }),
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
   });
 
   command(app, deps, {

@@ -18,7 +18,7 @@ import { threadView } from '../../market/views.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { swapView } from '../../settle/view.ts';
 import { command, read } from '../command.ts';
-import { cursorSecret, decodeCursor, encodeCursor } from '../cursor.ts';
+import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageQuery } from '../schemas/common.ts';
 import {
   acceptBody,
@@ -112,7 +112,7 @@ function registerQuotes(app: FastifyInstance, deps: Deps): void {
 }
 
 function registerReads(app: FastifyInstance, deps: Deps): void {
-  const secret = cursorSecret(deps);
+  const secrets = cursorSecrets(deps);
   read(app, deps, {
     url: '/v1/rfqs/:id/threads',
     operationId: 'listThreads',
@@ -127,7 +127,7 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
       if (found === null) throw unknownRfq(params.id);
       const { limit = threadsPage, cursor } = query;
       const bound = { list: 'threads', rfqId, viewer: caller.accountId };
-      const [updatedAt, id] = cursor === undefined ? [] : decodeCursor(secret, bound, cursor);
+      const [updatedAt, id] = cursor === undefined ? [] : decodeCursor(secrets, bound, cursor);
       const before = updatedAt === undefined ? null : { updatedAt, id: id! };
       const some = await listThreads(deps.db, rfqId, caller.accountId, before, limit + 1);
       const shown = some.slice(0, limit);
@@ -137,7 +137,7 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
       return {
         threads: shown.map((each) => threadView(deps, each, nowMs)),
         nextCursor: more
-          ? encodeCursor(secret, bound, [last.updatedAt.toISOString(), last.id])
+          ? encodeCursor(secrets, bound, [last.updatedAt.toISOString(), last.id])
           : null,
       };
     },

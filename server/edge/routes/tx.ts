@@ -19,6 +19,8 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
     tags: ['transactions'],
     body: broadcastBody,
     replies: { 200: broadcastReply },
+    // A claim carries the swap's secret, and a node's refusal may quote what it was sent.
+    secret: true,
     // Sent outside the transaction: the same bytes give the same txid however often.
     before: ({ body, signal }) =>
       broadcast(deps, fresh, { chain: body.chain, signed: signedOf(body.signed), signal }),

@@ -11,9 +11,9 @@ import { oneOf } from '../schemas/common.ts';
 import { nonceReply, proveBody, provenWallet, removedWallet } from '../schemas/identity.ts';
 
 const proving: Readonly<Record<Family, { operationId: string; summary: string }>> = {
-  evm: { operationId: 'proveEvmWallet', summary: 'Prove a wallet of an EVM chain' },
+  evm: { operationId: 'proveEvmWallet', summary: 'Prove an EVM wallet' },
   tron: { operationId: 'proveTronWallet', summary: 'Prove a TRON wallet' },
-  bitcoin: { operationId: 'proveBitcoinWallet', summary: 'Prove a wallet of Bitcoin' },
+  bitcoin: { operationId: 'proveBitcoinWallet', summary: 'Prove a Bitcoin wallet' },
   solana: { operationId: 'proveSolanaWallet', summary: 'Prove a Solana wallet' },
 };
 
@@ -41,8 +41,8 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
       tags: ['wallets'],
       body: proveBody,
       replies: { 200: provenWallet },
-      before: ({ caller, body, signal }) =>
-        checkProof(deps, caller.accountId, family, body, signal),
+      before: ({ caller, body, signal, attempt }) =>
+        checkProof(deps, { accountId: caller.accountId, attempt }, family, body, signal),
       run: async (tx, { caller, prepared }) => ({
         status: 200,
         body: await addProof(tx, deps, caller.accountId, prepared),

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
+import { codeOf, mintOf, type Write } from '../testing/hands.ts';
 import { bitcoinWallet, evmWallet } from '../testing/signers.ts';
-import { codeOf, mintOf, type Write } from './hands.ts';
 
 let edge: TestEdge;
 before(async () => {

@@ -10,13 +10,22 @@ import { dateTime, input, named, oneOf } from './common.ts';
 const longestSignature = 16_386;
 
 const words = {
-  address: Type.String({ minLength: 1, maxLength: 128 }),
+  address: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'in any spelling of its family; answers write the canonical one',
+  }),
   message: Type.String({
     minLength: 1,
     maxLength: longestMessage,
     description: 'the signed text; what it must contain: docs/signing.md',
   }),
-  signature: Type.String({ minLength: 1, maxLength: longestSignature }),
+  signature: Type.String({
+    minLength: 1,
+    maxLength: longestSignature,
+    description:
+      'evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322 simple); docs/signing.md',
+  }),
 };
 
 export const nonceReply = named(

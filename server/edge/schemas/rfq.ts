@@ -26,7 +26,8 @@ export const createRfq = named(
       Type.String({
         minLength: 1,
         maxLength: 128,
-        description: 'with `private` only: who holds this address may quote, nobody else',
+        description:
+          'with `private` only, an address of any family: who holds it may quote, nobody else',
       }),
     ),
   }),

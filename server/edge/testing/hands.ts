@@ -1,7 +1,7 @@
 // Hands for the tests of rules: a mint or a proof of whatever text a test wants signed.
 
-import type { Answer, TestEdge } from '../testing/edge.ts';
-import type { TestWallet } from '../testing/signers.ts';
+import type { Answer, TestEdge } from './edge.ts';
+import type { TestWallet } from './signers.ts';
 
 export type Write = (nonce: string) => string;
 

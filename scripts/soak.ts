@@ -1,0 +1,101 @@
+// `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
+// requests, the property tests with twenty times their runs, the contracts fuzzed twenty times as
+// long, and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
+//
+//   npm run soak                                all of it
+//   npm run soak -- fuzz properties             these parts only
+//   npm run soak -- --requests 50000 --seed 7   another size; a seed that failed, again
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const partLimitMs = 90 * 60_000;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    requests: { type: 'string', default: '10000' },
+    times: { type: 'string', default: '20' },
+    seed: { type: 'string' },
+  },
+});
+const bin = [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH];
+const env = {
+  ...process.env,
+  PATH: bin.join(delimiter),
+  PARLEY_FUZZ_REQUESTS: values.requests,
+  PARLEY_TEST_TIMES: values.times,
+  ...(values.seed === undefined ? {} : { PARLEY_FUZZ_SEED: values.seed }),
+};
+
+type Outcome = { readonly code: number; readonly output: string };
+
+let running: ChildProcess | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    running?.kill(signal);
+    process.exit(130);
+  });
+}
+
+function run(args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(partLimitMs);
+    const stdio = ['ignore', 'pipe', 'inherit'] as const;
+    const child = spawn(process.execPath, args, { cwd: root, env, signal, stdio: [...stdio] });
+    running = child;
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk;
+      process.stdout.write(chunk);
+    });
+    child.on('error', (error) => console.error(error.message));
+    child.on('close', (code) => resolve({ code: code ?? 1, output }));
+  });
+}
+
+/** Test files one after the other: each uses what the machine has. */
+function tests(files: readonly string[]): Promise<Outcome> {
+  const options = ['--test-reporter=spec', '--test-concurrency=1', `--test-timeout=${partLimitMs}`];
+  return run(['--test', ...options, ...files]);
+}
+
+const propertyFiles = () =>
+  globSync('{core,chains,server,sdk}/**/*.test.ts', { cwd: root })
+    .filter((file) => /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')))
+    .sort();
+
+const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
+  fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
+  properties: () => tests(propertyFiles()),
+  schemathesis: () => run(['scripts/schemathesis.ts']),
+  contracts: () => run(['contracts/evm/test.ts', '--profile', 'ci']),
+};
+
+const unknown = positionals.filter((name) => !(name in parts));
+if (unknown.length > 0) {
+  console.error(
+    `no part is called ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`,
+  );
+  process.exit(2);
+}
+const outcomes: string[] = [];
+let failed = 0;
+for (const [name, part] of Object.entries(parts)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  console.log(`\n== ${name}`);
+  const began = Date.now();
+  const { code, output } = await part();
+  if (code !== 0) failed += 1;
+  const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
+  const more = output.matchAll(/^(?:forge|schemathesis): (.*)|(\d+) generated,|(left out)$/gm);
+  const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
+  const seconds = Math.round((Date.now() - began) / 1_000);
+  outcomes.push(`${name}: ${code === 0 ? 'ok' : 'FAILED'} in ${seconds} s (${said.join(', ')})`);
+}
+console.log(`\n${outcomes.join('\n')}`);
+console.log(`soak: ${outcomes.length - failed} of ${outcomes.length} parts passed`);
+process.exit(failed === 0 ? 0 : 1);

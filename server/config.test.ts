@@ -1,0 +1,67 @@
+// Settings that an operator may get wrong: refused by name, and a secret is never quoted.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readSettings } from './config.ts';
+import { parseValkeyUrl } from './valkey-url.ts';
+
+/** The message that refuses these settings. */
+function refusal(env: Record<string, string>): string {
+  try {
+    readSettings(env);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return assert.fail('taken');
+}
+
+test('VALKEY_URL is an address of Redis or Valkey, with TLS or without', () => {
+  const plain = { host: 'h', port: 6_379, tls: false, username: null, password: null, database: 0 };
+  assert.deepEqual(parseValkeyUrl('redis://h'), plain);
+  assert.deepEqual(parseValkeyUrl('valkey://h/'), plain);
+  assert.deepEqual(parseValkeyUrl('valkeys://h'), { ...plain, tls: true });
+  assert.deepEqual(parseValkeyUrl('rediss://me:p%40ss@[::1]:7000/3'), {
+    host: '::1',
+    port: 7_000,
+    tls: true,
+    username: 'me',
+    password: 'p@ss',
+    database: 3,
+  });
+  assert.equal(parseValkeyUrl('redis://:only@h')?.password, 'only');
+  assert.equal(readSettings({}).valkeyUrl, null);
+  assert.equal(readSettings({ VALKEY_URL: 'redis://h' }).valkeyUrl, 'redis://h');
+});
+
+test('any other VALKEY_URL is refused, and its password is not repeated', () => {
+  const others = [
+    'http://me:f00d@h',
+    'redis://',
+    'redis://me:f00d@h/name',
+    'redis://me:f00d@h?db=1',
+    'redis://me:f00d@h:99999',
+    'redis://me:f00d@h:0',
+    'redis://me:f00d%zz@h',
+    'me:f00d@h',
+  ];
+  for (const url of others) {
+    const message = refusal({ VALKEY_URL: url });
+    assert.match(message, /VALKEY_URL must be redis:/, url);
+    assert.doesNotMatch(message, /f00d/);
+  }
+});
+
+test('trusted proxies are addresses, networks, or names of networks', () => {
+  const given = '10.0.0.0/8, 192.0.2.1,2001:db8::/32,::1,loopback';
+  const { trustedProxies } = readSettings({ PARLEY_TRUSTED_PROXIES: given });
+  assert.deepEqual(trustedProxies, ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1', 'loopback']);
+  assert.deepEqual(readSettings({}).trustedProxies, []);
+});
+
+test('a trusted proxy that is none, or everybody, is refused by name', () => {
+  for (const each of ['proxy.example', '10.0.0.0/33', '::1/129', '0.0.0.0/0', '::/0', '10.0.0']) {
+    const message = refusal({ PARLEY_TRUSTED_PROXIES: `127.0.0.1,${each}` });
+    assert.ok(message.includes(`PARLEY_TRUSTED_PROXIES holds "${each}"`), message);
+    assert.ok(!message.includes('127.0.0.1'));
+  }
+});

@@ -1,0 +1,71 @@
+// Buckets of one process: a restart opens every window afresh. Instants in milliseconds.
+
+import type { Bucket, Rule, Tally } from './budgets.ts';
+
+/** Buckets of one rule, about 20 MB; when all windows are open the oldest is dropped for a new. */
+const capacity = 100_000;
+
+type Entry = { endsAt: number; used: number };
+
+export type MemoryBuckets = { spend(rule: Rule, names: readonly string[]): Tally };
+
+export function createMemoryBuckets(now: () => number, most: number = capacity): MemoryBuckets {
+  // By when they end, the first to end first: a window that opens again goes to the end.
+  const kept: Readonly<Record<Rule['name'], Map<string, Entry>>> = {
+    calls: new Map(),
+    clients: new Map(),
+    mints: new Map(),
+  };
+  return {
+    spend: (rule, names) => {
+      const entries = kept[rule.name];
+      const at = now();
+      let allowed = true;
+      for (const name of names) {
+        const entry = openEntry(entries, name, at, rule.windowMs);
+        if (entry !== null && entry.used >= rule.limit) allowed = false;
+      }
+      const buckets: Bucket[] = [];
+      for (const name of names) {
+        let entry = openEntry(entries, name, at, rule.windowMs);
+        if (allowed) {
+          entry ??= newEntry(entries, name, at, rule.windowMs, most);
+          entry.used += 1;
+        }
+        buckets.push(
+          entry === null
+            ? { used: 0, leftMs: rule.windowMs }
+            : { used: entry.used, leftMs: entry.endsAt - at },
+        );
+      }
+      return { allowed, buckets };
+    },
+  };
+}
+
+function openEntry(entries: Map<string, Entry>, name: string, at: number, windowMs: number) {
+  const entry = entries.get(name);
+  if (entry === undefined) return null;
+  // A clock set back must not lengthen a window.
+  return at < entry.endsAt && entry.endsAt - at <= windowMs ? entry : null;
+}
+
+function newEntry(
+  entries: Map<string, Entry>,
+  name: string,
+  at: number,
+  windowMs: number,
+  most: number,
+): Entry {
+  entries.delete(name);
+  // Two ended ones go for each that comes, so that they never pile up nor take long.
+  let ended = 0;
+  for (const [oldest, { endsAt }] of entries) {
+    if (entries.size < most && (at < endsAt || ended === 2)) break;
+    entries.delete(oldest);
+    ended += 1;
+  }
+  const entry = { endsAt: at + windowMs, used: 0 };
+  entries.set(name, entry);
+  return entry;
+}

@@ -1,0 +1,192 @@
+// Buckets that all processes share, in Valkey or Redis: one script looks at every bucket of a
+// decision and spends from all or none. A bucket is a counter that ends with its window, so that
+// nothing is left behind, and time is the server's own: the clocks of several processes differ.
+//
+// A decision never waits long and never fails. Without an answer in time this process counts in its
+// own memory, until a background try succeeds again: then each process allows the full budget.
+
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Metrics } from '../metrics.ts';
+import { reasonOf, type Valkey } from '../valkey.ts';
+import type { Buckets, Rule, Tally } from './budgets.ts';
+import type { MemoryBuckets } from './memory-buckets.ts';
+
+/** Far above a round trip (under 1 ms), far below what a client notices. */
+const answerLimit = 100;
+const retryFirstMs = 200;
+const retryMostMs = 5_000;
+/** How long a start waits for the first answer. */
+const startLimitMs = 2_000;
+
+// A key without an end is none of ours: it is taken over, or it would hold somebody off for ever.
+const script = `
+local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+local allowed, answer = 1, {}
+for i, key in ipairs(KEYS) do
+  local left = redis.call('pttl', key)
+  local used = left > 0 and tonumber(redis.call('get', key)) or 0
+  if used == 0 then left = window end
+  if used >= limit then allowed = 0 end
+  answer[2 * i], answer[2 * i + 1] = used, left
+end
+answer[1] = allowed
+if allowed == 1 then
+  for i, key in ipairs(KEYS) do
+    if answer[2 * i] == 0 then
+      redis.call('set', key, 1, 'px', window)
+    else
+      redis.call('incr', key)
+    end
+    answer[2 * i] = answer[2 * i] + 1
+  end
+end
+return answer`;
+const scriptHash = createHash('sha1').update(script).digest('hex');
+
+export type ValkeyBuckets = Buckets & {
+  /** The first answer came, or was not to be had in time. */
+  readonly started: Promise<void>;
+  /** Ends the connection. */
+  close(): void;
+};
+
+type Needs = {
+  readonly client: Valkey;
+  /** Counts while Valkey does not answer. */
+  readonly alone: MemoryBuckets;
+  /** What every key begins with: several markets may share a server. */
+  readonly prefix: string;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'decisionsAlone'>;
+  /** Instead of 100. */
+  readonly answerLimitMs?: number;
+};
+
+export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
+  const { client, alone, prefix, metrics, answerLimitMs = answerLimit } = needs;
+  const ask = (rule: Pick<Rule, 'limit' | 'windowMs'>, keys: readonly string[]) =>
+    inTime(answerLimitMs, run(client, rule, keys));
+  const link = watch(needs, () => ask({ limit: 1, windowMs: 1 }, [`${prefix}probe`]));
+  return {
+    started: link.started,
+    spend: (rule, names) => {
+      const decideAlone = () => {
+        metrics.decisionsAlone.inc();
+        return alone.spend(rule, names);
+      };
+      if (!link.isUp()) return decideAlone();
+      // In braces what decides where a cluster keeps them: all buckets of a decision in one place.
+      const start = `${prefix}${rule.name}:{${names[0]}}`;
+      const keys = names.map((name, at) => (at === 0 ? start : `${start}${name}`));
+      return ask(rule, keys).catch((error: unknown) => {
+        link.lose(error);
+        return decideAlone();
+      });
+    },
+    close: link.close,
+  };
+}
+
+type Link = {
+  readonly started: Promise<void>;
+  isUp(): boolean;
+  /** What was asked failed: nothing more is asked until a probe succeeds. */
+  lose(error: unknown): void;
+  close(): void;
+};
+
+/** Whether Valkey may be asked; while it may not, probes it at growing intervals. */
+function watch(
+  { client, log }: Pick<Needs, 'client' | 'log'>,
+  probe: () => Promise<unknown>,
+): Link {
+  const first = Promise.withResolvers<void>();
+  let state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
+  let problem = 'CONNECTING';
+  let retryMs = retryFirstMs;
+  let retry: NodeJS.Timeout | undefined;
+
+  function goDown(): void {
+    state = 'down';
+    log.warn({ reason: problem }, 'Valkey does not answer: this process counts budgets alone');
+  }
+
+  function goUp(): void {
+    if (state === 'up' || state === 'closed') return;
+    state = 'up';
+    retryMs = retryFirstMs;
+    log.info('budgets are shared through Valkey');
+    first.resolve();
+  }
+
+  function note(error: unknown): void {
+    const reason = reasonOf(error);
+    // "No connection" comes without a code; why there is none was said before.
+    if (reason !== 'Error') problem = reason;
+  }
+
+  function lose(error: unknown): void {
+    note(error);
+    if (state === 'up') goDown();
+    if (state === 'closed' || retry !== undefined) return;
+    // A connection that is open and silent would stay so.
+    if (error instanceof TooLate && client.status === 'ready') client.disconnect(true);
+    retry = setTimeout(attempt, retryMs);
+    retry.unref();
+    retryMs = Math.min(retryMs * 2, retryMostMs);
+  }
+
+  function attempt(): void {
+    clearTimeout(retry);
+    retry = undefined;
+    probe().then(goUp, lose);
+  }
+
+  const starting = setTimeout(() => {
+    if (state === 'starting') goDown();
+    first.resolve();
+  }, startLimitMs);
+  first.promise.then(() => clearTimeout(starting));
+  client.on('error', note);
+  client.on('ready', attempt);
+  return {
+    started: first.promise,
+    isUp: () => state === 'up',
+    lose,
+    close: () => {
+      state = 'closed';
+      clearTimeout(retry);
+      first.resolve();
+      client.disconnect();
+    },
+  };
+}
+
+async function run(
+  client: Valkey,
+  rule: Pick<Rule, 'limit' | 'windowMs'>,
+  keys: readonly string[],
+): Promise<Tally> {
+  const rest = [...keys, rule.limit, rule.windowMs];
+  const answer = await client.evalsha(scriptHash, keys.length, ...rest).catch((error: Error) => {
+    if (!error.message.startsWith('NOSCRIPT')) throw error;
+    return client.eval(script, keys.length, ...rest);
+  });
+  const [allowed, ...numbers] = answer as number[];
+  const buckets = keys.map((_, at) => ({ used: numbers[2 * at]!, leftMs: numbers[2 * at + 1]! }));
+  return { allowed: allowed === 1, buckets };
+}
+
+class TooLate extends Error {
+  readonly code = 'TIMEOUT';
+}
+
+/** Rejects with TooLate. An answer that arrived while this process was busy is in time. */
+function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new TooLate());
+    const timer = setTimeout(() => setImmediate(late), limitMs);
+    work.then(resolve, reject).then(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,265 @@
+// Bytes that no HTTP client sends: lies about lengths, broken chunks, pipelines, pieces and noise.
+// Whatever arrives, the server answers in its own form or closes; it never hangs and never fails.
+
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { type AddressInfo, connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { startEdge, type TestEdge } from '../server/edge/testing/edge.ts';
+import { evmWallet } from '../server/edge/testing/signers.ts';
+import type { Answer } from './fuzz/description.ts';
+import { exchange } from './fuzz/wire.ts';
+
+const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 1_200);
+const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
+
+let edge: TestEdge;
+let port: number;
+let key: string;
+const faults: string[] = [];
+
+before(async () => {
+  const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
+  edge = await startEdge({ log });
+  key = (await edge.mint(evmWallet())).body.key;
+  await edge.app.listen({ host: '127.0.0.1', port: 0 });
+  port = (edge.app.server.address() as AddressInfo).port;
+});
+after(() => edge?.close());
+
+function checked(answers: readonly Answer[], about: string): number[] {
+  for (const { status, headers, text } of answers) {
+    const said = `${about}\n-> ${status} ${text}`;
+    assert.ok(status < 500, said);
+    if (status < 400) continue;
+    assert.equal(headers['content-type'], 'application/json; charset=utf-8', said);
+    assert.match(String(headers['x-parley-error']), /^[a-z0-9_]+$/, said);
+    assert.deepEqual(Object.keys(JSON.parse(text)), ['error'], said);
+  }
+  assert.deepEqual(faults, [], about);
+  return answers.map(({ status }) => status);
+}
+
+const next = 'GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\n\r\n';
+/** What makes a server that still listens close. */
+const last = 'GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+
+/** The statuses of what is answered to the text and one request more, sent at once. */
+async function say(text: string): Promise<number[]> {
+  const bytes = Buffer.from(`${text}${last}`, 'latin1');
+  return checked(await exchange(port, [bytes]), text.slice(0, 500));
+}
+
+/** The same for a text after which nothing comes. */
+async function sayAndEnd(text: string): Promise<number[]> {
+  const bytes = Buffer.from(text, 'latin1');
+  return checked(await exchange(port, [bytes], 50), text.slice(0, 500));
+}
+
+/** A write with a key, so that its body is read. */
+function write(headers: string, body: string, line = 'POST /v1/rfqs HTTP/1.1'): string {
+  const type = 'content-type: application/json';
+  return `${line}\r\nhost: x\r\nx-api-key: ${key}\r\n${type}\r\n${headers}\r\n\r\n${body}`;
+}
+
+describe('a body that lies about its length is refused, and what is behind it is no request', () => {
+  const cases: [string, string, string][] = [
+    ['longer than it says', 'content-length: 2', '{}{}'],
+    ['of no length at all', 'a: b', '{}'],
+    ['negative', 'content-length: -1', '{}'],
+    ['not a number', 'content-length: 2x', '{}'],
+    ['hexadecimal', 'content-length: 0x2', '{}'],
+    ['beyond every integer', `content-length: ${'9'.repeat(30)}`, '{}'],
+    ['two lengths', 'content-length: 2\r\ncontent-length: 3', '{}'],
+    ['twice the same length', 'content-length: 2\r\ncontent-length: 2', '{}'],
+    ['a list of lengths', 'content-length: 2, 2', '{}'],
+    ['a length and chunks', 'content-length: 2\r\ntransfer-encoding: chunked', '0\r\n\r\n'],
+  ];
+  for (const [name, headers, body] of cases) {
+    test(name, async () => {
+      assert.deepEqual([...new Set(await say(write(headers, body)))], [400]);
+    });
+  }
+
+  test('larger than is taken: refused before it arrives', async () => {
+    const bytes = Buffer.from(write('connection: close\r\ncontent-length: 65537', ''));
+    assert.deepEqual(checked(await exchange(port, [bytes]), 'too large'), [413]);
+  });
+
+  test('shorter than it says, then the end: nothing is done with it', async () => {
+    assert.deepEqual(await sayAndEnd(write('content-length: 9', '{}')), [400]);
+  });
+});
+
+describe('a body in chunks', () => {
+  const chunked = (body: string, headers = 'transfer-encoding: chunked') => write(headers, body);
+  const cases: [string, () => string, number[]][] = [
+    ['is read', () => chunked('1\r\n{\r\n1\r\n}\r\n0\r\n\r\n'), [400, 200]],
+    [
+      'with extensions and trailers too',
+      () => chunked('2;a=b\r\n{}\r\n0\r\nx: y\r\nidempotency-key: a\r\n\r\n'),
+      [400, 200],
+    ],
+    [
+      'and what follows it is the next request',
+      () => `${chunked('2\r\n{}\r\n0\r\n\r\n')}${next}`,
+      [400, 200, 200],
+    ],
+    ['whose size is no number', () => chunked('zz\r\n{}\r\n0\r\n\r\n'), [400]],
+    ['whose size overflows', () => chunked(`${'f'.repeat(20)}\r\n{}\r\n`), [400]],
+    ['longer than its size', () => chunked('1\r\n{}\r\n0\r\n\r\n'), [400]],
+    [
+      'that is too large',
+      () => chunked(`${(66_000).toString(16)}\r\n${'x'.repeat(66_000)}\r\n0\r\n\r\n`),
+      [413],
+    ],
+    [
+      'whose extension never ends',
+      () => chunked(`2;${'x'.repeat(40_000)}\r\n{}\r\n0\r\n\r\n`),
+      [400],
+    ],
+    ['under another coding', () => chunked('{}', 'transfer-encoding: gzip'), [400]],
+    [
+      'that is chunked twice',
+      () => chunked('0\r\n\r\n', 'transfer-encoding: chunked, chunked'),
+      [400],
+    ],
+    ['named with a tab', () => chunked('0\r\n\r\n', 'transfer-encoding:\tchunked'), [400, 200]],
+    [
+      'with a space before the colon',
+      () => chunked('0\r\n\r\n', 'transfer-encoding : chunked'),
+      [400],
+    ],
+  ];
+  for (const [name, text, expected] of cases) {
+    test(name, async () => {
+      assert.deepEqual(await say(text()), expected);
+    });
+  }
+});
+
+describe('a head', () => {
+  const get = (line: string, headers = 'host: x') => `${line}\r\n${headers}\r\n\r\n`;
+  const cases: [string, () => string, number[]][] = [
+    ['of another protocol', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
+    ['that is a TLS greeting', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', [400]],
+    ['of HTTP/0.9', () => 'GET /v1/keys/nonce\r\n', [400]],
+    ['of a version to come', () => get('GET /v1/keys/nonce HTTP/9.9'), [400]],
+    ['with a method nobody knows', () => get('BREW /v1/keys/nonce HTTP/1.1'), [400]],
+    ['with a method in small letters', () => get('get /v1/keys/nonce HTTP/1.1'), [400]],
+    ['with a raw byte in the path', () => get('GET /v1/rfqs/\xe9 HTTP/1.1'), [400]],
+    ['with a space in the path', () => get('GET /v1/rfqs/a b HTTP/1.1'), [400]],
+    ['with NUL in a header', () => get('GET /v1/keys/nonce HTTP/1.1', 'host: x\r\na: \0'), [400]],
+    [
+      'with a folded header',
+      () => get('GET /v1/keys/nonce HTTP/1.1', 'host: x\r\na: b\r\n c: d'),
+      [400],
+    ],
+    [
+      'with a header without colon',
+      () => get('GET /v1/keys/nonce HTTP/1.1', 'host: x\r\nabc'),
+      [400],
+    ],
+    ['with a line that is too long', () => get(`GET /${'a'.repeat(20_000)} HTTP/1.1`), [431]],
+    ['with too many headers', () => get('GET /v1/me HTTP/1.1', 'a: b\r\n'.repeat(5_000)), [431]],
+    ['that asks for *', () => get('OPTIONS * HTTP/1.1'), [404, 200]],
+    ['with the whole address', () => get('GET http://x/v1/keys/nonce HTTP/1.1'), [200, 200]],
+    ['that asks for a tunnel', () => get('CONNECT x:443 HTTP/1.1'), []],
+  ];
+  for (const [name, text, expected] of cases) {
+    test(name, async () => {
+      assert.deepEqual(await say(text()), expected);
+    });
+  }
+
+  test('that asks for an upgrade is answered as if it did not', async () => {
+    const bytes = Buffer.from(last.replace('close', 'close, upgrade\r\nupgrade: h2c'));
+    assert.deepEqual(checked(await exchange(port, [bytes]), 'upgrade'), [200]);
+  });
+
+  test('cut short, or of nothing at all, ends', async () => {
+    assert.deepEqual(await sayAndEnd('GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\n'), [400]);
+    assert.deepEqual(await sayAndEnd(''), []);
+  });
+});
+
+describe('a pipeline', () => {
+  test('of fifty requests has fifty answers in their order', async () => {
+    const turns = Array.from({ length: 50 }, (_, at) => at % 3);
+    const texts = [
+      next,
+      write('content-length: 2', '{}'),
+      'GET /v1/me HTTP/1.1\r\nhost: x\r\n\r\n',
+    ];
+    const statuses = await say(turns.map((turn) => texts[turn]).join(''));
+    assert.deepEqual(statuses, [...turns.map((turn) => [200, 400, 401][turn]), 200]);
+  });
+
+  test('ends at what is not HTTP', async () => {
+    const statuses = await say(`${next}${next}nonsense\r\n\r\n${next}`);
+    assert.equal(statuses.at(-1), 400);
+    assert.ok(statuses.length <= 3);
+  });
+
+  test('whose client leaves at once does no harm', async () => {
+    for (let turn = 0; turn < 20; turn += 1) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write(next.repeat(100));
+      await new Promise((resolve) => socket.once('connect', resolve));
+      socket.destroy();
+    }
+    assert.deepEqual(await say(next), [200, 200]);
+  });
+});
+
+test('a body that arrives a byte at a time is read, and others are answered meanwhile', async () => {
+  const text = write('connection: close\r\ncontent-length: 12', '{"a":"slow"}');
+  const pieces = [...Buffer.from(text)].map((byte) => Buffer.of(byte));
+  const slow = exchange(port, pieces);
+  assert.deepEqual(await say(next), [200, 200]);
+  assert.deepEqual(checked(await slow, 'slow'), [400]);
+});
+
+test('noise in a request, sent in any pieces, is answered or ends', async (t) => {
+  t.diagnostic(`seed ${seed}`);
+  const texts = [
+    next,
+    write('content-length: 2', '{}'),
+    write('transfer-encoding: chunked', '2\r\n{}\r\n0\r\nx: y\r\n\r\n'),
+    write('content-length: 2', '{}').replace('POST /v1/rfqs', 'DELETE /v1/wallets/0x1'),
+    `${next}${write('content-length: 17', '{"quoteAmount":1}')}${next}`,
+  ];
+  const noise = fc.record({
+    text: fc.constantFrom(...texts),
+    edits: fc.array(
+      fc.record({
+        at: fc.nat(400),
+        drop: fc.nat(3),
+        put: fc.oneof(
+          fc.constantFrom('', '\r\n', '\n', '\r', ' ', ':', '\0', '\t', '0', '%', ';', ',', '\xff'),
+          fc.string({ maxLength: 4 }),
+        ),
+      }),
+      { maxLength: 3 },
+    ),
+    cuts: fc.array(fc.nat(400), { maxLength: 6 }),
+  });
+  let count = 0;
+  const property = fc.asyncProperty(noise, async ({ text, edits, cuts }) => {
+    const edited = edits.reduce(
+      (so, { at, drop, put }) => so.slice(0, at) + put + so.slice(at + drop),
+      text,
+    );
+    const bytes = Buffer.from(edited, 'latin1');
+    const at = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+    const pieces = at.slice(1).map((end, nth) => bytes.subarray(at[nth], end));
+    checked(await exchange(port, pieces, 50), JSON.stringify(edited));
+    count += 1;
+  });
+  await fc.assert(property, { numRuns: Math.ceil(wanted / 4), seed });
+  t.diagnostic(`${count} exchanges`);
+  assert.deepEqual(await say(next), [200, 200]);
+});

@@ -1,0 +1,247 @@
+// Requests for the fuzz, made of what an operation describes: path, query, headers and body, each
+// mostly as described, sometimes at an edge, sometimes as no client means it.
+
+import fc from 'fast-check';
+import { decoded, type Json, type Operation } from './description.ts';
+import type { Memory } from './memory.ts';
+import { hostile, hostileText, jsonOf, kindOf, Recall, type SchemaOf, valueFor } from './values.ts';
+
+/** A request before what it recalls is filled in. */
+export type Draft = {
+  readonly method: string;
+  /** Text as it is sent, or what is filled in and encoded. */
+  readonly segments: readonly (string | Recall)[];
+  readonly query: readonly (readonly [string, unknown])[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body;
+};
+
+type Body =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'bytes'; readonly hex: string }
+  /** One that the market takes, made when it is sent. */
+  | { readonly kind: 'prepared' };
+
+export type Request = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+};
+
+/** Longer ones are 404 before anything else. */
+const longestSegment = 200;
+
+/** Segments that a router, a decoder or a database may stumble over. All are sent as they are. */
+const tricks = [
+  ...['%00', 'a%00b', '%2e%2e', '..', '.', '%2f', 'a%2fb', '%zz', '%', '%e0%a4', '%ff', '%c0%af'],
+  ...['', '~', '*', ':id', '{id}', '%7Bid%7D', '+', '%20', '%0d%0aa:b', 'nonce', 'ping', '-1', '0'],
+  ...['x'.repeat(200), 'x'.repeat(201), 'x'.repeat(5_000), '%41'.repeat(201), '%F0%9F%98%80'],
+  ...['a;b', 'a#b', 'a,b', '$(id)', '%25%32%65', '%u0041', '[0]', '&', '='],
+];
+
+const types = [
+  ...['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;charset=utf-16'],
+  ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''],
+  ...['application/problem+json', 'application/json garbage', 'application/json;;=', 'x', '*/*'],
+];
+
+const otherHeaders: readonly Readonly<Record<string, string>>[] = [
+  { accept: 'text/xml' },
+  { 'accept-encoding': 'br;q=1, gzip;q=0' },
+  { 'content-encoding': 'gzip' },
+  { cookie: 'session=1; a' },
+  { range: 'bytes=0-1' },
+  { 'if-none-match': '*' },
+  { 'x-forwarded-for': '::1, garbage, 300.1.1.1' },
+  { 'x-http-method-override': 'DELETE' },
+  { forwarded: 'for=_x;by="' },
+  { upgrade: 'websocket', connection: 'upgrade' },
+  { expect: 'cake' },
+  { host: 'a b' },
+  { origin: 'null' },
+  { 'x-y': 'é\u00ff'.repeat(500) },
+];
+
+const bytes = [
+  ...['{', '{"a":', '[1,]', "{'a':1}", '{"a":1}x', '\ufeff{}', ' ', 'null', '"x"', '7', '[]', '\0'],
+  ...['['.repeat(30_000), '{"a":1}\n{"a":2}', 'a=1&b=2', '<a/>', 'undefined', '//', '{"a":1,}'],
+  ...['"\\ud83d"', '{"\\u0000":1}', `"${'x'.repeat(65_534)}"`, `"${'x'.repeat(65_535)}"`],
+].map((text) => Buffer.from(text).toString('hex'));
+const notUtf8 = ['ff', 'c0af', '22eda08022', '7b22ff223a317d', 'fffe7b007d00'];
+
+export type Shape = {
+  readonly schemaOf: SchemaOf;
+  /** Whether a body that is taken can be made for this operation. */
+  readonly prepares: (operation: Operation) => boolean;
+};
+
+export function draftFor(operation: Operation, shape: Shape): fc.Arbitrary<Draft> {
+  return fc.record({
+    method: fc.constant(operation.method),
+    segments: segmentsFor(operation),
+    query: queryFor(operation, shape.schemaOf),
+    headers: headersFor(operation),
+    body: bodyFor(operation, shape),
+  });
+}
+
+function segmentsFor(operation: Operation): fc.Arbitrary<Draft['segments']> {
+  const names = operation.path.split('/').slice(1);
+  return fc.tuple(
+    ...names.map((name, at) => {
+      if (!name.startsWith('{')) {
+        const odd = fc.constantFrom(`${name}/`, `/${name}`, encoded(name), name.toUpperCase());
+        return fc.oneof(
+          { weight: 80, arbitrary: fc.constant(name) },
+          { weight: 1, arbitrary: odd },
+        );
+      }
+      const own = name === '{id}' ? (names[at - 1] as string) : name.slice(1, -1);
+      const kind = kindOf(own);
+      const known = fc.nat(200).map((nth) => new Recall(kind, nth));
+      return fc.oneof(
+        { weight: 16, arbitrary: known },
+        { weight: 1, arbitrary: fc.uuid() },
+        { weight: 1, arbitrary: fc.constantFrom(...tricks) },
+        { weight: 1, arbitrary: hostileText.map(component) },
+      );
+    }),
+  );
+}
+
+function encoded(text: string): string {
+  return [...text].map((each) => `%${each.charCodeAt(0).toString(16)}`).join('');
+}
+
+/** A lone surrogate has no encoding. */
+function component(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+function queryFor(operation: Operation, of: SchemaOf): fc.Arbitrary<Draft['query']> {
+  const described = operation.parameters.filter((each) => each.in === 'query');
+  const pairs = described.map(({ name, schema }) =>
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant(null) },
+      {
+        weight: 1,
+        arbitrary: valueFor(schema, name, of).map((value) => [name, value] as const),
+      },
+    ),
+  );
+  const names = [...described.map(({ name }) => name), '__proto__', 'a[b]', '', 'limit[]', '%zz'];
+  const extra = fc.tuple(fc.constantFrom(...names), hostile);
+  return fc
+    .tuple(
+      fc.tuple(...pairs),
+      fc.oneof(
+        { weight: 9, arbitrary: fc.constant([]) },
+        { weight: 1, arbitrary: fc.array(extra, { minLength: 1, maxLength: 2 }) },
+      ),
+    )
+    .map(([given, more]) => [...given.filter((each) => each !== null), ...more]);
+}
+
+function headersFor(operation: Operation): fc.Arbitrary<Record<string, string>> {
+  const once = fc.oneof(
+    { weight: 6, arbitrary: fc.constant<Record<string, string>>({}) },
+    {
+      weight: 3,
+      arbitrary: fc.nat(400).map((at) => ({ 'idempotency-key': `again-${at}` })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom('x'.repeat(255), 'x'.repeat(256), '', ' ', 'é', '\u00ff', 'a,b', '"', '\t')
+        .map((key) => ({ 'idempotency-key': key })),
+    },
+  );
+  const other = fc.oneof(
+    { weight: 20, arbitrary: fc.constant<Readonly<Record<string, string>>>({}) },
+    { weight: 1, arbitrary: fc.constantFrom(...otherHeaders) },
+  );
+  const type = fc.oneof(
+    { weight: 20, arbitrary: fc.constant(operation.bodies[0]?.type ?? 'application/json') },
+    { weight: 1, arbitrary: fc.constantFrom(...types) },
+  );
+  return fc
+    .tuple(once, other, type)
+    .map(([key, more, named]) => ({ 'content-type': named, ...key, ...more }));
+}
+
+function bodyFor(operation: Operation, { schemaOf, prepares }: Shape): fc.Arbitrary<Body> {
+  const value = (arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<Body> =>
+    arbitrary.map((each) => ({ kind: 'value', value: each }));
+  const none = fc.constant<Body>({ kind: 'none' });
+  const odd: fc.Arbitrary<Body> = fc.oneof(
+    fc.constantFrom(...bytes, ...notUtf8).map((hex) => ({ kind: 'bytes', hex }) as const),
+    value(hostile),
+  );
+  const usual = operation.bodies.map(({ schema }) => value(valueFor(schema, 'body', schemaOf)));
+  if (usual.length === 0) {
+    return fc.oneof({ weight: 16, arbitrary: none }, { weight: 1, arbitrary: odd });
+  }
+  const ready = prepares(operation) ? 5 : 0;
+  return fc.oneof(
+    { weight: 16, arbitrary: fc.oneof(...usual) },
+    { weight: ready, arbitrary: fc.constant<Body>({ kind: 'prepared' }) },
+    { weight: 2, arbitrary: odd },
+    { weight: 1, arbitrary: none },
+  );
+}
+
+/** Fills in what the draft recalls. */
+export async function written(
+  draft: Draft,
+  memory: Memory,
+  prepare: () => Promise<Json>,
+): Promise<Request> {
+  const path = draft.segments.map((each) =>
+    typeof each === 'string' ? each : component(memory.recall(each)),
+  );
+  const pairs = draft.query.map(([name, value]) => {
+    const text = value instanceof Recall ? memory.recall(value) : plain(value, memory);
+    return `${name === '%zz' ? name : component(name)}=${component(text)}`;
+  });
+  const body = await bodyOf(draft.body, memory, prepare);
+  const { 'content-type': type, ...headers } = draft.headers;
+  return {
+    method: draft.method,
+    url: `/${path.join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`,
+    headers: { ...headers, ...(body === null || !type ? {} : { 'content-type': type }) },
+    body,
+  };
+}
+
+function plain(value: unknown, memory: Memory): string {
+  return typeof value === 'string' ? value : jsonOf(value, memory.recall);
+}
+
+async function bodyOf(
+  body: Body,
+  memory: Memory,
+  prepare: () => Promise<Json>,
+): Promise<Buffer | null> {
+  switch (body.kind) {
+    case 'none':
+      return null;
+    case 'value':
+      return Buffer.from(jsonOf(body.value, memory.recall));
+    case 'bytes':
+      return Buffer.from(body.hex, 'hex');
+    case 'prepared':
+      return Buffer.from(JSON.stringify(await prepare()));
+  }
+}
+
+/** Whether nothing but its operation may refuse the request: its address can be read. */
+export function isReadable({ url, headers }: Request): boolean {
+  const segments = (url.split('?')[0] as string).split('/').slice(1);
+  const plain = segments.every((each) => {
+    const length = decoded(each)?.length ?? 0;
+    return length > 0 && length <= longestSegment;
+  });
+  return plain && headers.expect === undefined;
+}

@@ -1,0 +1,78 @@
+// docs/signing.md against the code: every worked example is signed again, and is accepted.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { base58 } from '@scure/base';
+import { Trx } from 'tronweb';
+import nacl from 'tweetnacl';
+import { privateKeyToAccount } from 'viem/accounts';
+import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
+import { signBip322 } from '../chains/bitcoin/proof.ts';
+import { type Family, families } from '../core/families.ts';
+import { readSettings } from '../server/config.ts';
+import {
+  checkMessage,
+  keyTermsOf,
+  mustName,
+  nonceOf,
+  type Purpose,
+} from '../server/market/messages.ts';
+import { canonicalAddress, checkSignature, spellingIn } from '../server/market/proofs.ts';
+
+type Words = { address: string; message: string; signature: string };
+type Example = Words & { rail?: Family; authorization?: Words };
+
+const doc = readFileSync(new URL('../docs/signing.md', import.meta.url), 'utf8');
+const examples = [...doc.matchAll(/```json\n([\s\S]*?)\n```/g)].map(
+  ([, json = '']) => JSON.parse(json) as Example,
+);
+const one = '1'.padStart(64, '0');
+const seed = /seed `([0-9a-f]{64})` of RFC 8032/.exec(doc)?.[1] ?? '';
+const settings = { ...readSettings({}), network: 'mainnet' } as const;
+
+const sign: Readonly<Record<Family, (message: string) => string | Promise<string>>> = {
+  evm: (message) => privateKeyToAccount(`0x${one}`).signMessage({ message }),
+  tron: (message) => Trx.signMessageV2(message, one),
+  bitcoin: (message) =>
+    signBip322({
+      privateKey: hexToBytes(one),
+      kind: 'p2wpkh',
+      message,
+      network: bitcoinNetworks.mainnet,
+    }).signature,
+  solana: (message) => {
+    const { secretKey } = nacl.sign.keyPair.fromSeed(hexToBytes(seed));
+    return base58.encode(nacl.sign.detached(Buffer.from(message), secretKey));
+  },
+};
+
+async function holds(words: Words, family: Family, purpose: Purpose, linked: string[] = []) {
+  const { message, signature } = words;
+  const address = canonicalAddress(family, words.address, 'mainnet');
+  assert.equal(address, words.address);
+  const addresses = [...linked, ...mustName(family, spellingIn(message, family, address))];
+  checkMessage(message, { productName: settings.productName, purpose, addresses });
+  assert.match(nonceOf(message), /^[0-9a-f]{32}$/);
+  assert.equal(signature, await sign[family](message));
+  const signed = { family, address, message, signature };
+  await checkSignature({ settings, evmNodes: [] }, signed, AbortSignal.timeout(10_000));
+}
+
+test('docs/signing.md has a mint of every family, and each would be accepted', async () => {
+  const mints = examples.filter((each) => each.rail !== undefined);
+  assert.deepEqual(mints.map((each) => each.rail).sort(), [...families].sort());
+  for (const mint of mints) {
+    await holds(mint, mint.rail as Family, 'create an API key');
+    keyTermsOf(mint.message);
+  }
+  assert.ok(mints.some((each) => doc.includes(`\`\`\`\n${each.message}\n\`\`\``)));
+});
+
+test('its link and its authorization would be accepted', async () => {
+  const [link, ...more] = examples.filter((each) => each.authorization !== undefined);
+  assert.ok(link?.authorization !== undefined && more.length === 0);
+  await holds(link, 'solana', 'link this wallet');
+  await holds(link.authorization, 'tron', 'authorise this wallet', [link.address]);
+});
