@@ -1,5 +1,5 @@
-// Every account of every instruction, replaced by every other that might pass for it: nothing works,
-// and nothing moves.
+// Every account of every instruction, replaced by every other that might pass for it: nothing
+// works, and nothing moves.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -156,7 +156,11 @@ async function tryRolesAndRepeats(set: Scene, instruction: Instruction): Promise
       await attempt(withRole(instruction, index, 'sign'), `account ${index} read-only`);
     for (const [at, { address }] of accounts.entries()) {
       if (at === index) continue;
-      await attempt(withAccount(instruction, index, address), `${index} repeats ${at}`);
+      await attempt(
+        withAccount(instruction, index, address),
+        `${index} repeats ${at}`,
+        'BadAccounts',
+      );
     }
   }
   const more = { address: CLOCK, role: 0 } as const;
@@ -244,5 +248,16 @@ test('a false system program gets neither signature', async () => {
       const attempt = withAccount(swap.fund, 2, program);
       assert.equal((await send(swap.world, [attempt], [swap.funder])).error, 'WrongSystemProgram');
     }
+  }
+});
+
+test('the vault of another escrow is told by its address', async () => {
+  for (const asset of ['SPL Token', 'Token-2022'] as const) {
+    const { swap, other } = await scene(asset, true);
+    const claiming = withAccount(swap.claim, 2, other.escrow.vault);
+    assert.equal((await send(swap.world, [claiming])).error, 'WrongVault');
+    setNow(swap.world, swap.terms.timelock);
+    const refunding = withAccount(swap.refund, 3, other.escrow.vault);
+    assert.equal((await send(swap.world, [refunding])).error, 'WrongVault');
   }
 });

@@ -61,7 +61,15 @@ async function begin(asset: Asset): Promise<Run> {
   give(world, funder.address, START_LAMPORTS - balanceOf(world, funder.address));
   const models = swaps.map((): Model => ({ status: 'new', lamports: 0n, tokens: 0n }));
   const nothing = { lamports: 0n, tokens: 0n };
-  return { asset, swaps, models, now: NOW, dust: 0n, payee: { ...nothing }, funder: { ...nothing } };
+  return {
+    asset,
+    swaps,
+    models,
+    now: NOW,
+    dust: 0n,
+    payee: { ...nothing },
+    funder: { ...nothing },
+  };
 }
 
 /** What an open escrow holds besides strays. */

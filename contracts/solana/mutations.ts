@@ -48,8 +48,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'gain unchecked': fund('- before != terms.amount', '- before != terms.amount && false'),
   'gain may be less': fund('- before != terms.amount', '- before > terms.amount'),
   'gain may be more': fund('- before != terms.amount', '- before < terms.amount'),
-  'balance, not gain': fund('amount_of(&vault.account) - before !=', 'amount_of(&vault.account) !='),
-  'the vault forgotten': fund('keep(&escrow, bump, terms, vault.key())', 'keep(&escrow, bump, terms, &Key::ZERO)'),
+  'balance, not gain': fund(
+    'amount_of(&vault.account) - before !=',
+    'amount_of(&vault.account) !=',
+  ),
+  'the vault forgotten': fund(
+    'keep(&escrow, bump, terms, vault.key())',
+    'keep(&escrow, bump, terms, &Key::ZERO)',
+  ),
   'the bump forgotten': fund('OPEN | (bump as u64) << 8', 'OPEN'),
 
   'no amount in the terms': terms('self.amount == 0 || ', ''),
@@ -57,22 +63,37 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'no payout': terms(' || self.payout.is_zero()', ''),
   'the funder as payout': terms('self.payout.is(&self.refund)', 'false'),
   'timelock too near': terms('self.timelock < now + TIMELOCK_LEAST_SECONDS', 'false'),
-  'timelock a second too near': terms('< now + TIMELOCK_LEAST_SECONDS', '< now + TIMELOCK_LEAST_SECONDS - 1'),
+  'timelock a second too near': terms(
+    '< now + TIMELOCK_LEAST_SECONDS',
+    '< now + TIMELOCK_LEAST_SECONDS - 1',
+  ),
   'timelock a second too strict': terms('< now + TIMELOCK_LEAST', '<= now + TIMELOCK_LEAST'),
   'timelock too far': terms('self.timelock > now + TIMELOCK_MOST_SECONDS', 'false'),
-  'timelock a second too far': terms('> now + TIMELOCK_MOST_SECONDS', '> now + TIMELOCK_MOST_SECONDS + 1'),
+  'timelock a second too far': terms(
+    '> now + TIMELOCK_MOST_SECONDS',
+    '> now + TIMELOCK_MOST_SECONDS + 1',
+  ),
   'timelock a second less far': terms('> now + TIMELOCK_MOST', '>= now + TIMELOCK_MOST'),
-  'an unsigned timelock': terms('self.timelock < now', '(self.timelock as u64 as i128) < now as i128'),
+  'an unsigned timelock': terms(
+    'self.timelock < now + TIMELOCK_LEAST_SECONDS',
+    '(self.timelock as u64) < (now + TIMELOCK_LEAST_SECONDS) as u64',
+  ),
   'the address unchecked': terms('!address(hash, &bump, program).is(escrow)', 'false'),
   'any bump': terms('while higher < u8::MAX', 'while false && higher < u8::MAX'),
-  'the next bump unchecked': terms('let mut higher = bump;', 'let mut higher = bump.saturating_add(1);'),
+  'the next bump unchecked': terms(
+    'let mut higher = bump;',
+    'let mut higher = bump.saturating_add(1);',
+  ),
 
   'escrows of other programs': settle('!escrow.owner().is(program) || ', ''),
   'tombstones are escrows': settle(' || escrow.data_len() != STATE_LEN', ''),
   'claim after a claim': settle('if state.head as u8 != OPEN as u8', 'if false'),
   'claim ever': settle('now() >= state.terms.timelock', 'false'),
   'claim in the timelock second': settle('now() >= state', 'now() > state'),
-  'claim a second less': settle('now() >= state.terms.timelock', 'now() + 1 >= state.terms.timelock'),
+  'claim a second less': settle(
+    'now() >= state.terms.timelock',
+    'now() + 1 >= state.terms.timelock',
+  ),
   'any secret': settle('!sha256(&[Bytes::of(secret)]).is(&state.terms.hashlock)', 'false'),
   'any number of accounts in a claim': settle(
     'call.count != without_refund && call.count != without_refund + 1',
@@ -83,31 +104,61 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '_] = call.accounts;\n    if false',
   ),
   'claim of SOL to anyone': settle('!payout.key().is(&state.terms.payout)', 'false'),
-  'claim of more SOL': settle('let amount = state.terms.amount;', 'let amount = state.terms.amount + 1;'),
-  'claim of tokens to anyone': settle('!keeps(&payout, &token, &state.terms.mint, &state.terms.payout)', 'false'),
-  'claim to the funder': settle('&state.terms.mint, &state.terms.payout', '&state.terms.mint, &state.terms.refund'),
+  'claim of more SOL': settle(
+    'let amount = state.terms.amount;',
+    'let amount = state.terms.amount + 1;',
+  ),
+  'claim of tokens to anyone': settle(
+    '!keeps(&payout, &token, &state.terms.mint, &state.terms.payout)',
+    'false',
+  ),
+  'claim to the funder': settle(
+    '&state.terms.mint, &state.terms.payout',
+    '&state.terms.mint, &state.terms.refund',
+  ),
   'less than the amount': settle('held < amount || ', ''),
   'more than the amount': settle('held < amount', 'held != amount'),
   'arrival unchecked': settle(' || arrived != held', ''),
   'a claim leaves no mark': settle('state.head += CLAIMED - OPEN;', ''),
-  'a claim marked as a refund': settle('state.head += CLAIMED - OPEN', 'state.head += REFUNDED - OPEN'),
+  'a claim marked as a refund': settle(
+    'state.head += CLAIMED - OPEN',
+    'state.head += REFUNDED - OPEN',
+  ),
   'rent to anyone': settle('!refund.key().is(&state.terms.refund)', 'false'),
   'refund ever': settle('is_open && now() < state.terms.timelock', 'false'),
-  'refund a second early': settle('now() < state.terms.timelock', 'now() + 1 < state.terms.timelock'),
+  'refund a second early': settle(
+    'now() < state.terms.timelock',
+    'now() + 1 < state.terms.timelock',
+  ),
   'refund a second late': settle('now() < state.terms.timelock', 'now() <= state.terms.timelock'),
   'what is left waits': settle('is_open && now() <', 'now() <'),
-  'any number of accounts in a refund': settle('call.count != if has_tokens', 'false && call.count != if has_tokens'),
-  'refund of tokens to anyone': settle('!keeps(&destination, &token, &state.terms.mint, &state.terms.refund)', 'false'),
-  'refund of tokens to the payout': settle('&state.terms.mint, &state.terms.refund', '&state.terms.mint, &state.terms.payout'),
+  'any number of accounts in a refund': settle(
+    'call.count != if has_tokens',
+    'false && call.count != if has_tokens',
+  ),
+  'refund of tokens to anyone': settle(
+    '!keeps(&destination, &token, &state.terms.mint, &state.terms.refund)',
+    'false',
+  ),
+  'refund of tokens to the payout': settle(
+    '&state.terms.mint, &state.terms.refund',
+    '&state.terms.mint, &state.terms.payout',
+  ),
   'a refund leaves no mark': settle('state.head += REFUNDED - OPEN;', ''),
   'any vault': settle('!vault.key().is(&state.vault)', 'false'),
   'any token program at the end': settle('!vault.owner().is(program.key())', 'false'),
-  'no tombstone': settle('let spare = escrow.lamports().saturating_sub(rent_rule().minimum(TOMBSTONE_LEN));', 'let spare = escrow.lamports();'),
+  'no tombstone': settle(
+    'let spare = escrow.lamports().saturating_sub(rent_rule().minimum(TOMBSTONE_LEN));',
+    'let spare = escrow.lamports();',
+  ),
   'rent kept': settle('minimum(TOMBSTONE_LEN)', 'minimum(STATE_LEN)'),
   'a tombstone of full size': settle('escrow.shrink(TOMBSTONE_LEN);', ''),
   'an empty tombstone': settle('escrow.shrink(TOMBSTONE_LEN)', 'escrow.shrink(0)'),
 
-  'any token program': token('!program.key().is(&TOKEN) && !program.key().is(&TOKEN_2022)', 'false'),
+  'any token program': token(
+    '!program.key().is(&TOKEN) && !program.key().is(&TOKEN_2022)',
+    'false',
+  ),
   'no Token-2022': token(' && !program.key().is(&TOKEN_2022)', ''),
   'another mint': token('!mint.key().is(agreed) || ', ''),
   'a short mint': token(' || mint.data_len() < MINT_LEN', ''),
@@ -115,8 +166,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'no extension read': token('while at + 4 <= mint.data_len()', 'while false'),
   'one extension read': token('at += 4 + word16(mint, at + 2);', 'break;'),
   'the last extension unread': token('at + 4 <= mint.data_len()', 'at + 4 < mint.data_len()'),
-  'high types wrap': token('kind > 63 || (SAFE_EXTENSIONS >> kind) & 1 == 0', '(SAFE_EXTENSIONS >> (kind & 63)) & 1 == 0'),
-  'types of one byte': token('account.byte(at) as u64 | (account.byte(at + 1) as u64) << 8', 'account.byte(at) as u64'),
+  'high types wrap': token(
+    'kind > 63 || (SAFE_EXTENSIONS >> kind) & 1 == 0',
+    '(SAFE_EXTENSIONS >> (kind & 63)) & 1 == 0',
+  ),
+  'types of one byte': token(
+    'account.byte(at) as u64 | (account.byte(at + 1) as u64) << 8',
+    'account.byte(at) as u64',
+  ),
   'token data of any program': token('account.owner().is(program.key())\n        && ', ''),
   'tokens of any mint': token('&& account.key_at(ACCOUNT_MINT).is(mint)\n        ', ''),
   'tokens of any owner': token('\n        && account.key_at(ACCOUNT_OWNER).is(owner)', ''),
@@ -124,7 +181,10 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'the vault stays open': token('&[CLOSE_ACCOUNT << 56], 1);', '&[17u64 << 56], 1);'),
 
   'lamports sent ahead block a funding': system('self.escrow.lamports() == 0', 'true'),
-  'lamports sent ahead count': system('&[TRANSFER << 32, lamports]', '&[TRANSFER << 32, lamports - self.escrow.lamports()]'),
+  'lamports sent ahead count': system(
+    '&[TRANSFER << 32, lamports]',
+    '&[TRANSFER << 32, lamports - self.escrow.lamports()]',
+  ),
   'any rent threshold': syscalls('exponent + has_fraction as u64', '0'),
   'a fraction is forgotten': syscalls(' + has_fraction as u64', ''),
   'rent of nothing': syscalls('lamports.max(1)', 'lamports'),
@@ -146,8 +206,12 @@ function tryOne(prepared: Prepared, name: string, { file, find, put }: Mutation)
   try {
     cpSync(join(here, 'src'), folder, { recursive: true });
     const source = readFileSync(join(folder, file), 'utf8');
-    if (source.split(find).length !== 2) throw new Error(`"${name}" does not stand once in ${file}`);
-    writeFileSync(join(folder, file), source.replace(find, () => put));
+    if (source.split(find).length !== 2)
+      throw new Error(`"${name}" does not stand once in ${file}`);
+    writeFileSync(
+      join(folder, file),
+      source.replace(find, () => put),
+    );
     const program = join(folder, 'mutated.so');
     writeFileSync(program, compile(prepared, folder, 'allow'));
     const suite = noticedBy(program);

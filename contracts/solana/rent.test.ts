@@ -1,15 +1,30 @@
-// The price of keeping accounts may change, at any time and in form: settling must not depend on it.
+// The price of keeping accounts may change, at any time and in form: settling must not depend on
+// it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Rent } from 'litesvm';
-import { assets, claim, createSwap, expire, fund, moneyOf, refund, stateOf } from './testing/swaps.ts';
+import {
+  assets,
+  claim,
+  createSwap,
+  expire,
+  fund,
+  moneyOf,
+  refund,
+  stateOf,
+} from './testing/swaps.ts';
 
 const TODAY = { price: 3_480n, threshold: 2 };
 
 const prices = [
   { name: 'as today', price: 3_480n, threshold: 2, minimum: 129n * 6_960n },
-  { name: 'the threshold moved into the price', price: 6_960n, threshold: 1, minimum: 129n * 6_960n },
+  {
+    name: 'the threshold moved into the price',
+    price: 6_960n,
+    threshold: 1,
+    minimum: 129n * 6_960n,
+  },
   { name: 'half of it', price: 3_480n, threshold: 1, minimum: 129n * 3_480n },
   { name: 'a tenth of it', price: 696n, threshold: 1, minimum: 129n * 696n },
   // Rounded up to a power of two: a little more than the least stays behind.

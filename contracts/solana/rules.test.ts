@@ -35,6 +35,7 @@ import {
 import { dust, tokensOf } from './testing/tokens.ts';
 import {
   balanceOf,
+  createWorld,
   dataOf,
   FEE,
   give,
@@ -67,7 +68,7 @@ async function accepted(outcome: ReturnType<typeof send>): Promise<void> {
 }
 
 for (const asset of assets) {
-  test(`${asset}: a funding takes the amount and the rent from the funder, and keeps the terms`, async () => {
+  test(`${asset}: a funding takes the amount and the rent, and keeps the terms`, async () => {
     const swap = await createSwap(asset);
     const before = moneyOf(swap);
     await accepted(fund(swap));
@@ -88,7 +89,7 @@ for (const asset of assets) {
     assert.equal(ownerOf(swap.world, swap.escrow.escrow), PROGRAM);
   });
 
-  test(`${asset}: a claim pays the payout the amount, and the funder all rent but a tombstone's`, async () => {
+  test(`${asset}: a claim pays the amount, and the funder all rent but a tombstone's`, async () => {
     const swap = await createSwap(asset);
     const before = moneyOf(swap);
     await accepted(fund(swap));
@@ -171,7 +172,7 @@ for (const asset of assets) {
     await accepted(attempt(secret));
   });
 
-  test(`${asset}: a hashlock over a longer or shorter secret cannot be claimed, and is refunded`, async () => {
+  test(`${asset}: a hashlock over a longer or shorter secret is only refunded`, async () => {
     for (const length of [31, 33, 64]) {
       const long = Buffer.alloc(length, 7);
       const swap = await funded(asset, { hashlock: sha256(long) });
@@ -201,7 +202,7 @@ for (const asset of assets) {
     }
   });
 
-  test(`${asset}: lamports sent ahead do not hinder a funding, and go to the funder at the end`, async () => {
+  test(`${asset}: lamports sent ahead hinder no funding, and go to the funder`, async () => {
     const amounts = [1n, 890_880n, 2_039_280n, 5n * SOL];
     for (const ahead of amounts) {
       for (const settle of [claim, refund]) {
@@ -223,7 +224,7 @@ for (const asset of assets) {
     }
   });
 
-  test(`${asset}: lamports sent to an open escrow do not hinder settling, and go to the funder`, async () => {
+  test(`${asset}: lamports sent to an open escrow hinder nothing, and go to the funder`, async () => {
     for (const settle of [claim, refund]) {
       const swap = await createSwap(asset);
       const before = moneyOf(swap);
@@ -275,7 +276,7 @@ for (const asset of assets) {
     }
   });
 
-  test(`${asset}: each term changes the address, and no address takes the terms of another`, async () => {
+  test(`${asset}: each term changes the address, which takes no other terms`, async () => {
     const swap = await createSwap(asset);
     const seen = new Set([swap.escrow.escrow]);
     const changes: readonly Changes[] = [
@@ -293,7 +294,7 @@ for (const asset of assets) {
     }
   });
 
-  test(`${asset}: a claim that leaves the funder's account out pays, and the rent waits for a refund`, async () => {
+  test(`${asset}: a claim without the funder's account pays, and the rent waits`, async () => {
     const swap = await createSwap(asset);
     const before = moneyOf(swap);
     await accepted(fund(swap));
@@ -317,7 +318,7 @@ for (const asset of assets) {
     await refused(send(swap.world, [refundOf(swap.escrow)]), 'NotOpen');
   });
 
-  test(`${asset}: a funder that empties its account, or makes a program of it, cannot stop a claim`, async () => {
+  test(`${asset}: a funder with an emptied account, or a program in it, stops no claim`, async () => {
     const emptied = await funded(asset);
     setAccount(emptied.world, emptied.funder.address, instructions.SYSTEM, new Uint8Array(), 0n);
     await accepted(claim(emptied));
@@ -413,6 +414,28 @@ test('token dust in the vault does not hinder settling: it goes where the amount
       assert.equal(tokensOf(swap.world, swap.escrow.vault), undefined);
       if (settle === claim) assert.equal(after.destination, AMOUNT + 5n);
       else assert.equal(after.source! - before.source!, 5n);
+    }
+  }
+});
+
+test('with every feature of the runtime switched on the rules are the same', async () => {
+  for (const asset of assets) {
+    for (const settle of [claim, refund]) {
+      const world = await createWorld('every feature');
+      const swap = await swapIn(world, asset);
+      give(world, swap.escrow.escrow, settle === claim ? 0n : 1n);
+      const before = moneyOf(swap);
+      await accepted(fund(swap));
+      await refused(fund(swap), 'AlreadyFunded');
+      await refused(refund(swap), 'TooEarly');
+      if (settle === refund) expire(swap);
+      await accepted(settle(swap));
+      const after = moneyOf(swap);
+      const paid = settle === claim && isSol(swap) ? AMOUNT : 0n;
+      assert.equal(before.funder - after.funder, paid + tombstone(swap) - before.escrow);
+      assert.equal(after.escrow, tombstone(swap));
+      setNow(world, NOW);
+      await refused(fund(swap), 'AlreadyFunded');
     }
   }
 });

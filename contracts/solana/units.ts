@@ -96,7 +96,8 @@ async function main(): Promise<void> {
   }
   if (!process.argv.includes('--write')) return;
   const snapshot: Snapshot = {
-    measured: 'compute units of whole transactions in litesvm 1.5.0, claim and refund by a third party',
+    measured:
+      'compute units of whole transactions in litesvm 1.5.0, claim and refund by a third party',
     program: digestOf(readFileSync(programFile)),
     figures,
   };

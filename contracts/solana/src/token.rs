@@ -34,8 +34,7 @@ const EXTENSIONS: u64 = 166;
 /// a supply of nothing only), metadata and groups with their pointers. All others are refused, the
 /// unknown ones too: fee, hook, permanent delegate, default state, pause, confidential transfers,
 /// no transfers; and interest and scaling, under which people see another number than the agreed.
-const SAFE_EXTENSIONS: u64 =
-    1 << 3 | 1 << 18 | 1 << 19 | 1 << 20 | 1 << 21 | 1 << 22 | 1 << 23;
+const SAFE_EXTENSIONS: u64 = 1 << 3 | 1 << 18 | 1 << 19 | 1 << 20 | 1 << 21 | 1 << 22 | 1 << 23;
 
 const TRANSFER_CHECKED: u64 = 12;
 const CLOSE_ACCOUNT: u64 = 9;

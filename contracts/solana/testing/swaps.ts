@@ -1,5 +1,5 @@
-// One swap leg in a world of its own: a funder and a receiver with money, the asset, the escrow, and
-// the three instructions as honest people send them.
+// One swap leg in a world of its own: a funder and a receiver with money, the asset, the escrow,
+// and the three instructions as honest people send them.
 
 import type { Address, Instruction } from '@solana/kit';
 import * as instructions from './instructions.ts';

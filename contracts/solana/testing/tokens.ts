@@ -1,10 +1,12 @@
 // Token accounts and mints, written into the VM as the token programs lay them out.
 
 import type { Address } from '@solana/kit';
-import { addressOf, bytesOf, sha256, TOKEN, TOKEN_2022, word } from './instructions.ts';
+import { addressOf, bytesOf, sha256, TOKEN, word } from './instructions.ts';
 import { dataOf, setAccount, type World } from './vm.ts';
 
-export const DECIMALS = 6;
+const DECIMALS = 6;
+/** Tells a mint from an account where both have extensions. */
+const MINT_TYPE = 1;
 
 export type Extension = { readonly type: number; readonly value: Uint8Array };
 
@@ -43,11 +45,11 @@ export const safeExtensions: readonly string[] = [
 
 export const addressNamed = (name: string): Address => addressOf(sha256(Buffer.from(name)));
 
-function extended(base: Buffer, accountType: number, extensions: readonly Extension[]): Buffer {
+function extended(base: Buffer, extensions: readonly Extension[]): Buffer {
   if (extensions.length === 0) return base;
   const padded = Buffer.alloc(166);
   base.copy(padded);
-  padded[165] = accountType;
+  padded[165] = MINT_TYPE;
   const list = extensions.map(({ type, value }) => {
     const head = Buffer.alloc(4);
     head.writeUInt16LE(type, 0);
@@ -73,7 +75,7 @@ export function makeMint(
   data.writeBigUInt64LE(10n ** 18n, 36);
   data[44] = DECIMALS;
   data[45] = 1;
-  setAccount(world, of, program, extended(data, 1, extensions));
+  setAccount(world, of, program, extended(data, extensions));
   return of;
 }
 
@@ -84,21 +86,20 @@ export type Holding = {
   readonly owner: Address;
   readonly amount?: bigint;
   readonly program?: Address;
-  readonly isFrozen?: boolean;
   readonly name?: string;
-  readonly extensions?: readonly Extension[];
+  readonly at?: Address;
 };
 
 /** A token account, at an address of its own. */
 export function makeHolding(world: World, holding: Holding): Address {
-  const { mint, owner, amount = 0n, program = TOKEN, isFrozen = false } = holding;
-  const of = addressNamed(`${holding.name ?? ''} ${mint} ${owner}`);
+  const { mint, owner, amount = 0n, program = TOKEN } = holding;
+  const of = holding.at ?? addressNamed(`${holding.name ?? ''} ${mint} ${owner}`);
   const data = Buffer.alloc(165);
   bytesOf(mint).copy(data, 0);
   bytesOf(owner).copy(data, 32);
   word(amount).copy(data, 64);
-  data[108] = isFrozen ? 2 : 1;
-  setAccount(world, of, program, extended(data, 2, holding.extensions ?? []));
+  data[108] = 1;
+  setAccount(world, of, program, data);
   return of;
 }
 
@@ -118,8 +119,3 @@ export function patch(world: World, account: Address, at: number, bytes: Uint8Ar
 
 export const dust = (world: World, account: Address, more: bigint): void =>
   patch(world, account, 64, word((tokensOf(world, account) ?? 0n) + more));
-
-export const tokenPrograms: Readonly<Record<string, Address>> = {
-  'SPL Token': TOKEN,
-  'Token-2022': TOKEN_2022,
-};

@@ -16,7 +16,7 @@ import {
   setTransactionMessageFeePayer,
   signTransaction,
 } from '@solana/kit';
-import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
+import { FailedTransactionMetadata, FeatureSet, LiteSVM } from 'litesvm';
 import { PROGRAM, SYSTEM } from './instructions.ts';
 
 export const NOW = 1_800_000_000n;
@@ -32,7 +32,7 @@ type Keys = Awaited<ReturnType<typeof createKeyPairFromPrivateKeyBytes>>;
 export type Person = { readonly address: Address; readonly keys: Keys };
 
 export type Outcome = {
-  /** Undefined when it succeeded, a name of layout.json for an error of ours, else the VM's words. */
+  /** Undefined when it worked, a name of layout.json for an error of ours, else the VM's words. */
   readonly error: string | undefined;
   readonly units: bigint;
   readonly logs: readonly string[];
@@ -52,8 +52,21 @@ export async function person(name: string): Promise<Person> {
   return { address: await getAddressFromPublicKey(keys.publicKey), keys };
 }
 
-export async function createWorld(): Promise<World> {
-  const svm = new LiteSVM();
+/** Every feature of the runtime switched on, those too that no cluster runs yet. */
+function everyFeature(): LiteSVM {
+  return LiteSVM.default()
+    .withFeatureSet(FeatureSet.allEnabled())
+    .withBuiltins()
+    .withLamports(1_000_000n * SOL)
+    .withSysvars()
+    .withDefaultPrograms()
+    .withPrecompiles()
+    .withSigverify(true)
+    .withBlockhashCheck(true);
+}
+
+export async function createWorld(runtime: 'usual' | 'every feature' = 'usual'): Promise<World> {
+  const svm = runtime === 'usual' ? new LiteSVM() : everyFeature();
   svm.addProgramFromFile(PROGRAM, programFile);
   const sender = await person('sender');
   const world = { svm, sender };
