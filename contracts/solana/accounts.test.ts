@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Address, Instruction } from '@solana/kit';
 import {
+  bytesOf,
   claim,
   PROGRAM,
   refund,
@@ -251,6 +252,18 @@ test('a false system program gets neither signature', async () => {
   }
 });
 
+test('another mint beside the right vault is told by its address', async () => {
+  for (const asset of ['SPL Token', 'Token-2022'] as const) {
+    const { swap, wrong } = await scene(asset, true);
+    const mint = wrong.get('another mint')!;
+    const claiming = withAccount(swap.claim, 3, mint);
+    assert.equal((await send(swap.world, [claiming])).error, 'WrongMint');
+    setNow(swap.world, swap.terms.timelock);
+    const refunding = withAccount(swap.refund, 4, mint);
+    assert.equal((await send(swap.world, [refunding])).error, 'WrongMint');
+  }
+});
+
 test('the vault of another escrow is told by its address', async () => {
   for (const asset of ['SPL Token', 'Token-2022'] as const) {
     const { swap, other } = await scene(asset, true);
@@ -259,5 +272,45 @@ test('the vault of another escrow is told by its address', async () => {
     setNow(swap.world, swap.terms.timelock);
     const refunding = withAccount(swap.refund, 3, other.escrow.vault);
     assert.equal((await send(swap.world, [refunding])).error, 'WrongVault');
+  }
+});
+
+test('a funding in tokens of another mint than the agreed one is refused', async () => {
+  for (const asset of ['SPL Token', 'Token-2022'] as const) {
+    const { swap, wrong } = await scene(asset, false);
+    const mint = wrong.get('another mint')!;
+    const program = swap.escrow.tokenProgram;
+    const owner = swap.funder.address;
+    const source = makeHolding(swap.world, { mint, owner, amount: AMOUNT, program, name: 'rich' });
+    const attempt = withAccount(withAccount(swap.fund, 4, source), 5, mint);
+    assert.equal((await send(swap.world, [attempt], [swap.funder])).error, 'WrongMint');
+  }
+});
+
+test('what is no token account of the receiver, in this mint and program, is told', async () => {
+  for (const asset of ['SPL Token', 'Token-2022'] as const) {
+    const { swap, wrong } = await scene(asset, true);
+    const { world, escrow, terms } = swap;
+    const short = (owner: Address): Address => {
+      const at = addressNamed(`short ${owner}`);
+      const data = Buffer.concat([bytesOf(terms.mint), bytesOf(owner), Buffer.alloc(36)]);
+      setAccount(world, at, escrow.tokenProgram, data);
+      return at;
+    };
+    const pretenders = (index: number, owner: Address) => [
+      short(owner),
+      ...['another token', 'other program', 'pretended'].map(
+        (name) => wrong.get(`${name} ${index}`)!,
+      ),
+    ];
+    for (const each of pretenders(0, terms.payout)) {
+      const attempt = withAccount(swap.claim, 1, each);
+      assert.equal((await send(world, [attempt])).error, 'WrongPayout');
+    }
+    setNow(world, terms.timelock);
+    for (const each of pretenders(1, terms.refund)) {
+      const attempt = withAccount(swap.refund, 2, each);
+      assert.equal((await send(world, [attempt])).error, 'WrongRefund');
+    }
   }
 });

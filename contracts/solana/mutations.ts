@@ -100,8 +100,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'false',
   ),
   'claim without accounts': settle(
-    '_] = call.accounts;\n    if call.count == 0',
-    '_] = call.accounts;\n    if false',
+    'sixth, _] = call.accounts;\n    if call.count == 0',
+    'sixth, _] = call.accounts;\n    if false',
   ),
   'claim of SOL to anyone': settle('!payout.key().is(&state.terms.payout)', 'false'),
   'claim of more SOL': settle(
@@ -132,6 +132,10 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   'refund a second late': settle('now() < state.terms.timelock', 'now() <= state.terms.timelock'),
   'what is left waits': settle('is_open && now() <', 'now() <'),
+  'refund without accounts': settle(
+    'token, _] = call.accounts;\n    if call.count == 0',
+    'token, _] = call.accounts;\n    if false',
+  ),
   'any number of accounts in a refund': settle(
     'call.count != if has_tokens',
     'false && call.count != if has_tokens',
@@ -146,6 +150,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   'a refund leaves no mark': settle('state.head += REFUNDED - OPEN;', ''),
   'any vault': settle('!vault.key().is(&state.vault)', 'false'),
+  'any mint at the end': settle('!mint.key().is(&state.terms.mint)', 'false'),
   'any token program at the end': settle('!vault.owner().is(program.key())', 'false'),
   'no tombstone': settle(
     'let spare = escrow.lamports().saturating_sub(rent_rule().minimum(TOMBSTONE_LEN));',
@@ -175,6 +180,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'account.byte(at) as u64',
   ),
   'token data of any program': token('account.owner().is(program.key())\n        && ', ''),
+  'token data of any length': token('&& account.data_len() >= ACCOUNT_LEN\n        ', ''),
   'tokens of any mint': token('&& account.key_at(ACCOUNT_MINT).is(mint)\n        ', ''),
   'tokens of any owner': token('\n        && account.key_at(ACCOUNT_OWNER).is(owner)', ''),
   'dust stays': token('&self.escrow, held, Some', '&self.escrow, held.min(3_000_000_000), Some'),
@@ -189,6 +195,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'a fraction is forgotten': syscalls(' + has_fraction as u64', ''),
   'rent of nothing': syscalls('lamports.max(1)', 'lamports'),
 };
+
+/** A mutation must change one place, or it tells nothing. */
+function requireOnce([name, { file, find }]: readonly [string, Mutation]): void {
+  const places = readFileSync(join(here, 'src', file), 'utf8').split(find).length - 1;
+  if (places !== 1) throw new Error(`"${name}" stands ${places} times in ${file}`);
+}
 
 /** The first suite that fails on the mutated program, or null. */
 function noticedBy(program: string): string | null {
@@ -227,6 +239,7 @@ function main(): void {
   if (typeof toolchain === 'string') throw new Error(toolchain);
   const part = process.argv[2] ?? '';
   const chosen = Object.entries(MUTATIONS).filter(([name]) => name.includes(part));
+  chosen.forEach(requireOnce);
   const prepared = prepare(toolchain);
   try {
     const noticed = chosen.filter(([name, mutation]) => tryOne(prepared, name, mutation)).length;

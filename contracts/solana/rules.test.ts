@@ -45,6 +45,7 @@ import {
   rentOf,
   SOL,
   send,
+  sentBy,
   setAccount,
   setNow,
 } from './testing/vm.ts';
@@ -276,6 +277,23 @@ for (const asset of assets) {
     }
   });
 
+  test(`${asset}: the funder and the payee may send and pay for their transactions`, async () => {
+    for (const verb of ['claim', 'refund'] as const) {
+      const swap = await createSwap(asset);
+      const { world, funder, payee } = swap;
+      const before = moneyOf(swap);
+      await accepted(send(sentBy(world, funder), [swap.fund]));
+      if (verb === 'refund') expire(swap);
+      const receiver = verb === 'claim' ? payee : funder;
+      await accepted(send(sentBy(world, receiver), [swap[verb]]));
+      const after = moneyOf(swap);
+      const paid = isSol(swap) && verb === 'claim' ? AMOUNT : 0n;
+      const fees = verb === 'claim' ? FEE : 2n * FEE;
+      assert.equal(before.funder - after.funder, paid + tombstone(swap) + fees);
+      assert.equal(after.payee - before.payee, paid - (verb === 'claim' ? FEE : 0n));
+    }
+  });
+
   test(`${asset}: each term changes the address, which takes no other terms`, async () => {
     const swap = await createSwap(asset);
     const seen = new Set([swap.escrow.escrow]);
@@ -399,6 +417,15 @@ test('an amount that overflows with the rent is more than anyone has', async () 
   const { error } = await fund(swap);
   assert.match(error ?? '', /custom program error: 0x1/);
   assert.equal(stateOf(swap), undefined);
+});
+
+test('an amount below the rent of a wallet reaches no wallet that is empty', async () => {
+  const empty = addressOf(sha256(Buffer.from('an empty wallet')));
+  const swap = await funded('SOL', { amount: 890_879n, payout: empty });
+  setAccount(swap.world, empty, instructions.SYSTEM, new Uint8Array(), 0n);
+  assert.match((await claim(swap)).error ?? '', /InsufficientFundsForRent/);
+  give(swap.world, empty, 1n);
+  await accepted(claim(swap));
 });
 
 test('token dust in the vault does not hinder settling: it goes where the amount goes', async () => {

@@ -35,6 +35,7 @@ import {
 import {
   balanceOf,
   createWorld,
+  dataOf,
   give,
   person,
   programFile,
@@ -264,6 +265,30 @@ test('wrapped SOL is funded, claimed and refunded, dust in lamports and in token
     assert.equal(before.funder - after.funder, rentOf(world, 1n) - 4n);
     assert.equal(total(), before.total + 4n);
   }
+});
+
+test('decimals are read from the mint, and change nothing', async () => {
+  for (const asset of tokenAssets) {
+    for (const decimals of [0, 6, 9, 255]) {
+      const swap = await createSwap(asset);
+      patch(swap.world, swap.terms.mint, 44, Buffer.from([decimals]));
+      assert.equal((await fund(swap)).error, undefined);
+      assert.equal((await claim(swap)).error, undefined);
+      assert.equal(moneyOf(swap).destination, AMOUNT);
+    }
+  }
+});
+
+test('a receiver that demands memos is paid once it does not', async () => {
+  const swap = await funded('Token-2022');
+  const { world, destination } = swap;
+  const plain = dataOf(world, destination)!;
+  const [ACCOUNT_TYPE, MEMO_TRANSFER, IS_REQUIRED] = [2, 8, 1];
+  const extensions = Buffer.from([ACCOUNT_TYPE, MEMO_TRANSFER, 0, 1, 0, IS_REQUIRED]);
+  setAccount(world, destination, TOKEN_2022, Buffer.concat([plain, extensions]));
+  assert.match((await claim(swap)).error ?? '', /memo/i);
+  patch(world, destination, plain.length + 5, Buffer.from([0]));
+  assert.equal((await claim(swap)).error, undefined);
 });
 
 /** sBPF for: a call with four accounts adds 2 to the amount of the third; everything succeeds. */

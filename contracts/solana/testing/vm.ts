@@ -125,6 +125,9 @@ export function ownerOf({ svm }: World, of: Address): Address | undefined {
   return account.exists ? account.programAddress : undefined;
 }
 
+/** The same world, in which somebody else sends the transactions and pays for them. */
+export const sentBy = (world: World, sender: Person): World => ({ ...world, sender });
+
 /** Sends as the sender, signed by the others too. Never the same transaction twice. */
 export async function send(
   world: World,
