@@ -1,4 +1,5 @@
-// What the check of a deployment accepts and refuses, on the VM's own loader accounts and over HTTP.
+// What the check of a deployment accepts and refuses, on the VM's own loader accounts and over
+// HTTP.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

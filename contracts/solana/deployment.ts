@@ -1,7 +1,8 @@
 // Whether what is deployed at an address is this program, for good: the committed bytes, and no
 // authority that could replace them.
 //
-//   node contracts/solana/deployment.ts --rpc URL --program ADDRESS    exit status 1 where it is not
+//   node contracts/solana/deployment.ts --rpc URL --program ADDRESS
+//                                                       exit status 1 where it is not
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

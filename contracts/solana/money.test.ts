@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../test/support/runs.ts';
 import * as instructions from './testing/instructions.ts';
 import { AMOUNT, type Asset, assets, type Swap, secret, swapIn } from './testing/swaps.ts';
 import { dust, patch, tokensOf } from './testing/tokens.ts';
 import { balanceOf, createWorld, give, NOW, rentOf, SOL, send, setNow } from './testing/vm.ts';
 
-const RUNS = Number(process.env.PARLEY_FUZZ_RUNS ?? 40);
 const START_TOKENS = 100n * SOL;
 const START_LAMPORTS = 100n * SOL;
 const hours = [1n, 2n, 3n].map((each) => each * 3_600n);
@@ -187,6 +187,6 @@ for (const asset of assets) {
       }
       assert.equal(run.payee.tokens + run.funder.tokens, run.dust);
     });
-    await fc.assert(property, { numRuns: RUNS });
+    await fc.assert(property, { numRuns: runs(40) });
   });
 }
