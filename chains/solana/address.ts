@@ -1,5 +1,5 @@
-// Solana addresses: 32 bytes in base58, on the curve (a wallet's key) or off it (a program's). There
-// is no checksum and no network in them: a mistyped one can be another valid address. Pure.
+// Solana addresses: 32 bytes in base58, on the curve (a wallet's key) or off it (a program's). They
+// hold no checksum and no network: a mistyped one can be another valid address. Pure.
 
 import { base58 } from '@scure/base';
 import { badAddress } from '../bad-address.ts';
