@@ -37,7 +37,19 @@ export type BtcSighash = {
   readonly feeSats: string;
 };
 
-export type Material = EvmMaterial | BtcPayment | BtcSighash;
+/** Solana: one transaction to sign by the party whose transaction it is, who pays for it. */
+export type SolanaMaterial = {
+  readonly chain: string;
+  readonly family: 'solana';
+  readonly sign: 'solana-tx';
+  /** Base64 of the whole transaction, with room for its one signature. */
+  readonly transaction: string;
+  /** Block height after which no block takes it. */
+  readonly lastValidBlockHeight: number;
+  readonly escrow: string;
+};
+
+export type Material = EvmMaterial | BtcPayment | BtcSighash | SolanaMaterial;
 
 /** Bitcoin signatures to assemble into the PSBT's witnesses: 64-byte compact or DER, hex. */
 export type SignedPsbt = {

@@ -79,9 +79,12 @@ if (folders.length === 0) {
   await check('lint', biomeBinary, lintArguments);
   // Twenty times the fuzzing where nobody waits for it.
   const profile = process.env.CI === undefined ? 'default' : 'ci';
-  const forge = await step('contracts', node, ['contracts/evm/test.ts', '--profile', profile]);
-  passed += counted(forge.output, /forge: (\d+) passed/g);
-  failed += Math.max(counted(forge.output, /forge: \d+ passed, (\d+) failed/g), forge.code && 1);
+  for (const family of ['evm', 'tron']) {
+    const script = `contracts/${family}/test.ts`;
+    const forge = await step(`contracts/${family}`, node, [script, '--profile', profile]);
+    passed += counted(forge.output, /forge: (\d+) passed/g);
+    failed += Math.max(counted(forge.output, /forge: \d+ passed, (\d+) failed/g), forge.code && 1);
+  }
 }
 
 const files = globSync('**/*.test.ts', { cwd: root })

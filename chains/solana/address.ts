@@ -1,6 +1,7 @@
-// Solana addresses: 32 bytes in base58, on the curve (a wallet's key) or off it (a program's).
-// There is no checksum and no network in them: a mistyped one can be another valid address. Pure.
+// Solana addresses: 32 bytes in base58, on the curve (a wallet's key) or off it (a program's). They
+// hold no checksum and no network: a mistyped one can be another valid address. Pure.
 
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { badAddress } from '../bad-address.ts';
 
@@ -33,4 +34,17 @@ function whyNot(text: string): string | null {
   if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return 'it is not base58';
   const { length } = base58.decode(text);
   return length === addressBytes ? null : `it holds ${length} bytes, not ${addressBytes}`;
+}
+
+/**
+ * Whether 32 bytes are a point of the curve, as the runtime sees it: encodings that are not
+ * canonical count too. An address off the curve is a program's: no key signs for it.
+ */
+export function isOnCurve(bytes: Uint8Array): boolean {
+  try {
+    ed25519.Point.fromBytes(bytes, true);
+    return true;
+  } catch {
+    return false;
+  }
 }

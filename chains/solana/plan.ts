@@ -1,0 +1,337 @@
+// From the terms of a Solana leg to its escrow and the transaction to sign. Pure: the server and the
+// SDK run this same code, so that a customer verifies instead of trusting. The bytes are those of
+// contracts/solana/layout.json.
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import pinned from '../../contracts/solana/deployment.json' with { type: 'json' };
+import { ParleyError } from '../../core/errors.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import type { SolanaMaterial } from '../material.ts';
+import { isOnCurve, parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
+import {
+  type AccountRole,
+  type Instruction,
+  type ReadMessage,
+  readTransaction,
+  unsignedTransaction,
+} from './message.ts';
+import {
+  associatedTokenAccount,
+  associatedTokenProgram,
+  computeBudgetProgram,
+  programAddress,
+  systemProgram,
+  type TokenProgram,
+  token2022Program,
+  tokenProgram,
+} from './programs.ts';
+
+/** Where the escrow program is. */
+export type SolanaDeployment = {
+  readonly program: string;
+  /** Of its bytes, compared before the first use. */
+  readonly sha256: string;
+};
+
+/** The program in dev networks; a cluster's own is configured. */
+export const solanaDeployment: SolanaDeployment = {
+  program: pinned.program,
+  sha256: pinned.sha256,
+};
+
+const mostLamports = 2n ** 64n - 1n;
+const vaultSeed = utf8ToBytes('vault/v1');
+const verbBytes = { fund: 0, claim: 1, refund: 2 } as const;
+/** Offsets in the data of `fund`, which holds the terms from 8 on. */
+const fundBytes = 152;
+const claimBytes = 40;
+const refundBytes = 8;
+const dataHead = 8;
+
+function word(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value, true);
+  return bytes;
+}
+
+/** The 144 bytes that the escrow's address commits to. */
+export function encodeTerms(terms: EscrowTerms): Uint8Array {
+  const { amount } = terms;
+  if (amount < 1n || amount > mostLamports) {
+    throw new ParleyError('bad_amount', `a Solana escrow holds 1 to 2^64-1, not ${amount}`, {
+      amount,
+    });
+  }
+  const keys = [terms.payout.address, terms.refund.address, terms.token ?? systemProgram];
+  return concatBytes(
+    hexToBytes(terms.hashlock),
+    ...keys.map((each) => solanaAddressBytes(parseSolanaAddress(each))),
+    word(amount),
+    word(BigInt(terms.timelock)),
+  );
+}
+
+/** Address and bump of some terms. Checks no destination: for terms read from a chain. */
+export function escrowAddress(encoded: Uint8Array, { program }: SolanaDeployment) {
+  return programAddress([sha256(encoded)], program);
+}
+
+/** Where the escrow's tokens are. */
+export function vaultAddress(escrow: string, owner: TokenProgram): string {
+  const parts = [solanaAddressBytes(escrow), vaultSeed, solanaAddressBytes(owner)];
+  return solanaAddressOf(sha256(concatBytes(...parts)));
+}
+
+/**
+ * The escrow of these terms. Throws `bad_address` for destinations where money would be lost or
+ * the program refuses it: addresses that no key signs for (token accounts and programs are
+ * such), the mint itself, and a payout that is the funder.
+ */
+export function solanaEscrow(terms: EscrowTerms, deployment: SolanaDeployment): Escrow {
+  const { address } = escrowAddress(encodeTerms(terms), deployment);
+  const refuse = (field: string, value: string, what: string) =>
+    new ParleyError('bad_address', `${field} ${value} is ${what}`, { field });
+  const { payout, refund, token } = terms;
+  for (const [field, { address: value }] of Object.entries({ payout, refund })) {
+    if (value === systemProgram) throw refuse(field, value, 'the system program');
+    if (value === token) throw refuse(field, value, 'the mint itself');
+    if (value === deployment.program) throw refuse(field, value, 'the escrow program');
+    if (!isOnCurve(solanaAddressBytes(value))) {
+      throw refuse(field, value, 'no wallet: no key signs for it (is it a token account?)');
+    }
+  }
+  if (payout.address === refund.address) {
+    throw refuse('payout', payout.address, 'the refund address too');
+  }
+  if (token === systemProgram) {
+    throw refuse('token', token, 'the system program; SOL has no token');
+  }
+  return { address, redeemScript: null };
+}
+
+const writes = (address: string): AccountRole => ({ address, signs: false, writes: true });
+const reads = (address: string): AccountRole => ({ address, signs: false, writes: false });
+const pays = (address: string): AccountRole => ({ address, signs: true, writes: true });
+
+/** What a transaction needs besides the terms. */
+export type Circumstances = {
+  /** The owner of the mint; null for SOL. */
+  readonly tokenProgram: TokenProgram | null;
+  /** Base58. The transaction dies 150 blocks after it. */
+  readonly blockhash: string;
+  /** Offered for each compute unit, in millionths of a lamport. */
+  readonly unitPrice: bigint;
+};
+
+/** What is to be done with an escrow. */
+export type Wanted =
+  | { readonly verb: 'fund' }
+  | {
+      readonly verb: 'claim';
+      readonly secret: Hex32;
+      /** Leaves what the escrow's account cost to a later refund; see contracts/solana. */
+      readonly withoutRefund?: boolean;
+    }
+  | {
+      readonly verb: 'refund';
+      /** Only what a claim without the funder's account left. */
+      readonly afterClaim?: boolean;
+    };
+
+/** More than any verb takes, the making of a token account included. */
+export const unitLimits = { sol: 30_000, token: 120_000 } as const;
+/** The most that a customer is asked to offer for speed: 0.01 SOL. */
+export const mostPriorityLamports = 10_000_000n;
+
+/** Our own instruction. */
+function ownInstruction(
+  terms: EscrowTerms,
+  deployment: SolanaDeployment,
+  wanted: Wanted,
+  owner: TokenProgram | null,
+): Instruction {
+  const encoded = encodeTerms(terms);
+  const { address: escrow, bump } = escrowAddress(encoded, deployment);
+  const { payout, refund, token } = terms;
+  const head = new Uint8Array(dataHead);
+  head[0] = verbBytes[wanted.verb];
+  const own = (accounts: readonly AccountRole[], data: Uint8Array): Instruction => ({
+    program: deployment.program,
+    accounts,
+    data,
+  });
+  const tokens =
+    token === null || owner === null
+      ? null
+      : {
+          vault: writes(vaultAddress(escrow, owner)),
+          of: (wallet: string) => writes(associatedTokenAccount(wallet, token, owner)),
+          programs: [reads(token), reads(owner)],
+        };
+  switch (wanted.verb) {
+    case 'fund': {
+      head[1] = bump;
+      const accounts = [pays(refund.address), writes(escrow), reads(systemProgram)];
+      if (tokens !== null) {
+        accounts.push(tokens.vault, tokens.of(refund.address), ...tokens.programs);
+      }
+      return own(accounts, concatBytes(head, encoded));
+    }
+    case 'claim': {
+      const accounts =
+        tokens === null
+          ? [writes(escrow), writes(payout.address)]
+          : [writes(escrow), tokens.of(payout.address), tokens.vault, ...tokens.programs];
+      if (wanted.withoutRefund !== true) accounts.push(writes(refund.address));
+      return own(accounts, concatBytes(head, hexToBytes(wanted.secret)));
+    }
+    case 'refund': {
+      const accounts = [writes(escrow), writes(refund.address)];
+      if (tokens !== null && wanted.afterClaim !== true) {
+        accounts.push(tokens.of(refund.address), tokens.vault, ...tokens.programs);
+      }
+      return own(accounts, head);
+    }
+  }
+}
+
+/** Who signs and pays: the funder funds and refunds, the recipient claims. */
+export function payerOf({ payout, refund }: EscrowTerms, { verb }: Pick<Wanted, 'verb'>): string {
+  return verb === 'claim' ? payout.address : refund.address;
+}
+
+/** Makes the wallet's token account where there is none; does nothing where there is one. */
+function makeHolding(wallet: string, mint: string, owner: TokenProgram): Instruction {
+  return {
+    program: associatedTokenProgram,
+    accounts: [
+      pays(wallet),
+      writes(associatedTokenAccount(wallet, mint, owner)),
+      reads(wallet),
+      reads(mint),
+      reads(systemProgram),
+      reads(owner),
+    ],
+    data: Uint8Array.of(1),
+  };
+}
+
+/** The unsigned transaction, in base64. */
+export function solanaTransaction(
+  terms: EscrowTerms,
+  deployment: SolanaDeployment,
+  wanted: Wanted,
+  circumstances: Circumstances,
+): string {
+  const { blockhash, tokenProgram: owner, unitPrice } = circumstances;
+  if ((terms.token === null) !== (owner === null)) {
+    throw new Error('a token has a token program, and SOL has none');
+  }
+  const payer = payerOf(terms, wanted);
+  const limit = owner === null ? unitLimits.sol : unitLimits.token;
+  const limitData = concatBytes(Uint8Array.of(2), word(BigInt(limit)).subarray(0, 4));
+  const budget = (data: Uint8Array) => ({ program: computeBudgetProgram, accounts: [], data });
+  const isOfTokens = owner !== null && terms.token !== null;
+  const needsHolding = wanted.verb !== 'fund' && !(wanted.verb === 'refund' && wanted.afterClaim);
+  const instructions: Instruction[] = [
+    budget(limitData),
+    ...(unitPrice === 0n ? [] : [budget(concatBytes(Uint8Array.of(3), word(unitPrice)))]),
+    ...(isOfTokens && needsHolding ? [makeHolding(payer, terms.token, owner)] : []),
+    ownInstruction(terms, deployment, wanted, owner),
+  ];
+  return base64.encode(unsignedTransaction(payer, instructions, blockhash));
+}
+
+/** An instruction of ours, read back. */
+export type DecodedInstruction = {
+  readonly verb: Wanted['verb'];
+  readonly escrow: string;
+  readonly secret: Hex32 | null;
+};
+
+const verbNames = ['fund', 'claim', 'refund'] as const;
+const lengths = { fund: fundBytes, claim: claimBytes, refund: refundBytes } as const;
+
+/**
+ * What an instruction of our program does; null when the program would refuse its form. `accounts`
+ * are addresses, null where unknown.
+ */
+export function decodeInstruction(
+  data: Uint8Array,
+  accounts: readonly (string | null)[],
+): DecodedInstruction | null {
+  const verb = verbNames[data[0] ?? verbNames.length];
+  if (verb === undefined || data.length !== lengths[verb]) return null;
+  const escrow = accounts[verb === 'fund' ? 1 : 0] ?? null;
+  if (escrow === null) return null;
+  const secret = verb === 'claim' ? bytesToHex(data.subarray(dataHead)) : null;
+  return { verb, escrow, secret };
+}
+
+/**
+ * What differs between unsigned material and what the terms demand: one sentence a difference,
+ * none when it is exactly that and nothing more. Open are the blockhash, the token program, the
+ * price of speed up to `mostPriorityLamports`, and whether a claim leaves the funder's account out.
+ */
+export function materialProblems(
+  material: SolanaMaterial,
+  wanted: Wanted,
+  terms: EscrowTerms,
+  deployment: SolanaDeployment,
+): string[] {
+  const problems: string[] = [];
+  const must = (field: string, got: unknown, expected: unknown) => {
+    if (got !== expected) problems.push(`${field} is ${String(got)}, not ${String(expected)}`);
+  };
+  must('chain', material.chain, terms.chain);
+  must('family', material.family, 'solana');
+  must('sign', material.sign, 'solana-tx');
+  must('escrow', material.escrow, solanaEscrow(terms, deployment).address);
+  let shown: ReadMessage;
+  try {
+    shown = readTransaction(material.transaction);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    return [...problems, error.message];
+  }
+  const unitPrice = offeredPrice(shown);
+  const limit = BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
+  if (unitPrice * limit > mostPriorityLamports * 1_000_000n) {
+    problems.push(`it offers ${unitPrice} millionths of a lamport a unit, beyond any need`);
+  }
+  const owners = terms.token === null ? [null] : [tokenProgram, token2022Program];
+  const forms = owners.flatMap((owner) =>
+    formsOf(wanted).map((form) => {
+      const { blockhash } = shown;
+      const circumstances = { blockhash, unitPrice, tokenProgram: owner as TokenProgram | null };
+      return solanaTransaction(terms, deployment, form, circumstances);
+    }),
+  );
+  if (!forms.includes(material.transaction)) {
+    problems.push(`the transaction is not the ${wanted.verb} of these terms and nothing more`);
+  }
+  return problems;
+}
+
+function formsOf(wanted: Wanted): Wanted[] {
+  switch (wanted.verb) {
+    case 'fund':
+      return [wanted];
+    case 'claim':
+      return [false, true].map((withoutRefund) => ({ ...wanted, withoutRefund }));
+    case 'refund':
+      return [false, true].map((afterClaim) => ({ ...wanted, afterClaim }));
+  }
+}
+
+function offeredPrice({ instructions }: ReadMessage): bigint {
+  const found = instructions.find(
+    ({ program, data }) => program === computeBudgetProgram && data[0] === 3 && data.length === 9,
+  );
+  if (found === undefined) return 0n;
+  const { buffer, byteOffset } = found.data;
+  return new DataView(buffer, byteOffset + 1, 8).getBigUint64(0, true);
+}

@@ -1,0 +1,40 @@
+// Programs of the network and their bytes, as far as an escrow meets them. Pure.
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { isOnCurve, solanaAddressBytes, solanaAddressOf } from './address.ts';
+
+export const systemProgram = '11111111111111111111111111111111';
+export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+export const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+export const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111';
+export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111';
+
+export type TokenProgram = typeof tokenProgram | typeof token2022Program;
+
+export function isTokenProgram(address: string): address is TokenProgram {
+  return address === tokenProgram || address === token2022Program;
+}
+
+const marker = utf8ToBytes('ProgramDerivedAddress');
+
+/** The first address off the curve, counting the bump down from 255, and that bump. */
+export function programAddress(
+  seeds: readonly Uint8Array[],
+  program: string,
+): { readonly address: string; readonly bump: number } {
+  const owner = solanaAddressBytes(program);
+  for (let bump = 255; bump >= 0; bump--) {
+    const hash = sha256(concatBytes(...seeds, Uint8Array.of(bump), owner, marker));
+    if (!isOnCurve(hash)) return { address: solanaAddressOf(hash), bump };
+  }
+  // One in 2^256.
+  throw new Error(`no program address of ${program} for these seeds`);
+}
+
+/** Where a wallet usually keeps its tokens of a mint. */
+export function associatedTokenAccount(owner: string, mint: string, program: TokenProgram): string {
+  const seeds = [owner, program, mint].map(solanaAddressBytes);
+  return programAddress(seeds, associatedTokenProgram).address;
+}

@@ -1,0 +1,161 @@
+// Builds the program and writes what is committed: parley_escrow.so and its digest.
+//
+//   node contracts/solana/build.ts            rewrites them
+//   node contracts/solana/build.ts --check    fails when they differ from the source
+//
+// Any rustc of the list below that has its library's source beside it will do; all give the same
+// bytes. The core library is compiled for BPF, the program to one object, and link.ts makes the
+// program of it: no cargo, no LLVM tools, no network.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isEntry } from './entry.ts';
+import { link } from './link.ts';
+
+const here = import.meta.dirname;
+export const PROGRAM_FILE = join(here, 'parley_escrow.so');
+export const DIGEST_FILE = `${PROGRAM_FILE}.sha256`;
+const SOURCES = join(here, 'src');
+
+/** Releases of Rust seen to give these bytes: rustup's 1.95.0 (LLVM 22.1.2), Debian's 1.96.0. */
+export const RUST_RELEASES: readonly string[] = ['1.95.0', '1.96.0'];
+const TARGET = 'bpfel-unknown-none';
+const RUN_MS = 5 * 60_000;
+
+const FLAGS: readonly string[] = [
+  '-Zunstable-options',
+  '-Copt-level=3',
+  '-Cpanic=abort',
+  '-Coverflow-checks=off',
+  '-Cdebug-assertions=off',
+  '-Ccodegen-units=1',
+  // No 32-bit arithmetic: sBPF extends its results otherwise than eBPF does.
+  '-Ctarget-cpu=v2',
+  // A frame has 4096 bytes here, 512 in Linux.
+  '-Cllvm-args=-bpf-stack-size=4096',
+];
+
+export type Toolchain = { readonly release: string; readonly library: string };
+
+function rustc(args: readonly string[]): string {
+  // The bootstrap switch admits -Z flags on a stable release.
+  const env = { ...process.env, RUSTC_BOOTSTRAP: '1' };
+  const result = spawnSync('rustc', args, { env, encoding: 'utf8', timeout: RUN_MS, cwd: here });
+  if (result.status === 0) return result.stdout;
+  throw new Error(`rustc failed: ${result.error?.message ?? result.stderr}`);
+}
+
+/** The rustc on PATH, or why it will not do. */
+export function findToolchain(): Toolchain | string {
+  let version: string;
+  let library: string;
+  try {
+    version = rustc(['-vV']);
+    library = join(rustc(['--print', 'sysroot']).trim(), 'lib/rustlib/src/rust/library');
+  } catch (error) {
+    return `no rustc on PATH (${(error as Error).message.split('\n')[0]})`;
+  }
+  const release = /^release: (.*)$/m.exec(version)?.[1] ?? 'unknown';
+  if (!RUST_RELEASES.includes(release)) {
+    return `rustc is ${release}, not one of ${RUST_RELEASES.join(', ')}`;
+  }
+  if (!existsSync(join(library, 'core/src/lib.rs'))) {
+    return 'the source of the Rust library is missing (rustup component rust-src, or rust-web-src)';
+  }
+  return { release, library };
+}
+
+/** The target of rustc itself, but giving a machine-code object instead of LLVM bitcode. */
+function targetSpec(): string {
+  const spec = JSON.parse(
+    rustc(['--print', 'target-spec-json', '--target', TARGET, '-Zunstable-options']),
+  );
+  delete spec['obj-is-bitcode'];
+  return JSON.stringify(spec);
+}
+
+/** The compiled library, which all programs of one run share. */
+export type Prepared = { readonly folder: string; readonly flags: readonly string[] };
+
+export function prepare({ library }: Toolchain): Prepared {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-sbpf-'));
+  writeFileSync(join(folder, 'sbpf.json'), targetSpec());
+  const flags = [
+    ...FLAGS,
+    '--target',
+    join(folder, 'sbpf.json'),
+    '--sysroot',
+    folder,
+    '-L',
+    folder,
+  ];
+  const crate = (name: string, edition: string, file: string) =>
+    rustc([
+      ...['--crate-name', name, '--crate-type', 'rlib', '--edition', edition, file, ...flags],
+      ...['--cap-lints', 'allow', '-Zforce-unstable-if-unmarked', '-Zalways-encode-mir'],
+      `--emit=metadata=${join(folder, `lib${name}.rmeta`)}`,
+    ]);
+  crate('core', '2024', join(library, 'core/src/lib.rs'));
+  // Every crate names it; nothing of it is used.
+  const empty = join(folder, 'empty.rs');
+  writeFileSync(
+    empty,
+    '#![feature(compiler_builtins, no_core)]\n#![compiler_builtins]\n#![no_core]\n',
+  );
+  crate('compiler_builtins', '2021', empty);
+  return { folder, flags };
+}
+
+export const discard = ({ folder }: Prepared): void =>
+  rmSync(folder, { recursive: true, force: true });
+
+/** The program that a folder of sources gives. */
+export function compile(
+  { folder, flags }: Prepared,
+  sources: string,
+  warnings: 'deny' | 'allow' = 'deny',
+): Buffer {
+  const object = join(folder, 'program.o');
+  rustc([
+    ...['--crate-name', 'parley_escrow', '--crate-type', 'lib', '--edition', '2021'],
+    ...[join(sources, 'lib.rs'), ...flags, '--remap-path-prefix', `${sources}=src`],
+    ...[warnings === 'deny' ? '-Dwarnings' : '-Awarnings', `--emit=obj=${object}`],
+  ]);
+  return link(readFileSync(object));
+}
+
+export const digestOf = (program: Uint8Array): string =>
+  createHash('sha256').update(program).digest('hex');
+
+/** What sha256sum writes, and checks. */
+export const digestLine = (program: Uint8Array): string =>
+  `${digestOf(program)}  parley_escrow.so\n`;
+
+export function build(toolchain: Toolchain): Buffer {
+  const prepared = prepare(toolchain);
+  try {
+    return compile(prepared, SOURCES);
+  } finally {
+    discard(prepared);
+  }
+}
+
+function main(): void {
+  const toolchain = findToolchain();
+  if (typeof toolchain === 'string') throw new Error(toolchain);
+  const program = build(toolchain);
+  const made = `rustc ${toolchain.release}: ${program.length} bytes, sha256 ${digestOf(program)}`;
+  if (!process.argv.includes('--check')) {
+    writeFileSync(PROGRAM_FILE, program);
+    writeFileSync(DIGEST_FILE, digestLine(program));
+  } else if (!program.equals(readFileSync(PROGRAM_FILE))) {
+    console.error('parley_escrow.so differs from the source; run node contracts/solana/build.ts');
+    process.exitCode = 1;
+  }
+  console.log(made);
+}
+
+if (isEntry(import.meta.url)) main();

@@ -1,0 +1,131 @@
+// What the check of a deployment accepts and refuses, on the VM's own loader accounts and over
+// HTTP.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Address, address } from '@solana/kit';
+import { PROGRAM_FILE } from './build.ts';
+import { type Account, deploymentFault, type ReadAccount } from './deployment.ts';
+import { addressOf, bytesOf, PROGRAM, SYSTEM, TOKEN } from './testing/instructions.ts';
+import { createWorld, type World } from './testing/vm.ts';
+
+const AUTHORITY_AT = 12;
+const CODE_AT = 45;
+
+const readerOf =
+  ({ svm }: World): ReadAccount =>
+  async (of) => {
+    const account = svm.getAccount(of as Address);
+    if (!account.exists) return null;
+    const { programAddress, executable, data } = account;
+    return { owner: programAddress, isExecutable: executable, data };
+  };
+
+/** The program as `--final` leaves it, with changes to its two accounts. */
+async function deployed(
+  changeData: (data: Buffer) => Buffer = (data) => data,
+  changeProgram: (account: Account) => Account | null = (account) => account,
+): Promise<ReadAccount> {
+  const world = await createWorld();
+  const read = readerOf(world);
+  const head = (await read(PROGRAM))!;
+  const dataAddress = addressOf(head.data.subarray(4));
+  const stored = (await read(dataAddress))!;
+  const final = Buffer.from(stored.data);
+  final.fill(0, AUTHORITY_AT, CODE_AT);
+  const changed = changeData(final);
+  return async (of) => {
+    if (of === PROGRAM) return changeProgram(head);
+    if (of !== dataAddress) return null;
+    return changed.length === 0 ? null : { ...stored, data: changed };
+  };
+}
+
+const faultOf = async (...changes: Parameters<typeof deployed>): Promise<string | null> =>
+  deploymentFault(PROGRAM, await deployed(...changes));
+
+test('the committed program without an authority is accepted, room behind it included', async () => {
+  assert.equal(await faultOf(), null);
+  assert.equal(await faultOf((data) => Buffer.concat([data, Buffer.alloc(100)])), null);
+});
+
+test('a program that somebody can replace is refused, and that somebody named', async () => {
+  const withAuthority = (data: Buffer) => {
+    data[AUTHORITY_AT] = 1;
+    bytesOf(TOKEN).copy(data, AUTHORITY_AT + 1);
+    return data;
+  };
+  assert.equal(await faultOf(withAuthority), `${TOKEN} can replace it`);
+});
+
+test('any other bytes are refused', async () => {
+  const committed = readFileSync(PROGRAM_FILE);
+  const change = (at: number) => (data: Buffer) => {
+    data[at]! ^= 1;
+    return data;
+  };
+  const wrong = 'it is not the committed program';
+  for (const at of [CODE_AT, CODE_AT + 5_000, CODE_AT + committed.length - 1]) {
+    assert.equal(await faultOf(change(at)), wrong);
+  }
+  assert.equal(await faultOf((data) => data.subarray(0, -1)), wrong);
+  assert.equal(await faultOf((data) => Buffer.concat([data, Buffer.from([1])])), wrong);
+});
+
+test('what is no program, or a closed one, is refused', async () => {
+  const noProgram = 'it is no program of the upgradeable loader';
+  assert.equal(await faultOf(undefined, () => null), 'there is no account');
+  assert.equal(await faultOf(undefined, (each) => ({ ...each, owner: SYSTEM })), noProgram);
+  assert.equal(await faultOf(undefined, (each) => ({ ...each, isExecutable: false })), noProgram);
+  const short = (each: Account) => ({ ...each, data: each.data.subarray(1) });
+  assert.equal(await faultOf(undefined, short), noProgram);
+  assert.equal(await faultOf(() => Buffer.alloc(0)), 'the program was closed');
+  assert.equal(await faultOf((data) => data.subarray(0, 20)), 'its data is not readable');
+  assert.equal(
+    await faultOf((data) => Buffer.concat([Buffer.from([1]), data.subarray(1)])),
+    'its data is not readable',
+  );
+});
+
+test('the command reads a node, and fails on a program that can be replaced', async () => {
+  const read = await deployed();
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { params } = JSON.parse(Buffer.concat(chunks).toString());
+    assert.equal(params[1].commitment, 'finalized');
+    const found = await read(address(params[0]));
+    const value = found && {
+      owner: found.owner,
+      executable: found.isExecutable,
+      data: [Buffer.from(found.data).toString('base64'), 'base64'],
+    };
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { value } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const run = (program: string) =>
+    new Promise<{ code: number; output: string }>((resolve) => {
+      const file = join(import.meta.dirname, 'deployment.ts');
+      const args = [file, '--rpc', url, '--program', program];
+      execFile(process.execPath, args, (error, output) => {
+        resolve({ code: error === null ? 0 : Number(error.code), output });
+      });
+    });
+  try {
+    const good = await run(PROGRAM);
+    assert.equal(good.code, 0);
+    assert.match(good.output, /nobody can replace it/);
+    const missing = await run(TOKEN);
+    assert.equal(missing.code, 1);
+    assert.match(missing.output, /there is no account/);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+});

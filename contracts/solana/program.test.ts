@@ -1,0 +1,160 @@
+// The committed program is what the source gives, its description is true, and its figures stand.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { AccountRole, address, type Instruction } from '@solana/kit';
+import { build, DIGEST_FILE, digestLine, digestOf, findToolchain, PROGRAM_FILE } from './build.ts';
+import { PROGRAM } from './testing/instructions.ts';
+import { assets } from './testing/swaps.ts';
+import { makeHolding, makeMint } from './testing/tokens.ts';
+import { createWorld, errors, give, person, SOL, send, setNow, type World } from './testing/vm.ts';
+import { wrongUnits } from './units.ts';
+import { VECTOR_FUNDER, VECTORS_FILE, vectors } from './vectors.ts';
+
+const here = import.meta.dirname;
+const program = readFileSync(PROGRAM_FILE);
+
+test('the committed program is the one of its digest and of its snapshot', () => {
+  assert.equal(readFileSync(DIGEST_FILE, 'utf8'), digestLine(program));
+  const { program: measured } = JSON.parse(readFileSync(join(here, 'units.snapshot.json'), 'utf8'));
+  assert.equal(measured, digestOf(program));
+});
+
+test('the committed program is what its source gives, where a Rust is at hand', (context) => {
+  const toolchain = findToolchain();
+  if (typeof toolchain === 'string') {
+    const warning = `parley_escrow.so WAS NOT REBUILT FROM ITS SOURCE: ${toolchain}`;
+    context.diagnostic(warning);
+    console.warn(warning);
+    return;
+  }
+  assert.equal(digestOf(build(toolchain)), digestOf(program), `by rustc ${toolchain.release}`);
+});
+
+test('the program is a bare sBPF v3 file: one segment of constants, one of code, no symbols', () => {
+  assert.equal(program.readUInt32LE(48), 3);
+  assert.equal(program.readUInt16LE(56), 2);
+  assert.equal(program.readUInt16LE(60), 0);
+  const ends = [0, 1].map((at) => {
+    const header = 64 + 56 * at;
+    return Number(program.readBigUInt64LE(header + 8) + program.readBigUInt64LE(header + 32));
+  });
+  assert.equal(ends[1], program.length);
+});
+
+test('the program calls five system calls of the runtime, and nothing else', () => {
+  const code = Number(program.readBigUInt64LE(64 + 56 + 8));
+  const called = new Set<string>();
+  for (let at = code; at < program.length; at += 8) {
+    // A constant of 64 bits takes two places.
+    if (program[at] === 0x18) at += 8;
+    else if (program[at] === 0x85) called.add(program.readUInt32LE(at + 4).toString(16));
+  }
+  // sha256, clock, rent, curve point, invoke: src/syscalls.rs names them.
+  const known = ['11f49d86', 'd56b5fe9', 'bf7188f6', 'aa2607ca', 'a22b9c85'];
+  assert.deepEqual([...called].sort(), known.sort());
+});
+
+test('layout.json lists the errors of the source, and each is said by some test', () => {
+  const source = readFileSync(join(here, 'src', 'error.rs'), 'utf8');
+  const listed = [...source.matchAll(/^ {4}(\w+) = (\d+),$/gm)].map(([, name, code]) => [
+    name,
+    Number(code),
+  ]);
+  assert.deepEqual(Object.entries(errors), listed);
+  const tests = readdirSync(here).filter((name) => name.endsWith('.test.ts'));
+  const text = tests.map((name) => readFileSync(join(here, name), 'utf8')).join('\n');
+  for (const name of Object.keys(errors)) assert.ok(text.includes(`'${name}'`), name);
+});
+
+test('what each verb costs is under its limit, and as the snapshot says', async () => {
+  assert.deepEqual(await wrongUnits(), []);
+});
+
+test('the README quotes the figures of the snapshot', async () => {
+  const readme = readFileSync(join(here, 'README.md'), 'utf8');
+  const { figures } = JSON.parse(readFileSync(join(here, 'units.snapshot.json'), 'utf8'));
+  for (const asset of assets) {
+    const row = readme.split('\n').find((line) => line.startsWith(`| ${asset} |`)) ?? '';
+    for (const verb of ['fund', 'claim', 'refund']) {
+      const { units } = figures[`${asset} ${verb}`];
+      assert.ok(row.includes(units.toLocaleString('en-US')), `${asset} ${verb}: ${units}`);
+    }
+  }
+});
+
+type Row = {
+  readonly data: string;
+  readonly accounts: readonly { address: string; role: string }[];
+};
+
+function instructionOf({ data, accounts }: Row): Instruction {
+  const roles: Readonly<Record<string, AccountRole>> = {
+    '': AccountRole.READONLY,
+    w: AccountRole.WRITABLE,
+    s: AccountRole.READONLY_SIGNER,
+    ws: AccountRole.WRITABLE_SIGNER,
+  };
+  return {
+    programAddress: PROGRAM,
+    data: Buffer.from(data, 'hex'),
+    accounts: accounts.map((each) => ({
+      address: address(each.address),
+      role: roles[each.role]!,
+    })),
+  };
+}
+
+test('vectors.json is what it is made from', async () => {
+  const recorded = JSON.parse(readFileSync(VECTORS_FILE, 'utf8'));
+  assert.deepEqual(recorded, JSON.parse(JSON.stringify(await vectors())));
+});
+
+type Vector = {
+  readonly name: string;
+  readonly terms: Readonly<Record<'payout' | 'refund' | 'mint' | 'amount' | 'timelock', string>>;
+  readonly tokenProgram?: string;
+} & Readonly<Record<(typeof vectorVerbs)[number], Row>>;
+const vectorVerbs = ['fund', 'claim', 'claimWithoutRefund', 'refund', 'refundAfterClaim'] as const;
+
+/** A world in which the vector's funder and receiver have what it takes. */
+async function worldOf({ name, terms, tokenProgram, fund, claim }: Vector): Promise<World> {
+  const world = await createWorld();
+  give(world, address(terms.refund), 10n * SOL);
+  give(world, address(terms.payout), SOL);
+  if (tokenProgram === undefined) return world;
+  const program = address(tokenProgram);
+  const mint = makeMint(world, name === 'Token-2022' ? 'vector new mint' : 'vector mint', program);
+  assert.equal(mint, terms.mint);
+  const rows: readonly [Row, number, string, bigint][] = [
+    [fund, 4, terms.refund, BigInt(terms.amount)],
+    [claim, 1, terms.payout, 0n],
+  ];
+  for (const [{ accounts }, index, owner, amount] of rows) {
+    const at = address(accounts[index]!.address);
+    makeHolding(world, { mint, owner: address(owner), amount, program, at });
+  }
+  return world;
+}
+
+test('the program does what vectors.json says', async () => {
+  const recorded: { vectors: readonly Vector[] } = JSON.parse(readFileSync(VECTORS_FILE, 'utf8'));
+  const funder = await person(VECTOR_FUNDER);
+  for (const vector of recorded.vectors) {
+    // Nobody has the largest amount: that one is about its bytes.
+    if (vector.name === 'largest amount') continue;
+    const orders = [['claim'], ['claimWithoutRefund', 'refundAfterClaim'], ['refund']] as const;
+    for (const order of orders) {
+      const world = await worldOf(vector);
+      const funding = await send(world, [instructionOf(vector.fund)], [funder]);
+      assert.equal(funding.error, undefined, vector.name);
+      for (const verb of order) {
+        if (verb === 'refund') setNow(world, BigInt(vector.terms.timelock));
+        const { error } = await send(world, [instructionOf(vector[verb])]);
+        assert.equal(error, undefined, `${vector.name}: ${verb}`);
+      }
+    }
+  }
+});

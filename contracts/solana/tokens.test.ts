@@ -1,0 +1,376 @@
+// Which mints are taken, and what freezing, closing, wrapping and a lying token program can do.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AccountRole, type Address } from '@solana/kit';
+import { programFile as linkedProgram } from './link.ts';
+import * as instructions from './testing/instructions.ts';
+import { bytesOf, SYSTEM, TOKEN, TOKEN_2022, WRAPPED_SOL, word } from './testing/instructions.ts';
+import {
+  AMOUNT,
+  type Asset,
+  claim,
+  createSwap,
+  expire,
+  fund,
+  funded,
+  moneyOf,
+  refund,
+  type Swap,
+  secret,
+  stateOf,
+  swapIn,
+  verbs,
+} from './testing/swaps.ts';
+import {
+  addressNamed,
+  type Extension,
+  makeHolding,
+  makeMint,
+  mintExtensions,
+  patch,
+  safeExtensions,
+  tokensOf,
+} from './testing/tokens.ts';
+import {
+  balanceOf,
+  createWorld,
+  dataOf,
+  give,
+  person,
+  programFile,
+  rentOf,
+  SOL,
+  send,
+  setAccount,
+} from './testing/vm.ts';
+
+const tokenAssets = ['SPL Token', 'Token-2022'] as const;
+const FROZEN = Buffer.from([2]);
+const THAWED = Buffer.from([1]);
+const STATE_AT = 108;
+
+const extension = (type: number, length: number): Extension => ({
+  type,
+  value: Buffer.alloc(length),
+});
+
+async function swapOver(extensions: readonly Extension[]): Promise<Swap> {
+  const world = await createWorld();
+  const mint = makeMint(world, 'a mint with extensions', TOKEN_2022, extensions);
+  return swapIn(world, 'Token-2022', { mint });
+}
+
+for (const [name, { type, length }] of Object.entries(mintExtensions)) {
+  const isSafe = safeExtensions.includes(name);
+  test(`Token-2022 with ${name} is ${isSafe ? 'taken, and pays out' : 'refused'}`, async () => {
+    const swap = await swapOver([extension(type, length)]);
+    const before = moneyOf(swap);
+    if (isSafe) {
+      assert.equal((await fund(swap)).error, undefined);
+      assert.equal((await claim(swap)).error, undefined);
+      assert.equal(moneyOf(swap).destination, AMOUNT);
+    } else {
+      assert.equal((await fund(swap)).error, 'UnsafeMint');
+      assert.deepEqual(moneyOf(swap), before);
+    }
+  });
+}
+
+test('an extension that is not known is refused, and so is one behind safe ones', async () => {
+  const safe = safeExtensions.map((name) => {
+    const { type, length } = mintExtensions[name as keyof typeof mintExtensions];
+    return extension(type, length);
+  });
+  assert.equal((await fund(await swapOver(safe))).error, undefined);
+  const knownSafe = new Set(safe.map(({ type }) => type));
+  for (let type = 1; type < 64; type++) {
+    if (knownSafe.has(type)) continue;
+    for (const list of [[extension(type, 0)], [...safe, extension(type, 32)]]) {
+      assert.equal((await fund(await swapOver(list))).error, 'UnsafeMint', `type ${type}`);
+    }
+  }
+  // 64 + 18: a shift by the type alone would take it for a metadata pointer.
+  for (const type of [64, 64 + 18, 256 + 18, 0x1200, 0xffff]) {
+    assert.equal((await fund(await swapOver([extension(type, 64)]))).error, 'UnsafeMint');
+  }
+});
+
+test('a mint that is not there, or not of the token program, is refused', async () => {
+  const { world } = await createSwap('SPL Token');
+  const cases: readonly [string, Address, Asset, string][] = [
+    ['of the other program', makeMint(world, 'classic', TOKEN), 'Token-2022', 'WrongTokenProgram'],
+    ['of the other program', makeMint(world, 'new', TOKEN_2022), 'SPL Token', 'WrongTokenProgram'],
+    ['nothing', addressNamed('no mint'), 'SPL Token', 'WrongMint'],
+    ['a wallet', (await person('wallet')).address, 'SPL Token', 'WrongMint'],
+  ];
+  for (const [what, mint, asset, error] of cases) {
+    const swap = await swapIn(world, asset, { mint });
+    assert.equal((await fund(swap)).error, error, what);
+  }
+  const short = addressNamed('short mint');
+  setAccount(world, short, TOKEN, Buffer.alloc(81));
+  assert.equal((await fund(await swapIn(world, 'SPL Token', { mint: short }))).error, 'WrongMint');
+  const blank = addressNamed('mint that was never initialised');
+  setAccount(world, blank, TOKEN, Buffer.alloc(82));
+  assert.notEqual((await fund(await swapIn(world, 'SPL Token', { mint: blank }))).error, undefined);
+});
+
+test('any other token program is refused, whatever it owns', async () => {
+  const world = await createWorld();
+  const own = addressNamed('a token program of somebody');
+  world.svm.addProgramFromFile(own, programFile);
+  const mint = makeMint(world, 'its mint', own);
+  const swap = await swapIn(world, 'SPL Token', { mint });
+  const escrow = await instructions.escrowOf(swap.terms, own);
+  const source = makeHolding(world, {
+    mint,
+    owner: swap.funder.address,
+    amount: SOL,
+    program: own,
+  });
+  const outcome = await send(world, [verbs(escrow, source, source).fund], [swap.funder]);
+  assert.equal(outcome.error, 'WrongTokenProgram');
+});
+
+for (const asset of tokenAssets) {
+  test(`${asset}: a frozen account stops what touches it, and thawed it goes on`, async () => {
+    const swap = await createSwap(asset);
+    const { world, source, destination, escrow } = swap;
+    const whileFrozen = async (account: Address, verb: (of: Swap) => ReturnType<typeof send>) => {
+      patch(world, account, STATE_AT, FROZEN);
+      const before = moneyOf(swap);
+      assert.notEqual((await verb(swap)).error, undefined);
+      assert.deepEqual(moneyOf(swap), before);
+      patch(world, account, STATE_AT, THAWED);
+    };
+    await whileFrozen(source, fund);
+    assert.equal((await fund(swap)).error, undefined);
+    await whileFrozen(destination, claim);
+    await whileFrozen(escrow.vault, claim);
+    assert.equal((await claim(swap)).error, undefined);
+    const second = await funded(asset);
+    expire(second);
+    patch(second.world, second.source, STATE_AT, FROZEN);
+    assert.notEqual((await refund(second)).error, undefined);
+    patch(second.world, second.source, STATE_AT, THAWED);
+    assert.equal((await refund(second)).error, undefined);
+  });
+
+  test(`${asset}: any token account of the receiver will do, where one is closed`, async () => {
+    const swap = await funded(asset);
+    const { world, destination, escrow, terms } = swap;
+    setAccount(world, destination, SYSTEM, new Uint8Array(), 0n);
+    assert.equal((await claim(swap)).error, 'WrongPayout');
+    const program = escrow.tokenProgram;
+    const owner = terms.payout;
+    const another = makeHolding(world, { mint: terms.mint, owner, program, name: 'another' });
+    const paid = await send(world, [instructions.claim(escrow, secret, another)]);
+    assert.equal(paid.error, undefined);
+    assert.equal(tokensOf(world, another), AMOUNT);
+  });
+
+  test(`${asset}: any token account of the funder will do, where one is closed`, async () => {
+    const swap = await funded(asset);
+    const { world, source, escrow, terms } = swap;
+    expire(swap);
+    setAccount(world, source, SYSTEM, new Uint8Array(), 0n);
+    assert.equal((await refund(swap)).error, 'WrongRefund');
+    const program = escrow.tokenProgram;
+    const owner = terms.refund;
+    const another = makeHolding(world, { mint: terms.mint, owner, program, name: 'another' });
+    assert.equal((await send(world, [instructions.refund(escrow, another)])).error, undefined);
+    assert.equal(tokensOf(world, another), AMOUNT);
+  });
+
+  test(`${asset}: a funder who owns too little, or another's tokens, funds nothing`, async () => {
+    const swap = await createSwap(asset, { amount: 10n * SOL + 1n });
+    const before = moneyOf(swap);
+    assert.notEqual((await fund(swap)).error, undefined);
+    const { world, terms, escrow } = swap;
+    const owner = world.sender.address;
+    const theirs = makeHolding(world, {
+      mint: terms.mint,
+      owner,
+      amount: 100n * SOL,
+      program: escrow.tokenProgram,
+    });
+    const attempt = verbs(escrow, theirs, swap.destination).fund;
+    assert.notEqual((await send(world, [attempt], [swap.funder])).error, undefined);
+    assert.deepEqual(moneyOf(swap), before);
+    assert.equal(stateOf(swap), undefined);
+  });
+
+  test(`${asset}: a vault that lost tokens is not claimed, and refunds what is left`, async () => {
+    for (const left of [AMOUNT - 1n, 0n]) {
+      const swap = await funded(asset);
+      patch(swap.world, swap.escrow.vault, 64, word(left));
+      assert.equal((await claim(swap)).error, 'AmountNotPaid');
+      expire(swap);
+      const before = moneyOf(swap);
+      assert.equal((await refund(swap)).error, undefined);
+      const after = moneyOf(swap);
+      assert.equal(after.source! - before.source!, left);
+      assert.deepEqual(stateOf(swap), { status: 3, length: 1 });
+    }
+  });
+
+  test(`${asset}: the vault of one program is not opened by the other`, async () => {
+    const swap = await funded(asset);
+    const other = asset === 'SPL Token' ? TOKEN_2022 : TOKEN;
+    const owner = swap.terms.payout;
+    const to = makeHolding(swap.world, { mint: swap.terms.mint, owner, program: other, name: 'x' });
+    const attempt = { ...swap.escrow, tokenProgram: other };
+    const { error } = await send(swap.world, [instructions.claim(attempt, secret, to)]);
+    assert.equal(error, 'WrongTokenProgram');
+  });
+}
+
+async function wrappedSwap(): Promise<Swap> {
+  const world = await createWorld();
+  world.svm.withNativeMints();
+  const swap = await swapIn(world, 'SPL Token', { mint: WRAPPED_SOL });
+  // A wrapped account notes its rent, and holds its tokens as lamports.
+  const rent = rentOf(world, 165n);
+  for (const [account, amount] of [
+    [swap.source, 10n * SOL],
+    [swap.destination, 0n],
+  ] as const) {
+    patch(world, account, 109, Buffer.concat([Buffer.from([1, 0, 0, 0]), word(rent)]));
+    give(world, account, amount);
+  }
+  return swap;
+}
+
+test('wrapped SOL is funded, claimed and refunded, dust in lamports and in tokens included', async () => {
+  for (const settle of [claim, refund]) {
+    const swap = await wrappedSwap();
+    const { world, escrow, source, destination } = swap;
+    const total = () =>
+      [swap.funder.address, source, destination, escrow.escrow, escrow.vault].reduce(
+        (sum, each) => sum + balanceOf(world, each),
+        0n,
+      );
+    give(world, escrow.vault, 3n);
+    const before = { ...moneyOf(swap), total: total() };
+    assert.equal((await fund(swap)).error, undefined);
+    // The lamports sent ahead are wrapped with the vault.
+    assert.equal(moneyOf(swap).held, AMOUNT + 3n);
+    give(world, escrow.vault, 4n);
+    if (settle === refund) expire(swap);
+    assert.equal((await settle(swap)).error, undefined);
+    const after = moneyOf(swap);
+    if (settle === claim) assert.equal(after.destination, AMOUNT + 3n);
+    else assert.equal(after.source! - before.source!, 3n);
+    assert.equal(before.funder - after.funder, rentOf(world, 1n) - 4n);
+    assert.equal(total(), before.total + 4n);
+  }
+});
+
+test('decimals are read from the mint, and change nothing', async () => {
+  for (const asset of tokenAssets) {
+    for (const decimals of [0, 6, 9, 255]) {
+      const swap = await createSwap(asset);
+      patch(swap.world, swap.terms.mint, 44, Buffer.from([decimals]));
+      assert.equal((await fund(swap)).error, undefined);
+      assert.equal((await claim(swap)).error, undefined);
+      assert.equal(moneyOf(swap).destination, AMOUNT);
+    }
+  }
+});
+
+test('a receiver that demands memos is paid once it does not', async () => {
+  const swap = await funded('Token-2022');
+  const { world, destination } = swap;
+  const plain = dataOf(world, destination)!;
+  const [ACCOUNT_TYPE, MEMO_TRANSFER, IS_REQUIRED] = [2, 8, 1];
+  const extensions = Buffer.from([ACCOUNT_TYPE, MEMO_TRANSFER, 0, 1, 0, IS_REQUIRED]);
+  setAccount(world, destination, TOKEN_2022, Buffer.concat([plain, extensions]));
+  assert.match((await claim(swap)).error ?? '', /memo/i);
+  patch(world, destination, plain.length + 5, Buffer.from([0]));
+  assert.equal((await claim(swap)).error, undefined);
+});
+
+/** sBPF for: a call with four accounts adds 2 to the amount of the third; everything succeeds. */
+function lyingTokenProgram(): Buffer {
+  const room = 88 + 10_240 + 8;
+  // Where the third account's amount is, behind an account of 165 bytes and a mint of 82.
+  const amountAt = 8 + (room + 168) + (room + 88) + 88 + 64;
+  const code: number[] = [];
+  const op = (opcode: number, to: number, from: number, offset: number, value: number) => {
+    const bytes = Buffer.alloc(8);
+    bytes[0] = opcode;
+    bytes[1] = to | (from << 4);
+    bytes.writeInt16LE(offset, 2);
+    bytes.writeInt32LE(value, 4);
+    code.push(...bytes);
+  };
+  op(0xb7, 0, 0, 0, 0); // r0 = 0
+  op(0x79, 2, 1, 0, 0); // r2 = the number of accounts
+  op(0x55, 2, 0, 4, 4); // unless it is 4, past the next four
+  op(0x07, 1, 0, 0, amountAt); // r1 += amountAt
+  op(0x79, 3, 1, 0, 0); // r3 = the amount
+  op(0x07, 3, 0, 0, 2); // r3 += 2
+  op(0x7b, 1, 3, 0, 0); // the amount = r3
+  op(0x95, 0, 0, 0, 0); // exit
+  return linkedProgram(Buffer.from(code), Buffer.alloc(8));
+}
+
+test('a token program that moves more or less than it was told funds and claims nothing', async () => {
+  const lie = async (amount: bigint) => {
+    const world = await createWorld();
+    world.svm.addProgram(TOKEN_2022, lyingTokenProgram());
+    return swapIn(world, 'Token-2022', { amount });
+  };
+  for (const amount of [1n, 3n, SOL]) {
+    assert.equal((await fund(await lie(amount))).error, 'AmountNotGained', `${amount}`);
+  }
+  const swap = await lie(2n);
+  assert.equal((await fund(swap)).error, undefined);
+  assert.equal(moneyOf(swap).held, 2n);
+  for (const held of [3n, 4n]) {
+    patch(swap.world, swap.escrow.vault, 64, word(held));
+    assert.equal((await claim(swap)).error, 'AmountNotPaid');
+  }
+  expire(swap);
+  // A refund asks for no exactness: whatever can leave leaves.
+  assert.equal((await refund(swap)).error, undefined);
+});
+
+test('mints made by Token-2022 itself: metadata is taken, a fee is refused', async () => {
+  const world = await createWorld();
+  const mintOf = async (name: string, space: number, setUp: Uint8Array) => {
+    const mint = await person(name);
+    setAccount(world, mint.address, TOKEN_2022, new Uint8Array(space));
+    const call = (data: Uint8Array) => ({
+      programAddress: TOKEN_2022,
+      accounts: [{ address: mint.address, role: AccountRole.WRITABLE }],
+      data,
+    });
+    const authority = bytesOf(world.sender.address);
+    const initialize = Buffer.concat([Buffer.from([20, 6]), authority, Buffer.from([0])]);
+    const { error } = await send(world, [call(setUp), call(initialize)]);
+    assert.equal(error, undefined);
+    return mint.address;
+  };
+  const someone = bytesOf(world.sender.address);
+  const pointer = Buffer.concat([Buffer.from([39, 0]), someone, someone]);
+  const described = await mintOf('described', 166 + 4 + 64, pointer);
+  const fee = Buffer.concat([
+    Buffer.from([26, 0, 1]),
+    someone,
+    Buffer.from([1]),
+    someone,
+    Buffer.from([0, 0]),
+    word(0n),
+  ]);
+  const taxed = await mintOf('taxed', 166 + 4 + 108, fee);
+  assert.equal(
+    (await fund(await swapIn(world, 'Token-2022', { mint: described }))).error,
+    undefined,
+  );
+  assert.equal(
+    (await fund(await swapIn(world, 'Token-2022', { mint: taxed }))).error,
+    'UnsafeMint',
+  );
+});

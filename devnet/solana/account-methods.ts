@@ -1,0 +1,101 @@
+// RPC calls about accounts.
+
+import type { Address } from '@solana/kit';
+import { accountJson, filterOf } from './account-json.ts';
+import { amountJson, holdingOf, mintOf, TOKEN, TOKEN_2022 } from './accounts.ts';
+import { accountAt, type Commitment, type Ledger, ownedAt } from './ledger.ts';
+import {
+  addressAt,
+  bankOf,
+  type Config,
+  commitmentOf,
+  configAt,
+  inContext,
+  listAt,
+  wholeAt,
+} from './params.ts';
+import { invalidParams } from './rpc-error.ts';
+
+export type Method = (ledger: Ledger, params: readonly unknown[]) => unknown;
+
+const mostAccounts = 100;
+
+function shown(ledger: Ledger, of: Address, config: Config): object | null {
+  const at = commitmentOf(config);
+  return accountJson(accountAt(ledger, of, at), config, (mint) => decimalsOf(ledger, mint, at));
+}
+
+function decimalsOf(ledger: Ledger, mint: Address, at: Commitment): number {
+  return mintOf(accountAt(ledger, mint, at))?.decimals ?? 0;
+}
+
+function keyed(ledger: Ledger, found: readonly Address[], config: Config): object[] {
+  return found.map((pubkey) => ({ pubkey, account: shown(ledger, pubkey, config) }));
+}
+
+function tokenAccounts(ledger: Ledger, params: readonly unknown[]): unknown {
+  const owner = addressAt(params, 0);
+  const wanted = configAt(params, 1);
+  const config = configAt(params, 2);
+  const at = commitmentOf(config);
+  const programs = 'programId' in wanted ? [addressAt([wanted.programId], 0)] : [TOKEN, TOKEN_2022];
+  const mint = 'mint' in wanted ? addressAt([wanted.mint], 0) : null;
+  if (mint === null && !('programId' in wanted)) throw invalidParams('name a mint or a programId');
+  const found = programs.flatMap((program) =>
+    ownedAt(ledger, program, at).flatMap(([of, account]) => {
+      const holding = holdingOf(account);
+      return holding?.owner === owner && (mint === null || holding.mint === mint) ? [of] : [];
+    }),
+  );
+  return inContext(bankOf(ledger, config), keyed(ledger, found, config));
+}
+
+function programAccounts(ledger: Ledger, params: readonly unknown[]): unknown {
+  const config = configAt(params, 1);
+  const matches = filterOf(config);
+  const found = ownedAt(ledger, addressAt(params, 0), commitmentOf(config))
+    .filter(([, { data }]) => matches(data))
+    .map(([of]) => of);
+  const list = keyed(ledger, found, config);
+  return config.withContext === true ? inContext(bankOf(ledger, config), list) : list;
+}
+
+function tokenBalance(ledger: Ledger, params: readonly unknown[]): unknown {
+  const config = configAt(params, 1);
+  const at = commitmentOf(config);
+  const holding = holdingOf(accountAt(ledger, addressAt(params, 0), at));
+  if (holding === null) throw invalidParams('could not find account: not a Token account');
+  const amount = amountJson(holding.amount, decimalsOf(ledger, holding.mint, at));
+  return inContext(bankOf(ledger, config), amount);
+}
+
+function tokenSupply(ledger: Ledger, params: readonly unknown[]): unknown {
+  const config = configAt(params, 1);
+  const mint = mintOf(accountAt(ledger, addressAt(params, 0), commitmentOf(config)));
+  if (mint === null) throw invalidParams('could not find mint: not a Token mint');
+  return inContext(bankOf(ledger, config), amountJson(mint.supply, mint.decimals));
+}
+
+export const accountMethods: Readonly<Record<string, Method>> = {
+  getBalance: (ledger, params) => {
+    const config = configAt(params, 1);
+    const account = accountAt(ledger, addressAt(params, 0), commitmentOf(config));
+    return inContext(bankOf(ledger, config), account?.lamports ?? 0n);
+  },
+  getAccountInfo: (ledger, params) => {
+    const config = configAt(params, 1);
+    return inContext(bankOf(ledger, config), shown(ledger, addressAt(params, 0), config));
+  },
+  getMultipleAccounts: (ledger, params) => {
+    const config = configAt(params, 1);
+    const list = listAt(params, 0, mostAccounts);
+    const accounts = list.map((_, at) => shown(ledger, addressAt(list, at), config));
+    return inContext(bankOf(ledger, config), accounts);
+  },
+  getProgramAccounts: programAccounts,
+  getTokenAccountsByOwner: tokenAccounts,
+  getTokenAccountBalance: tokenBalance,
+  getTokenSupply: tokenSupply,
+  getMinimumBalanceForRentExemption: (ledger, params) =>
+    ledger.svm.minimumBalanceForRentExemption(wholeAt(params, 0)),
+};
