@@ -204,19 +204,22 @@ export function payerOf({ payout, refund }: EscrowTerms, { verb }: Pick<Wanted, 
 }
 
 /** Makes the wallet's token account where there is none; does nothing where there is one. */
-function makeHolding(wallet: string, mint: string, owner: TokenProgram): Instruction {
-  return {
-    program: associatedTokenProgram,
-    accounts: [
-      pays(wallet),
-      writes(associatedTokenAccount(wallet, mint, owner)),
-      reads(wallet),
-      reads(mint),
-      reads(systemProgram),
-      reads(owner),
-    ],
-    data: Uint8Array.of(1),
-  };
+function makeHolding(
+  payer: string,
+  wallet: string,
+  mint: string | null,
+  owner: TokenProgram | null,
+): Instruction[] {
+  if (mint === null || owner === null) return [];
+  const accounts = [
+    pays(payer),
+    writes(associatedTokenAccount(wallet, mint, owner)),
+    reads(wallet),
+    reads(mint),
+    reads(systemProgram),
+    reads(owner),
+  ];
+  return [{ program: associatedTokenProgram, accounts, data: Uint8Array.of(1) }];
 }
 
 /** The unsigned transaction, in base64. */
@@ -231,18 +234,38 @@ export function solanaTransaction(
     throw new Error('a token has a token program, and SOL has none');
   }
   const payer = payerOf(terms, wanted);
-  const limit = owner === null ? unitLimits.sol : unitLimits.token;
-  const limitData = concatBytes(Uint8Array.of(2), word(BigInt(limit)).subarray(0, 4));
-  const budget = (data: Uint8Array) => ({ program: computeBudgetProgram, accounts: [], data });
-  const isOfTokens = owner !== null && terms.token !== null;
   const needsHolding = wanted.verb !== 'fund' && !(wanted.verb === 'refund' && wanted.afterClaim);
   const instructions: Instruction[] = [
-    budget(limitData),
-    ...(unitPrice === 0n ? [] : [budget(concatBytes(Uint8Array.of(3), word(unitPrice)))]),
-    ...(isOfTokens && needsHolding ? [makeHolding(payer, terms.token, owner)] : []),
+    ...budget(owner, unitPrice),
+    ...(needsHolding ? makeHolding(payer, payer, terms.token, owner) : []),
     ownInstruction(terms, deployment, wanted, owner),
   ];
   return base64.encode(unsignedTransaction(payer, instructions, blockhash));
+}
+
+/** Funds and claims at once, for a simulation only: the funder pays for all. */
+export function trialTransaction(
+  terms: EscrowTerms,
+  deployment: SolanaDeployment,
+  secret: Hex32,
+  { blockhash, tokenProgram: owner }: Circumstances,
+): string {
+  const { payout, refund, token } = terms;
+  const instructions: Instruction[] = [
+    ownInstruction(terms, deployment, { verb: 'fund' }, owner),
+    ...makeHolding(refund.address, payout.address, token, owner),
+    ownInstruction(terms, deployment, { verb: 'claim', secret }, owner),
+  ];
+  return base64.encode(unsignedTransaction(refund.address, instructions, blockhash));
+}
+
+function budget(owner: TokenProgram | null, unitPrice: bigint): Instruction[] {
+  const limit = BigInt(owner === null ? unitLimits.sol : unitLimits.token);
+  const set = (data: Uint8Array) => ({ program: computeBudgetProgram, accounts: [], data });
+  return [
+    set(concatBytes(Uint8Array.of(2), word(limit).subarray(0, 4))),
+    ...(unitPrice === 0n ? [] : [set(concatBytes(Uint8Array.of(3), word(unitPrice)))]),
+  ];
 }
 
 /** An instruction of ours, read back. */

@@ -10,7 +10,7 @@ import deployment from '../../contracts/solana/deployment.json' with { type: 'js
 import type { ChainHead, ChainInfo, DevChain, DevToken, Gift, Log } from '../dev-chain.ts';
 import { DevnetError, RefusedRequest } from '../failure.ts';
 import { freePort, loopback } from '../processes.ts';
-import { SYSTEM, writeAccount } from './accounts.ts';
+import { type Account, SYSTEM, writeAccount } from './accounts.ts';
 import {
   dollarAccount,
   dollarDecimals,
@@ -26,6 +26,7 @@ import {
   type Ledger,
   makeBlock,
   openLedger,
+  putAccount,
   setAhead,
   takeBack,
   tipOf,
@@ -61,6 +62,8 @@ export type SolanaDevChain = Omit<DevChain, 'info'> & {
   readonly info: SolanaChainInfo;
   /** Takes the last blocks back, as a change of fork does; never a finalized one. */
   takeBack(blocks: number): void;
+  /** Writes an account as nobody could by a transaction: hostile mints, frozen holdings. */
+  put(address: string, account: Account | null): void;
   /** Seconds that the chain's own clock runs ahead of the dev network's; negative: behind. */
   drift(seconds: number): void;
 };
@@ -129,6 +132,7 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
       state.madeAtMs = performance.now();
     },
     takeBack: (blocks) => takeBack(ledger, blocks),
+    put: (of, account) => putAccount(ledger, of as Address, account),
     drift: (seconds) => setAhead(ledger, seconds),
     stop: () => server.close(),
   };

@@ -266,6 +266,12 @@ export function takeBack(ledger: Ledger, count: number): void {
   ]);
 }
 
+/** Writes an account from outside, seen at every commitment at once. */
+export function putAccount(ledger: Ledger, of: Address, account: Account | null): void {
+  writeAccount(ledger.svm, of, account);
+  ledger.journal.write([{ kind: 'accounts', accounts: { [of]: saveAccount(account) } }]);
+}
+
 function remember(ledger: Ledger, done: Executed): void {
   ledger.history.set(done.signature, done);
   index(ledger, done);

@@ -1,0 +1,223 @@
+// A Solana cluster behind the interface that every chain keeps.
+
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base64 } from '@scure/base';
+import { deploymentFault } from '../../contracts/solana/deployment.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { ChainAdapter, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import { type RpcOptions, rpcClient } from '../evm/rpc.ts';
+import type { Signed } from '../material.ts';
+import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
+import { eachSource, mustAgree } from './agreement.ts';
+import { send } from './broadcast.ts';
+import { builders } from './builders.ts';
+import { changes, headsOf } from './follow.ts';
+import { type ReadMessage, readTransaction, refuse } from './message.ts';
+import { accountsAt, genesisHash, isOnChain, rentFor } from './node.ts';
+import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts';
+import { preflight } from './preflight.ts';
+import { readEscrow } from './read.ts';
+import { forget, type Logger, remember, touchesIn, type Watch } from './watch.ts';
+
+export type SolanaAdapterOptions = {
+  /** The chain's name, such as `solana`. */
+  readonly chain: string;
+  /** See EvmAdapterOptions: the first that answers is used, and those that answer must agree. */
+  readonly rpcUrls: readonly string[];
+  readonly policy: ChainPolicy;
+  /** See SolanaChainSettings. */
+  readonly mostDriftSeconds: number;
+  readonly genesisHash: string | null;
+  /** Unix seconds of wall time, to measure the chain's clock by. */
+  readonly now: () => number;
+  /** Default: the program as contracts/solana/deployment.json pins it. */
+  readonly deployment?: SolanaDeployment;
+  readonly rpc?: Pick<RpcOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
+  readonly log?: Logger;
+};
+
+export type SolanaAdapter = ChainAdapter & {
+  readonly family: 'solana';
+  /** See ChainAdapter: never left out here, because of the clock. */
+  mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
+  /** Checks that the nodes are of this cluster and the program is the pinned one, for good. */
+  open(signal: AbortSignal): Promise<void>;
+};
+
+export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
+  const { chain, policy } = options;
+  const watch = newWatch(options);
+  let checked: Promise<void> | null = null;
+  /** Checked until the node is gone; a failed check is repeated by the next call. */
+  const open = (signal: AbortSignal): Promise<void> => {
+    checked ??= checkNode(watch, options.genesisHash, signal).catch((error: unknown) => {
+      checked = null;
+      throw error;
+    });
+    return checked;
+  };
+  const opened = <A extends unknown[], T>(work: (...args: [...A, AbortSignal]) => Promise<T>) => {
+    return async (...args: [...A, AbortSignal]): Promise<T> => {
+      await open(args.at(-1) as AbortSignal);
+      try {
+        return await work(...args);
+      } catch (error) {
+        // Whatever answers there the next time may be another chain.
+        if (error instanceof ParleyError && error.kind === 'unavailable') checked = null;
+        throw error;
+      }
+    };
+  };
+  return {
+    chain,
+    family: 'solana',
+    policy,
+    open,
+    parseAddress: parseSolanaAddress,
+    plan: (terms) => solanaEscrow(terms, watch.deployment),
+    heads: opened(async (signal) => {
+      const { height, hash, clock } = await headsOf(watch, signal);
+      return { height, hash, clock };
+    }),
+    watch: (escrows) => {
+      for (const each of escrows) remember(watch, each);
+    },
+    unwatch: (addresses) => {
+      for (const each of addresses) forget(watch, each);
+    },
+    changes: opened((signal) => changes(watch, signal)),
+    readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
+    mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
+    preflight: opened((terms: EscrowTerms, about: 'payout' | 'funding', signal) =>
+      preflight(watch, terms, about, signal),
+    ),
+    ...builders(watch, opened),
+    readSigned: (signed, signal) => readSigned(watch, signed, signal),
+    broadcast: opened((transaction: ReadTransaction, signal) => send(watch, transaction, signal)),
+    // The id is a signature over all other bytes.
+    isKnown: opened(({ txid }: ReadTransaction, signal) => isOnChain(watch.rpc, txid, signal)),
+    checkAmount: opened((token: string | null, amount: bigint, signal) =>
+      checkAmount(watch, token, amount, signal),
+    ),
+    close: async () => {},
+  };
+}
+
+function newWatch(options: SolanaAdapterOptions): Watch {
+  const { chain, rpcUrls, deployment = solanaDeployment } = options;
+  return {
+    chain,
+    rpc: rpcClient({ chain, urls: rpcUrls, ...options.rpc }),
+    deployment,
+    mostDriftSeconds: options.mostDriftSeconds,
+    now: options.now,
+    log: options.log ?? (() => {}),
+    known: new Map(),
+    byHashlock: new Map(),
+    secrets: new Map(),
+    owed: new Set(),
+    shallow: new Map(),
+    cursor: null,
+    isFollowing: false,
+    recent: new Map(),
+    missing: new Map(),
+    headSlot: 0,
+    said: new Set(),
+  };
+}
+
+async function checkNode(watch: Watch, genesis: string | null, signal: AbortSignal): Promise<void> {
+  const { rpc, chain, deployment } = watch;
+  const wrong = (sentence: string, facts: Record<string, string>) =>
+    new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
+  if (genesis !== null) {
+    for (const { answer: found } of await eachSource(watch, (one) => genesisHash(one, signal))) {
+      if (found === genesis) continue;
+      throw wrong(`a node is of the cluster ${found}, not ${genesis} as configured`, { found });
+    }
+  }
+  const { program } = deployment;
+  const fault = await deploymentFault(program, async (address) => {
+    const { accounts } = await accountsAt(rpc, [address], 'finalized', signal);
+    const account = accounts[0] ?? null;
+    if (account === null) return null;
+    const { owner, executable: isExecutable, data } = account;
+    return { owner, isExecutable, data };
+  });
+  if (fault !== null) throw wrong(`the escrow program at ${program}: ${fault}`, { program });
+}
+
+async function readSigned(
+  watch: Watch,
+  signed: Signed,
+  signal: AbortSignal,
+): Promise<ReadTransaction> {
+  if (typeof signed !== 'string') {
+    throw refuse('it is a PSBT; a Solana transaction is given in base64');
+  }
+  const read = readTransaction(signed);
+  const { signatures, keys, message, signers } = read;
+  for (let at = 0; at < signers; at++) {
+    const key = keys[at];
+    const signature = signatures[at];
+    if (key === undefined || signature === undefined) throw refuse('it names too few signers');
+    if (!isSigned(signature, message, key)) throw refuse(`the signature of ${key} is not valid`);
+  }
+  const touches = touchesIn(watch, read, await allKeys(watch, read, signal));
+  return { txid: read.txid, raw: base64.encode(base64.decode(signed)), touches };
+}
+
+function isSigned(signature: Uint8Array, message: Uint8Array, key: string): boolean {
+  try {
+    return ed25519.verify(signature, message, solanaAddressBytes(key), { zip215: false });
+  } catch {
+    return false;
+  }
+}
+
+/** A lookup table's addresses begin here. */
+const tableHead = 56;
+
+/** The accounts it names; those of lookup tables are asked for only where our program is called. */
+async function allKeys(
+  { rpc, deployment }: Watch,
+  { keys, lookups }: ReadMessage,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (lookups.length === 0 || !keys.includes(deployment.program)) return [...keys];
+  const tables = lookups.map(({ table }) => table);
+  const { accounts } = await accountsAt(rpc, tables, 'confirmed', signal);
+  const at = (table: number, index: number) => {
+    const from = tableHead + 32 * index;
+    const bytes = accounts[table]?.data.subarray(from, from + 32);
+    return bytes?.length === 32 ? solanaAddressOf(bytes) : '';
+  };
+  const writable = lookups.flatMap((each, table) => each.writable.map((index) => at(table, index)));
+  const rest = lookups.flatMap((each, table) => each.readonly.map((index) => at(table, index)));
+  return [...keys, ...writable, ...rest];
+}
+
+async function checkAmount(
+  { rpc, chain }: Watch,
+  token: string | null,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  // Less cannot arrive in a wallet that is empty. What a token is worth is not known here.
+  const least = token === null ? await rentFor(rpc, 0, signal) : 1n;
+  if (amount < least) {
+    throw new ParleyError(
+      'amount_too_small',
+      `${amount} on ${chain} is less than the ${least} that an empty wallet can receive`,
+      { chain, amount, least },
+    );
+  }
+  if (amount >= 2n ** 64n) {
+    throw new ParleyError('bad_amount', `${amount} on ${chain} is more than 2^64-1`, {
+      chain,
+      amount,
+    });
+  }
+}

@@ -1,0 +1,84 @@
+// What happened since the last look: the transactions of the escrow program, failed ones too, from
+// the last finalized one on. Work grows with what happened to the program, never with the number of
+// escrows. What is missed while the service is down each escrow's own history tells (read.ts).
+
+import type { Changes, Heads } from '../adapter.ts';
+import { chainClock, latestBlockhash, signaturesOf, slotAt } from './node.ts';
+import { readTransactions, signaturesAbove } from './read.ts';
+import type { Watch } from './watch.ts';
+
+/** How many blocks above it a blockhash is good for. */
+const blockhashAge = 150;
+
+export async function headsOf(
+  { rpc }: Watch,
+  signal: AbortSignal,
+): Promise<Heads & { slot: number }> {
+  const { slot, blockhash, lastValidBlockHeight } = await latestBlockhash(rpc, 'confirmed', signal);
+  const clock = await chainClock(rpc, signal);
+  return { height: lastValidBlockHeight - blockhashAge, hash: blockhash, clock, slot };
+}
+
+/** One caller at a time. What was found before a failure is kept for the next call. */
+export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
+  const { slot, ...heads } = await headsOf(watch, signal);
+  const finalized = await slotAt(watch.rpc, 'finalized', signal);
+  if (watch.isFollowing) await advance(watch, signal);
+  else await start(watch, signal);
+  if (slot !== watch.headSlot) comeToDepth(watch, finalized);
+  watch.headSlot = slot;
+  const touched = [...watch.owed];
+  watch.owed.clear();
+  return { touched, heads };
+}
+
+/** From the last finalized transaction on; what was before every escrow is asked for itself. */
+async function start(watch: Watch, signal: AbortSignal): Promise<void> {
+  const range = { until: null, before: null };
+  const list = await signaturesOf(watch.rpc, watch.deployment.program, range, signal);
+  watch.cursor = list.find(({ finalized }) => finalized)?.txid ?? null;
+  watch.recent.clear();
+  watch.isFollowing = true;
+  for (const address of watch.known.keys()) watch.owed.add(address);
+}
+
+async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
+  const { program } = watch.deployment;
+  const { list, isWhole } = await signaturesAbove(watch, program, watch.cursor, signal);
+  if (!isWhole) {
+    watch.log('far_behind', { chain: watch.chain, transactions: list.length });
+    watch.isFollowing = false;
+    return start(watch, signal);
+  }
+  const listed = new Set(list.map(({ txid }) => txid));
+  let gone = 0;
+  for (const [txid, touched] of watch.recent) {
+    if (listed.has(txid)) continue;
+    gone += 1;
+    watch.recent.delete(txid);
+    for (const address of touched) watch.owed.add(address);
+  }
+  if (gone > 0) watch.log('reorganised', { chain: watch.chain, transactions: gone });
+  const fresh = list.filter(({ txid }) => !watch.recent.has(txid)).reverse();
+  const slots = new Map(fresh.map(({ txid, slot }) => [txid, slot]));
+  const all = await readTransactions(watch, fresh, signal, (txid, touched) => {
+    watch.recent.set(txid, touched);
+    for (const address of touched) {
+      watch.owed.add(address);
+      watch.shallow.set(address, slots.get(txid) ?? 0);
+    }
+  });
+  if (!all) return;
+  const final = list.findIndex(({ finalized }) => finalized);
+  if (final === -1) return;
+  watch.cursor = list[final]?.txid ?? watch.cursor;
+  for (const { txid } of list.slice(final)) watch.recent.delete(txid);
+}
+
+/** Reports again whatever is on its way to its depth, at every new head until it is there. */
+function comeToDepth(watch: Watch, finalized: number): void {
+  for (const [address, slot] of [...watch.shallow]) {
+    if (watch.known.has(address)) watch.owed.add(address);
+    if (slot <= finalized) watch.shallow.delete(address);
+  }
+}

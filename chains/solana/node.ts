@@ -1,0 +1,305 @@
+// What a Solana node is asked, and its answers as values: whatever does not have the expected shape
+// is `chain_unavailable`, as if the node had not answered.
+
+import { base58, base64 } from '@scure/base';
+import { ParleyError } from '../../core/errors.ts';
+import { type Rpc, RpcError } from '../evm/rpc.ts';
+import { type ReadMessage, readBytes } from './message.ts';
+import { clockSysvar } from './programs.ts';
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
+
+export type Account = {
+  readonly owner: string;
+  readonly executable: boolean;
+  readonly lamports: number;
+  readonly data: Uint8Array;
+};
+
+/** Asks, and reads the answer; a node's own refusal and a wrong shape are `chain_unavailable`. */
+async function asked<T>(
+  rpc: Rpc,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+  read: (answer: Json) => T,
+): Promise<T> {
+  const unavailable = (why: string, cause: unknown) =>
+    new ParleyError(
+      'chain_unavailable',
+      `the ${rpc.chain} node's ${method}: ${why}`,
+      {
+        chain: rpc.chain,
+        method,
+      },
+      { cause },
+    );
+  let answer: unknown;
+  try {
+    answer = await rpc.call(method, params, signal);
+  } catch (error) {
+    throw error instanceof RpcError ? unavailable(error.message, error) : error;
+  }
+  try {
+    return read(answer as Json);
+  } catch (error) {
+    throw unavailable('an answer of an unexpected shape', error);
+  }
+}
+
+// A node's JSON, read by the functions below, which throw where it is not as they say.
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+function field(value: Json, name: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error(`no object with ${name}`);
+  }
+  return (value as { readonly [name: string]: Json })[name] ?? null;
+}
+
+function list(value: Json): readonly Json[] {
+  if (!Array.isArray(value)) throw new Error('no list');
+  return value;
+}
+
+function text(value: Json): string {
+  if (typeof value !== 'string') throw new Error('no text');
+  return value;
+}
+
+function whole(value: Json): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw new Error('no whole number');
+  }
+  return value;
+}
+
+/** Lamports may be more than a double keeps: then they are about right, and nothing relies on it. */
+function amount(value: Json): number {
+  if (typeof value !== 'number' || !(value >= 0)) throw new Error('no amount');
+  return value;
+}
+
+function readAccount(value: Json): Account | null {
+  if (value === null) return null;
+  const [data, encoding] = list(field(value, 'data')).map(text);
+  if (data === undefined || encoding !== 'base64') throw new Error('no base64');
+  return {
+    owner: text(field(value, 'owner')),
+    executable: field(value, 'executable') === true,
+    lamports: amount(field(value, 'lamports')),
+    data: base64.decode(data),
+  };
+}
+
+export type AccountsAt = { readonly slot: number; readonly accounts: readonly (Account | null)[] };
+
+/** All as of one slot. */
+export function accountsAt(
+  rpc: Rpc,
+  addresses: readonly string[],
+  commitment: Commitment,
+  signal: AbortSignal,
+): Promise<AccountsAt> {
+  const config = { commitment, encoding: 'base64' };
+  return asked(rpc, 'getMultipleAccounts', [addresses, config], signal, (answer) => {
+    const accounts = list(field(answer, 'value')).map(readAccount);
+    if (accounts.length !== addresses.length) throw new Error('another number of accounts');
+    return { slot: whole(field(field(answer, 'context'), 'slot')), accounts };
+  });
+}
+
+export type Latest = {
+  readonly slot: number;
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+};
+
+export function latestBlockhash(
+  rpc: Rpc,
+  commitment: Commitment,
+  signal: AbortSignal,
+): Promise<Latest> {
+  return asked(rpc, 'getLatestBlockhash', [{ commitment }], signal, (answer) => {
+    const value = field(answer, 'value');
+    const blockhash = text(field(value, 'blockhash'));
+    if (base58.decode(blockhash).length !== 32) throw new Error('no blockhash');
+    return {
+      slot: whole(field(field(answer, 'context'), 'slot')),
+      blockhash,
+      lastValidBlockHeight: whole(field(value, 'lastValidBlockHeight')),
+    };
+  });
+}
+
+export function slotAt(rpc: Rpc, commitment: Commitment, signal: AbortSignal): Promise<number> {
+  return asked(rpc, 'getSlot', [{ commitment }], signal, whole);
+}
+
+/** Unix seconds of the clock that programs read. */
+export async function chainClock(rpc: Rpc, signal: AbortSignal): Promise<number> {
+  const { accounts } = await accountsAt(rpc, [clockSysvar], 'confirmed', signal);
+  const data = accounts[0]?.data;
+  if (data === undefined || data.length < 40) {
+    throw new ParleyError('chain_unavailable', `the ${rpc.chain} node shows no clock`, {
+      chain: rpc.chain,
+    });
+  }
+  return Number(new DataView(data.buffer, data.byteOffset).getBigInt64(32, true));
+}
+
+export type Signature = {
+  readonly txid: string;
+  readonly slot: number;
+  readonly failed: boolean;
+  readonly finalized: boolean;
+};
+
+export const signaturesPage = 1_000;
+
+/** Newest first, failed ones too; `until` and `before` are not among them. */
+export function signaturesOf(
+  rpc: Rpc,
+  address: string,
+  range: { readonly until: string | null; readonly before: string | null; readonly limit?: number },
+  signal: AbortSignal,
+): Promise<Signature[]> {
+  const { until, before, limit = signaturesPage } = range;
+  const config = {
+    commitment: 'confirmed',
+    limit,
+    ...(until === null ? {} : { until }),
+    ...(before === null ? {} : { before }),
+  };
+  return asked(rpc, 'getSignaturesForAddress', [address, config], signal, (answer) =>
+    list(answer).map((each) => ({
+      txid: text(field(each, 'signature')),
+      slot: whole(field(each, 'slot')),
+      failed: field(each, 'err') !== null,
+      finalized: field(each, 'confirmationStatus') === 'finalized',
+    })),
+  );
+}
+
+export type Transaction = {
+  readonly txid: string;
+  readonly slot: number;
+  readonly failed: boolean;
+  readonly read: ReadMessage;
+  /** All accounts, lookup tables followed. */
+  readonly keys: readonly string[];
+  /** Instructions that programs called. */
+  readonly inner: readonly {
+    readonly program: string;
+    readonly accounts: readonly string[];
+    readonly data: Uint8Array;
+  }[];
+};
+
+/** null when the node does not have it (yet). */
+export function transactionOf(
+  rpc: Rpc,
+  txid: string,
+  signal: AbortSignal,
+): Promise<Transaction | null> {
+  const config = { commitment: 'confirmed', encoding: 'base64', maxSupportedTransactionVersion: 0 };
+  return asked(rpc, 'getTransaction', [txid, config], signal, (answer) => {
+    if (answer === null) return null;
+    const [wire] = list(field(answer, 'transaction')).map(text);
+    const read = readBytes(base64.decode(wire ?? ''));
+    if (read.txid !== txid) throw new Error('another transaction');
+    const meta = field(answer, 'meta');
+    const loaded = field(meta, 'loadedAddresses');
+    const keys = [
+      ...read.keys,
+      ...(loaded === null
+        ? []
+        : [...list(field(loaded, 'writable')), ...list(field(loaded, 'readonly'))].map(text)),
+    ];
+    const inner = list(field(meta, 'innerInstructions') ?? [])
+      .flatMap((each) => list(field(each, 'instructions')))
+      .map((each) => ({
+        program: keys[whole(field(each, 'programIdIndex'))] ?? '',
+        accounts: list(field(each, 'accounts')).map((at) => keys[whole(at)] ?? ''),
+        data: base58.decode(text(field(each, 'data'))),
+      }));
+    const slot = whole(field(answer, 'slot'));
+    return { txid, slot, failed: field(meta, 'err') !== null, read, keys, inner };
+  });
+}
+
+/** Whether any block has it. */
+export function isOnChain(rpc: Rpc, txid: string, signal: AbortSignal): Promise<boolean> {
+  const params = [[txid], { searchTransactionHistory: true }];
+  return asked(rpc, 'getSignatureStatuses', params, signal, (answer) => {
+    const [status] = list(field(answer, 'value'));
+    return status !== null && status !== undefined;
+  });
+}
+
+export function genesisHash(rpc: Rpc, signal: AbortSignal): Promise<string> {
+  return asked(rpc, 'getGenesisHash', [], signal, text);
+}
+
+export function rentFor(rpc: Rpc, bytes: number, signal: AbortSignal): Promise<bigint> {
+  return asked(rpc, 'getMinimumBalanceForRentExemption', [bytes], signal, (answer) =>
+    BigInt(whole(answer)),
+  );
+}
+
+/** What was paid for speed of late where these accounts were written, per unit, lowest first. */
+export function recentPrices(
+  rpc: Rpc,
+  addresses: readonly string[],
+  signal: AbortSignal,
+): Promise<bigint[]> {
+  return asked(rpc, 'getRecentPrioritizationFees', [addresses], signal, (answer) =>
+    list(answer)
+      .map((each) => BigInt(whole(field(each, 'prioritizationFee'))))
+      .sort((one, other) => (one < other ? -1 : one > other ? 1 : 0)),
+  );
+}
+
+/** The hash of a finalized block; null where it was skipped or is not kept. */
+export async function blockhashAt(
+  rpc: Rpc,
+  slot: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const config = {
+    commitment: 'finalized',
+    transactionDetails: 'none',
+    rewards: false,
+    maxSupportedTransactionVersion: 0,
+  };
+  try {
+    const answer = (await rpc.call('getBlock', [slot, config], signal)) as Json;
+    return answer === null ? null : text(field(answer, 'blockhash'));
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+}
+
+export type Trial = { readonly error: Json; readonly logs: readonly string[] };
+
+/** What would become of a transaction, unsigned; null when it would succeed. */
+export function simulate(
+  rpc: Rpc,
+  transaction: string,
+  signal: AbortSignal,
+): Promise<Trial | null> {
+  const config = {
+    commitment: 'confirmed',
+    encoding: 'base64',
+    sigVerify: false,
+    replaceRecentBlockhash: true,
+  };
+  return asked(rpc, 'simulateTransaction', [transaction, config], signal, (answer) => {
+    const value = field(answer, 'value');
+    const error = field(value, 'err');
+    if (error === null) return null;
+    const logs = field(value, 'logs');
+    return { error, logs: logs === null ? [] : list(logs).map(text) };
+  });
+}

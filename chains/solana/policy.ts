@@ -1,0 +1,70 @@
+// Time and depth of the Solana clusters, as data. docs/timelocks.md explains the columns. Seconds;
+// `settleSeconds` is the p99.9 time from broadcast, fees and repeats included, to finality.
+
+import type { ChainPolicy } from '../../core/policy.ts';
+
+/**
+ * What a finalized transaction is said to have. Nothing counts before it is finalized, whatever the
+ * amount: until then a transaction has at most one fewer.
+ */
+export const finalizedConfirmations = 32;
+
+export type SolanaChainSettings = {
+  /** null: not checked, on a dev chain that is made anew. */
+  readonly genesisHash: string | null;
+  readonly policy: ChainPolicy;
+  /**
+   * How far the chain's clock may be from wall time before nobody is let fund or reveal. Timelocks
+   * are in the chain's time: it is in `lateClaimSeconds` too.
+   */
+  readonly mostDriftSeconds: number;
+};
+
+const common = {
+  floorSeconds: 4 * 3_600,
+  reactSeconds: 1_800,
+  signSeconds: 600,
+  detectSeconds: 60,
+} as const;
+
+/**
+ * Finality takes about 13 s. The outages on record took up to 19 hours, most of them under six. The
+ * clock was up to half an hour behind for months before its bounds were narrowed.
+ */
+const cluster: ChainPolicy = {
+  ...common,
+  normal: {
+    confirmations: finalizedConfirmations,
+    settleSeconds: 300,
+    outageSeconds: 6 * 3_600,
+  },
+  high: {
+    confirmations: finalizedConfirmations,
+    settleSeconds: 300,
+    outageSeconds: 24 * 3_600,
+  },
+  lateClaimSeconds: 1_800,
+};
+
+/** A simulator: nothing is ever lost, and its clock is the dev network's. */
+const dev: ChainPolicy = {
+  ...common,
+  normal: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },
+  high: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },
+  lateClaimSeconds: 120,
+};
+
+/** By chain key. */
+export const solanaChains = {
+  solana: {
+    genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+    policy: cluster,
+    mostDriftSeconds: 1_800,
+  },
+  'solana-devnet': {
+    genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+    policy: cluster,
+    mostDriftSeconds: 1_800,
+  },
+  'solana-dev': { genesisHash: null, policy: dev, mostDriftSeconds: 120 },
+} as const satisfies Record<string, SolanaChainSettings>;

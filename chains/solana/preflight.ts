@@ -1,0 +1,175 @@
+// Whether a swap's money could move, tried before anybody commits any: the mint is one that the
+// program takes, both receivers can take the amount, and where the funder has it already, the
+// funding is simulated, and a trial escrow with a secret of ours is funded and claimed in one
+// simulated transaction. The true secret goes nowhere, and nothing is sent.
+
+import { base64 } from '@scure/base';
+import layout from '../../contracts/solana/layout.json' with { type: 'json' };
+import { ParleyError } from '../../core/errors.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { solanaAddressOf } from './address.ts';
+import { mostTransactionBytes } from './message.ts';
+import { accountsAt, chainClock, rentFor, simulate, type Trial } from './node.ts';
+import { solanaEscrow, solanaTransaction, trialTransaction } from './plan.ts';
+import { associatedTokenAccount, systemProgram, type TokenProgram } from './programs.ts';
+import { isGuarded, readHolding, readMint } from './tokens.ts';
+import type { Watch } from './watch.ts';
+
+export type About = 'payout' | 'funding';
+
+const trialSecret = '00'.repeat(31).concat('01');
+const trialTimelockSeconds = 7_200;
+const stateBytes = layout.constants.stateBytes;
+const vaultBytes = layout.constants.vaultBytes;
+/** Fees and a little: what a funder must have over amount and rents. */
+const feeLamports = 100_000n;
+
+/** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
+export async function preflight(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  solanaEscrow(terms, watch.deployment);
+  const owner = await tokenProgramOf(watch, terms, signal).catch((error: unknown) => {
+    if (!(error instanceof ParleyError) || error.code !== 'bad_asset') throw error;
+    throw fails(watch, terms, about, null, error.message);
+  });
+  const hasFunds =
+    owner === null
+      ? await checkWallets(watch, terms, signal)
+      : await checkHoldings(watch, terms, owner, about, signal);
+  if (!hasFunds) {
+    watch.log('funder_short', { chain: watch.chain, funder: terms.refund.address });
+    return;
+  }
+  const circumstances = {
+    tokenProgram: owner,
+    blockhash: solanaAddressOf(new Uint8Array(32)),
+    unitPrice: 0n,
+  };
+  if (about === 'funding') {
+    const funding = solanaTransaction(terms, watch.deployment, { verb: 'fund' }, circumstances);
+    const trial = await simulate(watch.rpc, funding, signal);
+    if (trial !== null) throw fails(watch, terms, 'funding', null, reasonOf(watch, trial));
+  }
+  const trialTerms: EscrowTerms = {
+    ...terms,
+    hashlock: hashlockOf(trialSecret),
+    timelock: (await chainClock(watch.rpc, signal)) + trialTimelockSeconds,
+  };
+  const text = trialTransaction(trialTerms, watch.deployment, trialSecret, circumstances);
+  if (base64.decode(text).length > mostTransactionBytes) return;
+  const trial = await simulate(watch.rpc, text, signal);
+  if (trial !== null) throw fails(watch, terms, 'payout', null, reasonOf(watch, trial));
+}
+
+/** The program of the terms' mint; null for SOL. Throws `bad_asset` for a mint that is refused. */
+export async function tokenProgramOf(
+  watch: Pick<Watch, 'rpc' | 'chain'>,
+  { token }: Pick<EscrowTerms, 'token'>,
+  signal: AbortSignal,
+): Promise<TokenProgram | null> {
+  if (token === null) return null;
+  const { accounts } = await accountsAt(watch.rpc, [token], 'confirmed', signal);
+  const mint = readMint(accounts[0] ?? null);
+  if (typeof mint !== 'string') return mint.program;
+  throw new ParleyError('bad_asset', `${token} on ${watch.chain} cannot be swapped: ${mint}`, {
+    chain: watch.chain,
+    token,
+  });
+}
+
+/** SOL: both wallets can take the amount. Returns whether the funder has it. */
+async function checkWallets(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { payout, refund, amount } = terms;
+  const addresses = [payout.address, refund.address];
+  const { accounts } = await accountsAt(watch.rpc, addresses, 'confirmed', signal);
+  const least = await rentFor(watch.rpc, 0, signal);
+  for (const [at, to] of addresses.entries()) {
+    const account = accounts[at] ?? null;
+    if (account?.executable) throw fails(watch, terms, 'payout', to, 'it is a program');
+    if (account === null && amount < least) {
+      const why = `an account that holds nothing yet takes at least ${least} lamports`;
+      throw fails(watch, terms, 'payout', to, why);
+    }
+  }
+  const rent = await rentFor(watch.rpc, stateBytes, signal);
+  const funder = accounts[1] ?? null;
+  return BigInt(Math.floor(funder?.lamports ?? 0)) >= amount + rent + least + feeLamports;
+}
+
+/** Tokens: both can take them. Returns whether the funder has them, and the rents. */
+async function checkHoldings(
+  watch: Watch,
+  terms: EscrowTerms,
+  program: TokenProgram,
+  about: About,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { payout, refund, amount, token } = terms;
+  const mint = token ?? systemProgram;
+  const wallets = [payout.address, refund.address];
+  const holdings = wallets.map((wallet) => associatedTokenAccount(wallet, mint, program));
+  const { accounts } = await accountsAt(
+    watch.rpc,
+    [...holdings, refund.address],
+    'confirmed',
+    signal,
+  );
+  let held = 0n;
+  for (const [at, owner] of wallets.entries()) {
+    const holding = readHolding(accounts[at] ?? null, { mint, owner, program });
+    if (typeof holding === 'string') {
+      throw fails(watch, terms, 'payout', owner, `its token account ${holdings[at]}: ${holding}`);
+    }
+    held = holding?.amount ?? 0n;
+  }
+  if (about === 'funding' && isGuarded(accounts[1] ?? null)) {
+    const why = `${holdings[1]} forbids programs to move its tokens (CPI guard)`;
+    throw fails(watch, terms, 'funding', null, why);
+  }
+  const rents = await Promise.all(
+    [stateBytes, vaultBytes, vaultBytes, 0].map((bytes) => rentFor(watch.rpc, bytes, signal)),
+  );
+  const lamports = rents.reduce((sum, each) => sum + each, feeLamports);
+  return held >= amount && BigInt(Math.floor(accounts[2]?.lamports ?? 0)) >= lamports;
+}
+
+/** The program's error by its name, else what the node says. */
+export function reasonOf(watch: Pick<Watch, 'deployment'>, { error, logs }: Trial): string {
+  const start = `Program ${watch.deployment.program} failed: custom program error: 0x`;
+  const own = logs.find((line) => line.startsWith(start));
+  const code = own === undefined ? null : Number.parseInt(own.slice(start.length), 16);
+  const name = Object.entries(layout.errors).find(([, each]) => each === code)?.[0];
+  const words = JSON.stringify(error);
+  const last = logs.findLast((line) => /failed|Error/.test(line));
+  if (name !== undefined) return `the escrow program says ${name}`;
+  return last === undefined ? words : `${words}, ${last.slice(0, 200)}`;
+}
+
+function fails(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  to: string | null,
+  reason: string,
+): ParleyError {
+  const { token, amount, payout } = terms;
+  const what = `${amount} of ${token === null ? 'SOL, in lamports' : `token ${token}`}`;
+  const facts = { chain: watch.chain, token, amount, to };
+  if (about === 'funding') {
+    const sentence = `funding with ${what} on ${watch.chain} would fail: ${reason}`;
+    return new ParleyError('funding_would_fail', sentence, facts);
+  }
+  const which = to === payout.address ? 'payout' : 'refund';
+  const where = to === null ? 'through an escrow' : `to the ${which} address ${to}`;
+  const sentence = `a payment of ${what} on ${watch.chain} ${where} would fail: ${reason}`;
+  return new ParleyError('payout_would_fail', sentence, facts);
+}
