@@ -98,6 +98,8 @@ async function signed(purse: Purse, material: Material, nodeUrl: string, index: 
       const signaturesHex = await bitcoin.signSighashes(material.sighashHexes, signal);
       return { psbtBase64: material.psbtBase64, signaturesHex };
     }
+    case 'tron-txid':
+      throw new Error('this purse has no TRON key');
   }
 }
 
