@@ -35,9 +35,7 @@ export function encodeFields(fields: readonly Field[]): Uint8Array {
 }
 
 /** Which fields a message may have; a repeated one may come more than once. */
-export type Shape = Readonly<
-  Record<number, 'int' | 'bytes' | 'message' | 'repeated bytes' | 'repeated message'>
->;
+export type Shape = Readonly<Record<number, 'int' | 'bytes' | 'message' | 'repeated bytes'>>;
 
 /**
  * Reads a message. Throws an Error of a few words on anything that is not exactly how it would be
@@ -65,7 +63,7 @@ export function decodeFields(bytes: Uint8Array, shape: Shape): Field[] {
     const kind = shape[number];
     if (kind === undefined) throw new Error(`it has an unknown field ${number}`);
     const before = fields.at(-1)?.[0] ?? 0;
-    if (number < before || (number === before && !kind.startsWith('repeated'))) {
+    if (number < before || (number === before && kind !== 'repeated bytes')) {
       throw new Error(`its field ${number} is out of place`);
     }
     if (wire !== (kind === 'int' ? varintWire : bytesWire)) {
