@@ -49,7 +49,46 @@ export type SolanaMaterial = {
   readonly escrow: string;
 };
 
-export type Material = EvmMaterial | BtcPayment | BtcSighash | SolanaMaterial;
+/** An unsigned call of a contract as java-tron's JSON: addresses in 41-hex, amounts in sun. */
+export type TronTransaction = {
+  readonly visible: false;
+  /** SHA-256 of `raw_data_hex`: what is signed. */
+  readonly txID: string;
+  readonly raw_data: {
+    readonly contract: readonly {
+      readonly parameter: {
+        readonly value: {
+          readonly data: string;
+          readonly owner_address: string;
+          readonly contract_address: string;
+          readonly call_value?: number;
+        };
+        readonly type_url: string;
+      };
+      readonly type: 'TriggerSmartContract';
+    }[];
+    readonly ref_block_bytes: string;
+    readonly ref_block_hash: string;
+    /** Unix milliseconds. */
+    readonly expiration: number;
+    readonly fee_limit: number;
+    readonly timestamp: number;
+  };
+  readonly raw_data_hex: string;
+};
+
+/** TRON: sign each in order as `from`, and send the next when the one before has succeeded. */
+export type TronMaterial = {
+  readonly chain: string;
+  readonly family: 'tron';
+  readonly sign: 'tron-txid';
+  /** base58 */
+  readonly from: string;
+  readonly transactions: readonly TronTransaction[];
+  readonly escrow: string;
+};
+
+export type Material = EvmMaterial | BtcPayment | BtcSighash | SolanaMaterial | TronMaterial;
 
 /** Bitcoin signatures to assemble into the PSBT's witnesses: 64-byte compact or DER, hex. */
 export type SignedPsbt = {
@@ -58,5 +97,16 @@ export type SignedPsbt = {
   readonly preimageHex?: string;
 };
 
-/** What `POST /v1/tx/broadcast` takes as `signed`: raw hex, or a PSBT and its signatures. */
-export type Signed = string | SignedPsbt;
+/** A signed TRON transaction as wallets give it; what else is in the object is not looked at. */
+export type SignedTron = {
+  readonly raw_data_hex: string;
+  /** 65 bytes r, s, v in hex each. */
+  readonly signature: readonly string[];
+  readonly txID?: string;
+};
+
+/**
+ * What `POST /v1/tx/broadcast` takes as `signed`: raw hex, a PSBT and its signatures, or TRON's
+ * signed transaction.
+ */
+export type Signed = string | SignedPsbt | SignedTron;

@@ -100,6 +100,8 @@ async function signed(purse: Purse, material: Material, nodeUrl: string, index: 
     }
     case 'solana-tx':
       throw new Error('this purse has no Solana key');
+    case 'tron-txid':
+      throw new Error('this purse has no TRON key');
   }
 }
 

@@ -277,6 +277,9 @@ async function build(
 }
 
 function readSigned({ follower }: Context, signed: Signed): ReadTransaction {
+  if (typeof signed !== 'string' && !('psbtBase64' in signed)) {
+    throw new ParleyError('bad_transaction', 'not a Bitcoin transaction: neither hex nor a PSBT');
+  }
   const raw = typeof signed === 'string' ? signed.toLowerCase() : assemble(signed).raw;
   const tx = parseTx(raw);
   return { txid: tx.txid(), raw, touches: touchesOf(follower, tx) };

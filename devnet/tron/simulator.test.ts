@@ -259,7 +259,7 @@ test('what expires while it waits is in no block', async (t) => {
   assert.equal(simulator.chain.find(tx.txid), undefined);
 });
 
-test('parameters come in the query too, and addresses in base58 where `visible` asks', async (t) => {
+test('parameters come in the query too, and in base58 where `visible` asks', async (t) => {
   const simulator = await (await lab(t)).start();
   type Shown = {
     blockID: string;

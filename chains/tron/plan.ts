@@ -1,0 +1,383 @@
+// From the terms of a TRON leg to its escrow and the transactions to sign. Pure: the server and the
+// SDK run this same code, so that a customer verifies instead of trusting.
+//
+// All escrows of a chain lie in one contract. An escrow goes by `<contract>:<id>`: the contract in
+// base58, where the money is, and the contract's own id for it in hex, which commits to the chain,
+// the contract and every term. That is the `escrow` of material, of legs and of `?escrow=`.
+
+import { type Hex, toFunctionSelector } from 'viem';
+import { encodeAbiParameters, encodeFunctionData, keccak256 } from 'viem/utils';
+import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
+import { escrowsAbi, escrowsCode } from '../../contracts/tron/artifacts/abi.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import type { TronMaterial, TronTransaction } from '../material.ts';
+import { parseTronAddress, tronAddressOf, tronHex } from './address.ts';
+import {
+  type Envelope,
+  longestExpirationMs,
+  type TronCall,
+  tronTransaction,
+} from './transaction.ts';
+
+/** Where the contract is. Its address differs from network to network. */
+export type TronDeployment = {
+  /** What CHAINID answers: the last four bytes of the first block's id. */
+  readonly chainId: number;
+  /** base58 */
+  readonly contract: string;
+};
+
+/** keccak256 of the contract's code on chain, the same on every network. */
+export const escrowsCodeHash: string = escrowsCode.keccak256;
+
+/** The contract's Terms: addresses are the 20 bytes without 0x41. */
+export type ContractTerms = {
+  readonly hashlock: Hex;
+  readonly payout: Hex;
+  readonly refund: Hex;
+  readonly token: Hex;
+  readonly amount: bigint;
+  readonly timelock: bigint;
+};
+
+const noToken: Hex = `0x${'0'.repeat(40)}`;
+/** No key's address: 0x41 and twenty zeros. */
+export const zeroTronAddress = tronAddressOf(new Uint8Array(20));
+
+const termsAbi = [
+  { type: 'bytes32', name: 'hashlock' },
+  { type: 'address', name: 'payout' },
+  { type: 'address', name: 'refund' },
+  { type: 'address', name: 'token' },
+  { type: 'uint256', name: 'amount' },
+  { type: 'uint256', name: 'timelock' },
+] as const;
+
+/** The 20 bytes of an address as contracts know it, hex with 0x. */
+export function bareAddress(address: string): Hex {
+  return `0x${tronHex(parseTronAddress(address)).slice(2)}`;
+}
+
+export function contractTerms(terms: EscrowTerms): ContractTerms {
+  return {
+    hashlock: `0x${terms.hashlock}`,
+    payout: bareAddress(terms.payout.address),
+    refund: bareAddress(terms.refund.address),
+    token: terms.token === null ? noToken : bareAddress(terms.token),
+    amount: terms.amount,
+    timelock: BigInt(terms.timelock),
+  };
+}
+
+/** What the contract's domain() answers. */
+export function domainOf({ chainId, contract }: TronDeployment): Hex {
+  return keccak256(
+    encodeAbiParameters(
+      [{ type: 'uint256' }, { type: 'address' }],
+      [BigInt(chainId), bareAddress(contract)],
+    ),
+  );
+}
+
+/** The contract's id of some terms. Checks nothing: for terms read from a chain. */
+export function escrowId(terms: ContractTerms, deployment: TronDeployment): Hex {
+  const { hashlock, payout, refund, token, amount, timelock } = terms;
+  return keccak256(
+    encodeAbiParameters(
+      [{ type: 'bytes32' }, ...termsAbi],
+      [domainOf(deployment), hashlock, payout, refund, token, amount, timelock],
+    ),
+  );
+}
+
+/** How an escrow is named everywhere outside of its contract. */
+export function escrowName(id: string, { contract }: TronDeployment): string {
+  return `${contract}:${id.slice(2).toLowerCase()}`;
+}
+
+/** The contract's id, hex with 0x, of an escrow named as above. */
+export function idOfEscrow(escrow: string): Hex {
+  return `0x${escrow.slice(escrow.indexOf(':') + 1)}`;
+}
+
+/** More sun than this is no number that a wallet reads exactly from JSON. */
+const mostSun = BigInt(Number.MAX_SAFE_INTEGER);
+
+/**
+ * The escrow of these terms. Throws `bad_address` for destinations where money would be lost: the
+ * zero address, the token, and the contract itself.
+ */
+export function tronEscrow(terms: EscrowTerms, deployment: TronDeployment): Escrow {
+  const plain = contractTerms(terms);
+  const refuse = (field: string, value: string, what: string) =>
+    new ParleyError('bad_address', `${field} ${value} is ${what}`, { field });
+  for (const field of ['payout', 'refund'] as const) {
+    const { address } = terms[field];
+    if (plain[field] === noToken) throw refuse(field, address, 'the zero address');
+    if (plain[field] === plain.token) throw refuse(field, address, 'the token contract itself');
+    if (plain[field] === bareAddress(deployment.contract)) {
+      throw refuse(field, address, 'the escrow contract');
+    }
+  }
+  if (terms.token !== null && plain.token === noToken) {
+    throw refuse('token', terms.token, 'the zero address; TRX has no token');
+  }
+  if (terms.token === null && terms.amount > mostSun) {
+    throw new ParleyError('bad_amount', `${terms.amount} sun is more than ${mostSun}`, {
+      amount: terms.amount,
+      most: mostSun,
+    });
+  }
+  return { address: escrowName(escrowId(plain, deployment), deployment), redeemScript: null };
+}
+
+function call(from: string, to: string, data: Hex, value = 0n): TronCall {
+  return { from: parseTronAddress(from), to: parseTronAddress(to), data: data.slice(2), value };
+}
+
+/**
+ * The calls that fund, in order, all from the refund address. `allowance` is what the token now
+ * lets the contract take from it: enough needs no approval; too little but not zero is first set
+ * to zero, because tokens like USDT refuse to change one that is not.
+ */
+export function fundCalls(
+  terms: EscrowTerms,
+  deployment: TronDeployment,
+  allowance: bigint,
+): TronCall[] {
+  tronEscrow(terms, deployment);
+  const { contract } = deployment;
+  const { token } = terms;
+  const from = terms.refund.address;
+  const args = [contractTerms(terms)] as const;
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'fund', args });
+  if (token === null) return [call(from, contract, data, terms.amount)];
+  const approve = (amount: bigint) =>
+    call(
+      from,
+      token,
+      encodeFunctionData({
+        abi: erc20Abi,
+        functionName: 'approve',
+        args: [bareAddress(contract), amount],
+      }),
+    );
+  const enough = allowance >= terms.amount;
+  const reset = enough || allowance === 0n ? [] : [approve(0n)];
+  const approvals = enough ? [] : [...reset, approve(terms.amount)];
+  return [...approvals, call(from, contract, data)];
+}
+
+/** `from` signs and pays the energy: the payout address where nobody else is named. */
+export function claimCall(
+  terms: EscrowTerms,
+  deployment: TronDeployment,
+  secret: Hex32,
+  from: string = terms.payout.address,
+): TronCall {
+  tronEscrow(terms, deployment);
+  const data = encodeFunctionData({
+    abi: escrowsAbi,
+    functionName: 'claim',
+    args: [contractTerms(terms), `0x${secret}`],
+  });
+  return call(from, deployment.contract, data);
+}
+
+/** `from` signs and pays the energy: the funder where nobody else is named. */
+export function refundCall(
+  terms: EscrowTerms,
+  deployment: TronDeployment,
+  from: string = terms.refund.address,
+): TronCall {
+  tronEscrow(terms, deployment);
+  const args = [contractTerms(terms)] as const;
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'refund', args });
+  return call(from, deployment.contract, data);
+}
+
+/** A call of ours, read back. The escrow follows from the terms, wherever it was sent to. */
+export type DecodedCall = {
+  readonly verb: 'fund' | 'claim' | 'refund';
+  /** As `escrowName` gives it. */
+  readonly escrow: string;
+  readonly terms: ContractTerms;
+  readonly secret: Hex32 | null;
+};
+
+const tuple = '(bytes32,address,address,address,uint256,uint256)';
+const verbs = {
+  [toFunctionSelector(`function fund(${tuple})`).slice(2)]: 'fund',
+  [toFunctionSelector(`function claim(${tuple},bytes32)`).slice(2)]: 'claim',
+  [toFunctionSelector(`function refund(${tuple})`).slice(2)]: 'refund',
+  [toFunctionSelector(`function refundPart(${tuple},uint256)`).slice(2)]: 'refund',
+} as const satisfies Record<string, DecodedCall['verb']>;
+const selector = new RegExp(Object.keys(verbs).join('|'), 'g');
+const wordLength = 64;
+const termsWords = 6;
+
+/**
+ * Every fund, claim and refund inside hex, at any depth: a call made by another contract, or a whole
+ * transaction, carries ours word for word. Only calls whose addresses are clean words count, since
+ * the contract refuses all others. `wanted` says which hashlocks are of interest before anything is
+ * hashed, so that calldata full of selectors costs little.
+ */
+export function callsIn(
+  hex: string,
+  deployment: TronDeployment,
+  wanted: (hashlock: Hex32) => boolean = () => true,
+): DecodedCall[] {
+  const found: DecodedCall[] = [];
+  for (const { 0: four, index } of hex.matchAll(selector)) {
+    const verb = verbs[four];
+    const start = index + 8;
+    if (index % 2 === 1 || !verb || !wanted(hex.slice(start, start + wordLength))) continue;
+    const decoded = readCall(hex, start, verb, deployment);
+    if (decoded !== null) found.push(decoded);
+  }
+  return found;
+}
+
+function readCall(
+  hex: string,
+  start: number,
+  verb: DecodedCall['verb'],
+  deployment: TronDeployment,
+): DecodedCall | null {
+  const words = termsWords + (verb === 'claim' ? 1 : 0);
+  const text = hex.slice(start, start + words * wordLength);
+  if (text.length !== words * wordLength || !/^[0-9a-f]+$/.test(text)) return null;
+  const word = (at: number) => text.slice(at * wordLength, (at + 1) * wordLength);
+  for (const at of [1, 2, 3]) if (!word(at).startsWith('0'.repeat(24))) return null;
+  const address = (at: number): Hex => `0x${word(at).slice(24)}`;
+  const terms: ContractTerms = {
+    hashlock: `0x${word(0)}`,
+    payout: address(1),
+    refund: address(2),
+    token: address(3),
+    amount: BigInt(`0x${word(4)}`),
+    timelock: BigInt(`0x${word(5)}`),
+  };
+  const escrow = escrowName(escrowId(terms, deployment), deployment);
+  return { verb, escrow, terms, secret: verb === 'claim' ? word(6) : null };
+}
+
+/** What a builder was asked for; `from` signs where it is not the party that the leg names. */
+export type Wanted =
+  | { readonly verb: 'fund' }
+  | { readonly verb: 'claim'; readonly secret: Hex32; readonly from?: string }
+  | { readonly verb: 'refund'; readonly from?: string };
+
+/** What the one who signs accepts of what does not follow from the terms. */
+export type EnvelopeBounds = {
+  readonly nowMs: number;
+  /** The most that one transaction may burn for energy. */
+  readonly mostFeeLimitSun: bigint;
+};
+
+/**
+ * What differs between unsigned material and what the terms demand: one sentence a difference,
+ * none when it is exactly that and nothing more. The number of approvals may be any that
+ * `fundCalls` can give, since it depends on the token's state.
+ */
+export function materialProblems(
+  material: TronMaterial,
+  wanted: Wanted,
+  terms: EscrowTerms,
+  deployment: TronDeployment,
+  bounds: EnvelopeBounds,
+): string[] {
+  const problems: string[] = [];
+  const must = (field: string, got: unknown, expected: unknown) => {
+    if (got !== expected) problems.push(`${field} is ${String(got)}, not ${String(expected)}`);
+  };
+  const calls = expectedCalls(material, wanted, terms, deployment);
+  must('chain', material.chain, terms.chain);
+  must('family', material.family, 'tron');
+  must('sign', material.sign, 'tron-txid');
+  must('escrow', material.escrow, tronEscrow(terms, deployment).address);
+  must('from', material.from, calls[0]?.from);
+  must('the number of transactions', material.transactions.length, calls.length);
+  for (const [at, each] of calls.entries()) {
+    const said = material.transactions[at];
+    if (said === undefined) break;
+    const name = `transactions[${at}]`;
+    const wrong = envelopeProblem(said, bounds);
+    if (wrong !== null) problems.push(`${name}.raw_data${wrong}`);
+    else problems.push(...differences(name, said, tronTransaction(each, envelopeOf(said))));
+  }
+  return problems;
+}
+
+function expectedCalls(
+  { transactions }: TronMaterial,
+  wanted: Wanted,
+  terms: EscrowTerms,
+  deployment: TronDeployment,
+): TronCall[] {
+  switch (wanted.verb) {
+    case 'claim':
+      return [claimCall(terms, deployment, wanted.secret, wanted.from)];
+    case 'refund':
+      return [refundCall(terms, deployment, wanted.from)];
+    case 'fund': {
+      const some = terms.amount > 1n ? 1n : terms.amount;
+      const forms = [terms.amount, 0n, some].map((held) => fundCalls(terms, deployment, held));
+      const form = forms.find(({ length }) => length === transactions.length);
+      return form ?? fundCalls(terms, deployment, 0n);
+    }
+  }
+}
+
+function envelopeOf({ raw_data: raw }: TronTransaction): Envelope {
+  return {
+    refBlockBytes: raw.ref_block_bytes,
+    refBlockHash: raw.ref_block_hash,
+    expiration: raw.expiration,
+    timestamp: raw.timestamp,
+    feeLimitSun: BigInt(raw.fee_limit),
+  };
+}
+
+function envelopeProblem(
+  said: TronTransaction,
+  { nowMs, mostFeeLimitSun }: EnvelopeBounds,
+): string | null {
+  const raw = said?.raw_data;
+  if (typeof raw !== 'object' || raw === null) return ' is missing';
+  const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+  const isHex = (text: unknown, length: number) =>
+    typeof text === 'string' && text.length === length && /^[0-9a-f]+$/.test(text);
+  if (!isHex(raw.ref_block_bytes, 4)) return '.ref_block_bytes is not 2 bytes of hex';
+  if (!isHex(raw.ref_block_hash, 16)) return '.ref_block_hash is not 8 bytes of hex';
+  if (!isCount(raw.timestamp)) return '.timestamp is no time in milliseconds';
+  if (!isCount(raw.expiration)) return '.expiration is no time in milliseconds';
+  if (raw.expiration > nowMs + longestExpirationMs) return '.expiration is more than a day ahead';
+  if (!isCount(raw.fee_limit)) return '.fee_limit is no amount of sun';
+  if (BigInt(raw.fee_limit) <= mostFeeLimitSun) return null;
+  return `.fee_limit is ${raw.fee_limit} sun, above ${mostFeeLimitSun}`;
+}
+
+/** Field by field, at any depth: what is missing, different, or does not belong there. */
+function differences(name: string, said: unknown, expected: unknown): string[] {
+  if (typeof expected !== 'object' || expected === null) {
+    return said === expected ? [] : [`${name} is ${String(said)}, not ${String(expected)}`];
+  }
+  if (typeof said !== 'object' || said === null) return [`${name} is not an object`];
+  const [got, wanted] = [said, expected] as Record<string, unknown>[];
+  const fields = new Set([...Object.keys(got ?? {}), ...Object.keys(wanted ?? {})]);
+  return [...fields].flatMap((field) => {
+    const place = `${name}.${field}`;
+    if (!Object.hasOwn(expected, field)) return [`${place} does not belong there`];
+    if (!Object.hasOwn(said, field)) return [`${place} is missing`];
+    return differences(place, got?.[field], wanted?.[field]);
+  });
+}
+
+/** Until when the material's transactions may be sent, Unix seconds. */
+export function goodUntil({ transactions }: TronMaterial): number {
+  const soonest = Math.min(...transactions.map(({ raw_data }) => raw_data.expiration));
+  return Math.floor(soonest / 1_000);
+}
