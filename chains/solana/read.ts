@@ -1,5 +1,5 @@
-// What one escrow shows: its account at `confirmed` and at `finalized`, joined with the transactions
-// that say how it came about. The account alone says what is true: logs are not asked, and a
+// What one escrow shows: its account at `confirmed` and at `finalized`, joined with what the
+// transactions say of how it came about. The account alone says what is true: logs are not asked, and a
 // transaction without the account is nothing.
 //
 //   account                 is shown as
