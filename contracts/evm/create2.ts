@@ -3,9 +3,11 @@
 import {
   type Account,
   type Address,
+  BaseError,
   createPublicClient,
   createWalletClient,
   defineChain,
+  ExecutionRevertedError,
   type Hex,
   http,
   keccak256,
@@ -54,9 +56,13 @@ export async function codeHashAt(client: PublicClient, address: Address): Promis
 
 /**
  * Deploys init code under the pinned salt and waits for the receipt. A lost race or a repetition
- * ends in a reverted transaction, which is no error here: compare the code afterwards.
+ * ends in a reverted transaction, or in none (null) where it shows before one is sent; neither is
+ * an error here: compare the code afterwards.
  */
-export async function sendThroughDeployer(options: DeployOptions, initCode: Hex): Promise<Hex> {
+export async function sendThroughDeployer(
+  options: DeployOptions,
+  initCode: Hex,
+): Promise<Hex | null> {
   const client = reader(options);
   const { deployer, salt } = deployment;
   const chainId = await client.getChainId();
@@ -77,8 +83,19 @@ export async function sendThroughDeployer(options: DeployOptions, initCode: Hex)
   const account = options.account ?? privateKeyToAccount(options.privateKey);
   const wallet = createWalletClient({ account, chain, transport: transport(options) });
   const data: Hex = `${salt}${initCode.slice(2)}`;
-  const hash = await wallet.sendTransaction({ to: deployer.address, data });
+  const call = { to: deployer.address, data };
+  const gas = await client.estimateGas({ ...call, account }).catch((error: unknown) => {
+    if (wasReverted(error)) return null;
+    throw error;
+  });
+  if (gas === null) return null;
+  const hash = await wallet.sendTransaction({ ...call, gas });
   options.signal?.throwIfAborted();
   await client.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS });
   return hash;
+}
+
+function wasReverted(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false;
+  return error.walk((cause) => cause instanceof ExecutionRevertedError) !== null;
 }

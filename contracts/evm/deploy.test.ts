@@ -7,8 +7,8 @@ import { createTestClient, type Hex, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { withAnvil } from './anvil.ts';
-import { deployment } from './artifacts/abi.ts';
-import { DeploymentError } from './create2.ts';
+import { deployment, initCode } from './artifacts/abi.ts';
+import { DeploymentError, sendThroughDeployer } from './create2.ts';
 import { deployContracts, verifyDeployment } from './deploy.ts';
 import { deployDevTokens, pinnedDevTokens } from './dev-tokens.ts';
 
@@ -67,6 +67,13 @@ test('two chains get the same addresses and code, and a repetition sends nothing
       ['--chain-id', String(chainId)],
     );
   }
+});
+
+test('a deployment that another was faster with sends nothing', async () => {
+  await withAnvil(async (rpcUrl) => {
+    await deployContracts({ rpcUrl, privateKey });
+    assert.equal(await sendThroughDeployer({ rpcUrl, privateKey }, initCode), null);
+  });
 });
 
 test('two deployments at the same moment both end well', async () => {
