@@ -148,7 +148,11 @@ test('a transaction of the same call is byte for byte what a real node made', ()
     {
       from: parseTronAddress('41dd791d6b49e190062d650e6a23c575510d35f2f9'),
       to: parseTronAddress('41eca9bc828a3005b9a3b909f2cc5c2a54794de05f'),
-      data: `a9059cbb${'088a2bfcb1c7271029fd69a66859d55560895884'.padStart(64, '0')}${'64'.padStart(64, '0')}`,
+      data: [
+        'a9059cbb',
+        '088a2bfcb1c7271029fd69a66859d55560895884'.padStart(64, '0'),
+        '64'.padStart(64, '0'),
+      ].join(''),
       value: 0n,
     },
     {
