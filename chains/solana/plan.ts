@@ -1,5 +1,4 @@
-// From the terms of a Solana leg to its escrow and the transaction to sign. Pure: the server and the
-// SDK run this same code, so that a customer verifies instead of trusting. The bytes are those of
+// From the terms of a Solana leg to its escrow and the transaction to sign. Pure: server and SDK run this same code, so that a customer verifies instead of trusting. The bytes are those of
 // contracts/solana/layout.json.
 
 import { sha256 } from '@noble/hashes/sha2.js';

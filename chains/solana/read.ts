@@ -1,4 +1,4 @@
-// What one escrow shows: its account at `confirmed` and at `finalized`, joined with the transactions
+// What one escrow shows: its account at `confirmed` and `finalized`, joined with the transactions
 // that say how it came about. The account alone says what is true: logs are not asked, and a
 // transaction without the account is nothing.
 //
