@@ -1,5 +1,6 @@
-// From the terms of a Solana leg to its escrow and the transaction to sign. Pure: server and SDK run this same code, so that a customer verifies instead of trusting. The bytes are those of
-// contracts/solana/layout.json.
+// From the terms of a Solana leg to its escrow and the transaction to sign. Pure: the server and
+// the SDK run this same code, so that a customer verifies instead of trusting. The bytes are those
+// of contracts/solana/layout.json.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
