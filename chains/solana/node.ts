@@ -74,7 +74,7 @@ function whole(value: Json): number {
   return value;
 }
 
-/** Lamports beyond what a double keeps are about right, and nothing relies on them. */
+/** Lamports may be more than a double keeps: then they are about right, which is enough here. */
 function amount(value: Json): number {
   if (typeof value !== 'number' || !(value >= 0)) throw new Error('no amount');
   return value;

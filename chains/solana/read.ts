@@ -1,6 +1,6 @@
-// What one escrow shows: its account at `confirmed` and at `finalized`, joined with what the
-// transactions say of how it came about. The account alone says what is true: logs are not asked,
-// and a transaction without the account is nothing.
+// What one escrow shows: its account at `confirmed` and `finalized`, joined with the transactions
+// that say how it came about. The account alone says what is true: logs are not asked, and a
+// transaction without the account is nothing.
 //
 //   account                 is shown as
 //   none, the system's      not funded

@@ -1,0 +1,243 @@
+// Nodes that hang, vanish, answer nonsense or lie; and two that differ.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import { type SolanaAdapter, type SolanaAdapterOptions, solanaAdapter } from './adapter.ts';
+import { solanaChains } from './policy.ts';
+import { fixedNode, hangingNode, lyingNode } from './testing/nodes.ts';
+import {
+  adapterOf,
+  built,
+  claim,
+  escrowIn,
+  finalize,
+  fund,
+  newWorld,
+  refuses,
+  secret,
+  signed,
+  soon,
+  type World,
+  walletOf,
+} from './testing/world.ts';
+
+const limits = { attemptTimeoutMs: 300, rounds: 1 };
+const now = 1_800_000_000;
+
+function farAdapter(url: string, rpc = limits): SolanaAdapter {
+  const { policy, mostDriftSeconds, genesisHash } = solanaChains['solana-dev'];
+  return solanaAdapter({
+    chain: 'solana-dev',
+    rpcUrls: [url],
+    policy,
+    mostDriftSeconds,
+    genesisHash,
+    now: () => now,
+    rpc,
+  });
+}
+
+const terms = {
+  chain: 'solana-dev',
+  hashlock: hashlockOf(secret),
+  payout: { address: walletOf('payee'), pubkey: null },
+  refund: { address: walletOf('funder'), pubkey: null },
+  token: null,
+  amount: 1_000_000_000n,
+  timelock: now + 7_200,
+};
+
+const calls: Record<string, (adapter: SolanaAdapter, signal: AbortSignal) => Promise<unknown>> = {
+  heads: (adapter, signal) => adapter.heads(signal),
+  changes: (adapter, signal) => adapter.changes(signal),
+  readEscrow: (adapter, signal) => adapter.readEscrow(escrowOf(adapter), signal),
+  mustAgree: (adapter, signal) => adapter.mustAgree(escrowOf(adapter), signal),
+  preflight: (adapter, signal) => adapter.preflight(terms, 'funding', signal),
+  buildFund: (adapter, signal) => adapter.buildFund(built(escrowOf(adapter)), signal),
+  buildClaim: (adapter, signal) => adapter.buildClaim(built(escrowOf(adapter)), secret, signal),
+  buildRefund: (adapter, signal) => adapter.buildRefund(built(escrowOf(adapter)), signal),
+  broadcast: (adapter, signal) => adapter.broadcast(transaction, signal),
+  isKnown: (adapter, signal) => adapter.isKnown(transaction, signal),
+  checkAmount: (adapter, signal) => adapter.checkAmount(null, 1_000_000_000n, signal),
+};
+
+const transaction = { txid: '1'.repeat(64), raw: 'AA==', touches: [] };
+const escrowOf = (adapter: SolanaAdapter) => ({
+  address: adapter.plan(terms).address,
+  terms,
+  requiredConfirmations: 32,
+  since: now,
+});
+
+async function everyCall(adapter: SolanaAdapter, code: string, signal = soon): Promise<void> {
+  for (const [name, call] of Object.entries(calls)) {
+    await assert.rejects(call(adapter, signal()), (error: unknown) => {
+      assert.ok(error instanceof ParleyError, `${name}: ${String(error)}`);
+      assert.equal(error.code, code, `${name}: ${error.message}`);
+      assert.ok(!error.message.includes('key=hunter2'), 'no key in a message');
+      return true;
+    });
+  }
+}
+
+test('a node that hangs ends in chain_timeout, by its own limit and by the caller’s', async (context) => {
+  const url = `${await hangingNode(context)}/?key=hunter2`;
+  await everyCall(farAdapter(url), 'chain_timeout');
+  const patient = farAdapter(url, { attemptTimeoutMs: 60_000, rounds: 2 });
+  await everyCall(patient, 'chain_timeout', () => AbortSignal.timeout(200));
+});
+
+test('a node that is gone, refuses or talks nonsense ends in chain_unavailable', async (context) => {
+  await everyCall(farAdapter('http://127.0.0.1:1/?key=hunter2'), 'chain_unavailable');
+  const answers = [
+    '<html>',
+    '{}',
+    'null',
+    '{"jsonrpc":"2.0","id":1,"result":{"context":{},"value":7}}',
+    '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}',
+  ];
+  for (const text of answers) {
+    await everyCall(farAdapter(await fixedNode(context, text)), 'chain_unavailable');
+  }
+});
+
+test('a node of another cluster, or without our program, is refused at once', async (context) => {
+  const world = await newWorld(context);
+  const other = adapterOf(world, [], { genesisHash: solanaChains.solana.genesisHash });
+  await refuses(other.heads(soon()), 'chain_unavailable', /cluster/);
+  const program = walletOf('no program');
+  const deployment = { program, sha256: '' };
+  await refuses(
+    adapterOf(world, [], { deployment }).heads(soon()),
+    'chain_unavailable',
+    /there is no account/,
+  );
+});
+
+/** An adapter over a node that shows this for the escrow's account. */
+async function liar(
+  context: Parameters<typeof lyingNode>[0],
+  world: World,
+  address: string,
+  account: object | null,
+  commitment?: string,
+): Promise<string> {
+  return lyingNode(context, world.chain.info.rpcUrl, async ({ method, params }, forward) => {
+    const answer = await forward();
+    const [addresses, config] = params as [string[], { commitment: string } | undefined];
+    const isAsked = method === 'getMultipleAccounts' && addresses[0] === address;
+    if (!isAsked || (commitment ?? config?.commitment) !== config?.commitment) return answer;
+    const { context: slot } = answer.result as { context: object };
+    return { result: { context: slot, value: [account] } };
+  });
+}
+
+const over = (world: World, urls: string[], changed: Partial<SolanaAdapterOptions> = {}) =>
+  adapterOf(world, [], { rpcUrls: urls, rpc: { attemptTimeoutMs: 2_000, rounds: 1 }, ...changed });
+
+test('an account that the program never writes is no fact', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const owner = world.chain.info.program;
+  for (const bytes of [Buffer.alloc(184, 1), Buffer.of(1), Buffer.of(9), Buffer.alloc(50)]) {
+    const data = [bytes.toString('base64'), 'base64'];
+    const account = { owner, executable: false, lamports: 1, data };
+    const url = await liar(context, world, escrow.address, account);
+    const reading = over(world, [url]).readEscrow(escrow, soon());
+    await refuses(reading, 'chain_unavailable', /never writes/);
+  }
+  // Nor is one of another program.
+  const account = {
+    owner: walletOf('program'),
+    executable: false,
+    lamports: 1,
+    data: ['AQ==', 'base64'],
+  };
+  const url = await liar(context, world, escrow.address, account);
+  assert.equal((await over(world, [url]).readEscrow(escrow, soon())).funded, null);
+});
+
+test('two nodes that differ about an escrow pause funding and revealing, not refunds or public claims', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  await finalize(world);
+  const honest = world.chain.info.rpcUrl;
+  const hides = await liar(context, world, escrow.address, null, 'finalized');
+  for (const urls of [
+    [honest, hides],
+    [hides, honest],
+  ]) {
+    const adapter = over(world, urls);
+    await refuses(adapter.mustAgree(escrow, soon()), 'sources_disagree', /no funding/);
+    await refuses(adapter.buildClaim(built(escrow), secret, soon()), 'sources_disagree');
+    await adapter.buildRefund(built(escrow), soon());
+  }
+  const adapter = over(world, [honest, hides]);
+  adapter.watch([escrow]);
+  const other = adapterOf(world);
+  const sent = await other.buildClaim(built(escrow), secret, soon());
+  const read = await adapter.readSigned(signed(sent, 'payee'), soon());
+  await adapter.broadcast(read, soon());
+  await adapter.buildClaim(built(escrow), secret, soon());
+});
+
+test('two nodes on two forks pause funding; one that is silent does not', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const honest = world.chain.info.rpcUrl;
+  const forked = await lyingNode(context, honest, async ({ method }, forward) => {
+    const answer = await forward();
+    return method === 'getBlock' ? { result: { blockhash: walletOf('another hash') } } : answer;
+  });
+  for (const urls of [
+    [honest, forked],
+    [forked, honest],
+  ]) {
+    const adapter = over(world, urls);
+    await refuses(adapter.buildFund(built(escrow), soon()), 'sources_disagree', /differ/);
+  }
+  for (const url of ['http://127.0.0.1:1', await hangingNode(context)]) {
+    await over(world, [honest, url]).buildFund(built(escrow), soon());
+    await over(world, [url, honest]).buildFund(built(escrow), soon());
+  }
+});
+
+test('a node that keeps history back hides no status: the account says it', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  await claim(world, escrow);
+  await finalize(world);
+  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
+    method === 'getSignaturesForAddress' ? { result: [] } : forward(),
+  );
+  const facts = await over(world, [url]).readEscrow(escrow, soon());
+  assert.equal(facts.claimed?.deep, true);
+  assert.equal(facts.claimed?.txid, 'unknown');
+  assert.equal(facts.empty, true);
+});
+
+test('a transaction that a node lists before it can give it is asked for again', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  let holdsBack = true;
+  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
+    method === 'getTransaction' && holdsBack ? { result: null } : forward(),
+  );
+  const adapter = over(world, [url]);
+  adapter.watch([escrow]);
+  await adapter.changes(soon());
+  const txid = await fund(world, escrow);
+  await claim(world, escrow);
+  await finalize(world);
+  await adapter.changes(soon());
+  assert.equal((await adapter.readEscrow(escrow, soon())).secret, null);
+  holdsBack = false;
+  assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+  const facts = await adapter.readEscrow(escrow, soon());
+  assert.equal(facts.secret, secret);
+  assert.equal(facts.funded?.txid, txid);
+});

@@ -1,0 +1,184 @@
+// What is found before any money moves: hostile mints, receivers that cannot receive.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Address } from '@solana/kit';
+import { solanaAddressBytes } from './address.ts';
+import {
+  associatedTokenAccount,
+  type TokenProgram,
+  token2022Program,
+  tokenProgram,
+} from './programs.ts';
+import {
+  escrowIn,
+  HOUR,
+  newWorld,
+  refuses,
+  SOL,
+  soon,
+  type World,
+  walletOf,
+} from './testing/world.ts';
+
+const AMOUNT = 5_000_000n;
+type Extension = readonly [type: number, value: Uint8Array];
+
+/** A token program's account with extensions: 1 a mint, 2 a holding. */
+function extended(base: Buffer, kind: 1 | 2, extensions: readonly Extension[]): Uint8Array {
+  if (extensions.length === 0) return Uint8Array.from(base);
+  const head = Buffer.alloc(166);
+  base.copy(head);
+  head[165] = kind;
+  const list = extensions.map(([type, value]) => {
+    const about = Buffer.alloc(4);
+    about.writeUInt16LE(type, 0);
+    about.writeUInt16LE(value.length, 2);
+    return Buffer.concat([about, value]);
+  });
+  return Uint8Array.from(Buffer.concat([head, ...list]));
+}
+
+function putMint(
+  world: World,
+  program: TokenProgram,
+  extensions: readonly Extension[] = [],
+): string {
+  const of = walletOf(`mint ${program} ${extensions.map(([type]) => type).join()}`);
+  const data = Buffer.alloc(82);
+  data.writeBigUInt64LE(10n ** 15n, 36);
+  data[44] = 6;
+  data[45] = 1;
+  put(world, of, program, extended(data, 1, extensions));
+  return of;
+}
+
+function put({ chain }: World, of: string, owner: string, data: Uint8Array): void {
+  chain.put(of, { lamports: SOL, owner: owner as Address, data, executable: false });
+}
+
+type Changes = {
+  owner?: string;
+  frozen?: boolean;
+  extensions?: readonly Extension[];
+  amount?: bigint;
+};
+
+/** The associated account of a wallet, as it may have become. */
+function putHolding(
+  world: World,
+  wallet: string,
+  mint: string,
+  program: TokenProgram,
+  { owner = wallet, frozen = false, extensions = [], amount = 10n * AMOUNT }: Changes = {},
+): void {
+  const data = Buffer.alloc(165);
+  data.set(solanaAddressBytes(mint), 0);
+  data.set(solanaAddressBytes(owner), 32);
+  data.writeBigUInt64LE(amount, 64);
+  data[108] = frozen ? 2 : 1;
+  put(world, associatedTokenAccount(wallet, mint, program), program, extended(data, 2, extensions));
+}
+
+const tokenEscrow = (world: World, token: string) => escrowIn(world, { token, amount: AMOUNT });
+
+test('SOL and classic dollars that the funder has pass, trial and all', async (context) => {
+  const world = await newWorld(context);
+  for (const { terms } of [escrowIn(world), tokenEscrow(world, world.dollar)]) {
+    for (const about of ['payout', 'funding'] as const) {
+      await world.adapter.preflight(terms, about, soon());
+    }
+  }
+  assert.deepEqual(world.logged, []);
+});
+
+test('a funder who is short is no reason to refuse, and the log says that nothing was tried', async (context) => {
+  const world = await newWorld(context);
+  const { terms } = escrowIn(world, { amount: 60n * SOL });
+  await world.adapter.preflight(terms, 'funding', soon());
+  assert.deepEqual(world.logged, ['funder_short']);
+});
+
+test('an empty wallet cannot receive less than an account’s rent, but all from there on', async (context) => {
+  const world = await newWorld(context);
+  const payout = { address: walletOf('nobody yet'), pubkey: null };
+  const least = 890_880n;
+  const words = /holds nothing yet takes at least 890880/;
+  const short = escrowIn(world, { payout, amount: least - 1n });
+  await refuses(world.adapter.preflight(short.terms, 'payout', soon()), 'payout_would_fail', words);
+  const enough = escrowIn(world, { payout, amount: least });
+  await world.adapter.preflight(enough.terms, 'payout', soon());
+});
+
+test('a timelock that the program refuses is said by its name', async (context) => {
+  const world = await newWorld(context);
+  for (const [timelock, name] of [
+    [world.time.now + 1_000, /TimelockTooNear/],
+    [world.time.now + 31 * 24 * HOUR, /TimelockTooFar/],
+  ] as const) {
+    const { terms } = escrowIn(world, { timelock });
+    await refuses(world.adapter.preflight(terms, 'funding', soon()), 'funding_would_fail', name);
+    await world.adapter.preflight(terms, 'payout', soon());
+  }
+});
+
+test('what is no mint, and a mint that could harm an escrow, is refused', async (context) => {
+  const world = await newWorld(context);
+  const unsafe = [1, 4, 6, 9, 10, 12, 14, 16, 24, 25, 26, 28, 60].map((type): [string, RegExp] => [
+    putMint(world, token2022Program, [[type, new Uint8Array(8)]]),
+    new RegExp(`extension ${type} `),
+  ]);
+  const hidden = putMint(world, token2022Program, [
+    [18, new Uint8Array(64)],
+    [12, new Uint8Array(32)],
+  ]);
+  for (const [token, words] of [
+    ...unsafe,
+    [hidden, /extension 12 /],
+    [walletOf('nothing there'), /no such mint/],
+    [walletOf('stranger'), /not to a token program/],
+    [associatedTokenAccount(walletOf('payee'), world.dollar, tokenProgram), /no mint/],
+  ] as [string, RegExp][]) {
+    const { terms } = tokenEscrow(world, token);
+    await refuses(world.adapter.preflight(terms, 'payout', soon()), 'payout_would_fail', words);
+    await refuses(world.adapter.preflight(terms, 'funding', soon()), 'funding_would_fail', words);
+  }
+});
+
+test('a Token-2022 mint with safe extensions passes, trial and all', async (context) => {
+  const world = await newWorld(context);
+  for (const extensions of [[], [[18, new Uint8Array(64)]]] as Extension[][]) {
+    const mint = putMint(world, token2022Program, extensions);
+    putHolding(world, walletOf('funder'), mint, token2022Program);
+    await world.adapter.preflight(tokenEscrow(world, mint).terms, 'funding', soon());
+  }
+  assert.deepEqual(world.logged, []);
+});
+
+test('a receiver’s account that is frozen, given away or picky stops both sides before funding', async (context) => {
+  const world = await newWorld(context);
+  const mint = putMint(world, token2022Program);
+  const { terms } = tokenEscrow(world, mint);
+  for (const name of ['payee', 'funder']) {
+    for (const [changes, words] of [
+      [{ frozen: true }, /frozen/],
+      [{ owner: walletOf('stranger') }, /belongs to/],
+      [{ extensions: [[8, Uint8Array.of(1)]] }, /memo/],
+    ] as [Changes, RegExp][]) {
+      for (const each of ['payee', 'funder']) {
+        putHolding(world, walletOf(each), mint, token2022Program, each === name ? changes : {});
+      }
+      await refuses(world.adapter.preflight(terms, 'payout', soon()), 'payout_would_fail', words);
+    }
+  }
+});
+
+test('a funder who forbids programs to move its tokens is told so', async (context) => {
+  const world = await newWorld(context);
+  const mint = putMint(world, token2022Program);
+  const extensions: Extension[] = [[11, Uint8Array.of(1)]];
+  putHolding(world, walletOf('funder'), mint, token2022Program, { extensions });
+  const { terms } = tokenEscrow(world, mint);
+  const words = /CPI guard/;
+  await refuses(world.adapter.preflight(terms, 'funding', soon()), 'funding_would_fail', words);
+});

@@ -1,0 +1,60 @@
+// Nodes that hang, hand out nonsense, or lie about some calls.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export type Call = {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly id: number;
+};
+
+function listen(context: TestContext, server: Server): Promise<string> {
+  context.after(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    });
+  });
+}
+
+export function hangingNode(context: TestContext): Promise<string> {
+  return listen(context, createServer());
+}
+
+/** Answers every call with this text. */
+export function fixedNode(context: TestContext, text: string): Promise<string> {
+  return listen(
+    context,
+    createServer((_, response) => response.end(text)),
+  );
+}
+
+/** What it says is what `lie` makes of the true answer. */
+export function lyingNode(
+  context: TestContext,
+  truth: string,
+  lie: (call: Call, forward: () => Promise<Record<string, unknown>>) => Promise<object> | object,
+): Promise<string> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8');
+      const call = JSON.parse(body) as Call;
+      const forward = async () => {
+        const answer = await fetch(truth, { method: 'POST', body });
+        return (await answer.json()) as Record<string, unknown>;
+      };
+      void (async () => {
+        const said = { jsonrpc: '2.0', id: call.id, ...(await lie(call, forward)) };
+        response.end(JSON.stringify(said));
+      })();
+    });
+  });
+  return listen(context, server);
+}
