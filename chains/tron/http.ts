@@ -1,0 +1,187 @@
+// java-tron's HTTP API on the nodes of one chain: several addresses, a time limit on every call,
+// bounded retries and sizes. A node that hangs ends in `chain_timeout`, one that is gone in
+// `chain_unavailable`; what a node answers by itself is a TronRefusal with its own words.
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { ParleyError } from '../../core/errors.ts';
+
+/** The node understood and said no. */
+export class TronRefusal extends Error {
+  /** Its code, such as SIGERROR; empty where it gave none. */
+  readonly code: string;
+  constructor(code: string, words: string) {
+    super(words);
+    this.name = 'TronRefusal';
+    this.code = code;
+  }
+}
+
+/** Where a node answers. */
+export type TronSource = {
+  /** `/wallet/…` */
+  readonly url: string;
+  /** `/walletsolidity/…`, where it has a port of its own, as java-tron's full node does. */
+  readonly solidityUrl?: string;
+};
+
+export type HttpOptions = {
+  /** The chain's name, for sentences. */
+  readonly chain: string;
+  readonly sources: readonly TronSource[];
+  /** Longest wait for one answer of one node. Default 8 000. */
+  readonly attemptTimeoutMs?: number;
+  /** Rounds over all nodes before giving up. Default 2. */
+  readonly rounds?: number;
+  /** Largest answer read. Default 64 MiB: a hundred full blocks are less. */
+  readonly mostBytes?: number;
+};
+
+export type Body = Readonly<Record<string, string | number | boolean>>;
+
+export type Http = {
+  readonly chain: string;
+  readonly sources: number;
+  /** Asks one node after the other until one answers. `path` is such as `wallet/getnowblock`. */
+  call(path: string, body: Body, signal: AbortSignal): Promise<unknown>;
+  /** Asks one node only, by its place in `sources`; no retry. */
+  ask(at: number, path: string, body: Body, signal: AbortSignal): Promise<unknown>;
+};
+
+const pauseMs = 200;
+const longestWords = 500;
+
+/** The host only: the rest of a node's URL is often its key. */
+function hostOf({ url }: TronSource): string {
+  return URL.canParse(url) ? new URL(url).host : 'an unreadable address';
+}
+
+function urlOf({ url, solidityUrl = url }: TronSource, path: string): string {
+  const base = path.startsWith('walletsolidity/') ? solidityUrl : url;
+  return `${base.replace(/\/+$/, '')}/${path}`;
+}
+
+export function httpClient(options: HttpOptions): Http {
+  const { chain, sources, attemptTimeoutMs = 8_000, rounds = 2, mostBytes = 2 ** 26 } = options;
+  if (sources.length === 0) throw new Error(`chain ${chain} has no node address`);
+  let preferred = 0;
+
+  const ask: Http['ask'] = async (at, path, body, signal) => {
+    const response = await fetch(urlOf(sources[at] as TronSource, path), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]),
+    });
+    return readAnswer(response, await readText(response, mostBytes));
+  };
+
+  const call: Http['call'] = async (path, body, signal) => {
+    let failure: unknown = null;
+    for (let attempt = 0; attempt < rounds * sources.length; attempt += 1) {
+      if (attempt > 0 && attempt % sources.length === 0) await pause(pauseMs, signal);
+      if (signal.aborted) break;
+      const at = (preferred + attempt) % sources.length;
+      try {
+        const answer = await ask(at, path, body, signal);
+        preferred = at;
+        return answer;
+      } catch (error) {
+        if (error instanceof TronRefusal) throw error;
+        failure = error;
+      }
+    }
+    throw unanswered(path, failure, signal);
+  };
+
+  return { chain, sources: sources.length, call, ask };
+
+  function unanswered(path: string, cause: unknown, signal: AbortSignal): ParleyError {
+    const facts = { chain, path, nodes: sources.map(hostOf).join(', ') };
+    const late = signal.aborted || isTimeout(cause);
+    const sentence = late
+      ? `the ${chain} node did not answer ${path} in time; nothing changed`
+      : `the ${chain} node does not serve ${path} now: ${wordsOf(cause)}`;
+    return new ParleyError(late ? 'chain_timeout' : 'chain_unavailable', sentence, facts, {
+      cause,
+    });
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
+}
+
+/** The words of a failure, without the addresses that fetch puts in them. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no answer';
+  const { code } = (error.cause ?? error) as { code?: unknown };
+  return typeof code === 'string' ? code : error.message.slice(0, 200);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}
+
+async function readText(response: Response, mostBytes: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.byteLength;
+    if (size > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** Where an int64 may stand that JSON.parse would round. */
+const longNumber = /[:[,]\s*-?\d{16}/;
+
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+
+/** int64 come as plain numbers: those that a number cannot hold become texts. */
+const exactly: Reviver = (_, value, { source }) =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? '')
+    ? source
+    : value;
+
+export function parseAnswer(text: string): unknown {
+  // TypeScript's library does not know the third argument yet.
+  return longNumber.test(text) ? JSON.parse(text, exactly as never) : JSON.parse(text);
+}
+
+/** A gateway's no, which another try or another node may not give. */
+const passing = new Set([403, 429]);
+
+function readAnswer(response: Response, text: string): unknown {
+  let body: unknown;
+  try {
+    body = parseAnswer(text);
+  } catch (cause) {
+    throw new Error(`HTTP ${response.status} and no JSON`, { cause });
+  }
+  const { status } = response;
+  if (passing.has(status) || status >= 500) throw new Error(`HTTP ${status}`);
+  if (typeof body === 'object' && body !== null && 'Error' in body) {
+    throw new TronRefusal('', plainWords(body.Error));
+  }
+  if (!response.ok) throw new Error(`HTTP ${status}`);
+  return body;
+}
+
+/** A node's own words: they come in hex, or as they are. Without control characters, and cut. */
+export function plainWords(said: unknown): string {
+  const text = typeof said === 'string' ? said : '';
+  const isHex = text.length > 0 && /^([0-9a-fA-F]{2})+$/.test(text);
+  const words = isHex ? new TextDecoder().decode(hexToBytes(text)) : text;
+  const printable = words.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '').slice(0, longestWords);
+  return printable === '' ? 'no reason given' : printable;
+}

@@ -1,0 +1,390 @@
+// What is asked of a java-tron node, parsed: blocks, receipts, constant calls, accounts and prices.
+// Answers of another shape are the node's fault and end in `chain_unavailable`.
+// https://developers.tron.network/reference
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { encodeFunctionData } from 'viem/utils';
+import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { tronHex } from './address.ts';
+import { type Body, type Http, plainWords, TronRefusal } from './http.ts';
+import { bareAddress } from './plan.ts';
+import type { TronCall } from './transaction.ts';
+
+/** The newest block, or the newest that 19 of 27 witnesses have built on, which never goes away. */
+export type View = 'head' | 'solid';
+
+export type Tx = {
+  readonly txid: string;
+  /** raw_data, hex in lower case. */
+  readonly rawData: string;
+  /** Whether its contract ran to its end. A failed one is on chain all the same. */
+  readonly succeeded: boolean;
+};
+
+export type Block = {
+  readonly number: number;
+  readonly id: string;
+  readonly parentId: string;
+  /** Unix milliseconds. */
+  readonly timestampMs: number;
+  readonly txs: readonly Tx[];
+};
+
+export type Log = {
+  /** 20 bytes, hex without 0x. */
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+};
+
+/** What became of a transaction in a block. */
+export type Info = {
+  readonly txid: string;
+  readonly succeeded: boolean;
+  readonly logs: readonly Log[];
+};
+
+type Json = Record<string, unknown>;
+
+function object(value: unknown): Json {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+  throw new Error('not an object');
+}
+
+function list(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw new Error('not a list');
+  return value;
+}
+
+function hex(value: unknown, length?: number): string {
+  if (typeof value === 'string' && /^([0-9a-fA-F]{2})*$/.test(value)) {
+    if (length === undefined || value.length === length) return value.toLowerCase();
+  }
+  throw new Error('not the hex that was expected');
+}
+
+/** protobuf's zeros are left out of JSON. */
+function integer(value: unknown): bigint {
+  if (value === undefined) return 0n;
+  if (Number.isSafeInteger(value)) return BigInt(value as number);
+  if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value);
+  throw new Error('not an integer');
+}
+
+function count(value: unknown): number {
+  const number = Number(integer(value));
+  if (!Number.isSafeInteger(number)) throw new Error('too large a number');
+  return number;
+}
+
+export function refused(http: Http, path: string, cause: TronRefusal): ParleyError {
+  return new ParleyError(
+    'chain_unavailable',
+    `the ${http.chain} node refused ${path}: ${cause.message}`,
+    { chain: http.chain, path },
+    { cause },
+  );
+}
+
+function unreadable(http: Http, path: string, cause: unknown): ParleyError {
+  const why = cause instanceof Error ? cause.message : 'unreadable';
+  return new ParleyError(
+    'chain_unavailable',
+    `the ${http.chain} node gave an answer to ${path} that cannot be read: ${why}`,
+    { chain: http.chain, path },
+    { cause },
+  );
+}
+
+/** Asks and reads. A refusal is thrown as it is: callers know which of them mean something. */
+async function askedFor<T>(
+  http: Http,
+  path: string,
+  body: Body,
+  signal: AbortSignal,
+  read: (answer: unknown) => T,
+): Promise<T> {
+  const answer = await http.call(path, body, signal);
+  try {
+    return read(answer);
+  } catch (cause) {
+    throw cause instanceof TronRefusal ? cause : unreadable(http, path, cause);
+  }
+}
+
+/** The same, where a refusal means that the node cannot serve us. */
+async function asked<T>(
+  http: Http,
+  path: string,
+  body: Body,
+  signal: AbortSignal,
+  read: (answer: unknown) => T,
+): Promise<T> {
+  try {
+    return await askedFor(http, path, body, signal, read);
+  } catch (error) {
+    throw error instanceof TronRefusal ? refused(http, path, error) : error;
+  }
+}
+
+function room(view: View): string {
+  return view === 'head' ? 'wallet' : 'walletsolidity';
+}
+
+function readTx(value: unknown): Tx {
+  const tx = object(value);
+  const [ret] = list(tx.ret ?? [{}]);
+  const { contractRet } = object(ret ?? {});
+  return {
+    txid: hex(tx.txID, 64),
+    rawData: hex(tx.raw_data_hex),
+    succeeded: contractRet === undefined || contractRet === 'SUCCESS',
+  };
+}
+
+function readBlock(value: unknown): Block {
+  const block = object(value);
+  const header = object(object(block.block_header).raw_data);
+  return {
+    number: count(header.number),
+    id: hex(block.blockID, 64),
+    parentId: hex(header.parentHash, 64),
+    timestampMs: count(header.timestamp),
+    txs: list(block.transactions ?? []).map(readTx),
+  };
+}
+
+export function headBlock(http: Http, view: View, signal: AbortSignal): Promise<Block> {
+  return asked(http, `${room(view)}/getnowblock`, {}, signal, readBlock);
+}
+
+/** A block, or null when the node has none there. */
+export function blockAt(http: Http, number: number, signal: AbortSignal): Promise<Block | null> {
+  return asked(http, 'wallet/getblockbynum', { num: number }, signal, (answer) =>
+    Object.hasOwn(object(answer), 'blockID') ? readBlock(answer) : null,
+  );
+}
+
+/** The blocks from one number to another, both included, at most a hundred. */
+export function blocksOf(
+  http: Http,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<Block[]> {
+  const range = { startNum: from, endNum: to + 1 };
+  return asked(http, 'wallet/getblockbylimitnext', range, signal, (answer) =>
+    list(object(answer).block ?? []).map(readBlock),
+  );
+}
+
+function readInfo(value: unknown): Info {
+  const info = object(value);
+  const { result } = object(info.receipt ?? {});
+  return {
+    txid: hex(info.id, 64),
+    succeeded: info.result !== 'FAILED' && (result === undefined || result === 'SUCCESS'),
+    logs: list(info.log ?? []).map((each) => {
+      const log = object(each);
+      // java-tron gives 20 bytes; some nodes in front of it give 21.
+      const address = hex(log.address).slice(-40);
+      const topics = list(log.topics ?? []).map((topic) => hex(topic, 64));
+      return { address, topics, data: hex(log.data ?? '') };
+    }),
+  };
+}
+
+/** What became of every transaction of a block. */
+export function infosAt(http: Http, number: number, signal: AbortSignal): Promise<Info[]> {
+  const path = 'wallet/gettransactioninfobyblocknum';
+  return asked(http, path, { num: number }, signal, (answer) =>
+    // A block without transactions is an empty object on some versions.
+    Array.isArray(answer) ? answer.map(readInfo) : [],
+  );
+}
+
+/** Whether a transaction is in a block, or, as far as the node tells, waits for one. */
+export async function knows(http: Http, txid: string, signal: AbortSignal): Promise<boolean> {
+  const has = (answer: unknown) => Object.hasOwn(object(answer), 'txID');
+  const body = { value: txid };
+  if (await asked(http, 'wallet/gettransactionbyid', body, signal, has)) return true;
+  try {
+    return await askedFor(http, 'wallet/gettransactionfrompending', body, signal, has);
+  } catch (error) {
+    if (error instanceof TronRefusal) return false;
+    if (error instanceof ParleyError && error.code === 'chain_unavailable') return false;
+    throw error;
+  }
+}
+
+/** How a call would end now. */
+export type Trial = {
+  /** Null: it would succeed. */
+  readonly failure: string | null;
+  /** What it returns, or its revert data; hex without 0x. */
+  readonly output: string;
+  /** What it would use, penalties of the dynamic energy model included. */
+  readonly energy: bigint;
+};
+
+/**
+ * Makes a call without a transaction; nobody signs. Throws a TronRefusal where the node does not
+ * even begin: no such contract, or too little TRX for its value.
+ */
+export function tryCall(
+  http: Http,
+  view: View,
+  { from, to, data, value }: TronCall,
+  signal: AbortSignal,
+): Promise<Trial> {
+  const body = {
+    owner_address: tronHex(from),
+    contract_address: tronHex(to),
+    data,
+    call_value: Number(value),
+  };
+  const path = `${room(view)}/triggerconstantcontract`;
+  return askedFor(http, path, body, signal, (answer) => {
+    const { result, constant_result: outputs, energy_used: used, transaction } = object(answer);
+    const said = object(result);
+    if (said.result !== true) throw new TronRefusal(String(said.code), plainWords(said.message));
+    const [ret] = list(object(transaction ?? {}).ret ?? [{}]);
+    const failed = said.message !== undefined || object(ret ?? {}).ret === 'FAILED';
+    return {
+      failure: failed ? plainWords(said.message) : null,
+      output: hex(list(outputs ?? [''])[0] ?? ''),
+      energy: integer(used),
+    };
+  });
+}
+
+/** The 32-byte words that a view answers. A view that fails is a wrong contract. */
+export async function wordsOf(
+  http: Http,
+  view: View,
+  to: string,
+  data: string,
+  least: number,
+  signal: AbortSignal,
+): Promise<bigint[]> {
+  const path = `${room(view)}/triggerconstantcontract`;
+  const trial = await tryCall(http, view, { from: to, to, data, value: 0n }, signal).catch(
+    (error: unknown) => {
+      throw error instanceof TronRefusal ? refused(http, path, error) : error;
+    },
+  );
+  const words = trial.output.match(/.{64}/g) ?? [];
+  if (trial.failure !== null || words.length < least) {
+    throw unreadable(http, path, new Error(`${to} answers ${words.length} words of ${least}`));
+  }
+  return words.map((word) => BigInt(`0x${word}`));
+}
+
+/** What `holder` has of a token. */
+export async function tokenBalance(
+  http: Http,
+  view: View,
+  token: string,
+  holder: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const [balance = 0n] = await wordsOf(http, view, token, balanceOfData(holder), 1, signal);
+  return balance;
+}
+
+export function balanceOfData(holder: string): string {
+  const args = [bareAddress(holder)] as const;
+  return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args }).slice(2);
+}
+
+/** What `owner` lets `spender` take of a token. */
+export async function allowanceOf(
+  http: Http,
+  token: string,
+  owner: string,
+  spender: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const args = [bareAddress(owner), bareAddress(spender)] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }).slice(2);
+  const [allowance = 0n] = await wordsOf(http, 'head', token, data, 1, signal);
+  return allowance;
+}
+
+/** An account's sun, or null when the address was never used. */
+export function accountOf(
+  http: Http,
+  address: string,
+  signal: AbortSignal,
+): Promise<{ readonly balance: bigint } | null> {
+  return asked(http, 'wallet/getaccount', { address: tronHex(address) }, signal, (answer) => {
+    const account = object(answer);
+    return account.address === undefined ? null : { balance: integer(account.balance) };
+  });
+}
+
+/** What an account may use now without burning TRX. */
+export function resourcesOf(
+  http: Http,
+  address: string,
+  signal: AbortSignal,
+): Promise<{ readonly energy: bigint; readonly bandwidth: bigint }> {
+  const body = { address: tronHex(address) };
+  return asked(http, 'wallet/getaccountresource', body, signal, (answer) => {
+    const has = object(answer);
+    const left = (limit: unknown, used: unknown) => {
+      const rest = integer(limit) - integer(used);
+      return rest > 0n ? rest : 0n;
+    };
+    const free = left(has.freeNetLimit, has.freeNetUsed);
+    const staked = left(has.NetLimit, has.NetUsed);
+    // A transaction takes its bytes from one of the two.
+    const [bandwidth = 0n] = [free, staked].sort((one, other) => (one > other ? -1 : 1));
+    return { energy: left(has.EnergyLimit, has.EnergyUsed), bandwidth };
+  });
+}
+
+/** Sun for a unit of energy, and for a byte. */
+export type Prices = { readonly energySun: bigint; readonly byteSun: bigint };
+
+export function pricesOf(http: Http, signal: AbortSignal): Promise<Prices> {
+  return asked(http, 'wallet/getchainparameters', {}, signal, (answer) => {
+    const parameters = list(object(answer).chainParameter).map(object);
+    const priceOf = (key: string) => {
+      const value = integer(parameters.find((each) => each.key === key)?.value);
+      if (value <= 0n) throw new Error(`it names no ${key}`);
+      return value;
+    };
+    return { energySun: priceOf('getEnergyFee'), byteSun: priceOf('getTransactionFee') };
+  });
+}
+
+/** The code of a contract as it runs, or null when there is none. */
+export function codeAt(
+  http: Http,
+  address: string,
+  signal: AbortSignal,
+): Promise<Uint8Array | null> {
+  const body = { value: tronHex(address) };
+  return asked(http, 'wallet/getcontractinfo', body, signal, (answer) => {
+    const code = object(answer).runtimecode;
+    return code === undefined || code === '' ? null : hexToBytes(hex(code));
+  });
+}
+
+/** The last four bytes of the first block's id. */
+export async function chainIdOf(http: Http, signal: AbortSignal): Promise<number> {
+  const first = await blockAt(http, 0, signal);
+  if (first !== null) return Number.parseInt(first.id.slice(-8), 16);
+  throw unreadable(http, 'wallet/getblockbynum', new Error('it has no first block'));
+}
+
+/** Gives a whole transaction in hex to the node. Throws a TronRefusal with the node's code. */
+export async function sendHex(http: Http, raw: string, signal: AbortSignal): Promise<void> {
+  await askedFor(http, 'wallet/broadcasthex', { transaction: raw }, signal, (answer) => {
+    const { result, code, message } = object(answer);
+    if (result === true) return;
+    throw new TronRefusal(typeof code === 'string' ? code : '', plainWords(message));
+  });
+}

@@ -1,0 +1,158 @@
+// The TRON simulator for tests, and one leg of a swap on it: terms, its escrow, and what its parties
+// do to it.
+
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashlockOf } from '../../../core/hashlock.ts';
+import type { EscrowTerms } from '../../../core/terms.ts';
+import { recorder } from '../../../devnet/testing/start.ts';
+import { type TronDevChain, tronChain } from '../../../devnet/tron/tron-chain.ts';
+import type { WatchedEscrow } from '../../adapter.ts';
+import type { TronMaterial } from '../../material.ts';
+import { tronAddressOf } from '../address.ts';
+import { claimCall, fundCalls, refundCall, type TronDeployment, tronEscrow } from '../plan.ts';
+import { tronAddressOfKey } from '../proof.ts';
+import { readTronSigned, signTronTransaction } from '../signed.ts';
+import { referenceTo, type TronCall, tronTransaction } from '../transaction.ts';
+
+export const solidityLag = 3;
+
+export type Account = { readonly key: Uint8Array; readonly address: string };
+
+function account(byte: number): Account {
+  const key = new Uint8Array(32).fill(byte);
+  return { key, address: tronAddressOfKey(key) };
+}
+
+export const funder = account(0x21);
+export const receiver = account(0x22);
+export const anyone = account(0x23);
+const accounts = [funder, receiver, anyone];
+
+/** An address that was never used. */
+export function newcomer(): string {
+  return tronAddressOf(randomBytes(20));
+}
+
+export type TestChain = {
+  readonly url: string;
+  readonly dev: TronDevChain;
+  readonly deployment: TronDeployment;
+  /** Address of a token of the dev network by its contract's name. */
+  token(name: string): string;
+  /** Blocks until what is in the newest is solid. */
+  solidify(): Promise<void>;
+  /** Moves the clock, and mines. */
+  pass(seconds: number): Promise<void>;
+  /** Unix seconds of the newest block. */
+  now(): number;
+  stop(): Promise<void>;
+};
+
+/** With its accounts funded, and no block unless asked for. */
+export async function startTron(): Promise<TestChain> {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-tron-'));
+  let offset = 0;
+  const clock = { now: () => Math.floor(Date.now() / 1_000) + offset };
+  const { log } = recorder();
+  const dev = await tronChain('tron-dev', { dir, log, clock, solidityLag });
+  await dev.setAutomatic(false);
+  const { info, simulator } = dev;
+  const tokens = [...(info.tokens ?? []), ...(info.hostileTokens ?? [])];
+  for (const { address } of accounts) {
+    await dev.give({ address, token: null, amount: null });
+    for (const { address: token } of tokens) await dev.give({ address, token, amount: null });
+  }
+  await dev.mine(solidityLag);
+  return {
+    url: info.rpcUrl,
+    dev,
+    deployment: { chainId: info.chainId as number, contract: info.escrows },
+    token: (name) => tokens.find(({ contract }) => contract === name)?.address as string,
+    solidify: () => dev.mine(solidityLag),
+    pass: async (seconds) => {
+      offset += seconds;
+      await dev.mine(1);
+    },
+    now: () => Math.floor(simulator.chain.tip('head').header.timestamp / 1_000),
+    stop: async () => {
+      await dev.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Leg = {
+  readonly secret: string;
+  readonly terms: EscrowTerms;
+  readonly escrow: WatchedEscrow;
+};
+
+/** A leg of 1 000 units, claimable for two hours of the chain's time. */
+export function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}): Leg {
+  const secret = randomBytes(32).toString('hex');
+  const terms: EscrowTerms = {
+    chain: 'tron-dev',
+    hashlock: hashlockOf(secret),
+    payout: { address: receiver.address, pubkey: null },
+    refund: { address: funder.address, pubkey: null },
+    token: null,
+    amount: 1_000n,
+    timelock: chain.now() + 7_200,
+    ...over,
+  };
+  const { address } = tronEscrow(terms, chain.deployment);
+  const since = chain.now();
+  return { secret, terms, escrow: { address, terms, requiredConfirmations: 2, since } };
+}
+
+/** Broadcasts a call by one of the accounts; returns its id. It is in no block yet. */
+export async function send(chain: TestChain, by: Account, call: TronCall): Promise<string> {
+  const { id, header } = chain.dev.simulator.chain.tip('head');
+  const unsigned = tronTransaction(
+    { ...call, from: by.address },
+    {
+      ...referenceTo({ number: header.number, id }),
+      expiration: header.timestamp + 600_000,
+      timestamp: header.timestamp,
+      feeLimitSun: 100_000_000n,
+    },
+  );
+  const { raw, txid } = readTronSigned(signTronTransaction(by.key, unsigned));
+  const answer = await fetch(`${chain.url}/wallet/broadcasthex`, {
+    method: 'POST',
+    body: JSON.stringify({ transaction: raw }),
+  });
+  const said = (await answer.json()) as { result?: boolean; message?: string };
+  if (said.result !== true) throw new Error(`not taken: ${said.message}`);
+  return txid;
+}
+
+/** The same, and a block with it. */
+export async function sendAndMine(chain: TestChain, by: Account, call: TronCall): Promise<string> {
+  const txid = await send(chain, by, call);
+  await chain.dev.mine(1);
+  return txid;
+}
+
+export async function fund(chain: TestChain, { terms }: Leg): Promise<string> {
+  const by = accounts.find(({ address }) => address === terms.refund.address) as Account;
+  const calls = fundCalls(terms, chain.deployment, 0n);
+  for (const call of calls.slice(0, -1)) await sendAndMine(chain, by, call);
+  return sendAndMine(chain, by, calls.at(-1) as TronCall);
+}
+
+export function claim(chain: TestChain, { terms, secret }: Leg, by = anyone): Promise<string> {
+  return sendAndMine(chain, by, claimCall(terms, chain.deployment, secret));
+}
+
+export function refund(chain: TestChain, { terms }: Leg, by = anyone): Promise<string> {
+  return sendAndMine(chain, by, refundCall(terms, chain.deployment));
+}
+
+/** Signs each transaction of some material, in order, as wallets do. */
+export function signAll(by: Account, { transactions }: TronMaterial) {
+  return transactions.map((each) => signTronTransaction(by.key, each));
+}
