@@ -1,5 +1,5 @@
-// The TRON simulator for tests, and one leg of a swap on it: terms, its escrow, and what its parties
-// do to it.
+// The TRON simulator for tests, and one leg of a swap on it: terms, its escrow, and what its
+// parties do to it.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
