@@ -21,6 +21,7 @@ import {
   newLeg,
   receiver,
   refund,
+  send,
   sendAndMine,
   signAll,
   solidityLag,
@@ -295,6 +296,27 @@ test('logs that a node keeps back do not hide a funding or a claim', async () =>
     const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
     assert.equal(facts.funded?.txid, fundTx);
     assert.equal(facts.claimed?.txid, claimTx);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a failed transaction is not taken for the one that funded, whatever logs it shows', async () => {
+  const leg = newLeg(chain);
+  const failed = await send(chain, anyone, refundCall(leg.terms, chain.deployment));
+  const fundTx = await fund(chain, leg);
+  const moved: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (path !== 'wallet/gettransactioninfobyblocknum') return said;
+    const infos = said.body as { id: string; log?: object[] }[];
+    const log = infos.flatMap((each) => each.log ?? []);
+    return { body: infos.map((each) => ({ ...each, log })) };
+  };
+  const node = await lyingNode(chain.url, moved);
+  try {
+    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+    assert.equal(facts.funded?.txid, fundTx);
+    assert.notEqual(failed, fundTx);
   } finally {
     await node.stop();
   }

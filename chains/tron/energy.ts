@@ -11,7 +11,7 @@ import { bareAddress } from './plan.ts';
 import { largestFeeLimitSun, type TronCall } from './transaction.ts';
 import type { Watch } from './watch.ts';
 
-/** Figures of contracts/tron/energy.snapshot.json, rounded up; with a token, without its own part. */
+/** contracts/tron/energy.snapshot.json, rounded up; with a token, without its own part. */
 export const ownEnergy = {
   trxFund: 27_000n,
   trxSettle: 17_000n,

@@ -120,8 +120,9 @@ function mustBeRecent({ chain }: Watch, block: Block, receipts: number, head: Bl
 
 function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
   const touched = new Set<string>();
-  for (const { logs } of infos) {
-    for (const log of logs) {
+  for (const { succeeded, logs } of infos) {
+    // java-tron's documentation: logs of a transaction that failed are not to be read.
+    for (const log of succeeded ? logs : []) {
       const escrow = noteLog(watch, log);
       if (escrow !== null) touched.add(escrow);
     }

@@ -219,10 +219,10 @@ const wordLength = 64;
 const termsWords = 6;
 
 /**
- * Every fund, claim and refund inside hex, at any depth: a call made by another contract, or a whole
- * transaction, carries ours word for word. Only calls whose addresses are clean words count, since
- * the contract refuses all others. `wanted` says which hashlocks are of interest before anything is
- * hashed, so that calldata full of selectors costs little.
+ * Every fund, claim and refund inside hex, at any depth: a call made by another contract, or a
+ * whole transaction, carries ours word for word. Only calls whose addresses are clean words count,
+ * since the contract refuses all others. `wanted` says which hashlocks are of interest before
+ * anything is hashed, so that calldata full of selectors costs little.
  */
 export function callsIn(
   hex: string,

@@ -1,6 +1,7 @@
-// Whether a swap's money could move, tried before anybody commits any, by constant calls: nothing is
-// sent and no secret is needed. java-tron lends no state, so a payment can be tried only from
-// somebody who has the money: the contract itself, which will make it, or the funder.
+// Whether a swap's money could move, tried before anybody commits any, by constant calls: nothing
+// is sent and no secret is needed. java-tron lends no state, so a payment can be tried only from
+// somebody who has the money: the contract itself, which will make it, or the funder. So a token
+// that takes a fee shows only once it is approved.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';

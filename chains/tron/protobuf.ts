@@ -1,6 +1,6 @@
-// The little of protobuf that a TRON transaction needs: varints and length-delimited fields. What is
-// read must be written the one way java-tron would write it again, since it hashes its own writing.
-// Pure. https://protobuf.dev/programming-guides/encoding/
+// The little of protobuf that a TRON transaction needs: varints and length-delimited fields. What
+// is read must be written the one way java-tron would write it again, since it hashes its own
+// writing. Pure. https://protobuf.dev/programming-guides/encoding/
 
 import { concatBytes } from '@noble/hashes/utils.js';
 

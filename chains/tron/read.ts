@@ -1,6 +1,6 @@
-// What one escrow shows: its record in the contract, at the newest block and at the newest solid one,
-// joined with the transactions that made it. The record is the truth, and names the blocks to look
-// into; a log by itself is nothing.
+// What one escrow shows: its record in the contract, at the newest block and at the newest solid
+// one, joined with the transactions that made it. The record is the truth, and names the blocks to
+// look into; a log by itself is nothing.
 //
 //   record     shown as
 //   never      not funded
@@ -126,9 +126,9 @@ async function transactionIn(
   signal: AbortSignal,
 ): Promise<string | null> {
   const { http, deployment } = watch;
-  for (const { txid, logs } of await infosAt(http, number, signal)) {
+  for (const { txid, succeeded, logs } of await infosAt(http, number, signal)) {
     const said = logs.filter(({ topics }) => topics[0] === topicOfVerb[verb]);
-    if (said.some((log) => noteLog(watch, log) === escrow)) return txid;
+    if (succeeded && said.some((log) => noteLog(watch, log) === escrow)) return txid;
   }
   const block = await blockAt(http, number, signal);
   const made = block?.txs.find(

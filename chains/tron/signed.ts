@@ -1,5 +1,5 @@
-// A signed TRON transaction, read before it is sent. What counts are the bytes of raw_data: they are
-// what was signed and what is sent, whatever the JSON beside them says. Pure.
+// A signed TRON transaction, read before it is sent. What counts are the bytes of raw_data: they
+// are what was signed and what is sent, whatever the JSON beside them says. Pure.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';

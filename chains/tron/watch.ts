@@ -1,6 +1,6 @@
-// What one adapter remembers between calls: whom it watches, and every secret it ever saw. All of it
-// can be lost: the chain gives it again, but for secrets in claims that failed long ago (docs of
-// changes(), in follow.ts).
+// What one adapter remembers between calls: whom it watches, and every secret it ever saw. All of
+// it can be lost: the chain gives it again, but for secrets in claims that failed long ago (docs
+// of changes(), in follow.ts).
 
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
