@@ -7,22 +7,18 @@ import { ParleyError } from '../../core/errors.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import type { SignedTron, TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
-import { ownEnergy, withMargin } from './energy.ts';
-import { goodUntil, materialProblems, refundCall, type Wanted } from './plan.ts';
+import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
+import { goodUntil, materialProblems, type Wanted } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {
   type Account,
   anyone,
-  claim,
   fund,
   funder,
   type Leg,
   newcomer,
   newLeg,
   receiver,
-  refund,
-  send,
-  sendAndMine,
   signAll,
   solidityLag,
   startTron,
@@ -70,8 +66,18 @@ async function perform(adapter: TronAdapter, material: TronMaterial, by: Account
     const read = await adapter.readSigned(signed, signal());
     txids.push(await adapter.broadcast(read, signal()));
     await chain.dev.mine(1);
+    mustHavePaid(read.txid, signed.raw_data.fee_limit);
   }
   return txids;
+}
+
+/** It ended well, within its limit, and the limit is of the size of what it cost. */
+function mustHavePaid(txid: string, feeLimit: number): void {
+  const place = chain.dev.simulator.chain.find(txid);
+  const { receipt } = place?.block.transactions[place.index]?.info ?? {};
+  assert.equal(receipt?.result, 'SUCCESS');
+  const fee = receipt?.energy_fee as number;
+  assert.ok(fee * 1.2 <= feeLimit && feeLimit <= fee * 4, `${fee} of ${feeLimit}`);
 }
 
 const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
@@ -119,7 +125,9 @@ for (const token of [null, 'ReturnsFalse', 'DevDollar', 'DevTether'] as const) {
     assert.deepEqual(claimed.claimed, { txid: claimTx, confirmations: 1, deep: false });
     assert.deepEqual([claimed.secret, claimed.balance, claimed.empty], [leg.secret, 0n, false]);
     assert.equal(claimed.funded?.deep, true);
-    await chain.solidify();
+    await chain.dev.mine(solidityLag - 1);
+    assert.equal((await adapter.readEscrow(leg.escrow, signal())).claimed?.deep, false);
+    await chain.dev.mine(1);
     assert.deepEqual(await touchedBy(adapter), [address]);
     const after = await adapter.readEscrow(leg.escrow, signal());
     assert.deepEqual([after.claimed?.deep, after.refunded, after.empty], [true, null, true]);
@@ -156,7 +164,10 @@ test('fee limits are 1.3 times what a trial used, and transactions last ten minu
   const receipt = place?.block.transactions[place.index]?.info.receipt;
   const used = BigInt(receipt?.energy_usage_total as number);
   const limit = material.transactions[0]?.raw_data.fee_limit;
-  assert.equal(limit, Number(withMargin(used) * 100n));
+  assert.equal(limit, Number((used * 13n + 9n) / 10n) * 100);
+  const prices = { energySun: 100n, byteSun: 1_000n };
+  // a node takes no more than 15 000 TRX
+  assert.equal(feeLimitOf(10n ** 9n, prices), 15_000_000_000n);
   assert.ok(used < ownEnergy.trxFund && used > 20_000n, String(used));
 });
 
@@ -193,152 +204,31 @@ test('the secret is told to no node before it is broadcast', async () => {
   }
 });
 
-test('a secret is public once it was sent, and for ever', async () => {
+test('a funding that was sent is reported before it is in a block', async () => {
   const adapter = adapterOf();
   const leg = newLeg(chain);
-  await fund(chain, leg);
   adapter.watch([leg.escrow]);
   await adapter.changes(signal());
-  const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
-  const [signed] = signAll(receiver, built as TronMaterial);
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  const [signed] = signAll(funder, material);
   const read = await adapter.readSigned(signed as SignedTron, signal());
-  const escrow = leg.escrow.address;
-  assert.deepEqual(read.touches, [{ escrow, verb: 'claim', secret: leg.secret }]);
-  assert.equal(await adapter.isKnown(read, signal()), false);
   await adapter.broadcast(read, signal());
-  const facts = await adapter.readEscrow(leg.escrow, signal());
-  assert.deepEqual([facts.secret, facts.claimed], [leg.secret, null]);
-  assert.deepEqual(await touchedBy(adapter), [escrow]);
-  assert.equal(await adapter.broadcast(read, signal()), read.txid);
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
   await chain.dev.mine(1);
-  assert.equal(await adapter.isKnown(read, signal()), true);
+  await chain.pass(601);
+  // expired by now, and in a block: sent again it is what it was
   assert.equal(await adapter.broadcast(read, signal()), read.txid);
-  await chain.dev.simulator.chain.takeBack(1);
-  await adapter.changes(signal());
-  const back = await adapter.readEscrow(leg.escrow, signal());
-  assert.deepEqual([back.secret, back.claimed, back.balance], [leg.secret, null, 1_000n]);
 });
 
-test('the secret of a claim that failed on chain is found', async () => {
+test('a transaction is good on whatever takes the place of the newest blocks', async () => {
   const adapter = adapterOf();
   const leg = newLeg(chain);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  await claim(chain, leg); // nothing is funded: it reverts
-  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-  const facts = await adapter.readEscrow(leg.escrow, signal());
-  assert.deepEqual(facts, { ...nothingSeen, secret: leg.secret });
-});
-
-test('a secret in any form, in calldata that names its hashlock, is found', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  const data = `deadbeef00${leg.terms.hashlock}0102${leg.secret}`;
-  await sendAndMine(chain, anyone, {
-    from: anyone.address,
-    to: chain.token('DevDollar'),
-    data,
-    value: 0n,
-  });
-  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
-});
-
-test('a funding and a claim that are taken back show no more, and are reported', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  const { address } = leg.escrow;
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  await fund(chain, leg);
-  assert.deepEqual(await touchedBy(adapter), [address]);
-  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
-  await chain.dev.simulator.chain.takeBack(1);
   await chain.dev.mine(2);
-  assert.deepEqual(await touchedBy(adapter), [address]);
-  assert.deepEqual(await adapter.readEscrow(leg.escrow, signal()), nothingSeen);
-});
-
-test('work follows what happened: a quiet block costs the same with one escrow or a hundred', async () => {
-  const asked: string[] = [];
-  const node = await lyingNode(chain.url, ({ path }, forward) => {
-    asked.push(path);
-    return forward();
-  });
-  try {
-    const adapter = adapterOf(node.url);
-    const legs = Array.from({ length: 100 }, () => newLeg(chain));
-    adapter.watch(legs.map(({ escrow }) => escrow));
-    await adapter.changes(signal());
-    asked.length = 0;
-    await chain.dev.mine(1);
-    assert.deepEqual(await touchedBy(adapter), []);
-    assert.ok(asked.length <= 3, asked.join());
-  } finally {
-    await node.stop();
-  }
-});
-
-test('logs that a node keeps back do not hide a funding or a claim', async () => {
-  const leg = newLeg(chain);
-  const fundTx = await fund(chain, leg);
-  const claimTx = await claim(chain, leg);
-  const bare: Lie = async ({ path }, forward) => {
-    const said = await forward();
-    if (path !== 'wallet/gettransactioninfobyblocknum') return said;
-    const infos = (said.body as object[]).map((each) => ({ ...each, log: undefined }));
-    return { body: infos };
-  };
-  const node = await lyingNode(chain.url, bare);
-  try {
-    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
-    assert.equal(facts.funded?.txid, fundTx);
-    assert.equal(facts.claimed?.txid, claimTx);
-  } finally {
-    await node.stop();
-  }
-});
-
-test('a failed transaction is not taken for the one that funded, whatever logs it shows', async () => {
-  const leg = newLeg(chain);
-  const failed = await send(chain, anyone, refundCall(leg.terms, chain.deployment));
-  const fundTx = await fund(chain, leg);
-  const moved: Lie = async ({ path }, forward) => {
-    const said = await forward();
-    if (path !== 'wallet/gettransactioninfobyblocknum') return said;
-    const infos = said.body as { id: string; log?: object[] }[];
-    const log = infos.flatMap((each) => each.log ?? []);
-    return { body: infos.map((each) => ({ ...each, log })) };
-  };
-  const node = await lyingNode(chain.url, moved);
-  try {
-    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
-    assert.equal(facts.funded?.txid, fundTx);
-    assert.notEqual(failed, fundTx);
-  } finally {
-    await node.stop();
-  }
-});
-
-test('a record whose transaction is nowhere is no answer', async () => {
-  const leg = newLeg(chain);
-  await fund(chain, leg);
-  const nothing: Lie = async ({ path }, forward) => {
-    if (path === 'wallet/gettransactioninfobyblocknum') return { body: [] };
-    return path === 'wallet/getblockbynum' ? hide(await forward()) : forward();
-  };
-  const hide = ({ body }: { body: unknown }) => ({
-    body: { ...(body as object), transactions: [] },
-  });
-  const node = await lyingNode(chain.url, nothing);
-  try {
-    const reading = adapterOf(node.url).readEscrow(leg.escrow, signal());
-    await assert.rejects(reading, is('chain_unavailable', /shows the escrow .* funded, but no/));
-  } finally {
-    await node.stop();
-  }
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  await chain.dev.simulator.chain.takeBack(2);
+  await chain.dev.mine(2);
+  await perform(adapter, material, funder);
+  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
 });
 
 test('what a node refuses is refused with its words', async () => {
@@ -420,26 +310,4 @@ test('a node that hangs ends in chain_timeout', async () => {
   } finally {
     await node.stop();
   }
-});
-
-test('far behind, everybody is looked at again by state', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  await fund(chain, leg);
-  await chain.dev.mine(110);
-  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-  assert.equal((await adapter.readEscrow(leg.escrow, signal())).funded?.deep, true);
-  adapter.unwatch([leg.escrow.address]);
-  await chain.pass(7_201);
-  await refund(chain, leg);
-  assert.deepEqual(await touchedBy(adapter), []);
-});
-
-test('a call that the node took and that failed funds and refunds nothing', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  await sendAndMine(chain, anyone, refundCall(leg.terms, chain.deployment));
-  assert.deepEqual(await adapter.readEscrow(leg.escrow, signal()), nothingSeen);
 });

@@ -28,7 +28,7 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   if (before === undefined) await start(watch, head, signal);
   await unwind(watch, head, signal);
   await advance(watch, head, signal);
-  if (watch.shallow.size > 0) await comeToDepth(watch, head, signal);
+  if (head.id !== before?.id && watch.shallow.size > 0) await comeToDepth(watch, head, signal);
   const touched = [...watch.owed];
   watch.owed.clear();
   const clock = Math.floor(head.timestampMs / 1_000);
@@ -40,13 +40,16 @@ async function start(watch: Watch, head: Block, signal: AbortSignal): Promise<vo
   const number = Math.max(0, head.number - fullBlocks);
   const base = number === head.number ? head : await blockAt(watch.http, number, signal);
   if (base === null) return;
-  watch.blocks.splice(0, watch.blocks.length, { number, id: base.id, touched: new Set() });
+  watch.blocks.splice(0, watch.blocks.length, { number, id: base.id });
   for (const escrow of watch.known.keys()) watch.owed.add(escrow);
 }
 
-/** Drops the blocks that the chain took back, and reports whom they touched. */
+/**
+ * Drops the blocks that the chain took back. Whom they touched is in `shallow`: what is not solid
+ * is reported at every new head.
+ */
 async function unwind(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
-  const { blocks, owed } = watch;
+  const { blocks } = watch;
   let dropped = 0;
   for (let tip = blocks.at(-1); tip !== undefined; tip = blocks.at(-1)) {
     if (tip.number > head.number) {
@@ -60,7 +63,6 @@ async function unwind(watch: Watch, head: Block, signal: AbortSignal): Promise<v
     }
     blocks.pop();
     dropped += 1;
-    for (const escrow of tip.touched) if (watch.known.has(escrow)) owed.add(escrow);
   }
   if (dropped > 0) watch.log('reorganised', { chain: watch.chain, blocks: dropped });
   if (blocks.length === 0) await start(watch, head, signal);
@@ -120,9 +122,8 @@ function mustBeRecent({ chain }: Watch, block: Block, receipts: number, head: Bl
 
 function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
   const touched = new Set<string>();
-  for (const { succeeded, logs } of infos) {
-    // java-tron's documentation: logs of a transaction that failed are not to be read.
-    for (const log of succeeded ? logs : []) {
+  for (const { logs } of infos) {
+    for (const log of logs) {
       const escrow = noteLog(watch, log);
       if (escrow !== null) touched.add(escrow);
     }
@@ -134,7 +135,7 @@ function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
     watch.owed.add(escrow);
     watch.shallow.set(escrow, Math.max(block.number, watch.shallow.get(escrow) ?? 0));
   }
-  watch.blocks.push({ number: block.number, id: block.id, touched });
+  watch.blocks.push({ number: block.number, id: block.id });
   if (watch.blocks.length > rememberedBlocks) {
     watch.blocks.splice(0, watch.blocks.length - rememberedBlocks);
   }

@@ -12,7 +12,7 @@ import { claimedTopic, ourTopics } from './topics.ts';
 
 export type Verb = DecodedCall['verb'];
 
-export type Seen = Pick<Block, 'number' | 'id'> & { readonly touched: ReadonlySet<string> };
+export type Seen = Pick<Block, 'number' | 'id'>;
 
 export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;
 
