@@ -11,14 +11,18 @@ import { bareAddress } from './plan.ts';
 import { largestFeeLimitSun, type TronCall } from './transaction.ts';
 import type { Watch } from './watch.ts';
 
-/** contracts/tron/energy.snapshot.json, rounded up; with a token, without its own part. */
+/**
+ * contracts/tron/energy.snapshot.json, rounded up. With a token: without the transfer, but with two
+ * looks at a balance that cost what USDT's do at their dearest, and with what a transferFrom takes
+ * more than a transfer.
+ */
 export const ownEnergy = {
   trxFund: 27_000n,
   trxSettle: 17_000n,
   /** A first payment to an address makes an account of it. */
   newAccount: 25_000n,
   tokenFund: 48_000n,
-  tokenSettle: 25_000n,
+  tokenSettle: 17_000n,
 } as const;
 /** For a transfer that cannot be tried: USDT to a new holder, with most of its dynamic factor. */
 const unknownTransfer = 130_000n;
