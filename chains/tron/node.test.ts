@@ -150,6 +150,102 @@ test('accounts, tokens, prices, code and the chain id', async () => {
   await assert.rejects(noToken, fails('chain_unavailable', /Smart contract is not exist/));
 });
 
+// Answers of a node of Nile, from tronprotocol/documentation-en, docs/api/http.
+const captures: Record<string, unknown> = {
+  // smart-contract/triggerconstantcontract.md
+  'wallet/triggerconstantcontract': {
+    result: { result: true },
+    energy_used: 935,
+    constant_result: ['0000000000000000000000000000000000000000000000000000000040cfcc00'],
+    transaction: { ret: [{}], visible: false },
+  },
+  // block-and-tx-query/gettransactioninfobyblocknum.md
+  'wallet/gettransactioninfobyblocknum': [
+    {
+      id: 'ff44a2823a870c12f12a4ca6e7647650356bc2bb5e02c5855312cf2db4c950c1',
+      fee: 267_000,
+      blockNumber: 66_987_565,
+      blockTimeStamp: 1_777_445_121_000,
+      contractResult: [''],
+      receipt: { net_fee: 267_000 },
+    },
+  ],
+  // block-and-tx-query/getblockbylimitnext.md
+  'wallet/getblockbylimitnext': {
+    block: [
+      {
+        blockID: '0000000003fe262d52bfa4b2814f816fd2e57af5b98a33d60d8630a03a908e0e',
+        block_header: {
+          raw_data: {
+            number: 66_987_565,
+            txTrieRoot: 'faf8fe3858339ead25cc892461c82a59b84dca4a51c45b026676bf3f45a352a2',
+            witness_address: '41b2f713d57dbcec679d93a8849fa0cd0e4db594ba',
+            parentHash: '0000000003fe262c85cd6b02033f4c3e5c1efa35de256a17bd906dc61fb1aeed',
+            version: 34,
+            timestamp: 1_777_445_121_000,
+          },
+        },
+      },
+    ],
+  },
+  // account/getaccountresource.md
+  'wallet/getaccountresource': {
+    freeNetUsed: 441,
+    freeNetLimit: 600,
+    assetNetUsed: [{ key: '1005416', value: 0 }],
+    assetNetLimit: [{ key: '1005416', value: 10_000 }],
+    TotalNetLimit: 43_200_000_000,
+    TotalNetWeight: 68_305_209_098,
+    TotalEnergyLimit: 180_000_000_000,
+    TotalEnergyWeight: 2_411_528_185,
+  },
+  // block-and-tx-query/gettransactionfrompending.md
+  'wallet/gettransactionfrompending': {},
+  'wallet/gettransactionbyid': {},
+};
+
+test('answers captured from a real node are read', async () => {
+  await through(
+    ({ path }) => ({ body: captures[path] }),
+    async (node) => {
+      const call = { from: anyone.address, to: funder.address, data: '70a08231', value: 0n };
+      const { failure, energy, output } = await tryCall(node, 'head', call, signal());
+      assert.deepEqual([failure, energy, BigInt(`0x${output}`)], [null, 935n, 1_087_360_000n]);
+      const [info] = await infosAt(node, 66_987_565, signal());
+      assert.equal(info?.txid.slice(0, 8), 'ff44a282');
+      assert.deepEqual([info?.succeeded, info?.logs], [true, []]);
+      const [block] = await blocksOf(node, 66_987_565, 66_987_566, signal());
+      assert.deepEqual([block?.number, block?.timestampMs], [66_987_565, 1_777_445_121_000]);
+      const has = await resourcesOf(node, anyone.address, signal());
+      assert.deepEqual(has, { energy: 0n, bandwidth: 159n });
+      assert.equal(await knows(node, '00'.repeat(32), signal()), false);
+    },
+  );
+});
+
+test('a revert as a node documents it: result true, a message, and FAILED', async () => {
+  const body = {
+    result: { result: true, message: Buffer.from('REVERT opcode executed').toString('hex') },
+    constant_result: ['08c379a0'],
+    transaction: { ret: [{ ret: 'FAILED' }] },
+  };
+  const call = { from: anyone.address, to: funder.address, data: '70a08231', value: 0n };
+  await through(
+    () => ({ body }),
+    async (node) => {
+      const { failure } = await tryCall(node, 'head', call, signal());
+      assert.equal(failure, 'REVERT opcode executed');
+    },
+  );
+  const unmarked = { ...body, result: { result: true } };
+  await through(
+    () => ({ body: unmarked }),
+    async (node) => {
+      assert.notEqual((await tryCall(node, 'head', call, signal())).failure, null);
+    },
+  );
+});
+
 test('resources are what is left of the free or the staked, whichever is more', async () => {
   const said = {
     freeNetUsed: 557,

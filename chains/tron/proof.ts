@@ -19,7 +19,7 @@ export type TronProof = {
 
 const maxMessageBytes = 10_000;
 
-/** Returns the address in canonical form. Throws `bad_signature`, and `bad_address` of it. */
+/** Returns the address in canonical form. Throws `bad_signature` or `bad_address`. */
 export function verifyTronProof({ address: text, message, signature }: TronProof): string {
   const address = parseTronAddress(text);
   const hex = /^(?:0[xX])?([0-9a-fA-F]{130})$/.exec(signature)?.[1];

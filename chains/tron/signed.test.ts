@@ -87,6 +87,7 @@ test('another txID, no signature, half of one, or that of another key is refused
   const at = (over: Partial<Record<keyof SignedTron, unknown>>) => () =>
     readTronSigned({ ...signed, ...over } as SignedTron);
   assert.throws(at({ txID: '00'.repeat(32) }), refused(/its txID is 0000/));
+  assert.throws(at({ txID: 7 }), refused(/its txID is 7/));
   readTronSigned({ raw_data_hex: signed.raw_data_hex, signature: signed.signature });
   assert.throws(at({ signature: [] }), refused(/not signed/));
   assert.throws(at({ signature: undefined }), refused(/not signed/));

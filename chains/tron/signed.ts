@@ -81,8 +81,8 @@ function partsOf(signed: Signed): { rawData: Uint8Array; signatures: Uint8Array[
   const rawData = hexBytes(signed.raw_data_hex, 'raw_data_hex');
   if (!Array.isArray(signature)) throw bad('it is not signed');
   const txid = bytesToHex(sha256(rawData));
-  if (txID !== undefined && txID.toLowerCase() !== txid) {
-    throw bad(`its txID is ${txID.slice(0, 64)}, but its raw_data_hex is of ${txid}`);
+  if (txID !== undefined && `${txID}`.toLowerCase() !== txid) {
+    throw bad(`its txID is ${`${txID}`.slice(0, 64)}, but its raw_data_hex is of ${txid}`);
   }
   return { rawData, signatures: signature.map((each) => hexBytes(each, 'a signature')) };
 }

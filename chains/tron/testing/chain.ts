@@ -5,13 +5,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { recorder } from '../../../devnet/testing/start.ts';
+import { deployedAddress } from '../../../devnet/tron/messages.ts';
+import { faucetAddress } from '../../../devnet/tron/simulator.ts';
 import { type TronDevChain, tronChain } from '../../../devnet/tron/tron-chain.ts';
 import type { WatchedEscrow } from '../../adapter.ts';
 import type { TronMaterial } from '../../material.ts';
-import { tronAddressOf } from '../address.ts';
+import { parseTronAddress, tronAddressOf } from '../address.ts';
 import { claimCall, fundCalls, refundCall, type TronDeployment, tronEscrow } from '../plan.ts';
 import { tronAddressOfKey } from '../proof.ts';
 import { readTronSigned, signTronTransaction } from '../signed.ts';
@@ -155,4 +158,16 @@ export function refund(chain: TestChain, { terms }: Leg, by = anyone): Promise<s
 /** Signs each transaction of some material, in order, as wallets do. */
 export function signAll(by: Account, { transactions }: TronMaterial) {
   return transactions.map((each) => signTronTransaction(by.key, each));
+}
+
+/** Puts code of at most 32 bytes on the chain; returns where it is. */
+export async function deploy(chain: TestChain, runtime: string): Promise<string> {
+  const origin = hexToBytes(faucetAddress);
+  const code = hexToBytes(runtime);
+  const back = Uint8Array.of(0x60, 0, 0x52, 0x60, code.length, 0x60, 32 - code.length, 0xf3);
+  const bytecode = Uint8Array.of(0x5f + code.length, ...code, ...back);
+  const new_contract = { origin_address: origin, bytecode, name: 'test' };
+  const { simulator } = chain.dev;
+  const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });
+  return parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
 }

@@ -1,0 +1,313 @@
+// The adapter on the simulator: money in and out, what is seen when, and what is built and refused.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { TronWeb } from 'tronweb';
+import { ParleyError } from '../../core/errors.ts';
+import { nothingSeen } from '../../core/facts.ts';
+import type { SignedTron, TronMaterial } from '../material.ts';
+import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
+import { goodUntil, materialProblems, type Wanted } from './plan.ts';
+import { tronDevPolicy } from './policy.ts';
+import {
+  type Account,
+  anyone,
+  fund,
+  funder,
+  type Leg,
+  newcomer,
+  newLeg,
+  receiver,
+  signAll,
+  solidityLag,
+  startTron,
+  type TestChain,
+} from './testing/chain.ts';
+import { hangingNode, type Lie, lyingNode } from './testing/nodes.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+let chain: TestChain;
+before(async () => {
+  chain = await startTron();
+});
+after(() => chain.stop());
+
+function adapterOf(...urls: string[]): TronAdapter {
+  return tronAdapter({
+    chain: 'tron-dev',
+    deployment: chain.deployment,
+    sources: (urls.length > 0 ? urls : [chain.url]).map((url) => ({ url })),
+    policy: tronDevPolicy,
+    http: { attemptTimeoutMs: 5_000, rounds: 1 },
+  });
+}
+
+const is = (code: string, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ParleyError, String(error));
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, words);
+  return true;
+};
+
+const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null });
+
+function mustBeOurs(material: unknown, wanted: Wanted, { terms }: Leg): TronMaterial {
+  const tron = material as TronMaterial;
+  const bounds = { nowMs: (chain.now() + 5) * 1_000, mostFeeLimitSun: 50_000_000n };
+  assert.deepEqual(materialProblems(tron, wanted, terms, chain.deployment, bounds), []);
+  return tron;
+}
+
+/** Signs and sends what was built, a block for each. */
+async function perform(adapter: TronAdapter, material: TronMaterial, by: Account) {
+  const txids: string[] = [];
+  for (const signed of signAll(by, material)) {
+    const read = await adapter.readSigned(signed, signal());
+    txids.push(await adapter.broadcast(read, signal()));
+    await chain.dev.mine(1);
+    mustHavePaid(read.txid, signed.raw_data.fee_limit);
+  }
+  return txids;
+}
+
+/** It ended well, within its limit, and the limit is of the size of what it cost. */
+function mustHavePaid(txid: string, feeLimit: number): void {
+  const place = chain.dev.simulator.chain.find(txid);
+  const { receipt } = place?.block.transactions[place.index]?.info ?? {};
+  assert.equal(receipt?.result, 'SUCCESS');
+  const fee = receipt?.energy_fee as number;
+  assert.ok(fee * 1.2 <= feeLimit && feeLimit <= fee * 4, `${fee} of ${feeLimit}`);
+}
+
+const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
+
+for (const token of [null, 'ReturnsFalse', 'DevDollar', 'DevTether'] as const) {
+  const legOf = () => newLeg(chain, token === null ? {} : { token: chain.token(token) });
+  const name = token ?? 'TRX';
+
+  test(`${name}: built, signed, funded, claimed: seen at the head, deep when solid`, async () => {
+    const adapter = adapterOf();
+    const leg = legOf();
+    const { address } = leg.escrow;
+    adapter.watch([leg.escrow]);
+    assert.deepEqual(await touchedBy(adapter), [address]);
+    assert.deepEqual(await adapter.readEscrow(leg.escrow, signal()), nothingSeen);
+    await adapter.preflight(leg.terms, 'funding', signal());
+
+    const built = mustBeOurs(
+      await adapter.buildFund(inputOf(leg), signal()),
+      { verb: 'fund' },
+      leg,
+    );
+    assert.equal(built.escrow, address);
+    assert.equal(built.from, funder.address);
+    const fundTx = (await perform(adapter, built, funder)).at(-1);
+    assert.deepEqual(await touchedBy(adapter), [address]);
+    const seen = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual(seen.funded, { txid: fundTx, confirmations: 1, deep: false });
+    assert.deepEqual([seen.balance, seen.empty], [1_000n, false]);
+    await chain.dev.mine(solidityLag - 1);
+    assert.equal((await adapter.readEscrow(leg.escrow, signal())).funded?.deep, false);
+    await chain.dev.mine(1);
+    assert.deepEqual(await touchedBy(adapter), [address]);
+    const deep = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual(deep.funded, { txid: fundTx, confirmations: solidityLag + 1, deep: true });
+    assert.deepEqual(await touchedBy(adapter), []);
+    await assert.rejects(adapter.buildFund(inputOf(leg), signal()), is('already_funded', /before/));
+
+    const wanted = { verb: 'claim', secret: leg.secret } as const;
+    const material = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+    const claiming = mustBeOurs(material, wanted, leg);
+    assert.equal(claiming.from, receiver.address);
+    const [claimTx] = await perform(adapter, claiming, receiver);
+    const claimed = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual(claimed.claimed, { txid: claimTx, confirmations: 1, deep: false });
+    assert.deepEqual([claimed.secret, claimed.balance, claimed.empty], [leg.secret, 0n, false]);
+    assert.equal(claimed.funded?.deep, true);
+    await chain.dev.mine(solidityLag - 1);
+    assert.equal((await adapter.readEscrow(leg.escrow, signal())).claimed?.deep, false);
+    await chain.dev.mine(1);
+    assert.deepEqual(await touchedBy(adapter), [address]);
+    const after = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual([after.claimed?.deep, after.refunded, after.empty], [true, null, true]);
+    const again = adapter.buildClaim(inputOf(leg), leg.secret, signal());
+    await assert.rejects(again, is('nothing_there', /holds nothing: claimed/));
+  });
+
+  test(`${name}: refunded after the timelock, found by an adapter that saw nothing`, async () => {
+    const leg = legOf();
+    const fundTx = await fund(chain, leg);
+    const adapter = adapterOf();
+    await chain.pass(7_201);
+    const built = await adapter.buildRefund(inputOf(leg), signal());
+    const [refundTx] = await perform(adapter, mustBeOurs(built, { verb: 'refund' }, leg), funder);
+    await chain.solidify();
+    const facts = await adapterOf().readEscrow(leg.escrow, signal());
+    assert.equal(facts.funded?.txid, fundTx);
+    assert.deepEqual([facts.refunded?.txid, facts.refunded?.deep], [refundTx, true]);
+    assert.deepEqual([facts.claimed, facts.secret, facts.empty], [null, null, true]);
+    await assert.rejects(
+      adapter.buildRefund(inputOf(leg), signal()),
+      is('nothing_there', /refunded/),
+    );
+  });
+}
+
+test('fee limits are 1.3 times what a trial used, and transactions last ten minutes', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  assert.equal(goodUntil(material), chain.now() + 600);
+  const [txid] = await perform(adapter, material, funder);
+  const place = chain.dev.simulator.chain.find(txid as string);
+  const receipt = place?.block.transactions[place.index]?.info.receipt;
+  const used = BigInt(receipt?.energy_usage_total as number);
+  const limit = material.transactions[0]?.raw_data.fee_limit;
+  assert.equal(limit, Number((used * 13n + 9n) / 10n) * 100);
+  const prices = { energySun: 100n, byteSun: 1_000n };
+  // a node takes no more than 15 000 TRX
+  assert.equal(feeLimitOf(10n ** 9n, prices), 15_000_000_000n);
+  assert.ok(used < ownEnergy.trxFund && used > 20_000n, String(used));
+});
+
+test('a claim built for an address that was never used pays for making the account', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain, { payout: { address: newcomer(), pubkey: null } });
+  await fund(chain, leg);
+  const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+  const [transaction] = (built as TronMaterial).transactions;
+  assert.equal(transaction?.raw_data.fee_limit, Number(withMargin(42_000n) * 100n));
+});
+
+test('the secret is told to no node before it is broadcast', async () => {
+  const leg = newLeg(chain, { token: chain.token('ReturnsFalse') });
+  await fund(chain, leg);
+  const bodies: string[] = [];
+  const node = await lyingNode(chain.url, ({ path, body }, forward) => {
+    bodies.push(`${path} ${JSON.stringify(body)}`);
+    return forward();
+  });
+  try {
+    const adapter = adapterOf(node.url);
+    await adapter.preflight(leg.terms, 'payout', signal());
+    const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+    const [signed] = signAll(receiver, built as TronMaterial);
+    const read = await adapter.readSigned(signed as SignedTron, signal());
+    await adapter.isKnown(read, signal());
+    const telling = () => bodies.filter((each) => each.includes(leg.secret));
+    assert.deepEqual(telling(), []);
+    await adapter.broadcast(read, signal());
+    assert.match(telling().join(), /^wallet\/broadcasthex/);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a funding that was sent is reported before it is in a block', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  const [signed] = signAll(funder, material);
+  const read = await adapter.readSigned(signed as SignedTron, signal());
+  await adapter.broadcast(read, signal());
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  await chain.dev.mine(1);
+  await chain.pass(601);
+  // expired by now, and in a block: sent again it is what it was
+  assert.equal(await adapter.broadcast(read, signal()), read.txid);
+});
+
+test('a transaction is good on whatever takes the place of the newest blocks', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  await chain.dev.mine(2);
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  await chain.dev.simulator.chain.takeBack(2);
+  await chain.dev.mine(2);
+  await perform(adapter, material, funder);
+  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
+});
+
+test('what a node refuses is refused with its words', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  const [signed] = signAll(funder, material);
+  await chain.pass(601);
+  const read = await adapter.readSigned(signed as SignedTron, signal());
+  await assert.rejects(
+    adapter.broadcast(read, signal()),
+    is('refused_by_node', /TRANSACTION_EXPIRATION_ERROR, .*[Ee]xpired/),
+  );
+});
+
+test('a transaction that tronweb signed is sent, and one of tronweb alone too', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const privateKey = Buffer.from(funder.key).toString('hex');
+  const tronWeb = new TronWeb({ fullHost: chain.url, privateKey });
+  const { transactions } = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
+  const signed = await tronWeb.trx.sign(structuredClone(transactions[0]) as never);
+  const read = await adapter.readSigned(signed as never, signal());
+  await adapter.broadcast(read, signal());
+  const transfer = await tronWeb.transactionBuilder.sendTrx(anyone.address, 5);
+  const other = await adapter.readSigned((await tronWeb.trx.sign(transfer)) as never, signal());
+  assert.deepEqual(other.touches, []);
+  assert.equal(await adapter.broadcast(other, signal()), transfer.txID);
+  await chain.dev.mine(1);
+  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
+});
+
+test('the wrong secret, an empty escrow and amounts not worth a claim are refused', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const wrong = adapter.buildClaim(inputOf(leg), '00'.repeat(32), signal());
+  await assert.rejects(wrong, is('wrong_secret', /sha256/));
+  const none = adapter.buildClaim(inputOf(leg), leg.secret, signal());
+  await assert.rejects(none, is('nothing_there', /never funded/));
+  const back = adapter.buildRefund(inputOf(leg), signal());
+  await assert.rejects(back, is('nothing_there', /never funded/));
+  await adapter.checkAmount(null, 2_300_001n, signal());
+  const small = adapter.checkAmount(null, 2_300_000n, signal());
+  await assert.rejects(small, is('amount_too_small', /2300000 on tron-dev is not more than/));
+  await adapter.checkAmount(chain.token('DevDollar'), 1n, signal());
+});
+
+test('another chain, no contract, other code and another domain are refused', async () => {
+  const open = (over: object, lie?: Lie) => async () => {
+    const node = await lyingNode(chain.url, lie ?? ((_, forward) => forward()));
+    try {
+      const deployment = { ...chain.deployment, ...over };
+      const sources = [{ url: node.url }];
+      const options = { chain: 'tron-dev', deployment, sources, policy: tronDevPolicy };
+      await tronAdapter(options).open(signal());
+    } finally {
+      await node.stop();
+    }
+  };
+  await open({})();
+  await assert.rejects(open({ chainId: 1 }), is('chain_unavailable', /of chain id \d+, not 1/));
+  const nowhere = open({ contract: newcomer() });
+  await assert.rejects(nowhere, is('chain_unavailable', /no escrow contract at T/));
+  const token = open({ contract: chain.token('DevDollar') });
+  await assert.rejects(token, is('chain_unavailable', /the code at T\w+ has hash 0x/));
+  const odd = open({}, async ({ path }, forward) => {
+    const { body } = await forward();
+    if (path !== 'wallet/triggerconstantcontract') return { body };
+    return { body: { ...(body as object), constant_result: ['00'.repeat(32)] } };
+  });
+  await assert.rejects(odd, is('chain_unavailable', /another chain id/));
+});
+
+test('a node that hangs ends in chain_timeout', async () => {
+  const node = await hangingNode();
+  try {
+    const adapter = adapterOf(node.url);
+    await assert.rejects(adapter.heads(AbortSignal.timeout(200)), is('chain_timeout', /in time/));
+  } finally {
+    await node.stop();
+  }
+});

@@ -1,0 +1,348 @@
+// A TRON network behind the interface that every chain keeps.
+
+import { encodeFunctionData, keccak256 } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { opens } from '../../core/hashlock.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type {
+  BuildInput,
+  ChainAdapter,
+  ReadTransaction,
+  Touch,
+  WatchedEscrow,
+} from '../adapter.ts';
+import type { Signed, TronMaterial } from '../material.ts';
+import { parseTronAddress } from './address.ts';
+import { eachSource, mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import {
+  feeLimitOf,
+  fundEnergy,
+  ownEnergy,
+  settleEnergy,
+  transactionBytes,
+  trialOf,
+} from './energy.ts';
+import { changes } from './follow.ts';
+import { type Http, type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
+import {
+  allowanceOf,
+  chainIdOf,
+  codeAt,
+  headBlock,
+  knows,
+  pricesOf,
+  sendHex,
+  wordsOf,
+} from './node.ts';
+import {
+  callsIn,
+  claimCall,
+  domainOf,
+  escrowsCodeHash,
+  fundCalls,
+  refundCall,
+  type TronDeployment,
+  tronEscrow,
+} from './plan.ts';
+import { preflight, type Warning, warningsOf } from './preflight.ts';
+import { readEscrow, recordAt } from './read.ts';
+import { reasonOf } from './reverts.ts';
+import { readTronSigned } from './signed.ts';
+import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
+import { forget, type Logger, newWatch, remember, touchesOf, type Watch } from './watch.ts';
+
+export type TronAdapterOptions = {
+  /** The chain's name, such as `tron`. */
+  readonly chain: string;
+  readonly deployment: TronDeployment;
+  /**
+   * One or more nodes of the same chain; the first that answers is used, and those that answer
+   * must agree before anyone funds or reveals.
+   */
+  readonly sources: readonly TronSource[];
+  readonly policy: ChainPolicy;
+  readonly http?: Pick<HttpOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
+  readonly log?: Logger;
+};
+
+export type TronAdapter = ChainAdapter & {
+  readonly family: 'tron';
+  readonly chainId: number;
+  /** See ChainAdapter: never left out here. With one node it always agrees. */
+  mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
+  /** What the parties should hear before they fund; nothing of it refuses anything. */
+  warnings(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
+  /** Checks that the nodes are of this chain and the contract is the pinned one. */
+  open(signal: AbortSignal): Promise<void>;
+};
+
+type Opened = <A extends unknown[], T>(
+  work: (...args: [...A, AbortSignal]) => Promise<T>,
+) => (...args: [...A, AbortSignal]) => Promise<T>;
+
+export function tronAdapter(options: TronAdapterOptions): TronAdapter {
+  const { chain, deployment, policy, sources, log = () => {} } = options;
+  const http = httpClient({ chain, sources, ...options.http });
+  const watch = newWatch(chain, http, deployment, log);
+  const { open, opened } = opening(watch);
+  return {
+    chain,
+    family: 'tron',
+    chainId: deployment.chainId,
+    policy,
+    open,
+    parseAddress: parseTronAddress,
+    plan: (terms) => tronEscrow(terms, deployment),
+    heads: opened(async (signal) => {
+      const { number, id, timestampMs } = await headBlock(http, 'head', signal);
+      return { height: number, hash: id, clock: Math.floor(timestampMs / 1_000) };
+    }),
+    watch: (escrows) => {
+      for (const each of escrows) remember(watch, each);
+    },
+    unwatch: (addresses) => {
+      for (const each of addresses) forget(watch, each);
+    },
+    changes: opened((signal) => changes(watch, signal)),
+    readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
+    mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
+    preflight: opened((terms: EscrowTerms, about: 'payout' | 'funding', signal) =>
+      preflight(watch, terms, about, signal),
+    ),
+    warnings: opened((terms: EscrowTerms, signal) => warningsOf(watch, terms, signal)),
+    ...builders(watch, policy, opened),
+    readSigned: async (signed) => readSigned(watch, signed),
+    broadcast: opened((transaction: ReadTransaction, signal) =>
+      broadcast(watch, transaction, signal),
+    ),
+    // The id is a hash over all that a transaction does; only its signatures are beside it.
+    isKnown: opened(({ txid }: ReadTransaction, signal) => knows(http, txid, signal)),
+    checkAmount: opened((token: string | null, amount: bigint, signal) =>
+      checkAmount(watch, token, amount, signal),
+    ),
+    close: async () => {},
+  };
+}
+
+/** Checks the nodes before they are used, and again after they were gone. */
+function opening(watch: Watch): { open: (signal: AbortSignal) => Promise<void>; opened: Opened } {
+  let checked: Promise<void> | null = null;
+  const open = (signal: AbortSignal): Promise<void> => {
+    checked ??= checkNodes(watch, signal).catch((error: unknown) => {
+      checked = null;
+      throw error;
+    });
+    return checked;
+  };
+  const opened: Opened =
+    (work) =>
+    async (...args) => {
+      await open(args.at(-1) as AbortSignal);
+      try {
+        return await work(...args);
+      } catch (error) {
+        // Whatever answers there the next time may be another chain.
+        if (error instanceof ParleyError && error.kind === 'unavailable') checked = null;
+        throw error;
+      }
+    };
+  return { open, opened };
+}
+
+async function checkNodes(watch: Watch, signal: AbortSignal): Promise<void> {
+  const { http, chain, deployment } = watch;
+  const { chainId, contract } = deployment;
+  const wrong = (sentence: string, facts: Record<string, string | number>) =>
+    new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
+  for (const { answer: id } of await eachSource(watch, (one) => chainIdOf(one, signal))) {
+    if (id === chainId) continue;
+    throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
+  }
+  const code = await codeAt(http, contract, signal);
+  if (code === null) throw wrong(`there is no escrow contract at ${contract}`, { contract });
+  const codeHash = keccak256(code);
+  if (codeHash !== escrowsCodeHash) {
+    const sentence = `the code at ${contract} has hash ${codeHash}, not ${escrowsCodeHash}`;
+    throw wrong(sentence, { contract, codeHash });
+  }
+  await mustBeOurDomain(http, deployment, signal);
+}
+
+/** Every id follows from it: a contract that says otherwise would be paid into and never found. */
+async function mustBeOurDomain(
+  http: Http,
+  deployment: TronDeployment,
+  signal: AbortSignal,
+): Promise<void> {
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' }).slice(2);
+  const { contract, chainId } = deployment;
+  const [word = 0n] = await wordsOf(http, 'head', contract, data, 1, signal);
+  if (word === BigInt(domainOf(deployment))) return;
+  throw new ParleyError(
+    'chain_unavailable',
+    `${http.chain}: the contract at ${contract} was deployed under another chain id than ${chainId}`,
+    { chain: http.chain, contract, chainId },
+  );
+}
+
+function builders(
+  watch: Watch,
+  { signSeconds }: ChainPolicy,
+  opened: Opened,
+): Pick<ChainAdapter, 'buildFund' | 'buildClaim' | 'buildRefund'> {
+  const { chain, http, deployment } = watch;
+  type Part = { readonly call: TronCall; readonly energy: bigint };
+  /** Good for as long as a party may take to sign, counted by the chain's own clock. */
+  const material = async (
+    escrow: string,
+    parts: readonly Part[],
+    signal: AbortSignal,
+  ): Promise<TronMaterial> => {
+    const prices = await pricesOf(http, signal);
+    const head = await headBlock(http, 'head', signal);
+    // A solid block is never taken back: no reorganisation makes the transaction void.
+    const reference = referenceTo(await headBlock(http, 'solid', signal));
+    const { timestampMs: timestamp } = head;
+    const expiration = timestamp + signSeconds * 1_000;
+    const transactions = parts.map(({ call, energy }) => {
+      const feeLimitSun = feeLimitOf(energy, prices);
+      return tronTransaction(call, { ...reference, expiration, timestamp, feeLimitSun });
+    });
+    const from = parts[0]?.call.from ?? '';
+    return { chain, family: 'tron', sign: 'tron-txid', from, transactions, escrow };
+  };
+  const mustHold = async ({ terms }: WatchedEscrow, signal: AbortSignal) => {
+    const { address } = tronEscrow(terms, deployment);
+    const { status } = await recordAt(watch, { address, terms }, 'head', signal);
+    if (status === 'funded') return address;
+    const why = status === 'never' ? 'never funded' : status;
+    const sentence = `the escrow ${address} on ${chain} holds nothing: ${why}`;
+    throw new ParleyError('nothing_there', sentence, { escrow: address, status });
+  };
+  return {
+    buildFund: opened(async ({ escrow: { terms } }: BuildInput, signal) => {
+      const { address } = tronEscrow(terms, deployment);
+      await mustAgreeOnHeads(watch, signal);
+      const { status } = await recordAt(watch, { address, terms }, 'head', signal);
+      if (status !== 'never') {
+        throw new ParleyError('already_funded', `the escrow ${address} was funded before`, {
+          escrow: address,
+        });
+      }
+      const { token, refund } = terms;
+      const { contract } = deployment;
+      const allowance =
+        token === null ? 0n : await allowanceOf(http, token, refund.address, contract, signal);
+      const calls = fundCalls(terms, deployment, allowance);
+      const parts: Part[] = [];
+      for (const call of calls) {
+        // Before its approval a funding cannot be tried.
+        const untried = calls.length > 1 && call.to === contract;
+        const energy = untried
+          ? await fundEnergy(watch, terms, signal)
+          : await triedEnergy(watch, terms, call, signal);
+        parts.push({ call, energy });
+      }
+      return material(address, parts, signal);
+    }),
+    buildClaim: opened(async ({ escrow }: BuildInput, secret: string, signal) => {
+      const { terms } = escrow;
+      if (!opens(secret, terms.hashlock)) {
+        throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
+      }
+      // A public secret can no longer be kept: only haste helps then.
+      if (!watch.secrets.has(terms.hashlock)) await mustAgree(watch, escrow, signal);
+      const address = await mustHold(escrow, signal);
+      const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
+      return material(address, [{ call: claimCall(terms, deployment, secret), energy }], signal);
+    }),
+    buildRefund: opened(async ({ escrow }: BuildInput, signal) => {
+      const { terms } = escrow;
+      const address = await mustHold(escrow, signal);
+      const energy = await settleEnergy(watch, terms, terms.refund.address, signal);
+      return material(address, [{ call: refundCall(terms, deployment), energy }], signal);
+    }),
+  };
+}
+
+/** What a call uses, by trying it. Throws `funding_would_fail` when it does not work. */
+async function triedEnergy(
+  watch: Watch,
+  { token, amount }: EscrowTerms,
+  call: TronCall,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const trial = await trialOf(watch, call, signal);
+  const reason = reasonOf(trial);
+  if (reason === null) return trial.energy;
+  throw new ParleyError(
+    'funding_would_fail',
+    `funding ${amount} on ${watch.chain} would fail: ${reason}`,
+    { chain: watch.chain, token, amount },
+  );
+}
+
+function readSigned({ known, deployment, byHashlock }: Watch, signed: Signed): ReadTransaction {
+  const { txid, raw, rawData } = readTronSigned(signed);
+  const wanted = (hashlock: string) => byHashlock.has(hashlock);
+  const touches: Touch[] = callsIn(rawData, deployment, wanted)
+    .filter(({ escrow }) => known.has(escrow))
+    .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
+  return { txid, raw, touches };
+}
+
+async function broadcast(
+  watch: Watch,
+  { raw, txid }: ReadTransaction,
+  signal: AbortSignal,
+): Promise<string> {
+  await send(watch, raw, txid, signal);
+  // The node has it, so a secret in it is public from now on, in a block or not.
+  for (const [escrow] of touchesOf(watch, readTronSigned(raw).rawData)) watch.owed.add(escrow);
+  return txid;
+}
+
+async function send(
+  { http, chain }: Watch,
+  raw: string,
+  txid: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await sendHex(http, raw, signal);
+  } catch (error) {
+    if (!(error instanceof TronRefusal)) throw error;
+    const { code, message } = error;
+    if (code === 'DUP_TRANSACTION_ERROR') return;
+    // One that is in a block may be refused for what it did, or for being old by now.
+    if (await knows(http, txid, signal)) return;
+    throw new ParleyError(
+      'refused_by_node',
+      `the ${chain} node refused the transaction: ${code === '' ? message : `${code}, ${message}`}`,
+      { chain, txid, nodeCode: code },
+      { cause: error },
+    );
+  }
+}
+
+async function checkAmount(
+  { http, chain }: Watch,
+  token: string | null,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  // What a token is worth in energy is not known here.
+  let least = 0n;
+  if (token === null) {
+    const { energySun, byteSun } = await pricesOf(http, signal);
+    least = ownEnergy.trxSettle * energySun + transactionBytes * byteSun;
+  }
+  if (amount > least) return;
+  throw new ParleyError(
+    'amount_too_small',
+    `${amount} on ${chain} is not more than the ${least} that claiming it costs in energy now`,
+    { chain, amount, least },
+  );
+}

@@ -1,0 +1,112 @@
+// What a call of ours may burn. A funding is tried as it is, by a constant call. A claim never is:
+// its secret would be told to the node before the claim is sent, and be public to whoever runs it.
+// Its parts that depend on the token and the receiver are tried instead.
+
+import { encodeFunctionData } from 'viem/utils';
+import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { TronRefusal } from './http.ts';
+import { accountOf, codeAt, type Prices, type Trial, tokenBalance, tryCall } from './node.ts';
+import { bareAddress } from './plan.ts';
+import { largestFeeLimitSun, type TronCall } from './transaction.ts';
+import type { Watch } from './watch.ts';
+
+/**
+ * contracts/tron/energy.snapshot.json, rounded up. With a token: without the transfer, but with two
+ * looks at a balance that cost what USDT's do at their dearest, and with what a transferFrom takes
+ * more than a transfer.
+ */
+export const ownEnergy = {
+  trxFund: 27_000n,
+  trxSettle: 17_000n,
+  /** A first payment to an address makes an account of it. */
+  newAccount: 25_000n,
+  tokenFund: 48_000n,
+  tokenSettle: 17_000n,
+} as const;
+/** For a transfer that cannot be tried: USDT to a new holder, with most of its dynamic factor. */
+const unknownTransfer = 130_000n;
+
+/** Prices, and what is used, may rise between a trial and its transaction: 1.3 times. */
+const [marginTimes, marginOf] = [13n, 10n];
+
+export function withMargin(energy: bigint): bigint {
+  return (energy * marginTimes + marginOf - 1n) / marginOf;
+}
+
+/** The fee limit of a call that uses so much, in sun: rounded up, within what a node takes. */
+export function feeLimitOf(energy: bigint, { energySun }: Prices): bigint {
+  const limit = withMargin(energy) * energySun;
+  if (limit > largestFeeLimitSun) return largestFeeLimitSun;
+  return limit;
+}
+
+/** Bytes of a signed transaction of ours and of what is kept beside it, at most. */
+export const transactionBytes = 600n;
+
+export function transferCall(token: string, from: string, to: string, amount: bigint): TronCall {
+  const args = [bareAddress(to), amount] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }).slice(2);
+  return { from, to: token, data, value: 0n };
+}
+
+/** A trial, or what the node says instead of beginning one. */
+export async function trialOf(watch: Watch, call: TronCall, signal: AbortSignal): Promise<Trial> {
+  try {
+    return await tryCall(watch.http, 'head', call, signal);
+  } catch (error) {
+    if (!(error instanceof TronRefusal)) throw error;
+    return { failure: error.message, output: '', energy: 0n };
+  }
+}
+
+/** Who has as much of a token now: the contract, else the funder; null where neither does. */
+export async function holderOf(
+  watch: Watch,
+  { token, amount, refund }: EscrowTerms,
+  signal: AbortSignal,
+): Promise<string | null> {
+  for (const holder of [watch.deployment.contract, refund.address]) {
+    const held =
+      token === null
+        ? ((await accountOf(watch.http, holder, signal))?.balance ?? 0n)
+        : await tokenBalance(watch.http, 'head', token, holder, signal);
+    if (held >= amount) return holder;
+  }
+  return null;
+}
+
+/** What a claim or a refund that pays `to` uses, without margin. */
+export async function settleEnergy(
+  watch: Watch,
+  terms: EscrowTerms,
+  to: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { token, amount } = terms;
+  const from = await holderOf(watch, terms, signal);
+  if (token !== null) {
+    const transfer =
+      from === null ? null : await trialOf(watch, transferCall(token, from, to, amount), signal);
+    const used = transfer?.failure === null ? transfer.energy : unknownTransfer;
+    return ownEnergy.tokenSettle + used;
+  }
+  if ((await accountOf(watch.http, to, signal)) === null) {
+    return ownEnergy.trxSettle + ownEnergy.newAccount;
+  }
+  if (from === null || (await codeAt(watch.http, to, signal)) === null) return ownEnergy.trxSettle;
+  const received = await trialOf(watch, { from, to, data: '', value: amount }, signal);
+  return ownEnergy.trxSettle + received.energy;
+}
+
+/** What a funding uses, approval aside; for one that cannot be tried yet. */
+export async function fundEnergy(
+  watch: Watch,
+  { token, amount, refund }: EscrowTerms,
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (token === null) return ownEnergy.trxFund;
+  const call = transferCall(token, refund.address, watch.deployment.contract, amount);
+  const { failure, energy } = await trialOf(watch, call, signal);
+  return ownEnergy.tokenFund + (failure === null ? energy : unknownTransfer);
+}

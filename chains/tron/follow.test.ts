@@ -1,0 +1,282 @@
+// Following on the simulator: secrets in every form, blocks taken back, logs that are kept back,
+// and when escrows are reported.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { nothingSeen } from '../../core/facts.ts';
+import type { SignedTron, TronMaterial } from '../material.ts';
+import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { transferCall } from './energy.ts';
+import { fundCalls, refundCall } from './plan.ts';
+import { tronDevPolicy } from './policy.ts';
+import {
+  anyone,
+  claim,
+  fund,
+  type Leg,
+  newLeg,
+  receiver,
+  refund,
+  send,
+  sendAndMine,
+  signAll,
+  solidityLag,
+  startTron,
+  type TestChain,
+} from './testing/chain.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+let chain: TestChain;
+before(async () => {
+  chain = await startTron();
+});
+after(() => chain.stop());
+
+function adapterOf(...urls: string[]): TronAdapter {
+  return tronAdapter({
+    chain: 'tron-dev',
+    deployment: chain.deployment,
+    sources: (urls.length > 0 ? urls : [chain.url]).map((url) => ({ url })),
+    policy: tronDevPolicy,
+    http: { attemptTimeoutMs: 5_000, rounds: 1 },
+  });
+}
+
+const is = (code: string, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ParleyError, String(error));
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, words);
+  return true;
+};
+
+const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null });
+
+const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
+
+test('a secret is public once it was sent, and for ever', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+  const [signed] = signAll(receiver, built as TronMaterial);
+  const read = await adapter.readSigned(signed as SignedTron, signal());
+  const escrow = leg.escrow.address;
+  assert.deepEqual(read.touches, [{ escrow, verb: 'claim', secret: leg.secret }]);
+  assert.equal(await adapter.isKnown(read, signal()), false);
+  await adapter.broadcast(read, signal());
+  const facts = await adapter.readEscrow(leg.escrow, signal());
+  assert.deepEqual([facts.secret, facts.claimed], [leg.secret, null]);
+  assert.deepEqual(await touchedBy(adapter), [escrow]);
+  assert.equal(await adapter.broadcast(read, signal()), read.txid);
+  await chain.dev.mine(1);
+  assert.equal(await adapter.isKnown(read, signal()), true);
+  assert.equal(await adapter.broadcast(read, signal()), read.txid);
+  await chain.dev.simulator.chain.takeBack(1);
+  await adapter.changes(signal());
+  const back = await adapter.readEscrow(leg.escrow, signal());
+  assert.deepEqual([back.secret, back.claimed, back.balance], [leg.secret, null, 1_000n]);
+});
+
+test('the secret of a claim that failed on chain is found', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  await claim(chain, leg); // nothing is funded: it reverts
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  const facts = await adapter.readEscrow(leg.escrow, signal());
+  assert.deepEqual(facts, { ...nothingSeen, secret: leg.secret });
+});
+
+test('a secret in any form, in calldata that names its hashlock, is found', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const data = `deadbeef00${leg.terms.hashlock}0102${leg.secret}`;
+  await sendAndMine(chain, anyone, {
+    from: anyone.address,
+    to: chain.token('DevDollar'),
+    data,
+    value: 0n,
+  });
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
+});
+
+test('a secret sent to the contract in any form is found, even without its hashlock', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const { contract: to } = chain.deployment;
+  const data = `deadbeef0a${leg.secret}`;
+  await sendAndMine(chain, anyone, { from: anyone.address, to, data, value: 0n });
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
+});
+
+test('a claim through a contract that hides it is found by its log', async () => {
+  const leg = newLeg(chain);
+  const hidden: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (path !== 'wallet/getblockbylimitnext') return said;
+    return { body: JSON.parse(JSON.stringify(said.body).replace(/"raw_data_hex":"\w+"/g, none)) };
+  };
+  const none = '"raw_data_hex":"00"';
+  const node = await lyingNode(chain.url, hidden);
+  try {
+    const adapter = adapterOf(node.url);
+    adapter.watch([leg.escrow]);
+    await adapter.changes(signal());
+    await fund(chain, leg);
+    assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+    await claim(chain, leg);
+    assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+    assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('what is not solid is reported at every new head until it is, and then no more', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  await fund(chain, leg);
+  for (let block = 0; block <= solidityLag; block += 1) {
+    assert.deepEqual(await touchedBy(adapter), [leg.escrow.address], String(block));
+    assert.deepEqual(await touchedBy(adapter), []);
+    await chain.dev.mine(1);
+  }
+  assert.deepEqual(await touchedBy(adapter), []);
+});
+
+test('a funding and a claim that are taken back show no more, and are reported', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const { address } = leg.escrow;
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  await fund(chain, leg);
+  assert.deepEqual(await touchedBy(adapter), [address]);
+  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
+  await chain.dev.simulator.chain.takeBack(1);
+  await chain.dev.mine(2);
+  assert.deepEqual(await touchedBy(adapter), [address]);
+  assert.deepEqual(await adapter.readEscrow(leg.escrow, signal()), nothingSeen);
+});
+
+test('work follows what happened: a quiet block costs the same with one escrow or a hundred', async () => {
+  const asked: string[] = [];
+  const node = await lyingNode(chain.url, ({ path }, forward) => {
+    asked.push(path);
+    return forward();
+  });
+  try {
+    const adapter = adapterOf(node.url);
+    const legs = Array.from({ length: 100 }, () => newLeg(chain));
+    adapter.watch(legs.map(({ escrow }) => escrow));
+    await adapter.changes(signal());
+    asked.length = 0;
+    await chain.dev.mine(1);
+    assert.deepEqual(await touchedBy(adapter), []);
+    assert.ok(asked.length <= 3, asked.join());
+  } finally {
+    await node.stop();
+  }
+});
+
+test('logs that a node keeps back do not hide a funding or a claim', async () => {
+  const leg = newLeg(chain);
+  const [call] = fundCalls(leg.terms, chain.deployment, 0n);
+  assert.ok(call);
+  await send(chain, anyone, call); // in the same block, and fails: it is not the funder's
+  const fundTx = await fund(chain, leg);
+  const claimTx = await claim(chain, leg);
+  const bare: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (path !== 'wallet/gettransactioninfobyblocknum') return said;
+    const infos = (said.body as object[]).map((each) => ({ ...each, log: undefined }));
+    return { body: infos };
+  };
+  const node = await lyingNode(chain.url, bare);
+  try {
+    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+    assert.equal(facts.funded?.txid, fundTx);
+    assert.equal(facts.claimed?.txid, claimTx);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a failed transaction, or a log of another contract, is not taken for the funding', async () => {
+  const leg = newLeg(chain);
+  const failed = await send(chain, anyone, refundCall(leg.terms, chain.deployment));
+  const token = chain.token('DevDollar');
+  await send(chain, anyone, transferCall(token, anyone.address, receiver.address, 1n));
+  const fundTx = await fund(chain, leg);
+  const moved: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (path !== 'wallet/gettransactioninfobyblocknum') return said;
+    const infos = said.body as { id: string; log?: object[] }[];
+    const log = infos.flatMap((each) => each.log ?? []);
+    const foreign = log.map((each) => ({ ...each, address: '00'.repeat(20) }));
+    const [first, second, ...rest] = infos;
+    return { body: [{ ...first, log }, { ...second, log: foreign }, ...rest] };
+  };
+  const node = await lyingNode(chain.url, moved);
+  try {
+    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+    assert.equal(facts.funded?.txid, fundTx);
+    assert.notEqual(failed, fundTx);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a record whose transaction is nowhere is no answer', async () => {
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  const nothing: Lie = async ({ path }, forward) => {
+    if (path === 'wallet/gettransactioninfobyblocknum') return { body: [] };
+    return path === 'wallet/getblockbynum' ? hide(await forward()) : forward();
+  };
+  const hide = ({ body }: { body: unknown }) => ({
+    body: { ...(body as object), transactions: [] },
+  });
+  const node = await lyingNode(chain.url, nothing);
+  try {
+    const reading = adapterOf(node.url).readEscrow(leg.escrow, signal());
+    await assert.rejects(reading, is('chain_unavailable', /shows the escrow .* funded, but no/));
+  } finally {
+    await node.stop();
+  }
+});
+
+test('far behind, everybody is looked at again by state', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  await fund(chain, leg);
+  await chain.dev.mine(110);
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  assert.equal((await adapter.readEscrow(leg.escrow, signal())).funded?.deep, true);
+  adapter.unwatch([leg.escrow.address]);
+  await chain.pass(7_201);
+  await refund(chain, leg);
+  assert.deepEqual(await touchedBy(adapter), []);
+});
+
+test('a call that the node took and that failed funds and refunds nothing', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  await sendAndMine(chain, anyone, refundCall(leg.terms, chain.deployment));
+  assert.deepEqual(await adapter.readEscrow(leg.escrow, signal()), nothingSeen);
+});

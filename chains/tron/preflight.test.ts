@@ -1,0 +1,188 @@
+// Fundings and payouts that would fail, found before anybody commits money; what to warn of.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { httpClient } from './http.ts';
+import { accountOf } from './node.ts';
+import { fundCalls } from './plan.ts';
+import { tronDevPolicy } from './policy.ts';
+import {
+  anyone,
+  deploy,
+  fund,
+  funder,
+  newcomer,
+  newLeg,
+  sendAndMine,
+  startTron,
+  type TestChain,
+} from './testing/chain.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+/** Reverts whatever it is called with. */
+const rejecting = '60006000fd';
+/** A token of which everybody has more than enough, and which never moves. */
+const stuck = '60003560e01c63a9059cbb14601a576000196000526020 6000f35b60006000fd'.replace(' ', '');
+
+let chain: TestChain;
+let adapter: TronAdapter;
+before(async () => {
+  chain = await startTron();
+  adapter = adapterAt(chain.url);
+});
+after(() => chain.stop());
+
+function adapterAt(url: string): TronAdapter {
+  const { deployment } = chain;
+  return tronAdapter({ chain: 'tron-dev', deployment, sources: [{ url }], policy: tronDevPolicy });
+}
+
+const is = (code: string, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ParleyError, String(error));
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, words);
+  return true;
+};
+
+const to = (address: string) => ({ address, pubkey: null });
+const legOf = (over: Partial<EscrowTerms> = {}) => newLeg(chain, over);
+
+test('TRX, tokens that answer true, false or nothing: nothing is in the way', async () => {
+  for (const name of ['ReturnsFalse', 'DevDollar', 'DevTether', null]) {
+    const { terms } = legOf(name === null ? {} : { token: chain.token(name) });
+    await adapter.preflight(terms, 'payout', signal());
+    await adapter.preflight(terms, 'funding', signal());
+  }
+});
+
+test('a payout contract that rejects TRX is found', async () => {
+  const { terms } = legOf({ payout: to(await deploy(chain, rejecting)) });
+  const fails = is('payout_would_fail', /1000 of TRX \(sun\).*payout address T\w+ would fail/);
+  await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
+  await assert.rejects(adapter.preflight(terms, 'funding', signal()), fails);
+});
+
+test('an address that takes TRX because it has no code needs no trial', async () => {
+  const { terms } = legOf({ payout: to(newcomer()) });
+  await adapter.preflight(terms, 'payout', signal());
+});
+
+test('a token that does not move is found, and one that is none', async () => {
+  const { terms } = legOf({ token: await deploy(chain, stuck) });
+  const fails = is('payout_would_fail', /to the payout address T\w+ would fail: it fails: REVERT/);
+  await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
+  const fund = adapter.preflight(terms, 'funding', signal());
+  await assert.rejects(fund, is('funding_would_fail', /would gain 0 instead of 1000/));
+  const none = legOf({ token: newcomer() });
+  const nothing = is('payout_would_fail', /there is no contract at T/);
+  await assert.rejects(adapter.preflight(none.terms, 'payout', signal()), nothing);
+});
+
+test('a token that takes a fee is found as soon as it is approved', async () => {
+  const { terms, escrow } = legOf({ token: chain.token('FeeToken') });
+  await adapter.preflight(terms, 'funding', signal());
+  const [approve] = fundCalls(terms, chain.deployment, 0n);
+  assert.ok(approve);
+  await sendAndMine(chain, funder, approve);
+  const fee = is('funding_would_fail', /would gain 990 instead of 1000: a fee on transfers\?/);
+  await assert.rejects(adapter.preflight(terms, 'funding', signal()), fee);
+  const build = adapter.buildFund({ escrow, feeRateSatPerVbyte: null }, signal());
+  await assert.rejects(build, fee);
+});
+
+test('a timelock out of bounds is found, with the bounds', async () => {
+  for (const timelock of [chain.now() + 60, chain.now() + 31 * 86_400]) {
+    const { terms } = legOf({ timelock });
+    const bounds = is('funding_would_fail', /is not between .*30 minutes to 30 days ahead/);
+    await assert.rejects(adapter.preflight(terms, 'funding', signal()), bounds);
+    await adapter.preflight(terms, 'payout', signal());
+  }
+});
+
+test('a funder with too little is not refused: its money may still come', async () => {
+  await adapter.preflight(legOf({ refund: to(newcomer()) }).terms, 'funding', signal());
+  const poor = { token: chain.token('DevDollar'), refund: to(newcomer()) };
+  await adapter.preflight(legOf(poor).terms, 'funding', signal());
+});
+
+test('terms that lose money are refused before any trial', async () => {
+  const terms = { ...legOf().terms, payout: to(chain.deployment.contract) };
+  const lost = is('bad_address', /is the escrow contract/);
+  await assert.rejects(adapter.preflight(terms, 'payout', signal()), lost);
+});
+
+test('nobody is warned who can pay for what it has to send', async () => {
+  assert.deepEqual(await adapter.warnings(legOf().terms, signal()), []);
+  const token = legOf({ token: chain.token('ReturnsFalse') });
+  assert.deepEqual(await adapter.warnings(token.terms, signal()), []);
+});
+
+test('addresses that were never used are named, with what they need', async () => {
+  const [payout, refund] = [newcomer(), newcomer()];
+  const { terms } = legOf({ payout: to(payout), refund: to(refund) });
+  const [claim, fund, ...more] = await adapter.warnings(terms, signal());
+  assert.deepEqual(more, []);
+  // 1.3 times 42 000 energy at 100 sun, and 600 bytes at 1 000
+  assert.deepEqual(
+    { ...claim, sentence: '' },
+    {
+      code: 'not_activated',
+      verb: 'claim',
+      address: payout,
+      needSun: 5_460_000n + 600_000n,
+      hasSun: 0n,
+      sentence: '',
+    },
+  );
+  assert.match(claim?.sentence ?? '', /never used on tron-dev.*6060000 sun.*anybody else may/);
+  assert.deepEqual([fund?.verb, fund?.address, fund?.code], ['fund', refund, 'not_activated']);
+});
+
+test('one that cannot burn enough is named, and staked energy counts', async () => {
+  const { address } = anyone;
+  const { terms } = legOf({ payout: to(address) });
+  const [balance, energy]: { value: number }[] = [{ value: 0 }, { value: 0 }] as never;
+  const lie: Lie = ({ path, body }, forward) => {
+    if (body.address === undefined || !String(body.address).startsWith('41')) return forward();
+    if (path === 'wallet/getaccount') {
+      return { body: { address: body.address, balance: balance?.value } };
+    }
+    if (path !== 'wallet/getaccountresource') return forward();
+    return { body: { EnergyLimit: energy?.value, freeNetLimit: 600 } };
+  };
+  const node = await lyingNode(chain.url, lie);
+  try {
+    const warned = async (sun: number, staked: number) => {
+      Object.assign(balance as object, { value: sun });
+      Object.assign(energy as object, { value: staked });
+      const warnings = await adapterAt(node.url).warnings(terms, signal());
+      return warnings.filter(({ verb }) => verb === 'claim').map(({ code }) => code);
+    };
+    // 1.3 times 17 000 energy at 100 sun
+    assert.deepEqual(await warned(2_210_000, 0), []);
+    assert.deepEqual(await warned(2_209_999, 0), ['energy_poor']);
+    assert.deepEqual(await warned(0, 22_100), []);
+    assert.deepEqual(await warned(0, 22_099), ['energy_poor']);
+    assert.deepEqual(await warned(100, 22_099), []);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('what the funder pays in does not pay for its energy', async () => {
+  const http = httpClient({ chain: 'tron-dev', sources: [{ url: chain.url }] });
+  const { balance: amount = 0n } = (await accountOf(http, funder.address, signal())) ?? {};
+  const { terms } = legOf({ amount });
+  const [warning] = await adapter.warnings(terms, signal());
+  assert.deepEqual([warning?.code, warning?.verb, warning?.hasSun], ['energy_poor', 'fund', 0n]);
+});
+
+test('after the funding the contract itself stands for the payment', async () => {
+  const leg = legOf({ token: chain.token('DevDollar') });
+  await fund(chain, leg);
+  await adapter.preflight({ ...leg.terms, refund: to(newcomer()) }, 'payout', signal());
+});

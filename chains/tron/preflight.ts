@@ -1,0 +1,173 @@
+// Whether a swap's money could move, tried before anybody commits any, by constant calls: nothing
+// is sent and no secret is needed. java-tron lends no state, so a payment can be tried only from
+// somebody who has the money: the contract itself, which will make it, or the funder. So a token
+// that takes a fee shows only once it is approved.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import {
+  fundEnergy,
+  holderOf,
+  settleEnergy,
+  transactionBytes,
+  transferCall,
+  trialOf,
+  withMargin,
+} from './energy.ts';
+import { accountOf, allowanceOf, codeAt, pricesOf, resourcesOf, tokenBalance } from './node.ts';
+import { fundCalls, tronEscrow } from './plan.ts';
+import { reasonOf } from './reverts.ts';
+import type { TronCall } from './transaction.ts';
+import { once, type Watch } from './watch.ts';
+
+export type About = 'payout' | 'funding';
+
+/** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
+export async function preflight(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  tronEscrow(terms, watch.deployment);
+  const { token } = terms;
+  if (token !== null && (await codeAt(watch.http, token, signal)) === null) {
+    throw fails(watch, terms, about, null, `there is no contract at ${token}`);
+  }
+  if (about === 'funding') await tryFunding(watch, terms, signal);
+  const from = await holderOf(watch, terms, signal);
+  if (from === null) {
+    once(watch, 'preflight_without_balance', { chain: watch.chain, token });
+    return;
+  }
+  for (const { address: to } of [terms.payout, terms.refund]) {
+    const call = await paymentTo(watch, terms, from, to, signal);
+    const reason = call === null ? null : reasonOf(await trialOf(watch, call, signal));
+    if (reason !== null) throw fails(watch, terms, 'payout', to, reason);
+  }
+}
+
+/** The bare payment; null where nothing can go wrong: TRX to an address without code. */
+async function paymentTo(
+  watch: Watch,
+  { token, amount }: EscrowTerms,
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<TronCall | null> {
+  if (token !== null) return transferCall(token, from, to, amount);
+  const code = await codeAt(watch.http, to, signal);
+  return code === null ? null : { from, to, data: '', value: amount };
+}
+
+/** Funds the true terms as the funder; before the approval, moves the token as a funding will. */
+async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
+  const { http, deployment, chain } = watch;
+  const { token, amount, refund } = terms;
+  const funder = refund.address;
+  const held =
+    token === null
+      ? ((await accountOf(http, funder, signal))?.balance ?? 0n)
+      : await tokenBalance(http, 'head', token, funder, signal);
+  if (held < amount) {
+    watch.log('funder_short', { chain, funder, token, held, amount });
+    return;
+  }
+  const allowance =
+    token === null ? 0n : await allowanceOf(http, token, funder, deployment.contract, signal);
+  const calls = fundCalls(terms, deployment, allowance);
+  const trials =
+    token === null || calls.length === 1
+      ? calls
+      : [...calls.slice(0, 1), transferCall(token, funder, deployment.contract, amount)];
+  for (const call of trials) {
+    const reason = reasonOf(await trialOf(watch, call, signal));
+    if (reason !== null) throw fails(watch, terms, 'funding', null, reason);
+  }
+}
+
+function fails(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  to: string | null,
+  reason: string,
+): ParleyError {
+  const { token, amount, payout } = terms;
+  const what = `${amount} of ${token === null ? 'TRX (sun)' : `token ${token}`}`;
+  const facts = { chain: watch.chain, token, amount, to };
+  if (about === 'funding') {
+    const sentence = `funding with ${what} on ${watch.chain} would fail: ${reason}`;
+    return new ParleyError('funding_would_fail', sentence, facts);
+  }
+  const which = to === payout.address ? 'payout' : 'refund';
+  const where = to === null ? 'through an escrow' : `to the ${which} address ${to}`;
+  const sentence = `a payment of ${what} on ${watch.chain} ${where} would fail: ${reason}`;
+  return new ParleyError('payout_would_fail', sentence, facts);
+}
+
+/** Something that does not stop a swap, but may stop a party in it: to be said before it funds. */
+export type Warning = {
+  readonly code: 'not_activated' | 'energy_poor';
+  /** What this party could not send by itself now. */
+  readonly verb: 'fund' | 'claim';
+  readonly address: string;
+  /** Sun that the address needs, and has, beside what it funds. */
+  readonly needSun: bigint;
+  readonly hasSun: bigint;
+  readonly sentence: string;
+};
+
+/**
+ * Whether both parties of a leg can pay for what they have to send: the receiver its claim, the
+ * funder its funding. An address that was never used cannot send anything, and energy that is not
+ * staked for is burnt in TRX. Anybody else may send the claim for the receiver.
+ */
+export async function warningsOf(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<readonly Warning[]> {
+  const { payout, refund } = terms;
+  const claim = await settleEnergy(watch, terms, payout.address, signal);
+  const fund = await fundEnergy(watch, terms, signal);
+  return [
+    ...(await shortOf(watch, 'claim', payout.address, claim, 0n, signal)),
+    ...(await shortOf(
+      watch,
+      'fund',
+      refund.address,
+      fund,
+      terms.token === null ? terms.amount : 0n,
+      signal,
+    )),
+  ];
+}
+
+async function shortOf(
+  { http, chain }: Watch,
+  verb: Warning['verb'],
+  address: string,
+  energy: bigint,
+  aside: bigint,
+  signal: AbortSignal,
+): Promise<Warning[]> {
+  const { energySun, byteSun } = await pricesOf(http, signal);
+  const account = await accountOf(http, address, signal);
+  const has = await resourcesOf(http, address, signal);
+  const burnt = withMargin(energy) - has.energy;
+  const bytes = has.bandwidth >= transactionBytes ? 0n : transactionBytes;
+  const needSun = (burnt > 0n ? burnt * energySun : 0n) + bytes * byteSun;
+  const free = (account?.balance ?? 0n) - aside;
+  const hasSun = free > 0n ? free : 0n;
+  if (account !== null && hasSun >= needSun) return [];
+  const code = account === null ? 'not_activated' : 'energy_poor';
+  const what = verb === 'claim' ? 'send its own claim' : 'fund';
+  const why =
+    account === null
+      ? `was never used on ${chain}: it cannot ${what} before somebody has sent it TRX, at least ` +
+        `${needSun} sun for the energy`
+      : `has ${hasSun} sun on ${chain}, and to ${what} may take ${needSun} sun for energy and bandwidth`;
+  const other = verb === 'claim' ? '; anybody else may send the claim for it' : '';
+  return [{ code, verb, address, needSun, hasSun, sentence: `${address} ${why}${other}` }];
+}

@@ -1,0 +1,177 @@
+// Two nodes that pose as one chain, and what an adapter over both lets through.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { idOfEscrow } from './plan.ts';
+import { tronDevPolicy } from './policy.ts';
+import { claim, fund, type Leg, newLeg, startTron, type TestChain } from './testing/chain.ts';
+import { hangingNode, type Lie, lyingNode, type Said } from './testing/nodes.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+let chain: TestChain;
+before(async () => {
+  chain = await startTron();
+});
+after(() => chain.stop());
+
+function adapterOf(...urls: string[]): TronAdapter {
+  return tronAdapter({
+    chain: 'tron-dev',
+    deployment: chain.deployment,
+    sources: urls.map((url) => ({ url })),
+    policy: tronDevPolicy,
+    http: { attemptTimeoutMs: 1_000, rounds: 1 },
+  });
+}
+
+const disagree = (words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ParleyError, String(error));
+  assert.equal(error.code, 'sources_disagree', error.message);
+  assert.match(error.message, words);
+  return true;
+};
+
+async function fundedLeg(): Promise<Leg> {
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  await chain.solidify();
+  return leg;
+}
+
+const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null });
+
+/** In either order. */
+async function withLiar(lie: Lie, work: (adapter: TronAdapter) => Promise<void>): Promise<void> {
+  const node = await lyingNode(chain.url, lie);
+  try {
+    await work(adapterOf(chain.url, node.url));
+    await work(adapterOf(node.url, chain.url));
+  } finally {
+    await node.stop();
+  }
+}
+
+test('nodes on two chains of one id pause funding and revealing, not refunds', async () => {
+  const leg = await fundedLeg();
+  const fork: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    const body = said.body as {
+      blockID?: string;
+      block_header?: { raw_data: { number?: number } };
+    };
+    const at = body.block_header?.raw_data.number ?? 0;
+    if (path !== 'wallet/getblockbynum' || at === 0) return said;
+    return { body: { ...body, blockID: `${body.blockID?.slice(0, 16)}${'ab'.repeat(24)}` } };
+  };
+  await withLiar(fork, async (adapter) => {
+    const differ = disagree(/their blocks \d+ differ/);
+    await assert.rejects(adapter.mustAgree(leg.escrow, signal()), differ);
+    await assert.rejects(adapter.buildFund(inputOf(newLeg(chain)), signal()), differ);
+    await assert.rejects(adapter.buildClaim(inputOf(leg), leg.secret, signal()), differ);
+    await adapter.buildRefund(inputOf(leg), signal());
+  });
+});
+
+/** Says that an escrow was never funded, at the solid block. */
+function hides({ escrow }: Leg): Lie {
+  return async ({ path, body }, forward): Promise<Said> => {
+    const said = await forward();
+    const about = String(body.data).endsWith(idOfEscrow(escrow.address).slice(2));
+    if (path !== 'walletsolidity/triggerconstantcontract' || !about) return said;
+    return { body: { ...(said.body as object), constant_result: ['0'.repeat(192)] } };
+  };
+}
+
+test('nodes that show an escrow funded otherwise pause it alone', async () => {
+  const [leg, quiet] = [await fundedLeg(), newLeg(chain)];
+  await withLiar(hides(leg), async (adapter) => {
+    const differs = disagree(/funded in block \d+, another no funding|no funding, another funded/);
+    await assert.rejects(adapter.mustAgree(leg.escrow, signal()), differs);
+    await assert.rejects(adapter.buildClaim(inputOf(leg), leg.secret, signal()), differs);
+    await adapter.mustAgree(quiet.escrow, signal());
+  });
+});
+
+test('a claim whose secret is public is built although they disagree', async () => {
+  const leg = await fundedLeg();
+  const other = newLeg(chain, { hashlock: leg.terms.hashlock, amount: 5n });
+  await withLiar(hides(leg), async (adapter) => {
+    adapter.watch([leg.escrow, other.escrow]);
+    await adapter.changes(signal());
+    // Its funding is missing, so it fails, in public.
+    await claim(chain, { ...other, secret: leg.secret });
+    await adapter.changes(signal());
+    await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+  });
+});
+
+test('nodes that show the same agree, one alone, and one that hangs or is gone left out', async () => {
+  const [leg, quiet] = [await fundedLeg(), newLeg(chain)];
+  const [same, hanging] = [await lyingNode(chain.url, (_, go) => go()), await hangingNode()];
+  try {
+    for (const urls of [[chain.url, same.url], [chain.url], [hanging.url, chain.url]]) {
+      const adapter = adapterOf(...urls);
+      await adapter.mustAgree(leg.escrow, signal());
+      await adapter.mustAgree(quiet.escrow, signal());
+      await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+    }
+    const none = adapterOf(hanging.url, hanging.url);
+    await assert.rejects(none.mustAgree(leg.escrow, signal()), { code: 'chain_timeout' });
+  } finally {
+    await Promise.all([same.stop(), hanging.stop()]);
+  }
+});
+
+test('a token that was taken out of the contract makes an escrow seen, never deep', async () => {
+  const leg = newLeg(chain, { token: chain.token('DevDollar') });
+  await fund(chain, leg);
+  await chain.solidify();
+  assert.equal((await adapterOf(chain.url).readEscrow(leg.escrow, signal())).funded?.deep, true);
+  const seized: Lie = async ({ body }, forward) => {
+    const said = await forward();
+    if (!String(body.data).startsWith('70a08231')) return said;
+    return {
+      body: { ...(said.body as object), constant_result: [(999).toString(16).padStart(64, '0')] },
+    };
+  };
+  const node = await lyingNode(chain.url, seized);
+  try {
+    const { funded } = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+    assert.equal(funded?.deep, false);
+    await assert.rejects(
+      adapterOf(chain.url, node.url).mustAgree(leg.escrow, signal()),
+      disagree(/without its tokens/),
+    );
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a node that comes back as another chain is refused, with both ids, until it is right', async () => {
+  let stage: 'right' | 'gone' | 'wrong' = 'right';
+  const node = await lyingNode(chain.url, async ({ path, body }, forward) => {
+    if (stage === 'gone') return { status: 429, body: {} };
+    const said = await forward();
+    if (stage === 'right' || path !== 'wallet/getblockbynum' || body.num !== 0) return said;
+    return { body: { ...(said.body as object), blockID: `${'0'.repeat(63)}7` } };
+  });
+  try {
+    const adapter = adapterOf(node.url);
+    await adapter.heads(signal());
+    stage = 'gone';
+    await assert.rejects(adapter.heads(signal()));
+    stage = 'wrong';
+    for (let poll = 0; poll < 2; poll += 1) {
+      await assert.rejects(adapter.heads(signal()), {
+        code: 'chain_unavailable',
+        message: `tron-dev: the node is of chain id 7, not ${chain.deployment.chainId} as configured`,
+      });
+    }
+    stage = 'right';
+    await adapter.heads(signal());
+  } finally {
+    await node.stop();
+  }
+});
