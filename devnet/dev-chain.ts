@@ -1,5 +1,7 @@
 // What the dev network knows of each of its chains. One implementation a family.
 
+import type { Family } from '../core/families.ts';
+
 export type Log = {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
@@ -10,24 +12,36 @@ export type NodeInfo = { readonly name: string; readonly version: string };
 
 /** A token of a dev chain; anyone may mint it. */
 export type DevToken = {
-  /** The contract's own name in contracts/evm/dev/. */
+  /** The contract's own name in contracts/evm/dev/; on Solana `SplDollar`. */
   readonly contract: string;
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
+  /** Contract, or mint. */
   readonly address: string;
 };
 
 /** How other programs reach the chain: part of the market's ready line. */
 export type ChainInfo = {
   readonly chain: string;
-  readonly family: 'bitcoin' | 'evm';
-  /** For bitcoin with the credentials of the node in it; loopback only. */
+  readonly family: Family;
+  /**
+   * Bitcoin: with the credentials of the node in it; loopback only. TRON: base of the HTTP API,
+   * `/walletsolidity` and `/jsonrpc` included.
+   */
   readonly rpcUrl: string;
+  /** EVM, TRON. */
   readonly chainId?: number;
   readonly node: NodeInfo;
-  /** EVM only, these three: the escrow factory and the tokens to trade. */
+  /** EVM: the escrow factory. */
   readonly factory?: string;
+  /** TRON: the contract that holds every escrow of the chain, base58. */
+  readonly escrows?: string;
+  /** Solana: where subscriptions are, the escrow program, and the cluster's id. */
+  readonly wsUrl?: string;
+  readonly program?: string;
+  readonly genesisHash?: string;
+  /** To trade; none on Bitcoin. */
   readonly tokens?: readonly DevToken[];
   /** Tokens that misbehave, for tests. */
   readonly hostileTokens?: readonly DevToken[];

@@ -49,17 +49,10 @@ export type SolanaOptions = {
   readonly host?: string;
 };
 
-export type SolanaChainInfo = Omit<ChainInfo, 'family'> & {
-  readonly family: 'solana';
-  /** Subscriptions: the same port. */
-  readonly wsUrl: string;
-  /** The escrow program, which has no upgrade authority. */
-  readonly program: string;
-  readonly genesisHash: string;
-};
+type Info = ChainInfo & Required<Pick<ChainInfo, 'wsUrl' | 'program' | 'genesisHash'>>;
 
-export type SolanaDevChain = Omit<DevChain, 'info'> & {
-  readonly info: SolanaChainInfo;
+export type SolanaDevChain = DevChain & {
+  readonly info: Info;
   /** Takes the last blocks back, as a change of fork does; never a finalized one. */
   takeBack(blocks: number): void;
   /** Writes an account as nobody could by a transaction: hostile mints, frozen holdings. */

@@ -7,7 +7,7 @@ import devTether from '../../contracts/evm/artifacts/DevTether.json' with { type
 import feeToken from '../../contracts/evm/artifacts/FeeToken.json' with { type: 'json' };
 import returnsFalse from '../../contracts/evm/artifacts/ReturnsFalse.json' with { type: 'json' };
 import { initCode } from '../../contracts/tron/artifacts/abi.ts';
-import type { ChainHead, ChainInfo, DevToken, Gift, Log } from '../dev-chain.ts';
+import type { ChainHead, ChainInfo, DevChain, DevToken, Gift, Log } from '../dev-chain.ts';
 import { RefusedRequest } from '../failure.ts';
 import { idleSeconds } from '../pace.ts';
 import type { TronChain } from './chain.ts';
@@ -26,24 +26,9 @@ export type TronChainOptions = {
   readonly solidityLag?: number;
 };
 
-export type TronInfo = Omit<ChainInfo, 'family' | 'factory'> & {
-  readonly family: 'tron';
-  /** The contract that holds every escrow of the chain, in base58. */
-  readonly escrows: string;
-};
-
-/** DevChain, but for the family in its info. */
-export type TronDevChain = {
-  readonly info: TronInfo;
-  readonly nativeSymbol: string;
+export type TronDevChain = DevChain & {
+  readonly info: ChainInfo & { readonly chainId: number; readonly escrows: string };
   readonly simulator: Simulator;
-  head(): Promise<ChainHead>;
-  give(gift: Gift): Promise<{ txid: string; amount: bigint }>;
-  mine(blocks: number): Promise<void>;
-  moveTo(now: number): Promise<void>;
-  tick(): Promise<void>;
-  setAutomatic(automatic: boolean): Promise<void>;
-  stop(): Promise<void>;
 };
 
 const sun = 1_000_000n;
