@@ -1,5 +1,6 @@
-// Starts real local chains for a market under development: bitcoind on regtest, one anvil a chain
-// id, and the control server. Never in production: everything here gives money away.
+// Starts local chains for a market under development: bitcoind on regtest, one anvil a chain id,
+// simulators of TRON and Solana, and the control server. Never in production: everything here gives
+// money away.
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,11 +17,17 @@ import { DevnetError } from './failure.ts';
 import { findBitcoind } from './find-bitcoind.ts';
 import { loopback, type Running } from './processes.ts';
 import { type Queue, queue } from './queue.ts';
+import { solanaChain } from './solana/chain.ts';
+import { tronChain } from './tron/tron-chain.ts';
 
 /** Two blocks a second while something waits to get deep. */
 const tickMs = 500;
 const miningStopMs = 2_000;
 const bitcoinKey = 'bitcoin-regtest';
+const tronKey = 'tron-dev';
+const solanaKey = 'solana-dev';
+/** Of TRON's 19 blocks until one is solid: people who try the market should not wait for more. */
+const tronSolidityLag = 4;
 
 export type DevnetOptions = {
   /** State of all chains; one running dev network a folder. */
@@ -30,6 +37,10 @@ export type DevnetOptions = {
   readonly evmChains?: readonly { readonly key: string; readonly chainId: number }[];
   /** 'auto' (default): off with one clear line where no bitcoind can be had; true: fail then. */
   readonly bitcoin?: boolean | 'auto';
+  /** The simulator `tron-dev`; default true. */
+  readonly tron?: boolean;
+  /** The simulator `solana-dev`; default true. */
+  readonly solana?: boolean;
   /** Default: any free port. */
   readonly controlPort?: number;
   /** Moves the market's clock forward; called after the chains have moved. */
@@ -109,6 +120,14 @@ async function startChains(
   if (options.bitcoin !== false) starts.push(startBitcoin(options, dir, clock));
   for (const { key, chainId } of evmChains) {
     starts.push(startEvm(key, chainId, dir, clock, options.signal));
+  }
+  const { log } = options;
+  if (options.tron !== false) {
+    const simulator = { dir: join(dir, tronKey), clock, log, solidityLag: tronSolidityLag };
+    starts.push(tronChain(tronKey, simulator));
+  }
+  if (options.solana !== false) {
+    starts.push(solanaChain({ chain: solanaKey, dir: join(dir, solanaKey), clock, log }));
   }
   const results = await Promise.allSettled(starts);
   const started = results.flatMap((result) =>
