@@ -36,3 +36,27 @@ export function worldOfBitcoin(network: 'mainnet' | 'testnet' | 'signet' | 'regt
   if (network === 'mainnet') return 'mainnet';
   return network === 'regtest' ? 'dev' : 'testnet';
 }
+
+/** TRON chain ids: the last four bytes of the first block's id. */
+const tronWorlds: ReadonlyMap<number, Network> = new Map([
+  [0x2b6653dc, 'mainnet'],
+  [0xcd8690dc, 'testnet'],
+  [0x94a9059e, 'testnet'],
+]);
+
+/** The world of a TRON chain id (mainnet, Nile, Shasta); null for one that is not known. */
+export function worldOfTron(chainId: number): Network | null {
+  return tronWorlds.get(chainId) ?? null;
+}
+
+/** Hashes of the clusters' first blocks. */
+const solanaWorlds: ReadonlyMap<string, Network> = new Map([
+  ['5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d', 'mainnet'],
+  ['EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', 'testnet'],
+  ['4uhcVJyU9pJkvQyS88uRDiswHScCkY3xQawwpjk2NsNY', 'testnet'],
+]);
+
+/** The world of a Solana cluster (mainnet-beta, devnet, testnet); null for one not known. */
+export function worldOfSolana(genesisHash: string): Network | null {
+  return solanaWorlds.get(genesisHash) ?? null;
+}

@@ -17,7 +17,11 @@ test('a chain has the policy of its chain id or network', () => {
   const { policy, depthTag } = policyOf(evm(8_453));
   assert.equal(policy.high.confirmations, 30);
   assert.equal(depthTag, 'safe');
-  assert.deepEqual(policyOf(evm(1)), { policy: evmChains.ethereum.policy, depthTag: null });
+  assert.deepEqual(policyOf(evm(1)), {
+    policy: evmChains.ethereum.policy,
+    depthTag: null,
+    mostDriftSeconds: null,
+  });
   for (const [network, expected] of [
     ['mainnet', bitcoinPolicies.mainnet],
     ['signet', bitcoinPolicies.testnet],
@@ -43,13 +47,18 @@ test('a policy is named, or given in numbers of its own over the one it is like'
   assert.deepEqual(policyOf(evm(100, { policy: 'base' })), {
     policy: evmChains.base.policy,
     depthTag: 'safe',
+    mostDriftSeconds: null,
   });
   const { policy } = policyOf(evm(1, { policy: { normal: { confirmations: 20 } } }));
   const { ethereum } = evmChains;
   const normal = { ...ethereum.policy.normal, confirmations: 20 };
   assert.deepEqual(policy, { ...ethereum.policy, normal });
   const like = policyOf(evm(100, { policy: { like: 'base' }, depthTag: null }));
-  assert.deepEqual(like, { policy: evmChains.base.policy, depthTag: null });
+  assert.deepEqual(like, {
+    policy: evmChains.base.policy,
+    depthTag: null,
+    mostDriftSeconds: null,
+  });
   const { high } = policyOf({
     family: 'bitcoin',
     chain: 'b',
@@ -64,7 +73,11 @@ test('all the numbers make a policy without any table', () => {
   const policy = structuredClone(evmChains.ethereum.policy);
   const { values, wrong } = parseChains([evm(100, { policy })], 'mainnet');
   assert.deepEqual(wrong, []);
-  assert.deepEqual(policyOf(values[0] as ChainSettings), { policy, depthTag: null });
+  assert.deepEqual(policyOf(values[0] as ChainSettings), {
+    policy,
+    depthTag: null,
+    mostDriftSeconds: null,
+  });
 });
 
 test('what is not known, missing or unsound is refused with its numbers', () => {

@@ -3,38 +3,61 @@
 
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { type DepthTag, type EvmChainSettings, evmChains } from '../chains/evm/policy.ts';
+import { type SolanaChainSettings, solanaChains } from '../chains/solana/policy.ts';
+import { type TronChainSettings, tronChains, tronDevPolicy } from '../chains/tron/policy.ts';
 import { brokenInequalities } from '../core/deadlines.ts';
+import type { Family } from '../core/families.ts';
 import type { ChainPolicy, Depth } from '../core/policy.ts';
 import { worldOfChainId } from '../core/worlds.ts';
-import type { ChainSettings, OwnPolicy } from './chain-settings.ts';
+import { type ChainSettings, knownWorld, type Of, type OwnPolicy } from './chain-settings.ts';
 
 export type PolicyOfChain = {
   readonly policy: ChainPolicy;
   /** EVM only. */
   readonly depthTag: DepthTag | null;
+  /** Solana only. */
+  readonly mostDriftSeconds: number | null;
 };
 
-type Table = ReadonlyMap<string, PolicyOfChain & { readonly dev: boolean }>;
+type Entry = PolicyOfChain & { readonly dev: boolean };
+type Table = ReadonlyMap<string, Entry>;
 
-const bitcoinTable: Table = new Map(
-  Object.entries(bitcoinPolicies).map(([name, policy]) => [
-    name,
-    { policy, depthTag: null, dev: name === 'regtest' },
+const plain = { depthTag: null, mostDriftSeconds: null } as const;
+
+const tables: Readonly<Record<Family, Table>> = {
+  bitcoin: new Map(
+    Object.entries(bitcoinPolicies).map(([name, policy]) => [
+      name,
+      { ...plain, policy, dev: name === 'regtest' },
+    ]),
+  ),
+  evm: new Map(
+    Object.entries(evmChains).map(([name, { chainId, policy, depthTag }]) => [
+      name,
+      { ...plain, policy, depthTag, dev: worldOfChainId(chainId) === 'dev' },
+    ]),
+  ),
+  tron: new Map([
+    ...Object.entries(tronChains).map(([name, { policy }]): [string, Entry] => [
+      name,
+      { ...plain, policy, dev: false },
+    ]),
+    ['tron-dev', { ...plain, policy: tronDevPolicy, dev: true }],
   ]),
-);
-const evmTable: Table = new Map(
-  Object.entries(evmChains).map(([name, { chainId, policy, depthTag }]) => [
-    name,
-    { policy, depthTag, dev: worldOfChainId(chainId) === 'dev' },
-  ]),
-);
+  solana: new Map(
+    Object.entries(solanaChains).map(([name, { policy, mostDriftSeconds, genesisHash }]) => [
+      name,
+      { ...plain, policy, mostDriftSeconds, dev: genesisHash === null },
+    ]),
+  ),
+};
 
 /** Throws an Error: a name that is not known, numbers that are missing or unsound. */
 export function policyOf(chain: ChainSettings): PolicyOfChain {
   const { policy: given } = chain;
   const own: OwnPolicy = typeof given === 'object' ? given : {};
   const name = typeof given === 'string' ? given : (own.like ?? ownName(chain));
-  const table = chain.family === 'bitcoin' ? bitcoinTable : evmTable;
+  const table = tables[chain.family];
   const base = name === null ? null : (table.get(name) ?? null);
   if (name !== null && base === null) {
     const names = [...table.keys()].join(', ');
@@ -46,21 +69,49 @@ export function policyOf(chain: ChainSettings): PolicyOfChain {
   }
   const policy = layOver(chain, base?.policy ?? null, own);
   const asked = chain.family === 'evm' ? chain.depthTag : null;
-  return { policy, depthTag: asked === undefined ? (base?.depthTag ?? null) : asked };
+  return {
+    policy,
+    depthTag: asked === undefined ? (base?.depthTag ?? null) : asked,
+    mostDriftSeconds: chain.family === 'solana' ? driftOf(chain, base, policy) : null,
+  };
+}
+
+/** Of what the clock may be off, a late claim may come late. */
+function driftOf(chain: Of<'solana'>, base: Entry | null, policy: ChainPolicy): number {
+  const { lateClaimSeconds } = policy;
+  const drift = chain.mostDriftSeconds ?? base?.mostDriftSeconds ?? lateClaimSeconds;
+  if (drift <= lateClaimSeconds) return drift;
+  throw wrong(
+    chain,
+    `mostDriftSeconds is ${drift}, more than lateClaimSeconds ${lateClaimSeconds}, which holds it`,
+  );
 }
 
 /** The name of the policy that a chain has where none is asked for; null = none is known. */
 function ownName(chain: ChainSettings): string | null {
-  if (chain.family === 'bitcoin') return chain.network === 'signet' ? 'testnet' : chain.network;
-  const known: readonly [string, EvmChainSettings][] = Object.entries(evmChains);
-  const named = known.find(([, { chainId }]) => chainId === chain.chainId);
-  if (named !== undefined) return named[0];
-  return isDev(chain) ? 'evm-dev' : null;
+  switch (chain.family) {
+    case 'bitcoin':
+      return chain.network === 'signet' ? 'testnet' : chain.network;
+    case 'evm': {
+      const known: readonly [string, EvmChainSettings][] = Object.entries(evmChains);
+      const named = known.find(([, { chainId }]) => chainId === chain.chainId);
+      return named?.[0] ?? (isDev(chain) ? 'evm-dev' : null);
+    }
+    case 'tron': {
+      const known: readonly [string, TronChainSettings][] = Object.entries(tronChains);
+      const named = known.find(([, { chainId }]) => chainId === chain.chainId);
+      return named?.[0] ?? (isDev(chain) ? 'tron-dev' : null);
+    }
+    case 'solana': {
+      const known: readonly [string, SolanaChainSettings][] = Object.entries(solanaChains);
+      const named = known.find(([, { genesisHash }]) => genesisHash === chain.genesisHash);
+      return named?.[0] ?? (isDev(chain) ? 'solana-dev' : null);
+    }
+  }
 }
 
 function isDev(chain: ChainSettings): boolean {
-  if (chain.family === 'bitcoin') return chain.network === 'regtest';
-  return (worldOfChainId(chain.chainId) ?? chain.world) === 'dev';
+  return (knownWorld(chain) ?? ('world' in chain ? chain.world : null)) === 'dev';
 }
 
 /** Every number of a policy but the depths'. */
@@ -111,6 +162,6 @@ function layOver(chain: ChainSettings, base: ChainPolicy | null, own: OwnPolicy)
 }
 
 function wrong(chain: ChainSettings, sentence: string): Error {
-  const id = chain.family === 'evm' ? ` (id ${chain.chainId})` : '';
+  const id = 'chainId' in chain ? ` (id ${chain.chainId})` : '';
   return new Error(`policy of chain "${chain.chain}"${id} refused: ${sentence}`);
 }

@@ -6,12 +6,30 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { evmChains } from '../chains/evm/policy.ts';
+import { solanaChains } from '../chains/solana/policy.ts';
+import { tronChains } from '../chains/tron/policy.ts';
 import { policyOf } from './chain-policies.ts';
 import { parseAssets, parseChains } from './chain-settings.ts';
 import { readSettings } from './config.ts';
 
 const node = 'http://127.0.0.1:1';
 const anvil = { family: 'evm', chain: 'evm', chainId: 31_337, rpcUrls: [node] };
+const tron = {
+  family: 'tron',
+  chain: 'tron',
+  chainId: 7,
+  contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+  sources: [{ url: node, solidityUrl: node }],
+  world: 'dev',
+};
+const solana = {
+  family: 'solana',
+  chain: 'sol',
+  genesisHash: '6m8XPjfHzSr6jeQCwhCXCiNvogJNuFUfjxkmNKTbWqva',
+  rpcUrls: [node],
+  program: '7nSKHwmJDqGUTjSWQLrgD2hfvnBoSQfpZoKNdvbJsTCk',
+  world: 'dev',
+};
 const regtest = { family: 'bitcoin', chain: 'btc', network: 'regtest', rpcUrl: node };
 
 function refused(given: unknown, expected: RegExp): void {
@@ -22,16 +40,26 @@ function refused(given: unknown, expected: RegExp): void {
 test('chains as an operator writes them are taken, numbers of their own included', () => {
   const own = { ...anvil, policy: { like: 'evm-dev', normal: { confirmations: 3 } } };
   const second = { ...regtest, second: { esploraUrl: node } };
-  const { values, wrong } = parseChains([second, own], 'dev');
+  const all = [second, own, tron, { ...solana, mostDriftSeconds: 60 }];
+  const { values, wrong } = parseChains(all, 'dev');
   assert.deepEqual(wrong, []);
-  assert.deepEqual(values, [second, own]);
+  assert.deepEqual(values, all);
 });
 
 test('a chain that is malformed is named by entry and field', () => {
   refused({}, /must be a JSON array of 1 to 100 chains/);
   refused([null], /entry 1: the entry must be an object/);
   refused([regtest, 7], /entry 2: the entry must be an object/);
-  refused([{ ...anvil, family: 'tron' }], /entry 1 \("evm"\): field "family" is "tron"/);
+  refused([{ ...anvil, family: 'ton' }], /entry 1 \("evm"\): field "family" is "ton"; served are/);
+  refused([{ ...tron, contract: solana.program }], /entry 1 \("tron"\): field "contract": .*TRON/);
+  refused([{ ...tron, sources: [] }], /field "sources" must NOT have fewer than 1 items/);
+  refused([{ ...tron, sources: [{ url: 'http://' }] }], /field "sources.0.url" is not a URL/);
+  const solidity = { url: node, solidityUrl: 'http://u:p@h' };
+  refused([{ ...tron, sources: [solidity] }], /"sources.0.solidityUrl" must not carry a user/);
+  refused([{ ...solana, program: 'x' }], /entry 1 \("sol"\): field "program" must match/);
+  refused([{ ...solana, program: '1'.repeat(33) }], /field "program": .*Solana/);
+  refused([{ ...solana, genesisHash: undefined }], /field "genesisHash" is missing/);
+  refused([{ ...solana, mostDriftSeconds: -1 }], /field "mostDriftSeconds" must be >= 0/);
   refused([{ ...anvil, rpcUrls: node }], /entry 1 \("evm"\): field "rpcUrls" must be array/);
   refused([{ ...anvil, rpcUrls: [] }], /field "rpcUrls" must NOT have fewer than 1 items/);
   refused([{ ...anvil, rpcUrls: ['ftp://x'] }], /field "rpcUrls.0" must match/);
@@ -67,15 +95,40 @@ test('an unknown EVM chain id is refused until the operator says what it is', ()
   );
 });
 
+test('a TRON or Solana chain belongs to the world of its id, or to the one its operator names', () => {
+  const wrong = (given: object, network: 'dev' | 'testnet' | 'mainnet') =>
+    parseChains([given], network).wrong.join('\n');
+  const nile = { ...tron, chainId: 0xcd8690dc, world: undefined };
+  assert.equal(wrong(nile, 'testnet'), '');
+  assert.match(wrong(nile, 'mainnet'), /"tron" belongs to testnet, not to PARLEY_NETWORK=mainnet/);
+  assert.match(wrong({ ...tron, world: undefined }, 'dev'), /chain id 7 is not known here: say/);
+  assert.match(
+    wrong({ ...tron, chainId: 0x2b6653dc }, 'dev'),
+    /"world" is dev, but chain id 728126/,
+  );
+  const genesisHash = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+  const main = { ...solana, genesisHash, world: undefined };
+  assert.equal(wrong(main, 'mainnet'), '');
+  assert.match(wrong(main, 'testnet'), /"sol" belongs to mainnet, not to PARLEY_NETWORK=testnet/);
+  assert.match(wrong({ ...solana, world: undefined }, 'dev'), /genesis hash 6m8X\w+ is not known/);
+  assert.match(wrong({ ...main, world: 'dev' }, 'dev'), /"world" is dev, but genesis hash 5eykt/);
+});
+
 test('an asset that is malformed or of a chain not configured is named, never dropped', () => {
   const chains = [
     { chain: 'btc', family: 'bitcoin' as const },
     { chain: 'evm', family: 'evm' as const },
+    { chain: 'tron', family: 'tron' as const },
+    { chain: 'sol', family: 'solana' as const },
   ];
   const token = `0x${'Ab'.repeat(20)}`;
   const usd = { chain: 'evm', symbol: 'USD', address: token.toLowerCase(), decimals: 6 };
   const wrong = (...given: unknown[]) => parseAssets(given, chains).wrong.join('\n');
   assert.equal(wrong({ ...usd, highValueFrom: '1000000' }), '');
+  assert.equal(wrong({ ...usd, chain: 'tron', address: tron.contract }), '');
+  assert.match(wrong({ ...usd, chain: 'tron' }), /"USD on tron".*TRON/);
+  assert.equal(wrong({ ...usd, chain: 'sol', address: solana.program }), '');
+  assert.match(wrong({ ...usd, chain: 'sol' }), /"USD on sol".*Solana/);
   assert.match(parseAssets({}, chains).wrong.join(), /array of 1 to 10000 assets/);
   assert.match(wrong(usd, null), /PARLEY_ASSETS, entry 2: the entry must be an object/);
   assert.match(wrong({ ...usd, chain: 'solana' }), /"USD on solana".*"solana" is not configured/);
@@ -126,7 +179,7 @@ test('the examples of docs/operations.md start, each on its own network and on n
   const main = { PARLEY_NETWORK: 'mainnet', PARLEY_CHAINS: mainnet, PARLEY_ASSETS: assets };
   const test = { PARLEY_NETWORK: 'testnet', PARLEY_CHAINS: testnet };
   const served = [main, test].flatMap((env) => readSettings(env).chains ?? []);
-  assert.equal(served.length, 6);
+  assert.equal(served.length, 8);
   for (const chain of served) assert.ok(policyOf(chain).policy.floorSeconds > 0);
   assert.throws(() => readSettings({ ...main, PARLEY_NETWORK: 'testnet' }), /belongs to mainnet/);
   assert.throws(() => readSettings({ ...test, PARLEY_NETWORK: 'mainnet' }), /belongs to testnet/);
@@ -134,7 +187,8 @@ test('the examples of docs/operations.md start, each on its own network and on n
 
 test('docs/operations.md names every policy', () => {
   const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
-  const names = [...Object.keys(bitcoinPolicies), ...Object.keys(evmChains)];
+  const tables = [bitcoinPolicies, evmChains, tronChains, solanaChains];
+  const names = [...tables.flatMap((table) => Object.keys(table)), 'tron-dev'];
   const unlisted = names.filter((name) => !text.includes(`\`${name}\``));
   // A second dev chain has the numbers of the first.
   assert.deepEqual(unlisted, ['evm-dev-2']);

@@ -3,10 +3,13 @@
 
 import Type from 'typebox';
 import { parseEvmAddress } from '../chains/evm/address.ts';
+import { parseSolanaAddress } from '../chains/solana/address.ts';
+import { parseTronAddress } from '../chains/tron/address.ts';
+import type { TronSource } from '../chains/tron/http.ts';
 import { parseAmount } from '../core/amounts.ts';
-import type { Network } from '../core/families.ts';
+import { type Family, families, isFamily, type Network } from '../core/families.ts';
 import type { ChainPolicy, Depth } from '../core/policy.ts';
-import { worldOfBitcoin, worldOfChainId } from '../core/worlds.ts';
+import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '../core/worlds.ts';
 import { type Check, checkOf } from './check.ts';
 
 /** Numbers of a chain's own, instead of those of the policy that they are laid over. */
@@ -48,7 +51,41 @@ export type ChainSettings =
       readonly depthTag?: 'safe' | 'finalized' | null;
       /** A key of chains/evm/policy.ts, such as `base`; default: the one of the chain id. */
       readonly policy?: string | OwnPolicy;
+    }
+  | {
+      readonly family: 'tron';
+      readonly chain: string;
+      readonly chainId: number;
+      /** The contract that holds every escrow, base58. */
+      readonly contract: string;
+      /** Nodes of one chain, which must agree before anyone funds or reveals. */
+      readonly sources: readonly TronSource[];
+      /** Where the chain id is in no table of core/worlds.ts. */
+      readonly world?: Network;
+      /** A key of chains/tron/policy.ts, or `tron-dev`; default: the one of the chain id. */
+      readonly policy?: string | OwnPolicy;
+    }
+  | {
+      readonly family: 'solana';
+      readonly chain: string;
+      /** Of the cluster's first block, base58. */
+      readonly genesisHash: string;
+      readonly rpcUrls: readonly string[];
+      /** The escrow program, which nobody can replace. */
+      readonly program: string;
+      /** Where the genesis hash is in no table of core/worlds.ts. */
+      readonly world?: Network;
+      /** A key of chains/solana/policy.ts; default: the one of the genesis hash. */
+      readonly policy?: string | OwnPolicy;
+      /**
+       * How far the cluster's clock may be from the market's before nobody may fund or reveal;
+       * default: the policy's.
+       */
+      readonly mostDriftSeconds?: number;
     };
+
+/** Of one family. */
+export type Of<F extends Family> = ChainSettings & { readonly family: F };
 
 /** A curated asset of a deployment. */
 export type AssetSettings = {
@@ -121,6 +158,35 @@ const evmChain = Type.Object(
   },
   closed,
 );
+const tronChain = Type.Object(
+  {
+    family: oneOf('tron'),
+    chain: chainKey,
+    chainId: Type.Integer({ minimum: 1, maximum: 0xffff_ffff }),
+    contract: Type.String({ minLength: 1, maxLength: 64 }),
+    sources: Type.Array(Type.Object({ url, solidityUrl: Type.Optional(url) }, closed), {
+      minItems: 1,
+      maxItems: 20,
+    }),
+    world: Type.Optional(oneOf('dev', 'testnet', 'mainnet')),
+    policy: Type.Optional(Type.Any()),
+  },
+  closed,
+);
+const base58Of32Bytes = Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' });
+const solanaChain = Type.Object(
+  {
+    family: oneOf('solana'),
+    chain: chainKey,
+    genesisHash: base58Of32Bytes,
+    rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),
+    program: base58Of32Bytes,
+    world: Type.Optional(oneOf('dev', 'testnet', 'mainnet')),
+    policy: Type.Optional(Type.Any()),
+    mostDriftSeconds: seconds,
+  },
+  closed,
+);
 const asset = Type.Object(
   {
     chain: chainKey,
@@ -135,6 +201,8 @@ const asset = Type.Object(
 const checks = {
   bitcoin: checkOf(bitcoinChain, 'the entry'),
   evm: checkOf(evmChain, 'the entry'),
+  tron: checkOf(tronChain, 'the entry'),
+  solana: checkOf(solanaChain, 'the entry'),
   asset: checkOf(asset, 'the entry'),
   policy: checkOf(ownPolicy, '"policy"'),
   policyName: checkOf(policyName, '"policy"'),
@@ -168,12 +236,18 @@ export function parseChains(given: unknown, network: Network): Parsed<ChainSetti
 function chainFault(entry: unknown): string | null {
   if (!isObject(entry)) return 'the entry must be an object';
   const { family } = entry;
-  if (family !== 'bitcoin' && family !== 'evm') {
-    return `field "family" is ${shown(family)}; served are bitcoin and evm`;
+  if (typeof family !== 'string' || !isFamily(family)) {
+    return `field "family" is ${shown(family)}; served are ${families.join(', ')}`;
   }
   const fault = checks[family](entry) ?? policyFault(entry.policy) ?? urlFault(entry);
-  if (fault !== null || family === 'evm') return fault;
-  const { rpcUrl, esploraUrl, second } = entry as ChainSettings & { family: 'bitcoin' };
+  if (fault !== null) return fault;
+  const chain = entry as ChainSettings;
+  if (chain.family === 'bitcoin') return bitcoinFault(chain);
+  if (chain.family === 'tron') return addressFault('contract', chain.contract, parseTronAddress);
+  return chain.family === 'solana' ? solanaFault(chain) : null;
+}
+
+function bitcoinFault({ rpcUrl, esploraUrl, second }: Of<'bitcoin'>): string | null {
   if (rpcUrl === undefined && esploraUrl === undefined) {
     return 'it names no node: give "rpcUrl" or "esploraUrl"';
   }
@@ -183,11 +257,28 @@ function chainFault(entry: unknown): string | null {
   return null;
 }
 
+function solanaFault({ program, genesisHash }: Of<'solana'>): string | null {
+  return (
+    addressFault('program', program, parseSolanaAddress) ??
+    addressFault('genesisHash', genesisHash, parseSolanaAddress)
+  );
+}
+
+function addressFault(field: string, text: string, parse: (text: string) => string): string | null {
+  try {
+    parse(text);
+    return null;
+  } catch (error) {
+    return `field "${field}": ${(error as Error).message}`;
+  }
+}
+
 /** Addresses that could be asked. They are never shown: they may hold a password or a key. */
 function urlFault(entry: Record<string, unknown>): string | null {
-  const { rpcUrl, rpcUrls, esploraUrl, second } = entry as {
+  const { rpcUrl, rpcUrls, esploraUrl, second, sources } = entry as {
     rpcUrls?: readonly string[];
     second?: BitcoinSourceSettings;
+    sources?: readonly TronSource[];
   } & BitcoinSourceSettings;
   const given: [string, string | undefined][] = [
     ['rpcUrl', rpcUrl],
@@ -195,6 +286,10 @@ function urlFault(entry: Record<string, unknown>): string | null {
     ['esploraUrl', esploraUrl],
     ['second.esploraUrl', second?.esploraUrl],
     ...(rpcUrls ?? []).map((each, at): [string, string] => [`rpcUrls.${at}`, each]),
+    ...(sources ?? []).flatMap(({ url: own, solidityUrl }, at): [string, string | undefined][] => [
+      [`sources.${at}.url`, own],
+      [`sources.${at}.solidityUrl`, solidityUrl],
+    ]),
   ];
   for (const [field, address] of given) {
     if (address === undefined) continue;
@@ -218,18 +313,34 @@ function worldFault(chain: ChainSettings, network: Network): string | null {
   if (chain.family === 'bitcoin') {
     return against(key, worldOfBitcoin(chain.network), network);
   }
-  const { chainId, world: declared } = chain;
-  const known = worldOfChainId(chainId);
+  const { world: declared } = chain;
+  const known = knownWorld(chain);
+  const id =
+    chain.family === 'solana' ? `genesis hash ${chain.genesisHash}` : `chain id ${chain.chainId}`;
   if (known === null && declared === undefined) {
     return (
-      `chain id ${chainId} is not known here: say what it is with "world" ` +
+      `${id} is not known here: say what it is with "world" ` +
       '(dev, testnet or mainnet); coins of a mainnet have value'
     );
   }
   if (known !== null && declared !== undefined && declared !== known) {
-    return `field "world" is ${declared}, but chain id ${chainId} belongs to ${known}`;
+    return `field "world" is ${declared}, but ${id} belongs to ${known}`;
   }
   return against(key, known ?? declared ?? network, network);
+}
+
+/** The world that a chain belongs to by its id, null where its operator has to say. */
+export function knownWorld(chain: ChainSettings): Network | null {
+  switch (chain.family) {
+    case 'bitcoin':
+      return worldOfBitcoin(chain.network);
+    case 'evm':
+      return worldOfChainId(chain.chainId);
+    case 'tron':
+      return worldOfTron(chain.chainId);
+    case 'solana':
+      return worldOfSolana(chain.genesisHash);
+  }
 }
 
 function against(key: string, world: Network, network: Network): string | null {
@@ -259,6 +370,15 @@ export function parseAssets(
   return { values, wrong };
 }
 
+const tokenParsers: Readonly<Record<Family, (text: string) => string>> = {
+  evm: parseEvmAddress,
+  tron: parseTronAddress,
+  solana: parseSolanaAddress,
+  bitcoin: () => {
+    throw new Error('Bitcoin has no tokens');
+  },
+};
+
 /** The asset, or the sentence that says what is wrong with it. */
 function readAsset(
   entry: Record<string, unknown>,
@@ -277,7 +397,7 @@ function readAsset(
   }
   try {
     if (given.highValueFrom !== undefined) parseAmount(given.highValueFrom, 'highValueFrom');
-    const address = given.address === null ? null : parseEvmAddress(given.address);
+    const address = given.address === null ? null : tokenParsers[chain.family](given.address);
     return { ...given, address };
   } catch (error) {
     return (error as Error).message;

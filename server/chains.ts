@@ -4,14 +4,17 @@ import type { ChainAdapter } from '../chains/adapter.ts';
 import { bitcoinAdapter } from '../chains/bitcoin/adapter.ts';
 import { type EvmAdapter, evmAdapter } from '../chains/evm/adapter.ts';
 import { RpcError } from '../chains/evm/rpc.ts';
+import { solanaAdapter } from '../chains/solana/adapter.ts';
+import { solanaDeployment } from '../chains/solana/plan.ts';
+import { tronAdapter } from '../chains/tron/adapter.ts';
 import { brokenInequalities, type LegTiming } from '../core/deadlines.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey } from '../core/families.ts';
 import { longLeg } from '../core/trade.ts';
 import { policyOf } from './chain-policies.ts';
-import type { BitcoinSourceSettings, ChainSettings } from './chain-settings.ts';
+import type { BitcoinSourceSettings, ChainSettings, Of } from './chain-settings.ts';
 import type { Settings } from './config.ts';
-import { mustBeBitcoin, mustBeEvm } from './node-identity.ts';
+import { mustBeBitcoin, mustBeEvm, mustBeSolana, mustBeTron } from './node-identity.ts';
 
 type Log = {
   info(facts: object, message: string): void;
@@ -44,14 +47,25 @@ export async function openAdapters(
         { chain: each.chain, source, why: reasonOf(error) },
         'a node does not answer; it is asked again',
       );
-    if (each.family === 'bitcoin') {
-      all.set(each.chain, bitcoinOf(each, settings, parts));
-      identities.push(() => mustBeBitcoin(each, silent));
-    } else {
-      const adapter = evmOf(each, settings, parts);
-      evm.push(adapter);
-      all.set(each.chain, adapter);
-      identities.push(() => mustBeEvm(adapter, silent));
+    switch (each.family) {
+      case 'bitcoin':
+        all.set(each.chain, bitcoinOf(each, settings, parts));
+        identities.push(() => mustBeBitcoin(each, silent));
+        break;
+      case 'evm': {
+        const adapter = evmOf(each, settings, parts);
+        evm.push(adapter);
+        all.set(each.chain, adapter);
+        identities.push(() => mustBeEvm(adapter, silent));
+        break;
+      }
+      case 'tron':
+        all.set(each.chain, tronOf(each, settings, parts));
+        identities.push(() => mustBeTron(each, silent));
+        break;
+      case 'solana':
+        all.set(each.chain, solanaOf(each, settings, parts));
+        identities.push(() => mustBeSolana(each, silent));
     }
   }
   const broken = brokenPolicies(all);
@@ -68,11 +82,7 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' ? code : error.name;
 }
 
-function bitcoinOf(
-  chain: ChainSettings & { family: 'bitcoin' },
-  settings: Settings,
-  { now, log }: Parts,
-): ChainAdapter {
+function bitcoinOf(chain: Of<'bitcoin'>, settings: Settings, { now, log }: Parts): ChainAdapter {
   const timeMs = settings.chainTimeoutMs;
   const sourceOf = ({ rpcUrl, esploraUrl = '' }: BitcoinSourceSettings) =>
     rpcUrl === undefined ? { esploraUrl, timeMs } : { coreUrl: rpcUrl, timeMs };
@@ -87,16 +97,38 @@ function bitcoinOf(
   });
 }
 
-function evmOf(
-  chain: ChainSettings & { family: 'evm' },
-  settings: Settings,
-  { log }: Parts,
-): EvmAdapter {
+function evmOf(chain: Of<'evm'>, settings: Settings, { log }: Parts): EvmAdapter {
   return evmAdapter({
     chain: chain.chain,
     chainId: chain.chainId,
     rpcUrls: chain.rpcUrls,
     ...policyOf(chain),
+    rpc: { attemptTimeoutMs: settings.chainTimeoutMs },
+    log: (event, facts) => log.warn({ chain: chain.chain, ...facts }, event),
+  });
+}
+
+function tronOf(chain: Of<'tron'>, settings: Settings, { log }: Parts): ChainAdapter {
+  return tronAdapter({
+    chain: chain.chain,
+    deployment: { chainId: chain.chainId, contract: chain.contract },
+    sources: chain.sources,
+    policy: policyOf(chain).policy,
+    http: { attemptTimeoutMs: settings.chainTimeoutMs },
+    log: (event, facts) => log.warn({ chain: chain.chain, ...facts }, event),
+  });
+}
+
+function solanaOf(chain: Of<'solana'>, settings: Settings, { now, log }: Parts): ChainAdapter {
+  const { policy, mostDriftSeconds } = policyOf(chain);
+  return solanaAdapter({
+    chain: chain.chain,
+    rpcUrls: chain.rpcUrls,
+    policy,
+    mostDriftSeconds: mostDriftSeconds ?? policy.lateClaimSeconds,
+    genesisHash: chain.genesisHash,
+    now: () => Math.floor(now() / 1000),
+    deployment: { ...solanaDeployment, program: chain.program },
     rpc: { attemptTimeoutMs: settings.chainTimeoutMs },
     log: (event, facts) => log.warn({ chain: chain.chain, ...facts }, event),
   });

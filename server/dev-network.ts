@@ -1,6 +1,8 @@
 // What the market makes of the chains it runs on: which it serves, with which curated assets, and
 // what its ready line says of each.
 
+import type { Family } from '../core/families.ts';
+import type { ChainInfo } from '../devnet/dev-chain.ts';
 import type { Devnet } from '../devnet/devnet.ts';
 import type { AssetSettings, ChainSettings } from './chain-settings.ts';
 
@@ -15,30 +17,46 @@ export type ReadyChain = {
 
 /** The chains of a running dev network as settings. */
 export function devChains(devnet: Devnet | null): ChainSettings[] {
-  return (devnet?.chains ?? []).map(({ chain, family, rpcUrl, chainId }) =>
-    family === 'bitcoin'
-      ? { family, chain, network: 'regtest', rpcUrl }
-      : { family, chain, chainId: chainId ?? 0, rpcUrls: [rpcUrl], policy: 'evm-dev' },
-  );
+  return (devnet?.chains ?? []).map(settingsOf);
 }
 
-/** BTC, ETH of each EVM chain, and the dev network's tokens; native coins alone elsewhere. */
+function settingsOf(info: ChainInfo): ChainSettings {
+  const { chain, family, rpcUrl, chainId = 0 } = info;
+  switch (family) {
+    case 'bitcoin':
+      return { family, chain, network: 'regtest', rpcUrl };
+    case 'evm':
+      return { family, chain, chainId, rpcUrls: [rpcUrl], policy: 'evm-dev' };
+    case 'tron': {
+      const { escrows: contract = '' } = info;
+      return { family, chain, chainId, contract, sources: [{ url: rpcUrl }], world: 'dev' };
+    }
+    case 'solana': {
+      const { program = '', genesisHash = '' } = info;
+      return { family, chain, genesisHash, rpcUrls: [rpcUrl], program, world: 'dev' };
+    }
+  }
+}
+
+const nativeCoins: Readonly<Record<Family, { symbol: string; decimals: number }>> = {
+  bitcoin: { symbol: 'BTC', decimals: 8 },
+  evm: { symbol: 'ETH', decimals: 18 },
+  tron: { symbol: 'TRX', decimals: 6 },
+  solana: { symbol: 'SOL', decimals: 9 },
+};
+
+/** Each chain's own coin, and the dev network's tokens. */
 export function devAssets(
   chains: readonly ChainSettings[],
   devnet: Devnet | null,
 ): AssetSettings[] {
-  const assets: AssetSettings[] = [];
-  for (const { chain, family } of chains) {
-    const decimals = family === 'bitcoin' ? 8 : 18;
-    const symbol = family === 'bitcoin' ? 'BTC' : 'ETH';
-    assets.push({ chain, symbol, address: null, decimals });
-    const tokens = devnet?.chains.find((each) => each.chain === chain)?.tokens ?? [];
-    for (const token of tokens) {
-      const { address, decimals, symbol } = token;
-      assets.push({ chain, symbol, address, decimals });
-    }
-  }
-  return assets;
+  return chains.flatMap(({ chain, family }) => {
+    const { tokens = [] } = devnet?.chains.find((each) => each.chain === chain) ?? {};
+    return [
+      { chain, address: null, ...nativeCoins[family] },
+      ...tokens.map(({ address, decimals, symbol }) => ({ chain, symbol, address, decimals })),
+    ];
+  });
 }
 
 export function servedChains(
@@ -52,20 +70,23 @@ export function servedChains(
         : { chain, family, rpcUrl, chainId, node },
     );
   }
-  return chains.map((each) =>
-    each.family === 'evm'
-      ? {
-          chain: each.chain,
-          family: each.family,
-          rpcUrl: originOf(each.rpcUrls[0] ?? ''),
-          chainId: each.chainId,
-        }
-      : {
-          chain: each.chain,
-          family: each.family,
-          rpcUrl: originOf(each.rpcUrl ?? each.esploraUrl ?? ''),
-        },
-  );
+  return chains.map((each) => {
+    const { chain, family } = each;
+    const id = 'chainId' in each ? { chainId: each.chainId } : {};
+    return { chain, family, rpcUrl: originOf(firstUrl(each)), ...id };
+  });
+}
+
+function firstUrl(chain: ChainSettings): string {
+  switch (chain.family) {
+    case 'bitcoin':
+      return chain.rpcUrl ?? chain.esploraUrl ?? '';
+    case 'tron':
+      return chain.sources[0]?.url ?? '';
+    case 'evm':
+    case 'solana':
+      return chain.rpcUrls[0] ?? '';
+  }
 }
 
 /** Where a node is, without the password or key that its address may hold. */

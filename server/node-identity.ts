@@ -8,14 +8,16 @@ import { coreRpc } from '../chains/bitcoin/rpc.ts';
 import type { EvmAdapter } from '../chains/evm/adapter.ts';
 import { chainIdOf, codeAt } from '../chains/evm/node.ts';
 import { evmDeployment } from '../chains/evm/plan.ts';
-import type { Rpc } from '../chains/evm/rpc.ts';
-import type { BitcoinSourceSettings, ChainSettings } from './chain-settings.ts';
+import { type Rpc, rpcClient } from '../chains/evm/rpc.ts';
+import { solanaFault } from '../chains/solana/identity.ts';
+import { httpClient, type TronSource } from '../chains/tron/http.ts';
+import { tronFault } from '../chains/tron/identity.ts';
+import type { BitcoinSourceSettings, Of } from './chain-settings.ts';
 
 /** How long start-up waits for each node to answer. */
 const openMs = 15_000;
 
-type Bitcoin = ChainSettings & { readonly family: 'bitcoin' };
-type BitcoinNetwork = Bitcoin['network'];
+type BitcoinNetwork = Of<'bitcoin'>['network'];
 
 /** A node that is of another chain, or lacks the contracts. */
 export class WrongNodeError extends Error {
@@ -55,7 +57,7 @@ export async function mustBeEvm(
 
 /** The same for a Bitcoin chain and its second source. */
 export async function mustBeBitcoin(
-  chain: Bitcoin,
+  chain: Of<'bitcoin'>,
   silent: (source: number, error: unknown) => void,
 ): Promise<void> {
   const sources = chain.second === undefined ? [chain] : [chain, chain.second];
@@ -70,6 +72,32 @@ export async function mustBeBitcoin(
       at,
       `is of Bitcoin ${found}, not ${chain.network} as configured`,
     );
+  });
+}
+
+/** The same for a TRON chain: its id, the contract of all escrows and that contract's own domain. */
+export async function mustBeTron(
+  { chain, chainId, contract, sources }: Of<'tron'>,
+  silent: (source: number, error: unknown) => void,
+): Promise<void> {
+  await eachSource(sources.length, silent, async (at) => {
+    const one = httpClient({ chain, sources: [sources[at] as TronSource], rounds: 1 });
+    const signal = AbortSignal.timeout(openMs);
+    const fault = await tronFault(one, { chainId, contract }, signal);
+    if (fault !== null) throw new WrongNodeError(chain, at, fault);
+  });
+}
+
+/** The same for a Solana cluster: its genesis hash, and the program, which nobody can replace. */
+export async function mustBeSolana(
+  { chain, genesisHash, rpcUrls, program }: Of<'solana'>,
+  silent: (source: number, error: unknown) => void,
+): Promise<void> {
+  await eachSource(rpcUrls.length, silent, async (at) => {
+    const one = rpcClient({ chain, urls: [rpcUrls[at] as string], rounds: 1 });
+    const signal = AbortSignal.timeout(openMs);
+    const fault = await solanaFault(one, { genesisHash, program }, signal);
+    if (fault !== null) throw new WrongNodeError(chain, at, fault);
   });
 }
 

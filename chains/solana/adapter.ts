@@ -2,7 +2,6 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base64 } from '@scure/base';
-import { deploymentFault } from '../../contracts/solana/deployment.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -14,8 +13,9 @@ import { eachSource, mustAgree } from './agreement.ts';
 import { send } from './broadcast.ts';
 import { builders } from './builders.ts';
 import { changes, headsOf } from './follow.ts';
+import { solanaFault } from './identity.ts';
 import { type ReadMessage, readTransaction, refuse } from './message.ts';
-import { accountsAt, genesisHash, isOnChain, rentFor } from './node.ts';
+import { accountsAt, isOnChain, rentFor } from './node.ts';
 import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { readEscrow } from './read.ts';
@@ -129,24 +129,15 @@ function newWatch(options: SolanaAdapterOptions): Watch {
 }
 
 async function checkNode(watch: Watch, genesis: string | null, signal: AbortSignal): Promise<void> {
-  const { rpc, chain, deployment } = watch;
-  const wrong = (sentence: string, facts: Record<string, string>) =>
-    new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
-  if (genesis !== null) {
-    for (const { answer: found } of await eachSource(watch, (one) => genesisHash(one, signal))) {
-      if (found === genesis) continue;
-      throw wrong(`a node is of the cluster ${found}, not ${genesis} as configured`, { found });
-    }
-  }
-  const { program } = deployment;
-  const fault = await deploymentFault(program, async (address) => {
-    const { accounts } = await accountsAt(rpc, [address], 'finalized', signal);
-    const account = accounts[0] ?? null;
-    if (account === null) return null;
-    const { owner, executable: isExecutable, data } = account;
-    return { owner, isExecutable, data };
-  });
-  if (fault !== null) throw wrong(`the escrow program at ${program}: ${fault}`, { program });
+  const { chain, deployment } = watch;
+  const wanted = { genesisHash: genesis, program: deployment.program };
+  const answers = await eachSource(watch, (one) => solanaFault(one, wanted, signal));
+  const faults = answers.map(({ answer }) => answer);
+  // Where none answers, its silence or its words are the error.
+  if (answers.length === 0) faults.push(await solanaFault(watch.rpc, wanted, signal));
+  const fault = faults.find((each) => each !== null);
+  if (fault === undefined || fault === null) return;
+  throw new ParleyError('chain_unavailable', `${chain}: a node ${fault}`, { chain });
 }
 
 async function readSigned(

@@ -293,7 +293,7 @@ test('another chain, no contract, other code and another domain are refused', as
   const nowhere = open({ contract: newcomer() });
   await assert.rejects(nowhere, is('chain_unavailable', /no escrow contract at T/));
   const token = open({ contract: chain.token('DevDollar') });
-  await assert.rejects(token, is('chain_unavailable', /the code at T\w+ has hash 0x/));
+  await assert.rejects(token, is('chain_unavailable', /shows code of hash 0x\w+ at T/));
   const odd = open({}, async ({ path }, forward) => {
     const { body } = await forward();
     if (path !== 'wallet/triggerconstantcontract') return { body };

@@ -1,7 +1,5 @@
 // A TRON network behind the interface that every chain keeps.
 
-import { encodeFunctionData, keccak256 } from 'viem/utils';
-import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
@@ -25,22 +23,12 @@ import {
   trialOf,
 } from './energy.ts';
 import { changes } from './follow.ts';
-import { type Http, type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
-import {
-  allowanceOf,
-  chainIdOf,
-  codeAt,
-  headBlock,
-  knows,
-  pricesOf,
-  sendHex,
-  wordsOf,
-} from './node.ts';
+import { type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
+import { tronFault } from './identity.ts';
+import { allowanceOf, headBlock, knows, pricesOf, sendHex } from './node.ts';
 import {
   callsIn,
   claimCall,
-  domainOf,
-  escrowsCodeHash,
   fundCalls,
   refundCall,
   type TronDeployment,
@@ -152,39 +140,14 @@ function opening(watch: Watch): { open: (signal: AbortSignal) => Promise<void>; 
 }
 
 async function checkNodes(watch: Watch, signal: AbortSignal): Promise<void> {
-  const { http, chain, deployment } = watch;
-  const { chainId, contract } = deployment;
-  const wrong = (sentence: string, facts: Record<string, string | number>) =>
-    new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
-  for (const { answer: id } of await eachSource(watch, (one) => chainIdOf(one, signal))) {
-    if (id === chainId) continue;
-    throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
-  }
-  const code = await codeAt(http, contract, signal);
-  if (code === null) throw wrong(`there is no escrow contract at ${contract}`, { contract });
-  const codeHash = keccak256(code);
-  if (codeHash !== escrowsCodeHash) {
-    const sentence = `the code at ${contract} has hash ${codeHash}, not ${escrowsCodeHash}`;
-    throw wrong(sentence, { contract, codeHash });
-  }
-  await mustBeOurDomain(http, deployment, signal);
-}
-
-/** Every id follows from it: a contract that says otherwise would be paid into and never found. */
-async function mustBeOurDomain(
-  http: Http,
-  deployment: TronDeployment,
-  signal: AbortSignal,
-): Promise<void> {
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' }).slice(2);
-  const { contract, chainId } = deployment;
-  const [word = 0n] = await wordsOf(http, 'head', contract, data, 1, signal);
-  if (word === BigInt(domainOf(deployment))) return;
-  throw new ParleyError(
-    'chain_unavailable',
-    `${http.chain}: the contract at ${contract} was deployed under another chain id than ${chainId}`,
-    { chain: http.chain, contract, chainId },
-  );
+  const { chain, deployment } = watch;
+  const answers = await eachSource(watch, (one) => tronFault(one, deployment, signal));
+  const faults = answers.map(({ answer }) => answer);
+  // Where none answers, its silence or its words are the error.
+  if (answers.length === 0) faults.push(await tronFault(watch.http, deployment, signal));
+  const fault = faults.find((each) => each !== null);
+  if (fault === undefined || fault === null) return;
+  throw new ParleyError('chain_unavailable', `${chain}: a node ${fault}`, { chain });
 }
 
 function builders(

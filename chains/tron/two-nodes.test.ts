@@ -166,7 +166,7 @@ test('a node that comes back as another chain is refused, with both ids, until i
     for (let poll = 0; poll < 2; poll += 1) {
       await assert.rejects(adapter.heads(signal()), {
         code: 'chain_unavailable',
-        message: `tron-dev: the node is of chain id 7, not ${chain.deployment.chainId} as configured`,
+        message: `tron-dev: a node is of chain id 7, not ${chain.deployment.chainId} as configured`,
       });
     }
     stage = 'right';

@@ -1,0 +1,30 @@
+// Whether a node is of the configured TRON network, and the contract of all escrows is the pinned
+// one.
+
+import { encodeFunctionData, keccak256 } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
+import type { Http } from './http.ts';
+import { chainIdOf, codeAt, wordsOf } from './node.ts';
+import { domainOf, escrowsCodeHash, type TronDeployment } from './plan.ts';
+
+/** What is wrong with it, such as "is of chain id 5, not 7 as configured"; null = nothing. */
+export async function tronFault(
+  http: Http,
+  deployment: TronDeployment,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { chainId, contract } = deployment;
+  const id = await chainIdOf(http, signal);
+  if (id !== chainId) return `is of chain id ${id}, not ${chainId} as configured`;
+  const code = await codeAt(http, contract, signal);
+  if (code === null) return `shows no escrow contract at ${contract}`;
+  const codeHash = keccak256(code);
+  if (codeHash !== escrowsCodeHash) {
+    return `shows code of hash ${codeHash} at ${contract}, pinned is ${escrowsCodeHash}`;
+  }
+  // Every id follows from it: a contract that says otherwise would be paid into and never found.
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' }).slice(2);
+  const [word = 0n] = await wordsOf(http, 'head', contract, data, 1, signal);
+  if (word === BigInt(domainOf(deployment))) return null;
+  return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
+}
