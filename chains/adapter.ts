@@ -56,6 +56,16 @@ export type BuildInput = {
   readonly feeRateSatPerVbyte: number | null;
 };
 
+/** What a party should hear before money moves. Nothing of it refuses anything. */
+export type Warning = {
+  /** TRON: the address was never used, or has too little TRX to burn for energy. */
+  readonly code: 'not_activated' | 'energy_poor';
+  /** What this party could not send by itself now. */
+  readonly verb: 'fund' | 'claim';
+  readonly address: string;
+  readonly sentence: string;
+};
+
 export type ChainAdapter = {
   readonly chain: ChainKey;
   readonly family: Family;
@@ -95,6 +105,12 @@ export type ChainAdapter = {
    * `about` 'payout' leaves the funder's balance and approval out.
    */
   preflight(terms: EscrowTerms, about: 'payout' | 'funding', signal: AbortSignal): Promise<void>;
+
+  /**
+   * Whether the parties of a leg can pay for what they have to send; where a chain asks for more
+   * than a fee out of the coin that moves.
+   */
+  warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;

@@ -76,6 +76,7 @@ export const refusalKinds = {
   too_early_to_refund: 'conflict',
   nothing_there: 'conflict',
   escrow_moved: 'conflict',
+  material_expired: 'conflict',
   too_many_escrows: 'conflict',
   payout_would_fail: 'conflict',
   funding_would_fail: 'conflict',

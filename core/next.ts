@@ -23,6 +23,8 @@ export type Step = {
   /** Unix seconds after which the step is no longer open; null = no limit of ours. */
   readonly before: number | null;
   readonly why: string;
+  /** What to know before it; only the server, which asks the chains, adds them. */
+  readonly warnings?: readonly { readonly code: string; readonly text: string }[];
 };
 
 /**

@@ -34,7 +34,7 @@ import {
   type TronDeployment,
   tronEscrow,
 } from './plan.ts';
-import { preflight, type Warning, warningsOf } from './preflight.ts';
+import { preflight, type TronWarning, warningsOf } from './preflight.ts';
 import { readEscrow, recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { readTronSigned } from './signed.ts';
@@ -61,7 +61,7 @@ export type TronAdapter = ChainAdapter & {
   /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** What the parties should hear before they fund; nothing of it refuses anything. */
-  warnings(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
+  warnings(terms: EscrowTerms, signal: AbortSignal): Promise<readonly TronWarning[]>;
   /** Checks that the nodes are of this chain and the contract is the pinned one. */
   open(signal: AbortSignal): Promise<void>;
 };

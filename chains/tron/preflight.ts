@@ -5,6 +5,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Warning } from '../adapter.ts';
 import {
   fundEnergy,
   holderOf,
@@ -107,15 +108,10 @@ function fails(
 }
 
 /** Something that does not stop a swap, but may stop a party in it: to be said before it funds. */
-export type Warning = {
-  readonly code: 'not_activated' | 'energy_poor';
-  /** What this party could not send by itself now. */
-  readonly verb: 'fund' | 'claim';
-  readonly address: string;
+export type TronWarning = Warning & {
   /** Sun that the address needs, and has, beside what it funds. */
   readonly needSun: bigint;
   readonly hasSun: bigint;
-  readonly sentence: string;
 };
 
 /**
@@ -127,7 +123,7 @@ export async function warningsOf(
   watch: Watch,
   terms: EscrowTerms,
   signal: AbortSignal,
-): Promise<readonly Warning[]> {
+): Promise<readonly TronWarning[]> {
   const { payout, refund } = terms;
   const claim = await settleEnergy(watch, terms, payout.address, signal);
   const fund = await fundEnergy(watch, terms, signal);
@@ -151,7 +147,7 @@ async function shortOf(
   energy: bigint,
   aside: bigint,
   signal: AbortSignal,
-): Promise<Warning[]> {
+): Promise<TronWarning[]> {
   const { energySun, byteSun } = await pricesOf(http, signal);
   const account = await accountOf(http, address, signal);
   const has = await resourcesOf(http, address, signal);

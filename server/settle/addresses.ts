@@ -144,7 +144,8 @@ async function destinationOf(
   const adapter = adapterOf(deps, leg.chain);
   const receives = leg.funder !== party;
   // Where a refund returns to whoever funded, the address only names the funder.
-  if (leg.family !== 'bitcoin' && !receives) return { address: text, pubkey: null };
+  const named = leg.family === 'evm' || leg.family === 'tron';
+  if (named && !receives) return { address: text, pubkey: null };
   const wallets = await walletsToPay(deps.db, [request.accountId], [leg.family]);
   if (leg.family !== 'bitcoin') {
     mustBePayable(wallets, text, adapter.parseAddress);

@@ -18,7 +18,7 @@ import { reconcile } from './reconcile.ts';
 import type { Freshness } from './take-up.ts';
 
 export type Broadcast = {
-  /** A family (`evm`, `bitcoin`) or a chain key. */
+  /** A family or a chain key. */
   readonly chain: string;
   readonly signed: Signed;
   readonly signal: AbortSignal;
@@ -77,7 +77,12 @@ function adapterFor(deps: Deps, chain: string, signed: Signed): ChainAdapter {
   if (first === undefined) {
     throw new ParleyError('bad_chain', `no ${chain} chain is served here`, { chain });
   }
-  if (chain !== 'evm') return first;
+  if (chain !== 'evm') {
+    if (candidates.length === 1) return first;
+    const keys = candidates.map((each) => each.chain).join(', ');
+    const sentence = `"${chain}" may be any of ${keys}: only EVM bytes say for which they are`;
+    throw new ParleyError('bad_chain', sentence, { chain });
+  }
   const chainId = chainIdOfRaw(signed);
   const served = candidates.find((each) => chainIdOf(each) === chainId);
   if (served !== undefined) return served;

@@ -29,6 +29,8 @@ import { adapterOf } from './preview.ts';
 
 /** A refund has no deadline of its own, but its fee estimate ages. */
 const buildGoodForSeconds = 3_600;
+/** A Solana blockhash serves 150 blocks: 60 to 90 s. */
+const blockhashSeconds = 60;
 
 export type BuildRequest = {
   readonly accountId: string;
@@ -43,6 +45,37 @@ export type Built = Material & {
   /** Unix seconds: do not send what was built after this. */
   readonly validUntil: number;
 };
+
+/** Until when it may be sent: by the gates and by the bytes' own life. Unix seconds. */
+function built(material: Material, gate: number, nowSeconds: number): Built {
+  return { ...material, validUntil: Math.min(gate, lifeOf(material, nowSeconds)) };
+}
+
+function lifeOf(material: Material, nowSeconds: number): number {
+  switch (material.sign) {
+    case 'tron-txid':
+      return Math.min(
+        ...material.transactions.map(({ raw_data }) => Math.floor(raw_data.expiration / 1_000)),
+      );
+    case 'solana-tx':
+      return nowSeconds + blockhashSeconds;
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Of a stored reply: bytes that no block takes any more are not handed out again. */
+export function mustLive(material: Built, nowSeconds: number): void {
+  const { sign, validUntil } = material;
+  const dies = sign === 'tron-txid' || sign === 'solana-tx';
+  if (!dies || nowSeconds <= validUntil) return;
+  throw new ParleyError(
+    'material_expired',
+    `what was built under this Idempotency-Key could be sent until ${validUntil} and it is ` +
+      `${nowSeconds}: ask again under another`,
+    { validUntil, now: nowSeconds },
+  );
+}
 
 /** The funding of the caller's own leg. */
 export async function buildFund(deps: Deps, request: BuildRequest): Promise<Built> {
@@ -68,7 +101,7 @@ export async function buildFund(deps: Deps, request: BuildRequest): Promise<Buil
   await within(signal, chain, adapter.preflight(escrow.terms, 'funding', signal));
   const building = adapter.buildFund({ escrow, feeRateSatPerVbyte }, signal);
   const material = await within(signal, chain, building);
-  return { ...material, validUntil: fundBy(state, state.legs[name]) };
+  return built(material, fundBy(state, state.legs[name]), clocks.wall);
 }
 
 /** The claim of the leg that pays the caller. */
@@ -94,7 +127,7 @@ export async function buildClaim(
   // Past the timelock the funder may refund at any moment, yet only the chain may refuse a claim.
   const late = clocks.wall >= leg.timelock;
   const onChain = late ? clocks.wall + buildGoodForSeconds : leg.timelock;
-  return { ...material, validUntil: reveals ? state.deadlines.revealBy : onChain };
+  return built(material, reveals ? state.deadlines.revealBy : onChain, clocks.wall);
 }
 
 /** The refund of the caller's own leg, or of an escrow that it moved off. */
@@ -118,7 +151,7 @@ export async function buildRefund(
   const adapter = adapterOf(deps, chain);
   const build = () => adapter.buildRefund({ escrow, feeRateSatPerVbyte }, signal);
   const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
-  return { ...material, validUntil: clocks.wall + buildGoodForSeconds };
+  return built(material, clocks.wall + buildGoodForSeconds, clocks.wall);
 }
 
 type Spending = {

@@ -7,6 +7,7 @@ import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed } from '../../core/swap.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
 import { clocksOf, type Swap } from '../db/swaps.ts';
+import { type LegWarning, withWarnings } from './warnings.ts';
 
 export type LegView = {
   leg: LegName;
@@ -57,7 +58,12 @@ export type SwapView = {
   updatedAt: string;
 };
 
-export function swapView(swap: Swap, party: Party, nowMs: number): SwapView {
+export function swapView(
+  swap: Swap,
+  party: Party,
+  nowMs: number,
+  warnings: readonly LegWarning[] = [],
+): SwapView {
   const { state, makerId, takerId } = swap;
   const clocks = clocksOf(swap, nowMs);
   return {
@@ -73,7 +79,7 @@ export function swapView(swap: Swap, party: Party, nowMs: number): SwapView {
     takerId,
     legs: { a: legView(swap, 'a'), b: legView(swap, 'b') },
     deadlines: state.deadlines,
-    next: [...nextSteps(state, clocks), ...formerSteps(swap, clocks)],
+    next: withWarnings([...nextSteps(state, clocks), ...formerSteps(swap, clocks)], warnings),
     createdAt: swap.createdAt.toISOString(),
     updatedAt: swap.updatedAt.toISOString(),
   };

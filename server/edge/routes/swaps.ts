@@ -7,12 +7,15 @@ import { swapOfCaller } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
 import {
   type BuildRequest,
+  type Built,
   buildClaim,
   buildFund,
   buildRefund,
+  mustLive,
   mustStillBe,
 } from '../../settle/builders.ts';
 import { swapView } from '../../settle/view.ts';
+import { createWarnings, type Warnings } from '../../settle/warnings.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageLimit } from '../schemas/common.ts';
@@ -22,12 +25,12 @@ import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../sche
 const tags = ['swaps'] as const;
 
 export function registerSwaps(app: FastifyInstance, deps: Deps): void {
-  readSwaps(app, deps);
+  readSwaps(app, deps, createWarnings(deps));
   writeAddress(app, deps);
   buildLegs(app, deps);
 }
 
-function readSwaps(app: FastifyInstance, deps: Deps): void {
+function readSwaps(app: FastifyInstance, deps: Deps, warnings: Warnings): void {
   read(app, deps, {
     url: '/v1/swaps',
     operationId: 'listSwaps',
@@ -62,7 +65,7 @@ function readSwaps(app: FastifyInstance, deps: Deps): void {
     replies: { 200: swapSchema },
     handle: async ({ caller, params }) => {
       const { swap, party } = await swapOfCaller(deps.db, params.id, caller.accountId);
-      return swapView(swap, party, deps.now());
+      return swapView(swap, party, deps.now(), await warnings.of(swap));
     },
   });
 }
@@ -113,9 +116,10 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
       return { status: 200, body: prepared };
     },
     // A stored funding whose escrow has moved since would send money to the former one.
-    replay: (tx, { params, reply }) => {
-      const { escrow } = reply.body as { escrow: string };
-      return mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow });
+    replay: async (tx, { params, reply }) => {
+      const { escrow } = reply.body as Built;
+      await mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow });
+      replayOf(deps, reply);
     },
   });
 
@@ -132,6 +136,7 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     secret: true,
     before: (input) => buildClaim(deps, { ...buildRequest(input), secret: input.body.secret }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
+    replay: async (_tx, { reply }) => replayOf(deps, reply),
   });
 
   command(app, deps, {
@@ -146,7 +151,12 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     before: (input) =>
       buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
+    replay: async (_tx, { reply }) => replayOf(deps, reply),
   });
+}
+
+function replayOf(deps: Deps, reply: { readonly body: unknown }): void {
+  mustLive(reply.body as Built, Math.floor(deps.now() / 1_000));
 }
 
 function buildRequest(input: {

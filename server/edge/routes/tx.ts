@@ -29,9 +29,12 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
 }
 
 function signedOf(
-  signed: string | { psbtBase64: string; signaturesHex: string[]; preimageHex?: string },
+  signed:
+    | string
+    | { psbtBase64: string; signaturesHex: string[]; preimageHex?: string }
+    | { raw_data_hex: string; signature: string[]; txID?: string },
 ): Signed {
-  if (typeof signed === 'string') return signed;
+  if (typeof signed === 'string' || 'raw_data_hex' in signed) return signed;
   const { preimageHex, ...rest } = signed;
   if (preimageHex === undefined) return rest satisfies SignedPsbt;
   return { ...rest, preimageHex: parseHex32(preimageHex, 'preimageHex') } satisfies SignedPsbt;

@@ -56,7 +56,67 @@ const btcSighash = named(
   }),
 );
 
-export const material = named('Material', Type.Union([evmTx, btcPayment, btcSighash]));
+const tronTx = named(
+  'TronMaterial',
+  Type.Object({
+    chain: text,
+    family: Type.Literal('tron'),
+    sign: Type.Literal('tron-txid'),
+    from: Type.String({ description: 'base58: sign as this address' }),
+    transactions: Type.Array(
+      Type.Object(
+        {
+          visible: Type.Literal(false),
+          txID: Type.String({ description: 'SHA-256 of raw_data_hex: what is signed' }),
+          raw_data: Type.Object({
+            contract: Type.Array(
+              Type.Object({
+                parameter: Type.Object({
+                  value: Type.Object({
+                    data: text,
+                    owner_address: text,
+                    contract_address: text,
+                    call_value: Type.Optional(Type.Integer({ description: 'sun' })),
+                  }),
+                  type_url: text,
+                }),
+                type: Type.Literal('TriggerSmartContract'),
+              }),
+            ),
+            ref_block_bytes: text,
+            ref_block_hash: text,
+            expiration: Type.Integer({ description: 'Unix milliseconds' }),
+            fee_limit: Type.Integer({ description: 'sun' }),
+            timestamp: Type.Integer({ description: 'Unix milliseconds' }),
+          }),
+          raw_data_hex: text,
+        },
+        { description: "java-tron's JSON of an unsigned transaction, addresses in 41-hex" },
+      ),
+      { description: 'sign each, in order; send the next when the one before has succeeded' },
+    ),
+    escrow: Type.String({ description: '<contract in base58>:<id in hex>' }),
+    validUntil,
+  }),
+);
+
+const solanaTx = named(
+  'SolanaMaterial',
+  Type.Object({
+    chain: text,
+    family: Type.Literal('solana'),
+    sign: Type.Literal('solana-tx'),
+    transaction: Type.String({ description: 'base64, with room for its one signature' }),
+    lastValidBlockHeight: Type.Integer({ description: 'no later block takes it' }),
+    escrow: text,
+    validUntil,
+  }),
+);
+
+export const material = named(
+  'Material',
+  Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx]),
+);
 
 export const claimBody = named('Claim', input({ secret: hex32Input }));
 
@@ -89,13 +149,30 @@ export const legParams = Type.Object({
 /** Raw transactions may be as large as a body lets them. */
 const longestHex = 65_536;
 
+/** Open: wallets add fields of their own, and only these are looked at. */
+const signedTron = named(
+  'SignedTron',
+  Type.Object(
+    {
+      raw_data_hex: Type.String({ minLength: 1, maxLength: longestHex }),
+      signature: Type.Array(Type.String({ minLength: 1, maxLength: 132 }), {
+        minItems: 1,
+        maxItems: 5,
+        description: '65 bytes r, s, v in hex each',
+      }),
+      txID: Type.Optional(Type.String({ maxLength: 66 })),
+    },
+    { additionalProperties: true },
+  ),
+);
+
 export const broadcastBody = named(
   'Broadcast',
   input({
     chain: Type.String({
       minLength: 1,
       maxLength: 32,
-      description: 'a family (evm, bitcoin) or a chain key',
+      description: 'a family (evm, tron, bitcoin, solana) or a chain key',
     }),
     signed: Type.Union(
       [
@@ -111,8 +188,13 @@ export const broadcastBody = named(
             preimageHex: Type.Optional(hex32Input),
           }),
         ),
+        signedTron,
       ],
-      { description: 'raw transaction in hex; Bitcoin also a PSBT with its signatures' },
+      {
+        description:
+          'EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; ' +
+          'Solana: base64; TRON: the signed transaction as wallets give it',
+      },
     ),
   }),
 );

@@ -66,6 +66,11 @@ const step = named(
       description: 'Unix seconds after which this is no longer open; null = no limit of ours',
     }),
     why: text,
+    warnings: Type.Optional(
+      Type.Array(Type.Object({ code: text, text }), {
+        description: 'TRON: not_activated, energy_poor: who could not pay for what has to be sent',
+      }),
+    ),
   }),
 );
 

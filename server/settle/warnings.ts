@@ -1,0 +1,92 @@
+// What the parties of a swap should hear before they fund, read from the chains for a while: a swap
+// is read far more often than such things change, and no read waits long for them.
+
+import type { Warning } from '../../chains/adapter.ts';
+import { legStatus } from '../../core/facts.ts';
+import type { Step } from '../../core/next.ts';
+import { funderOf, type LegName, otherLeg, type Role, roleOf } from '../../core/trade.ts';
+import type { Swap } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import { termsOfLeg } from './escrows.ts';
+
+const freshMs = 15_000;
+const patienceMs = 500;
+const mostEscrows = 1_000;
+
+export type LegWarning = {
+  readonly leg: LegName;
+  /** Who could not send it. */
+  readonly by: Role;
+  readonly verb: Warning['verb'];
+  readonly code: Warning['code'];
+  readonly text: string;
+};
+
+export type Warnings = {
+  /** As known now, or within half a second; a chain that is slow or away has none. */
+  of(swap: Swap): Promise<readonly LegWarning[]>;
+};
+
+type Kept = { readonly atMs: number; readonly reading: Promise<readonly Warning[]> };
+
+export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>): Warnings {
+  const kept = new Map<string, Kept>();
+  const ofLeg = async (swap: Swap, name: LegName): Promise<LegWarning[]> => {
+    const leg = swap.state.legs[name];
+    const adapter = deps.adapters.get(leg.chain);
+    const terms = termsOfLeg(swap, name);
+    if (adapter?.warnings === undefined || terms === null || leg.escrow === null) return [];
+    const status = legStatus(leg.facts);
+    if (swap.done || status === 'claimed' || status === 'refunded') return [];
+    const id = `${leg.chain} ${leg.escrow}`;
+    let found = kept.get(id);
+    if (found === undefined || performance.now() - found.atMs > freshMs) {
+      const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
+      const reading = adapter.warnings(terms, signal).catch((error: unknown) => {
+        deps.log.debug({ chain: leg.chain, err: error }, 'no warnings could be read');
+        return [];
+      });
+      found = { atMs: performance.now(), reading };
+      keep(kept, id, found);
+    }
+    const warnings = await Promise.race([found.reading, nothingAfter(patienceMs)]);
+    return warnings
+      .filter(({ verb }) => verb === 'claim' || status === 'unfunded')
+      .map(({ verb, code, sentence: text }) => {
+        const party = funderOf(verb === 'fund' ? name : otherLeg(name));
+        return { leg: name, by: roleOf(party, swap.long), verb, code, text };
+      });
+  };
+  return {
+    of: async (swap) => (await Promise.all([ofLeg(swap, 'a'), ofLeg(swap, 'b')])).flat(),
+  };
+}
+
+function keep(kept: Map<string, Kept>, id: string, found: Kept): void {
+  kept.delete(id);
+  kept.set(id, found);
+  const [oldest] = kept.keys();
+  if (kept.size > mostEscrows && oldest !== undefined) kept.delete(oldest);
+}
+
+function nothingAfter(ms: number): Promise<readonly Warning[]> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve([]), ms).unref();
+  });
+}
+
+/**
+ * Each where it is of use: what hinders a funding at that funding, what hinders a claim at every
+ * funding before it, so that nobody learns too late, and wherever the claimer waits or claims.
+ */
+export function withWarnings(steps: readonly Step[], warnings: readonly LegWarning[]): Step[] {
+  if (warnings.length === 0) return [...steps];
+  return steps.map((step) => {
+    const own = warnings.filter(({ leg, by, verb }) => {
+      if (step.action === 'fund') return verb === 'claim' || leg === step.leg;
+      return verb === 'claim' && by === step.by && ['wait', 'claim'].includes(step.action);
+    });
+    if (own.length === 0) return step;
+    return { ...step, warnings: own.map(({ code, text }) => ({ code, text })) };
+  });
+}
