@@ -13,12 +13,12 @@ export type Pace = {
   mined(nowMs: number): void;
 };
 
-export function pace(): Pace {
+export function pace(depth = blocksAfterActivity): Pace {
   let calmAtHeight = 0;
   let minedAtMs = Number.NEGATIVE_INFINITY;
   return {
     wake: (height) => {
-      calmAtHeight = Math.max(calmAtHeight, height + blocksAfterActivity);
+      calmAtHeight = Math.max(calmAtHeight, height + depth);
     },
     isDue: (height, waiting, nowMs) =>
       waiting || height < calmAtHeight || nowMs - minedAtMs >= idleSeconds * 1_000,

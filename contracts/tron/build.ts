@@ -10,7 +10,13 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { type AbiItem, EVM_VERSION, OPTIMIZER_RUNS, SOLC_VERSION } from '../evm/compile.ts';
+import {
+  type AbiItem,
+  type Compiled,
+  EVM_VERSION,
+  OPTIMIZER_RUNS,
+  SOLC_VERSION,
+} from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
 import { constant, lean, longHex } from '../evm/typescript.ts';
 import { compileContracts } from './compile.ts';
@@ -19,6 +25,20 @@ import { TvmState } from './tvm/state.ts';
 
 const here = import.meta.dirname;
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** Of `dev/Zoo.sol`: what the dev chain has beside the tokens of contracts/evm/dev. */
+const ZOO = [
+  'AnswersFalse',
+  'AnswersTrue',
+  'Blacklist',
+  'Charge',
+  'Everything',
+  'Megabyte',
+  'NoBalance',
+  'Pause',
+  'Rebase',
+  'Reenter',
+] as const;
 
 /** The code that a creation leaves behind. */
 async function runtimeCode(bytecode: string): Promise<Uint8Array> {
@@ -50,19 +70,26 @@ function typescript(abi: readonly AbiItem[], bytecode: `0x${string}`, code: obje
   ].join('\n');
 }
 
+function need(compiled: ReadonlyMap<string, Compiled>, name: string): Compiled {
+  const contract = compiled.get(name);
+  if (contract === undefined) throw new Error(`no contract ${name} in the sources`);
+  return contract;
+}
+
 /** Every generated file, by its path under contracts/tron. */
 export async function generate(): Promise<Map<string, string>> {
-  const contract = compileContracts().get('ParleyEscrows');
-  if (contract === undefined) throw new Error('no contract ParleyEscrows in the sources');
-  const { abi, bytecode } = contract;
+  const compiled = compileContracts();
+  const { abi, bytecode } = need(compiled, 'ParleyEscrows');
   const code = await runtimeCode(bytecode);
   const hashes = {
     keccak256: `0x${Buffer.from(keccak_256(code)).toString('hex')}`,
     sha256: `0x${createHash('sha256').update(code).digest('hex')}`,
   };
+  const zoo = Object.fromEntries(ZOO.map((name) => [name, need(compiled, name)]));
   const compiler = { solc: SOLC_VERSION, evmVersion: EVM_VERSION, optimizerRuns: OPTIMIZER_RUNS };
   return new Map([
     ['artifacts/ParleyEscrows.json', json({ compiler, abi, bytecode, deployedCode: hashes })],
+    ['artifacts/zoo.json', json(zoo)],
     ['artifacts/abi.ts', typescript(abi, bytecode, hashes)],
   ]);
 }

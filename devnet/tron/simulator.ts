@@ -81,7 +81,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       if (automatic) setImmediate(mineSoon);
     },
   };
-  const server = await listen({ chain, nowMs, log }, options.port ?? 0);
+  const server = await listen({ chain, nowMs, log }, options.port ?? 0).catch(async (error) => {
+    await inner.stop();
+    throw error;
+  });
   log.info({ url: server.url }, 'TRON: a SIMULATOR, not a TRON node, speaks its HTTP API');
   return {
     url: server.url,

@@ -1,27 +1,24 @@
 // The TRON simulator as a chain of the dev network: contracts and tokens on it, a faucet, a rhythm
 // of blocks and a clock that moves.
 
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import devDollar from '../../contracts/evm/artifacts/DevDollar.json' with { type: 'json' };
-import devTether from '../../contracts/evm/artifacts/DevTether.json' with { type: 'json' };
-import feeToken from '../../contracts/evm/artifacts/FeeToken.json' with { type: 'json' };
-import returnsFalse from '../../contracts/evm/artifacts/ReturnsFalse.json' with { type: 'json' };
-import { initCode } from '../../contracts/tron/artifacts/abi.ts';
 import type { ChainHead, ChainInfo, DevChain, DevToken, Gift, Log } from '../dev-chain.ts';
 import { RefusedRequest } from '../failure.ts';
-import { idleSeconds } from '../pace.ts';
+import { pace } from '../pace.ts';
+import { freePort } from '../processes.ts';
 import type { TronChain } from './chain.ts';
-import { deployedAddress } from './messages.ts';
-import { base58Address, FormatError, type Message, parseAddress } from './protobuf.ts';
+import { deployContracts } from './contracts.ts';
+import { FormatError, type Message, parseAddress } from './protobuf.ts';
 import { Refusal } from './refusal.ts';
-import { defaultSolidityLag, faucetAddress, type Simulator, startSimulator } from './simulator.ts';
+import { defaultSolidityLag, type Simulator, startSimulator } from './simulator.ts';
 
 export type TronChainOptions = {
   readonly dir: string;
   readonly log: Log;
   /** Unix seconds, as the dev network's clock has them. */
   readonly clock: { now(): number };
-  readonly port?: number;
   /** Blocks until a block is solid. */
   readonly solidityLag?: number;
 };
@@ -37,32 +34,29 @@ const giftLimitSun = 10_000_000n * sun;
 const defaultGiftTokens = 1_000_000n;
 const giftLimitTokens = 1_000_000_000n;
 
-const bytecodes: Readonly<Record<string, string>> = {
-  ParleyEscrows: initCode,
-  ReturnsFalse: returnsFalse.bytecode,
-  DevDollar: devDollar.bytecode,
-  DevTether: devTether.bytecode,
-  FeeToken: feeToken.bytecode,
-};
-/** The first is what TRON's USDT is: it moves the money and answers false. */
-const toTrade = ['ReturnsFalse', 'DevDollar'];
-const hostile = ['DevTether', 'FeeToken'];
-
 export async function tronChain(chain: string, options: TronChainOptions): Promise<TronDevChain> {
-  const { clock, solidityLag = defaultSolidityLag } = options;
-  const simulator = await startSimulator({
-    dir: options.dir,
-    log: options.log,
-    nowMs: () => clock.now() * 1_000 + (Date.now() % 1_000),
-    solidityLag,
-    ...(options.port === undefined ? {} : { port: options.port }),
-  });
-  const contracts = await deployed(simulator);
-  const describe = (name: string) =>
-    described(simulator.chain, name, contracts.get(name) as string);
-  const tokens = await Promise.all(toTrade.map(describe));
-  const hostileTokens = await Promise.all(hostile.map(describe));
-  const { rhythm, mine } = mining(simulator, solidityLag);
+  const { dir, log, clock, solidityLag = defaultSolidityLag } = options;
+  const portFile = join(dir, 'port');
+  const port = await freePort(Number(await readFile(portFile, 'utf8').catch(() => '0')));
+  const nowMs = () => clock.now() * 1_000 + (Date.now() % 1_000);
+  const simulator = await startSimulator({ dir, log, nowMs, solidityLag, port });
+  try {
+    await writeFile(portFile, new URL(simulator.url).port);
+    return await onSimulator(chain, simulator, solidityLag);
+  } catch (error) {
+    await simulator.stop();
+    throw error;
+  }
+}
+
+async function onSimulator(
+  chain: string,
+  simulator: Simulator,
+  solidityLag: number,
+): Promise<TronDevChain> {
+  const contracts = await deployContracts(simulator);
+  const mintable = [...contracts.tokens, ...contracts.hostileTokens];
+  const { tick, mine } = mining(simulator, solidityLag);
   await mine(solidityLag + 1); // what was deployed is solid
   return {
     info: {
@@ -71,24 +65,19 @@ export async function tronChain(chain: string, options: TronChainOptions): Promi
       rpcUrl: simulator.url,
       chainId: simulator.chain.chainId,
       node: { name: 'parley-tron-simulator', version: '1' },
-      escrows: shown(contracts.get('ParleyEscrows') as string),
-      tokens,
-      hostileTokens,
+      ...contracts,
     },
     nativeSymbol: 'TRX',
     simulator,
     head: async () => headOf(simulator.chain),
     mine,
-    tick: rhythm,
-    give: (gift) => give(simulator, [...tokens, ...hostileTokens], gift),
-    moveTo: () => mine(1), // the clock has moved already
+    tick,
+    give: (gift) => give(simulator, mintable, gift),
+    // The clock has moved already: the solidified view sees it at once, as all other chains do.
+    moveTo: () => mine(solidityLag + 1),
     setAutomatic: async (automatic) => simulator.setAutomatic(automatic),
     stop: () => simulator.stop(),
   };
-}
-
-function shown(hex: string): string {
-  return base58Address(hexToBytes(`41${hex}`));
 }
 
 function headOf(chain: TronChain): ChainHead {
@@ -99,88 +88,32 @@ function headOf(chain: TronChain): ChainHead {
 
 /** After anything happened a block a tick until it is solid; otherwise one now and then. */
 function mining({ chain, isAutomatic }: Simulator, solidityLag: number) {
-  let seen = chain.tip('head').header.number;
-  let calmAt = seen;
-  let minedAtMs = performance.now();
-  const look = () => {
-    for (const top = chain.tip('head').header.number; seen < top; ) {
-      seen += 1;
-      const busy = (chain.block(seen)?.transactions.length ?? 0) > 0;
-      if (busy) calmAt = seen + solidityLag;
+  const rhythm = pace(solidityLag);
+  let seen = chain.tip('head');
+  const look = (): number => {
+    const top = chain.tip('head');
+    const { number } = top.header;
+    if (number <= seen.header.number && top.id !== seen.id) rhythm.wake(number); // taken back
+    for (let at = seen.header.number + 1; at <= number; at++) {
+      if ((chain.block(at)?.transactions.length ?? 0) > 0) rhythm.wake(at);
     }
+    seen = top;
+    return number;
   };
-  const mine = async (blocks: number) => {
+  const make = async (blocks: number) => {
     for (let n = 0; n < blocks; n++) await chain.mine();
-    minedAtMs = performance.now();
-    look();
+    rhythm.mined(performance.now());
   };
-  const rhythm = async () => {
-    look();
-    const idleMs = performance.now() - minedAtMs;
-    const due = seen < calmAt || chain.pending() > 0 || idleMs >= idleSeconds * 1_000;
-    if (isAutomatic() && due) await mine(1);
-  };
-  return { mine, rhythm };
-}
-
-/** Contract name -> 20 bytes in hex; deploys what the chain does not have yet. */
-async function deployed(simulator: Simulator): Promise<Map<string, string>> {
-  const found = await simulator.chain.look('head', async ({ state }) => {
-    const names = new Map<string, string>();
-    for (const key of state.keys()) {
-      if (!key.startsWith('contract/')) continue;
-      const { name, origin_address } = JSON.parse(state.get(key) ?? '{}') as Record<string, string>;
-      if (origin_address === faucetAddress && name) names.set(name, key.slice('contract/'.length));
-    }
-    return names;
-  });
-  const origin = hexToBytes(faucetAddress);
-  for (const [name, code] of Object.entries(bytecodes)) {
-    if (found.has(name)) continue;
-    const new_contract = {
-      origin_address: origin,
-      bytecode: hexToBytes(code.replace(/^0x/, '')),
-      consume_user_resource_percent: 100n,
-      name,
-    };
-    const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });
-    found.set(name, bytesToHex(deployedAddress(txid, origin).subarray(1)));
-  }
-  return found;
-}
-
-/** What a constant call of a function without parameters answers. */
-async function ask(chain: TronChain, hex: string, selector: string): Promise<Uint8Array> {
-  return chain.look('head', async ({ tvm }, { number, timestampMs }) => {
-    const result = await tvm.run({
-      caller: new Uint8Array(20),
-      to: hexToBytes(hex),
-      value: 0n,
-      data: hexToBytes(selector),
-      energyLimit: 1_000_000n,
-      txid: new Uint8Array(32),
-      block: { number, timestamp: BigInt(Math.floor(timestampMs / 1_000)) },
-    });
-    return result.output;
-  });
-}
-
-/** ABI: where it begins, how long it is, and the bytes. */
-function textIn(answer: Uint8Array): string {
-  const length = Number(BigInt(`0x${bytesToHex(answer.subarray(32, 64))}`));
-  return new TextDecoder().decode(answer.subarray(64, 64 + length));
-}
-
-async function described(chain: TronChain, contract: string, hex: string): Promise<DevToken> {
-  const [symbol, name, decimals] = await Promise.all(
-    ['95d89b41', '06fdde03', '313ce567'].map((selector) => ask(chain, hex, selector)),
-  );
   return {
-    contract,
-    symbol: textIn(symbol as Uint8Array),
-    name: textIn(name as Uint8Array),
-    decimals: Number(BigInt(`0x${bytesToHex(decimals as Uint8Array)}`)),
-    address: shown(hex),
+    mine: async (blocks: number) => {
+      await make(blocks);
+      rhythm.wake(look());
+    },
+    tick: async () => {
+      const height = look();
+      const waiting = chain.pending() > 0;
+      if (isAutomatic() && rhythm.isDue(height, waiting, performance.now())) await make(1);
+    },
   };
 }
 
