@@ -8,6 +8,13 @@ import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { evmAdapter } from '../chains/evm/adapter.ts';
 import { type EvmDeployment, evmDeployment } from '../chains/evm/plan.ts';
 import { type DepthTag, evmChains } from '../chains/evm/policy.ts';
+import { solanaAdapter } from '../chains/solana/adapter.ts';
+import { type SolanaDeployment, solanaDeployment } from '../chains/solana/plan.ts';
+import { type SolanaChainSettings, solanaChains } from '../chains/solana/policy.ts';
+import { tronAdapter } from '../chains/tron/adapter.ts';
+import type { TronSource } from '../chains/tron/http.ts';
+import type { TronDeployment } from '../chains/tron/plan.ts';
+import { type TronChainSettings, tronChains } from '../chains/tron/policy.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { ChainSource } from './settle/context.ts';
 
@@ -68,6 +75,69 @@ export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
       policy,
       now: options.now ?? (() => Math.floor(Date.now() / 1000)),
       feeBounds: { ...defaultFeeBounds, capSatPerVbyte },
+    }),
+  };
+}
+
+export type TronSourceOptions = {
+  readonly chain: string;
+  /** The network's id, and the contract that holds every escrow on it. */
+  readonly deployment: TronDeployment;
+  /** Nodes of one's own. */
+  readonly sources: readonly TronSource[];
+  /** Default: the published policy of that network. */
+  readonly policy?: ChainPolicy;
+  /** Most that one transaction may burn for energy, sun. */
+  readonly mostFeeLimitSun?: bigint;
+};
+
+export function tronSource(options: TronSourceOptions): ChainSource {
+  const { chain, deployment, sources, mostFeeLimitSun } = options;
+  const networks: readonly TronChainSettings[] = Object.values(tronChains);
+  const known = networks.find(({ chainId }) => chainId === deployment.chainId);
+  const policy = options.policy ?? known?.policy;
+  if (policy === undefined)
+    throw new Error(`chain ${chain} (${deployment.chainId}) needs a policy`);
+  const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };
+  return {
+    view: { family: 'tron', chain, deployment, policy, ...most },
+    adapter: tronAdapter({ chain, deployment, sources, policy }),
+  };
+}
+
+export type SolanaSourceOptions = {
+  readonly chain: string;
+  readonly rpcUrls: readonly string[];
+  /** Of the cluster's first block; default: not checked, as on a dev chain that is made anew. */
+  readonly genesisHash?: string;
+  /** The escrow program on that cluster; default: the one of dev networks. */
+  readonly program?: string;
+  /** Default: the published policy of that cluster; without a genesis hash, that of dev chains. */
+  readonly policy?: ChainPolicy;
+  /** Unix seconds; default the machine's clock. */
+  readonly now?: () => number;
+};
+
+export function solanaSource(options: SolanaSourceOptions): ChainSource {
+  const { chain, rpcUrls, genesisHash = null } = options;
+  const clusters: readonly SolanaChainSettings[] = Object.values(solanaChains);
+  const known = clusters.find((each) => each.genesisHash === genesisHash);
+  const policy = options.policy ?? known?.policy;
+  if (policy === undefined) throw new Error(`chain ${chain} (${genesisHash}) needs a policy`);
+  const deployment: SolanaDeployment = {
+    ...solanaDeployment,
+    ...(options.program === undefined ? {} : { program: options.program }),
+  };
+  return {
+    view: { family: 'solana', chain, deployment, policy },
+    adapter: solanaAdapter({
+      chain,
+      rpcUrls,
+      policy,
+      deployment,
+      genesisHash,
+      mostDriftSeconds: known?.mostDriftSeconds ?? policy.lateClaimSeconds,
+      now: options.now ?? (() => Math.floor(Date.now() / 1000)),
     }),
   };
 }

@@ -3,6 +3,8 @@
 
 import type { BitcoinNetwork } from '../chains/bitcoin/networks.ts';
 import type { EvmDeployment } from '../chains/evm/plan.ts';
+import type { SolanaDeployment } from '../chains/solana/plan.ts';
+import type { TronDeployment } from '../chains/tron/plan.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
 import type { ChainPolicy } from '../core/policy.ts';
@@ -36,6 +38,20 @@ export type ChainView =
       readonly policy: ChainPolicy;
       /** Most that a claim or refund may pay in fees, satoshi a virtual byte; default 500. */
       readonly mostFeeRateSatPerVbyte?: number;
+    }
+  | {
+      readonly family: 'tron';
+      readonly chain: ChainKey;
+      readonly deployment: TronDeployment;
+      readonly policy: ChainPolicy;
+      /** Most that one transaction may burn for energy, sun; default 500 TRX. */
+      readonly mostFeeLimitSun?: bigint;
+    }
+  | {
+      readonly family: 'solana';
+      readonly chain: ChainKey;
+      readonly deployment: SolanaDeployment;
+      readonly policy: ChainPolicy;
     };
 
 export type ChainViews = ReadonlyMap<ChainKey, ChainView>;

@@ -7,6 +7,8 @@ import { type EscrowOutput, paymentUri } from '../chains/bitcoin/plan.ts';
 import { checkSpend, readPsbt } from '../chains/bitcoin/signed-psbt.ts';
 import { claimCall, fundCalls, refundCall } from '../chains/evm/plan.ts';
 import type { EvmCall, Material } from '../chains/material.ts';
+import { materialProblems as solanaProblems } from '../chains/solana/plan.ts';
+import { materialProblems as tronProblems } from '../chains/tron/plan.ts';
 import { ParleyError } from '../core/errors.ts';
 import { type Hex32, opens } from '../core/hashlock.ts';
 import type { EscrowTerms } from '../core/terms.ts';
@@ -28,7 +30,12 @@ export type Limits = {
    * own source. Without it the inputs could be coins that do not exist.
    */
   readonly outputs: readonly EscrowOutput[] | null;
+  /** Unix seconds; default the machine's clock. TRON transactions live at most a day. */
+  readonly now?: number;
 };
+
+/** Most that one TRON transaction may burn for energy unless the view says otherwise: 500 TRX. */
+const mostFeeLimitSun = 500_000_000n;
 
 /** Throws VerificationError unless the material is what `asked` of these terms comes to. */
 export function verifyMaterial(
@@ -46,9 +53,20 @@ export function verifyMaterial(
   mustEqual('family', view.family, material.family);
   mustEqual('escrow', escrow.address, material.escrow);
   verifyValidUntil(material.validUntil ?? null, limits.validUntil);
-  if (view.family === 'evm') verifyEvm(material, asked, terms, view);
-  else if (asked.verb === 'fund') verifyPayment(material, escrow.address, terms);
-  else verifySpend(material, asked.verb, terms, view, limits.outputs);
+  switch (view.family) {
+    case 'evm':
+      verifyEvm(material, asked, terms, view);
+      break;
+    case 'tron':
+      verifyTron(material, asked, terms, view, limits.now);
+      break;
+    case 'solana':
+      verifySolana(material, asked, terms, view);
+      break;
+    case 'bitcoin':
+      if (asked.verb === 'fund') verifyPayment(material, escrow.address, terms);
+      else verifySpend(material, asked.verb, terms, view, limits.outputs);
+  }
 }
 
 /** The market may be stricter than the customer's own deadline, never laxer. */
@@ -96,6 +114,43 @@ function callsFor(
   const allowances = terms.amount > 1n ? [terms.amount, 0n, 1n] : [terms.amount, 0n];
   const forms = allowances.map((allowance) => fundCalls(terms, deployment, allowance));
   return forms.find(({ length }) => length === count) ?? fundCalls(terms, deployment, 0n);
+}
+
+function verifyTron(
+  { validUntil: _, ...material }: Material & { validUntil?: number | null },
+  asked: Asked,
+  terms: EscrowTerms,
+  view: ChainView & { family: 'tron' },
+  now = Math.floor(Date.now() / 1_000),
+): void {
+  if (material.sign !== 'tron-txid') {
+    throw new VerificationError('sign', 'tron-txid', material.sign);
+  }
+  const bounds = { nowMs: now * 1_000, mostFeeLimitSun: view.mostFeeLimitSun ?? mostFeeLimitSun };
+  const problems = tronProblems(material, asked, terms, view.deployment, bounds);
+  mustHaveNone('transactions', asked, problems);
+}
+
+function verifySolana(
+  { validUntil: _, ...material }: Material & { validUntil?: number | null },
+  asked: Asked,
+  terms: EscrowTerms,
+  view: ChainView & { family: 'solana' },
+): void {
+  if (material.sign !== 'solana-tx') {
+    throw new VerificationError('sign', 'solana-tx', material.sign);
+  }
+  const problems = solanaProblems(material, asked, terms, view.deployment);
+  const { lastValidBlockHeight: height } = material;
+  if (!Number.isSafeInteger(height) || height < 0) {
+    problems.push(`lastValidBlockHeight is ${String(height)}, no height`);
+  }
+  mustHaveNone('transaction', asked, problems);
+}
+
+function mustHaveNone(field: string, { verb }: Asked, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new VerificationError(field, `the ${verb} of these terms`, problems.join('; '));
 }
 
 function verifyPayment(material: Material, escrow: string, terms: EscrowTerms): void {

@@ -5,6 +5,8 @@
 import { addressesOfPubkey } from '../chains/bitcoin/keys.ts';
 import { bitcoinEscrow } from '../chains/bitcoin/plan.ts';
 import { evmEscrow } from '../chains/evm/plan.ts';
+import { solanaEscrow } from '../chains/solana/plan.ts';
+import { tronEscrow } from '../chains/tron/plan.ts';
 import { type Deadlines, deadlines, type LegTiming, schedule } from '../core/deadlines.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey, Family } from '../core/families.ts';
@@ -216,9 +218,16 @@ function verifyEscrow(
 /** The escrow of terms, by the customer's own view of the chain. */
 export function escrowOf(field: string, terms: EscrowTerms, view: ChainView): Escrow {
   try {
-    return view.family === 'evm'
-      ? evmEscrow(terms, view.deployment)
-      : bitcoinEscrow(terms, view.network);
+    switch (view.family) {
+      case 'evm':
+        return evmEscrow(terms, view.deployment);
+      case 'bitcoin':
+        return bitcoinEscrow(terms, view.network);
+      case 'tron':
+        return tronEscrow(terms, view.deployment);
+      case 'solana':
+        return solanaEscrow(terms, view.deployment);
+    }
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     throw new VerificationError(field, 'terms that make an escrow', error.message);
@@ -237,7 +246,7 @@ function destination(
     mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
     return null;
   }
-  if (view.family === 'evm') {
+  if (view.family !== 'bitcoin') {
     mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
     return { address, pubkey };
   }

@@ -75,7 +75,7 @@ export async function mustBeBitcoin(
   });
 }
 
-/** The same for a TRON chain: its id, the contract of all escrows and that contract's own domain. */
+/** The same for a TRON chain: its id, the contract of all escrows and the domain it says. */
 export async function mustBeTron(
   { chain, chainId, contract, sources }: Of<'tron'>,
   silent: (source: number, error: unknown) => void,

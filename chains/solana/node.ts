@@ -228,13 +228,31 @@ export function transactionOf(
   });
 }
 
-/** Whether any block has it. */
-export function isOnChain(rpc: Rpc, txid: string, signal: AbortSignal): Promise<boolean> {
+/** Of blocks, not slots: what `lastValidBlockHeight` counts. */
+export function blockHeight(
+  rpc: Rpc,
+  commitment: Commitment,
+  signal: AbortSignal,
+): Promise<number> {
+  return asked(rpc, 'getBlockHeight', [{ commitment }], signal, whole);
+}
+
+export type Status = { readonly failed: boolean; readonly finalized: boolean };
+
+/** What became of a transaction; null when no block has it. */
+export function statusOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Status | null> {
   const params = [[txid], { searchTransactionHistory: true }];
   return asked(rpc, 'getSignatureStatuses', params, signal, (answer) => {
-    const [status] = list(field(answer, 'value'));
-    return status !== null && status !== undefined;
+    const [status = null] = list(field(answer, 'value'));
+    if (status === null) return null;
+    const finalized = field(status, 'confirmationStatus') === 'finalized';
+    return { failed: field(status, 'err') !== null, finalized };
   });
+}
+
+/** Whether any block has it. */
+export async function isOnChain(rpc: Rpc, txid: string, signal: AbortSignal): Promise<boolean> {
+  return (await statusOf(rpc, txid, signal)) !== null;
 }
 
 export function genesisHash(rpc: Rpc, signal: AbortSignal): Promise<string> {

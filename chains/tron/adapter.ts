@@ -55,7 +55,7 @@ export type TronAdapterOptions = {
   readonly log?: Logger;
 };
 
-export type TronAdapter = ChainAdapter & {
+export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
   readonly family: 'tron';
   readonly chainId: number;
   /** See ChainAdapter: never left out here. With one node it always agrees. */

@@ -204,6 +204,19 @@ export function infosAt(http: Http, number: number, signal: AbortSignal): Promis
   );
 }
 
+/** What became of one; null when no block of that view has it. */
+export function infoOf(
+  http: Http,
+  txid: string,
+  view: View,
+  signal: AbortSignal,
+): Promise<Info | null> {
+  const path = `${room(view)}/gettransactioninfobyid`;
+  return asked(http, path, { value: txid }, signal, (answer) =>
+    Object.hasOwn(object(answer), 'id') ? readInfo(answer) : null,
+  );
+}
+
 /** Whether a transaction is in a block, or, as far as the node tells, waits for one. */
 export async function knows(http: Http, txid: string, signal: AbortSignal): Promise<boolean> {
   const has = (answer: unknown) => Object.hasOwn(object(answer), 'txID');

@@ -11,7 +11,8 @@ import { devnetClient } from '../../devnet/client.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
 import { brandOf } from './brand.ts';
 import { ownMarket } from './market.ts';
-import { leave, newPerson, placeOf } from './people.ts';
+import { leave, newPerson } from './people.ts';
+import { placeOf } from './place.ts';
 
 const run = promisify(execFile);
 const limits = { timeout: 180_000 };

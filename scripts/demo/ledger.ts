@@ -1,107 +1,68 @@
 // Balances read from the nodes themselves, and network fees computed from the transactions, to the
 // last base unit. The market is asked nothing here.
 
-import type { Person, Place } from './people.ts';
+import { bitcoinFees, bitcoinOf } from './ledger/bitcoin.ts';
+import { evmBalance, evmFees } from './ledger/evm.ts';
+import { solanaBalance, solanaFees } from './ledger/solana.ts';
+import { tronBalance, tronFees } from './ledger/tron.ts';
+import type { Person } from './people.ts';
+import { type CoinName, coinNames, type Place } from './place.ts';
 
-export type Holding = { sats: bigint; wei: bigint; dollars: bigint };
-export const nothing: Holding = { sats: 0n, wei: 0n, dollars: 0n };
+/** Base units of each coin. */
+export type Holding = Readonly<Record<CoinName, bigint>>;
 
-const callLimitMs = 30_000;
+export const nothing: Holding = {
+  BTC: 0n,
+  ETH: 0n,
+  'EVM dollar': 0n,
+  TRX: 0n,
+  'TRON dollar': 0n,
+  SOL: 0n,
+  'SPL dollar': 0n,
+};
 
 export function add(one: Holding, other: Holding): Holding {
-  return {
-    sats: one.sats + other.sats,
-    wei: one.wei + other.wei,
-    dollars: one.dollars + other.dollars,
-  };
+  const sum = { ...one };
+  for (const name of coinNames) sum[name] += other[name];
+  return sum;
 }
 
-async function rpc<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
-  const node = new URL(url);
-  const login = Buffer.from(`${node.username}:${node.password}`).toString('base64');
-  [node.username, node.password] = ['', ''];
-  const response = await fetch(node, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Basic ${login}` },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(callLimitMs),
-  });
-  const answer = (await response.json()) as { result: T; error?: { message: string } | null };
-  if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
-  return answer.result;
-}
-
-function sats(coins: number): bigint {
-  return BigInt(Math.round(coins * 1e8));
-}
-
-/** What a person holds now: confirmed coins, ether, tokens. */
+/** What a person holds now. */
 export async function holdingOf(person: Person, place: Place): Promise<Holding> {
-  const { evm, bitcoin } = place;
-  const padded = person.evm.address.slice(2).toLowerCase().padStart(64, '0');
-  const balanceOf = { to: evm.dollar.address, data: `0x70a08231${padded}` };
-  const [wei, dollars] = await Promise.all([
-    rpc<string>(evm.rpcUrl, 'eth_getBalance', [person.evm.address, 'latest']),
-    rpc<string>(evm.rpcUrl, 'eth_call', [balanceOf, 'latest']),
-  ]);
-  const scan = ['start', [`addr(${person.bitcoin.address})`]];
-  const set = await rpc<{ total_amount: number }>(bitcoin.rpcUrl, 'scantxoutset', scan);
-  return { sats: sats(set.total_amount), wei: BigInt(wei), dollars: BigInt(dollars) };
+  const held = { ...nothing };
+  for (const name of coinNames) {
+    const coin = place.coins[name];
+    if (coin.chain === place.bitcoin.chain) held[name] = await bitcoinOf(person, place);
+    else if (coin.chain === place.evm.chain) held[name] = await evmBalance(person, place, coin);
+    else if (coin.chain === place.tron.chain) held[name] = await tronBalance(person, place, coin);
+    else held[name] = await solanaBalance(person, place, coin);
+  }
+  return held;
 }
 
-/** The fee of a mined EVM transaction, and who paid it. */
-async function evmFee(place: Place, txid: string): Promise<{ from: string; wei: bigint }> {
-  const receipt = await rpc<{ from: string; gasUsed: string; effectiveGasPrice: string }>(
-    place.evm.rpcUrl,
-    'eth_getTransactionReceipt',
-    [txid],
-  );
+/** What a person did on the chains: transactions it sent and escrows it funded, by chain. */
+export type Doings = {
+  readonly sent: Map<string, Set<string>>;
+  readonly escrows: Map<string, Set<string>>;
+};
+
+/** Network fees of a person's transactions, each counted once, and rent that is not returned. */
+export async function feesOf(person: Person, place: Place, doings: Doings): Promise<Holding> {
+  const sent = (chain: string) => doings.sent.get(chain) ?? new Set<string>();
+  const { bitcoin, evm, tron, solana } = place;
+  const escrows = doings.escrows.get(solana.chain) ?? new Set();
   return {
-    from: receipt.from,
-    wei: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+    ...nothing,
+    BTC: await bitcoinFees(place, sent(bitcoin.chain)),
+    ETH: await evmFees(person, place, sent(evm.chain)),
+    TRX: await tronFees(person, place, sent(tron.chain)),
+    SOL: await solanaFees(person, place, sent(solana.chain), escrows),
   };
 }
 
-type CoreTx = { vin: { txid: string; vout: number }[]; vout: { value: number; n: number }[] };
-
-/** Inputs less outputs. */
-async function bitcoinFee(place: Place, txid: string): Promise<bigint> {
-  const read = (id: string) => rpc<CoreTx>(place.bitcoin.rpcUrl, 'getrawtransaction', [id, 1]);
-  const tx = await read(txid);
-  let fee = 0n;
-  for (const { txid: from, vout } of tx.vin) {
-    fee += sats((await read(from)).vout.find(({ n }) => n === vout)?.value ?? 0);
-  }
-  for (const { value } of tx.vout) fee -= sats(value);
-  return fee;
-}
-
-/** Network fees of a person's transactions, each counted once. */
-export async function feesOf(
-  person: Person,
-  place: Place,
-  txids: ReadonlySet<string>,
-): Promise<Holding> {
-  let fees = nothing;
-  let count = 0;
-  for (const txid of txids) {
-    if (!txid.startsWith('0x')) {
-      fees = add(fees, { ...nothing, sats: await bitcoinFee(place, txid) });
-      continue;
-    }
-    const { from, wei } = await evmFee(place, txid);
-    if (from.toLowerCase() !== person.evm.address.toLowerCase()) {
-      throw new Error(`${txid} was sent by ${from}, not by ${person.name}`);
-    }
-    count += 1;
-    fees = add(fees, { ...nothing, wei });
-  }
-  const sent = await rpc<string>(place.evm.rpcUrl, 'eth_getTransactionCount', [
-    person.evm.address,
-    'latest',
-  ]);
-  if (Number(sent) !== count) {
-    throw new Error(`${person.name} sent ${Number(sent)} EVM transactions, ${count} are known`);
-  }
-  return fees;
+/** Adds to what a person is known to have done on a chain. */
+export function note(of: Map<string, Set<string>>, chain: string, id: string): void {
+  const known = of.get(chain);
+  if (known === undefined) of.set(chain, new Set([id]));
+  else known.add(id);
 }

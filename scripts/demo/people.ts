@@ -1,133 +1,149 @@
-// The two people of the demo: fresh wallets, money from the faucet, accounts signed in by wallet.
+// The two people of the demo: fresh wallets of all four families, money from the faucet, accounts
+// signed in by wallet.
 
 import { randomBytes } from 'node:crypto';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
-import type { DevnetClient, DevnetStatus } from '../../devnet/client.ts';
+import { tronDevPolicy } from '../../chains/tron/policy.ts';
+import type { DevnetClient } from '../../devnet/client.ts';
 import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
 import { linkWallet, type MessageSigner, mintKey } from '../../sdk/keys.ts';
-import { bitcoinSource, type ChainSource, evmSource } from '../../sdk/sources.ts';
+import {
+  bitcoinSource,
+  type ChainSource,
+  evmSource,
+  solanaSource,
+  tronSource,
+} from '../../sdk/sources.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import type { Store } from '../../sdk/stores/store.ts';
 import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
 import { coreCoins } from '../../sdk/wallets/coins.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
-import type { BitcoinWallet, EvmWallet, Wallet } from '../../sdk/wallets/wallet.ts';
+import { solanaWallet } from '../../sdk/wallets/solana.ts';
+import { tronWallet } from '../../sdk/wallets/tron.ts';
+import type {
+  BitcoinWallet,
+  EvmWallet,
+  SolanaWallet,
+  TronWallet,
+  Wallet,
+} from '../../sdk/wallets/wallet.ts';
 import type { Brand } from './brand.ts';
+import type { CoinName, Place } from './place.ts';
 
-export type Person = {
+type Wallets = {
+  readonly bitcoin: BitcoinWallet & MessageSigner;
+  readonly evm: EvmWallet & MessageSigner;
+  readonly tron: TronWallet & MessageSigner;
+  readonly solana: SolanaWallet & MessageSigner;
+};
+
+export type Person = Wallets & {
   readonly name: string;
   readonly userId: string;
   readonly client: ParleyClient;
-  readonly bitcoin: BitcoinWallet & MessageSigner;
-  readonly evm: EvmWallet & MessageSigner;
+  /** By chain. */
   readonly wallets: ReadonlyMap<string, Wallet>;
   /** Nodes of the person's own choice; on a dev network there is only one of each. */
   readonly sources: ReadonlyMap<string, ChainSource>;
   readonly store: Store;
 };
 
-export type Place = {
-  readonly bitcoin: { readonly chain: string; readonly rpcUrl: string };
-  readonly evm: {
-    readonly chain: string;
-    readonly rpcUrl: string;
-    readonly chainId: number;
-    /** The token that the demo calls the dollar. */
-    readonly dollar: { readonly symbol: string; readonly address: string };
-  };
+/** Base units that everyone begins with; bitcoin in so many coins, to fund swaps side by side. */
+const coins = 8;
+const gifts: Readonly<Record<CoinName, bigint>> = {
+  BTC: 20_000_000n,
+  ETH: 20n * 10n ** 18n,
+  'EVM dollar': 10_000n * 10n ** 6n,
+  TRX: 100_000n * 10n ** 6n,
+  'TRON dollar': 10_000n * 10n ** 6n,
+  SOL: 100n * 10n ** 9n,
+  'SPL dollar': 10_000n * 10n ** 6n,
 };
 
-const coins = 4;
-const coinSats = 20_000_000n;
-const etherWei = 20n * 10n ** 18n;
-const dollars = 10_000_000_000n;
-
-/** The chains of the demo; throws where one is missing. */
-export function placeOf(status: DevnetStatus): Place {
-  const bitcoin = status.chains.find(({ family }) => family === 'bitcoin');
-  const evm = status.chains.find(({ family }) => family === 'evm');
-  if (bitcoin === undefined) {
-    throw new Error('the Bitcoin chain is off: the market says at its start how to get a bitcoind');
-  }
-  const dollar = evm?.tokens?.find(({ contract }) => contract === 'DevDollar') ?? evm?.tokens?.[0];
-  if (evm?.chainId === undefined || dollar === undefined) {
-    throw new Error('the dev network has no EVM chain with a dollar token');
-  }
-  const { symbol, address } = dollar;
-  return {
-    bitcoin: { chain: bitcoin.chain, rpcUrl: bitcoin.rpcUrl },
-    evm: {
-      chain: evm.chain,
-      rpcUrl: evm.rpcUrl,
-      chainId: evm.chainId,
-      dollar: { symbol, address },
-    },
-  };
-}
-
 /**
- * A person with an account: signed in by one wallet, the other one linked and vouched for by the
- * first, so that both may give and be paid.
+ * A person with an account: signed in by one wallet, the others linked and vouched for by it, so
+ * that all may give and be paid.
  */
 export async function newPerson(
   name: string,
-  login: 'evm' | 'bitcoin',
+  login: keyof Wallets,
   place: Place,
   market: { url: string; brand: Brand; dev: DevnetClient; now: () => number },
 ): Promise<Person> {
-  const bitcoin = bitcoinWallet({
-    privateKey: randomBytes(32).toString('hex'),
-    network: bitcoinNetworks.regtest,
-    source: coreCoins(place.bitcoin.rpcUrl),
-  });
-  const { rpcUrl, chainId } = place.evm;
-  const privateKey = `0x${randomBytes(32).toString('hex')}`;
-  const evm = evmWallet({ rpcUrl, chainId, privateKey });
-  const [first, second] = login === 'evm' ? [evm, bitcoin] : [bitcoin, evm];
+  const own = newWallets(place);
   const options = { baseUrl: market.url, ...market.brand };
-  const { key } = await mintKey(options, first, { name: `demo ${name}` });
+  const { key } = await mintKey(options, own[login], { name: `demo ${name}` });
   const client = parleyClient({ ...options, key });
-  await linkWallet(client, second, first);
-  await enrich(place, market.dev, { bitcoin: bitcoin.address, evm: evm.address });
+  for (const wallet of Object.values(own)) {
+    if (wallet !== own[login]) await linkWallet(client, wallet, own[login]);
+  }
+  const wallets = new Map<string, Wallet>([
+    [place.bitcoin.chain, own.bitcoin],
+    [place.evm.chain, own.evm],
+    [place.tron.chain, own.tron],
+    [place.solana.chain, own.solana],
+  ]);
+  await enrich(place, market.dev, wallets);
   const { userId } = await client.me();
+  const sources = sourcesOf(place, market.now);
+  return { name, userId, client, ...own, wallets, sources, store: memoryStore() };
+}
+
+function newWallets({ bitcoin, evm, tron, solana }: Place): Wallets {
+  const fresh = () => randomBytes(32).toString('hex');
   return {
-    name,
-    userId,
-    client,
-    bitcoin,
-    evm,
-    wallets: new Map<string, Wallet>([
-      [place.bitcoin.chain, bitcoin],
-      [place.evm.chain, evm],
-    ]),
-    sources: sourcesOf(place, market.now),
-    store: memoryStore(),
+    bitcoin: bitcoinWallet({
+      privateKey: fresh(),
+      network: bitcoinNetworks.regtest,
+      source: coreCoins(bitcoin.rpcUrl),
+    }),
+    evm: evmWallet({ rpcUrl: evm.rpcUrl, chainId: evm.chainId, privateKey: `0x${fresh()}` }),
+    tron: tronWallet({
+      chain: tron.chain,
+      sources: [{ url: tron.rpcUrl }],
+      privateKey: fresh(),
+    }),
+    solana: solanaWallet({
+      chain: solana.chain,
+      rpcUrls: [solana.rpcUrl],
+      secretKey: new Uint8Array(randomBytes(32)),
+    }),
   };
 }
 
 function sourcesOf(place: Place, now: () => number): Map<string, ChainSource> {
-  const { bitcoin, evm } = place;
+  const { bitcoin, evm, tron, solana } = place;
   const { chain, rpcUrl: coreUrl } = bitcoin;
+  const deployment = { chainId: tron.chainId, contract: tron.escrows };
   return new Map([
     [chain, bitcoinSource({ chain, network: 'regtest', source: { coreUrl }, now })],
     [evm.chain, evmSource({ ...evm, rpcUrls: [evm.rpcUrl] })],
+    [
+      tron.chain,
+      tronSource({
+        chain: tron.chain,
+        deployment,
+        sources: [{ url: tron.rpcUrl }],
+        policy: tronDevPolicy,
+      }),
+    ],
+    [solana.chain, solanaSource({ chain: solana.chain, rpcUrls: [solana.rpcUrl], now })],
   ]);
 }
 
 async function enrich(
   place: Place,
   dev: DevnetClient,
-  to: { bitcoin: string; evm: string },
+  wallets: ReadonlyMap<string, Wallet>,
 ): Promise<void> {
-  const { bitcoin, evm } = place;
-  const coin = { chain: bitcoin.chain, address: to.bitcoin, amount: coinSats };
-  const ether = { chain: evm.chain, address: to.evm, amount: etherWei };
-  const dollar = { chain: evm.chain, address: to.evm, asset: evm.dollar.symbol, amount: dollars };
-  await Promise.all([
-    ...Array.from({ length: coins }, () => dev.faucet(coin)),
-    dev.faucet(ether),
-    dev.faucet(dollar),
-  ]);
+  const given = Object.values(place.coins).flatMap(({ name, chain, token }) => {
+    const { address } = wallets.get(chain) as Wallet;
+    const asset = token === null ? {} : { asset: token };
+    const gift = { chain, address, amount: gifts[name], ...asset };
+    return name === 'BTC' ? Array.from({ length: coins }, () => gift) : [gift];
+  });
+  await Promise.all(given.map((gift) => dev.faucet(gift)));
 }
 
 export async function leave(person: Person): Promise<void> {

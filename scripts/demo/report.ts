@@ -13,6 +13,8 @@ export type Totals = {
   readonly ok: boolean;
   readonly swaps: number;
   readonly asExpected: number;
+  /** Chains on which money was taken back. */
+  readonly refundedOn: readonly string[];
   readonly balancesExact: boolean;
   readonly durationMs: number;
   readonly problems: readonly string[];
@@ -44,20 +46,21 @@ export function reportTo(json: boolean, write: (line: string) => void): Report {
   return {
     say: (text) => write(`${at()}  ${text}`),
     event: (pair, who, what, txid) => {
-      write(`${at()}  ${pair.padEnd(21)} ${who.padEnd(6)} ${what}`);
-      if (txid) write(`${' '.repeat(38)}${txid}`);
+      write(`${at()}  ${pair.padEnd(30)} ${who.padEnd(6)} ${what}`);
+      if (txid) write(`${' '.repeat(47)}${txid}`);
     },
     swap: ({ pair, scenario, status, durationMs }) =>
       write(
-        `${at()}  ${labelOf(pair, scenario).padEnd(21)} ended ${status} in ${(durationMs / 1000).toFixed(1)} s`,
+        `${at()}  ${labelOf(pair, scenario).padEnd(30)} ended ${status} in ${(durationMs / 1000).toFixed(1)} s`,
       ),
-    totals: ({ ok, swaps, asExpected, balancesExact, durationMs, problems }) => {
+    totals: ({ ok, swaps, asExpected, refundedOn, balancesExact, durationMs, problems }) => {
       for (const problem of problems) write(`        PROBLEM  ${problem}`);
       const balances = balancesExact ? 'every balance is exact' : 'balances differ';
       const seconds = (durationMs / 1000).toFixed(1);
       const verdict = ok ? 'OK' : 'FAILED';
       write(
-        `${at()}  ${verdict}: ${asExpected} of ${swaps} as expected, ${balances}, ${seconds} s`,
+        `${at()}  ${verdict}: ${asExpected} of ${swaps} as expected, ` +
+          `refunds on ${refundedOn.join(', ')}, ${balances}, ${seconds} s`,
       );
     },
   };

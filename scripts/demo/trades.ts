@@ -1,38 +1,27 @@
-// The five swaps of the demo: three that settle, one whose counterparty never funds, and one that
-// both fund and nobody claims.
+// How a swap of the demo goes: it settles, or the other side never funds, or both fund and nobody
+// claims.
 
 import { accept } from '../../sdk/agree.ts';
 import { sleep } from '../../sdk/http.ts';
 import type { Outcome, Progress } from '../../sdk/settle.ts';
 import { settle } from '../../sdk/settle.ts';
-import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
+import { type OwnTrade, ownLegs, type PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
 import { verifyAsset } from '../../sdk/verify.ts';
-import { add, type Holding, nothing } from './ledger.ts';
-import type { Person, Place } from './people.ts';
+import { add, type Doings, type Holding, note, nothing } from './ledger.ts';
+import type { Person } from './people.ts';
+import { type CoinName, coinNames, type Place } from './place.ts';
+import type { Plan } from './plans.ts';
 import { labelOf, type Report } from './report.ts';
-
-export type Unit = 'sats' | 'wei' | 'dollars';
-export type Money = { readonly what: Unit; readonly amount: bigint };
-
-/** How a swap of the demo goes. */
-export type Plan = {
-  readonly pair: string;
-  readonly ends: 'settled' | 'no show' | 'both refund';
-  readonly taker: Person;
-  readonly maker: Person;
-  readonly takerGives: Money;
-  readonly makerGives: Money;
-};
 
 export type Scene = {
   readonly place: Place;
-  readonly assets: Readonly<Record<Unit, PinnedAsset>>;
+  readonly assets: Readonly<Record<CoinName, PinnedAsset>>;
   readonly now: () => number;
   readonly report: Report;
   readonly signal: AbortSignal;
-  /** Transactions a person sent, by name. */
-  readonly sent: ReadonlyMap<string, Set<string>>;
+  /** By name of the person. */
+  readonly doings: ReadonlyMap<string, Doings>;
 };
 
 export type Ended = {
@@ -41,6 +30,8 @@ export type Ended = {
   readonly durationMs: number;
   readonly problems: readonly string[];
   readonly txids: Readonly<Record<string, string>>;
+  /** Chains on which money was taken back. */
+  readonly refundedOn: readonly string[];
 };
 
 const pollMs = 250;
@@ -50,18 +41,15 @@ const statusLimitMs = 15_000;
 /** The assets of the demo as pinned facts, compared with what the market lists. */
 export async function assetsOf(person: Person, place: Place): Promise<Scene['assets']> {
   const { assets } = await person.client.assets({ limit: 100 });
-  const pin = (chain: string, token: string | null, decimals: number): PinnedAsset => {
+  const pinned = coinNames.map((name): [CoinName, PinnedAsset] => {
+    const { chain, token, decimals } = place.coins[name];
     const found = assets.find((each) => each.chain === chain && each.address === token);
     if (found === undefined) throw new Error(`the market lists no ${token ?? 'coin'} of ${chain}`);
-    const pinned = { id: found.id, chain, token, decimals, highValueFrom: null };
-    verifyAsset(found, pinned);
-    return pinned;
-  };
-  return {
-    sats: pin(place.bitcoin.chain, null, 8),
-    wei: pin(place.evm.chain, null, 18),
-    dollars: pin(place.evm.chain, place.evm.dollar.address, 6),
-  };
+    const asset = { id: found.id, chain, token, decimals, highValueFrom: null };
+    verifyAsset(found, asset);
+    return [name, asset];
+  });
+  return Object.fromEntries(pinned) as Record<CoinName, PinnedAsset>;
 }
 
 type Side = { readonly person: Person; readonly trade: OwnTrade };
@@ -77,8 +65,8 @@ type Deal = {
 async function agree(stage: Scene, plan: Plan): Promise<Deal> {
   const startedMs = performance.now();
   const { taker, maker } = plan;
-  const base = stage.assets[plan.takerGives.what];
-  const quote = stage.assets[plan.makerGives.what];
+  const base = stage.assets[plan.takerGives.coin];
+  const quote = stage.assets[plan.makerGives.coin];
   const created = await taker.client.createRfq({
     direction: 'sell_base',
     baseAssetId: base.id,
@@ -92,7 +80,6 @@ async function agree(stage: Scene, plan: Plan): Promise<Deal> {
   stage.report.event(labelOf(plan.pair, plan.ends), maker.name, `quotes ${taker.name}'s request`);
   const side = async (person: Person) => {
     const { client, userId, store } = person;
-    const views = new Map([...person.sources].map(([chain, { view }]) => [chain, view]));
     return accept({
       client,
       userId,
@@ -101,11 +88,8 @@ async function agree(stage: Scene, plan: Plan): Promise<Deal> {
       quoteAmount: price,
       base,
       quote,
-      views,
-      destinationOn: (chain) =>
-        chain === stage.place.bitcoin.chain
-          ? { address: person.bitcoin.address, pubkey: person.bitcoin.pubkey }
-          : { address: person.evm.address, pubkey: null },
+      views: viewsOf(person),
+      destinationOn: (chain) => destinationOf(person, chain),
       store,
       now: stage.now,
     });
@@ -121,6 +105,17 @@ async function agree(stage: Scene, plan: Plan): Promise<Deal> {
     maker: { person: maker, trade: second.trade },
     startedMs,
   };
+}
+
+function viewsOf(person: Person) {
+  return new Map([...person.sources].map(([chain, { view }]) => [chain, view]));
+}
+
+function destinationOf(person: Person, chain: string) {
+  const wallet = person.wallets.get(chain);
+  if (wallet === undefined) throw new Error(`${person.name} has no wallet on ${chain}`);
+  const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
+  return { address: wallet.address, pubkey };
 }
 
 /** Runs one side; `stopWhen` ends it early, as a crash would. */
@@ -166,8 +161,11 @@ function seenByReceiver(plan: Plan, person: Person, progress: Progress): boolean
 const sends = new Set(['approved', 'funded', 'claimed', 'refunded']);
 
 function tell(stage: Scene, plan: Plan, person: Person, progress: Progress): void {
-  const { step, text, txid } = progress;
-  if (sends.has(step) && txid !== null) stage.sent.get(person.name)?.add(txid);
+  const { step, text, txid, leg } = progress;
+  const doings = stage.doings.get(person.name);
+  if (sends.has(step) && txid !== null && leg !== null && doings !== undefined) {
+    note(doings.sent, chainOf(stage, plan, leg), txid);
+  }
   if (quiet.has(step) || (step === 'seen' && !seenByReceiver(plan, person, progress))) return;
   stage.report.event(
     labelOf(plan.pair, plan.ends),
@@ -175,6 +173,11 @@ function tell(stage: Scene, plan: Plan, person: Person, progress: Progress): voi
     text,
     sends.has(step) ? txid : null,
   );
+}
+
+/** Leg a is funded by the maker, leg b by the taker. */
+function chainOf(stage: Scene, plan: Plan, leg: 'a' | 'b'): string {
+  return stage.assets[(leg === 'a' ? plan.makerGives : plan.takerGives).coin].chain;
 }
 
 /** A swap that settles. */
@@ -189,7 +192,7 @@ export async function settled(stage: Scene, plan: Plan): Promise<Ended> {
     ...differs(`${plan.maker.name}`, 'received', maker?.end),
     ...(await marketSays(deal, 'counterparty_claimed')),
   ];
-  return ended(deal, taker ?? maker, problems);
+  return ended(stage, deal, [maker, taker], problems);
 }
 
 /** A swap brought to the point where only time can end it. `finish` runs after the clocks moved. */
@@ -213,7 +216,7 @@ export async function noShow(stage: Scene, plan: Plan): Promise<Stuck> {
       ...differs(initiator.person.name, 'refunded', outcome?.end),
       ...(await marketSays(deal, 'refunded')),
     ];
-    return ended(deal, outcome, problems);
+    return ended(stage, deal, [outcome], problems);
   };
   return { refundableAt: await refundableAt(deal), finish };
 }
@@ -249,7 +252,7 @@ export async function bothRefund(stage: Scene, plan: Plan): Promise<Stuck> {
       ...differs(other.person.name, 'refunded', second?.end),
       ...(await marketSays(deal, 'refunded')),
     ];
-    return ended(deal, first, problems);
+    return ended(stage, deal, [first, second], problems);
   };
   return { refundableAt: await refundableAt(deal), finish };
 }
@@ -268,10 +271,10 @@ function legFundedBy(plan: Plan, person: Person): 'a' | 'b' {
   return plan.maker === person ? 'a' : 'b';
 }
 
-/** Whoever gives bitcoin funds the long leg: it is the initiator. */
-function sides(deal: Deal): [Side, Side] {
-  const takerFirst = deal.plan.takerGives.what === 'sats';
-  return takerFirst ? [deal.taker, deal.maker] : [deal.maker, deal.taker];
+/** Whoever funds the long leg is the initiator. */
+function sides({ plan, taker, maker }: Deal): [Side, Side] {
+  const { long } = ownLegs(maker.trade, viewsOf(plan.maker));
+  return long === 'a' ? [maker, taker] : [taker, maker];
 }
 
 async function refundableAt(deal: Deal): Promise<number> {
@@ -294,15 +297,32 @@ async function marketSays(deal: Deal, expected: string): Promise<string[]> {
   }
 }
 
-function ended(deal: Deal, outcome: Outcome | null, problems: string[]): Ended {
+async function ended(
+  stage: Scene,
+  deal: Deal,
+  outcomes: readonly (Outcome | null)[],
+  problems: string[],
+): Promise<Ended> {
+  const durationMs = Math.round(performance.now() - deal.startedMs);
   const txids: Record<string, string> = {};
+  const refundedOn: string[] = [];
+  const { legs } = await deal.maker.person.client.swap(deal.swapId);
   for (const leg of ['a', 'b'] as const) {
-    for (const [what, txid] of Object.entries(outcome?.txids[leg] ?? {})) {
-      if (txid !== null) txids[`${leg}.${what}`] = txid;
+    for (const outcome of outcomes) {
+      for (const [what, txid] of Object.entries(outcome?.txids[leg] ?? {})) {
+        if (txid !== null) txids[`${leg}.${what}`] = txid;
+      }
+    }
+    if (txids[`${leg}.refund`] !== undefined) refundedOn.push(legs[leg].chain);
+    const { person } = leg === 'a' ? deal.maker : deal.taker;
+    const { escrow } = legs[leg];
+    const doings = stage.doings.get(person.name);
+    const isFunded = txids[`${leg}.fund`] !== undefined;
+    if (doings !== undefined && escrow !== null && isFunded) {
+      note(doings.escrows, legs[leg].chain, escrow);
     }
   }
-  const durationMs = Math.round(performance.now() - deal.startedMs);
-  return { plan: deal.plan, swapId: deal.swapId, durationMs, problems, txids };
+  return { plan: deal.plan, swapId: deal.swapId, durationMs, problems, txids, refundedOn };
 }
 
 /** What a person's money must have moved by, fees aside. */
@@ -314,8 +334,8 @@ export function movedBy(plans: readonly Plan[], person: Person): Holding {
       plan.taker === person
         ? [plan.takerGives, plan.makerGives]
         : [plan.makerGives, plan.takerGives];
-    sum = add(sum, { ...nothing, [gives.what]: -gives.amount });
-    sum = add(sum, { ...nothing, [gets.what]: gets.amount });
+    sum = add(sum, { ...nothing, [gives.coin]: -gives.amount });
+    sum = add(sum, { ...nothing, [gets.coin]: gets.amount });
   }
   return sum;
 }

@@ -10,7 +10,7 @@ import { sleep } from '../http.ts';
 import { inPlaceOf, type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { verifyMaterial } from '../verify-material.ts';
-import type { BitcoinWallet, EvmWallet } from '../wallets/wallet.ts';
+import type { AccountWallet, BitcoinWallet, Wallet } from '../wallets/wallet.ts';
 import {
   type Context,
   legOf,
@@ -34,7 +34,7 @@ import {
   waitAnew,
   withdraw,
 } from './send.ts';
-import { spend } from './spend.ts';
+import { signingsOf, spend } from './spend.ts';
 
 const approvalLimitMs = 120_000;
 
@@ -55,10 +55,10 @@ export async function fund(context: Context, record: SwapRecord): Promise<SwapRe
     if (fate.state === 'waiting') return push(context, record, 'funding', leg, wallet, fate);
     lookedAfter(context, funding);
     if (fate.state === 'succeeded') return record;
-    // No version of it can be mined. If a reorganisation let one come back, the factory would
+    // No version of it can be mined. If a reorganisation let one come back, the contract would
     // still make the escrow of these terms only once: the terms stay while a funding is kept.
     context.tell('waiting', gives, `the funding ${funding.txid} has ${fate.state}: funds anew`);
-    wallet.forget();
+    forgetNonces(wallet);
   }
   // Approving and funding belong together, until the funding has used the allowance up.
   return wallet.alone(async () => {
@@ -117,7 +117,8 @@ async function askToFund(
     const { view } = sourceOf(context, leg.chain);
     const { deadlines } = record.swap;
     const validUntil = leg.long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
-    verifyMaterial(built, { verb: 'fund' }, leg.escrow.terms, view, { validUntil, outputs: null });
+    const limits = { validUntil, outputs: null, now: await context.now() };
+    verifyMaterial(built, { verb: 'fund' }, leg.escrow.terms, view, limits);
     return built;
   } catch (error) {
     if (!(error instanceof ParleyApiError)) throw error;
@@ -139,10 +140,14 @@ async function keepOrForget(
     await context.store.putSwap(next);
     return next;
   } catch (error) {
-    const wallet = walletOf(context, leg.chain);
-    if (wallet.family === 'evm') wallet.forget();
+    forgetNonces(walletOf(context, leg.chain));
     throw error;
   }
+}
+
+/** Those given to transactions that nobody has. */
+function forgetNonces(wallet: Wallet): void {
+  if (wallet.family === 'evm') wallet.forget();
 }
 
 /** Both legs must be payable before either is worth funding. */
@@ -154,9 +159,10 @@ async function preflight(context: Context, record: SwapRecord): Promise<void> {
     [gives, 'funding'],
   ] as const) {
     const leg = legOf(record, name);
-    // An approval is part of the funding: whether the token lets the factory take it is tried
-    // when the funding itself is signed.
-    if (about === 'funding' && leg.escrow.terms.token !== null) continue;
+    // An approval is part of the funding: whether the token lets the contract take it is tried
+    // when the funding itself is signed. On Solana there is none.
+    const isApproved = leg.escrow.terms.token !== null && leg.family !== 'solana';
+    if (about === 'funding' && isApproved) continue;
     const { adapter } = sourceOf(context, leg.chain);
     await adapter.preflight(leg.escrow.terms, about, context.limit());
   }
@@ -176,11 +182,9 @@ async function signFunding(
     const kept = await wallet.signPayment(leg.escrow.address, leg.amount, context.limit());
     return { after, kept };
   }
-  if (built.sign !== 'evm-tx') throw new VerificationError('sign', 'evm-tx', built.sign);
-  const [funding, ...approvals] = [...built.txs].reverse();
-  if (funding === undefined) throw new VerificationError('txs', 'a call', 'none');
-  for (const call of approvals.reverse()) {
-    const approval = await wallet.sign(built.chainId, call, context.limit());
+  const signings = signingsOf(context, built, wallet);
+  for (const sign of signings.slice(0, -1)) {
+    const approval = await sign();
     after = await keepOrForget(
       context,
       leg,
@@ -189,9 +193,11 @@ async function signFunding(
     );
     await sendWaiting(context, leg, approval);
     after = await approved(context, after);
-    context.tell('approved', gives, 'the factory may take exactly the amount', approval.txid);
+    context.tell('approved', gives, 'the contract may take exactly the amount', approval.txid);
   }
-  return { after, kept: await wallet.sign(built.chainId, funding, context.limit()) };
+  const signFunds = signings.at(-1);
+  if (signFunds === undefined) throw new VerificationError('sign', 'something', 'nothing');
+  return { after, kept: await signFunds() };
 }
 
 /** Waits for the kept approval, whichever version of it is mined. */
@@ -216,7 +222,7 @@ export async function pushApproval(context: Context, record: SwapRecord): Promis
   const leg = legOf(record, ownSides(record).gives);
   const wallet = walletOf(context, leg.chain);
   const { approval } = record;
-  if (!approval || wallet.family !== 'evm') return record;
+  if (!approval || wallet.family === 'bitcoin') return record;
   const fate = await wallet.fate(approval, context.limit());
   if (fate.state === 'waiting') {
     if (!due(context, leg, approval)) return record;
@@ -233,7 +239,7 @@ export async function pushApproval(context: Context, record: SwapRecord): Promis
 async function untilMined(
   context: Context,
   leg: SetLeg,
-  wallet: EvmWallet,
+  wallet: AccountWallet,
   kept: Kept,
 ): Promise<void> {
   const until = performance.now() + Math.min(approvalLimitMs, context.replaceAfterMs(leg.family));
@@ -417,7 +423,7 @@ async function resend(
   lookedAfter(context, kept);
   if (fate.state === 'succeeded') return record;
   // Made anew while its step is open: a second claim or refund finds the escrow empty.
-  wallet.forget();
+  forgetNonces(wallet);
   const next = { ...record, [verb]: null };
   await context.store.putSwap(next);
   return next;

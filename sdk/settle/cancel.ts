@@ -1,13 +1,13 @@
 // A funding that was sent and is not mined when the time to fund has passed. It must not stay in
 // somebody's pool, to be mined when nobody expects it: what it spends is spent otherwise, its nonce
-// on EVM, one of its coins on Bitcoin. Only when that is deep has nothing moved. If the funding is
+// on EVM, one of its coins on Bitcoin. On TRON and Solana it dies. Only then has nothing moved. If the funding is
 // mined after all, the swap goes on from there and is refunded in time.
 
 import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';
 import { SettleError } from '../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
-import type { BitcoinWallet, EvmWallet } from '../wallets/wallet.ts';
+import type { BitcoinWallet, EvmWallet, ExpiringWallet } from '../wallets/wallet.ts';
 import { type Context, legOf, ownSides, type Seen, type SetLeg, walletOf } from './context.ts';
 import {
   due,
@@ -39,9 +39,32 @@ export async function cancelFunding(context: Context, record: SwapRecord): Promi
   const wallet = walletOf(context, leg.chain);
   const { funding } = record;
   if (funding === null) return record;
-  return wallet.family === 'evm'
-    ? cancelOnEvm(context, record, funding, leg, wallet)
-    : cancelOnBitcoin(context, record, funding, leg, wallet);
+  switch (wallet.family) {
+    case 'evm':
+      return cancelOnEvm(context, record, funding, leg, wallet);
+    case 'bitcoin':
+      return cancelOnBitcoin(context, record, funding, leg, wallet);
+    default:
+      return awaitDeath(context, record, funding, leg, wallet);
+  }
+}
+
+/** Nothing has to be spent otherwise: it dies by itself, in minutes. It is not sent again. */
+async function awaitDeath(
+  context: Context,
+  record: SwapRecord,
+  funding: Kept,
+  leg: SetLeg,
+  wallet: ExpiringWallet,
+): Promise<SwapRecord> {
+  if (!due(context, leg, funding)) return record;
+  const { state } = await wallet.fate(funding, context.limit());
+  lookedAfter(context, funding);
+  if (state === 'lost' || state === 'reverted') return forgetFunding(context, record, leg);
+  const text =
+    state === 'waiting' ? 'waits until the late funding has died' : 'the funding was mined';
+  context.tell('waiting', leg.leg, text);
+  return record;
 }
 
 async function cancelOnEvm(

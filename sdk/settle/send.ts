@@ -8,7 +8,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
-import type { EvmWallet, Fate } from '../wallets/wallet.ts';
+import type { AccountWallet, EvmWallet, Fate } from '../wallets/wallet.ts';
 import { type Context, type SetLeg, sourceOf } from './context.ts';
 import { asked } from './market.ts';
 
@@ -106,18 +106,24 @@ type Waiting = Fate & { readonly state: 'waiting' };
 const tooCheap = /underpriced|base ?fee|fee(cap)? (is )?too low/i;
 
 /**
- * Looks after an EVM transaction that waits: sends it again, and when it has waited too long fills
- * the gap before it, or, if it is the next one, raises its fee. Those behind another wait for it.
+ * Looks after a transaction that waits: sends it again. An EVM one that has waited too long gets
+ * the gap before it filled, or, if it is the next one, its fee raised; those behind another wait
+ * for it. Elsewhere it dies by itself, and is made anew then.
  */
 export async function push(
   context: Context,
   record: SwapRecord,
   slot: Slot,
   leg: SetLeg,
-  wallet: EvmWallet,
+  wallet: AccountWallet,
   fate: Waiting,
 ): Promise<SwapRecord> {
   const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
+  const kept = record[slot];
+  if (wallet.family !== 'evm') {
+    if (kept) await sendWaiting(context, leg, kept, by);
+    return record;
+  }
   return pushBy(context, record, { slot, leg, by, cancel: false }, wallet, fate);
 }
 

@@ -7,7 +7,7 @@ import type { LegName } from '../../core/trade.ts';
 import { VerificationError } from '../errors.ts';
 import type { Kept, SwapRecord } from '../stores/store.ts';
 import { type Asked, outputsOf, verifyMaterial } from '../verify-material.ts';
-import type { BitcoinWallet } from '../wallets/wallet.ts';
+import type { AccountWallet, BitcoinWallet } from '../wallets/wallet.ts';
 import { type Context, legOf, sourceOf, walletOf, watchedOf } from './context.ts';
 
 export type Spending = Asked & { readonly verb: 'claim' | 'refund' };
@@ -27,7 +27,8 @@ export async function spend(
       ? await adapter.buildClaim(input, asked.secret, context.limit())
       : await adapter.buildRefund(input, context.limit());
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
-  verifyMaterial(built, asked, leg.escrow.terms, view, { validUntil: null, outputs });
+  const limits = { validUntil: null, outputs, now: await context.now() };
+  verifyMaterial(built, asked, leg.escrow.terms, view, limits);
   return signed(context, record, name, asked, built);
 }
 
@@ -40,18 +41,39 @@ async function signed(
 ): Promise<Kept> {
   const { chain } = legOf(record, name);
   const wallet = walletOf(context, chain);
-  if (built.sign === 'evm-tx' && wallet.family === 'evm') {
-    const [call] = built.txs;
-    if (call === undefined) throw new VerificationError('txs', 'a call', 'none');
-    return wallet.sign(built.chainId, call, context.limit());
+  if (wallet.family !== 'bitcoin') {
+    const [sign] = signingsOf(context, built, wallet);
+    if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');
+    return sign();
   }
-  if (built.sign !== 'btc-sighash' || wallet.family !== 'bitcoin') {
+  if (built.sign !== 'btc-sighash') {
     throw new VerificationError('sign', `for a ${wallet.family} wallet`, built.sign);
   }
   const psbt = await signedPsbt(context, wallet, asked, built);
   const { adapter } = sourceOf(context, chain);
   const { txid, raw } = await adapter.readSigned(psbt, context.limit());
   return { txid, raw };
+}
+
+/**
+ * What is signed for a call of contracts, in order, each when it is its turn: the approvals of a
+ * token, and then the funding; or the claim or refund alone.
+ */
+export function signingsOf(
+  context: Context,
+  built: Material,
+  wallet: AccountWallet,
+): (() => Promise<Kept>)[] {
+  if (built.sign === 'evm-tx' && wallet.family === 'evm') {
+    return built.txs.map((call) => () => wallet.sign(built.chainId, call, context.limit()));
+  }
+  if (built.sign === 'tron-txid' && wallet.family === 'tron') {
+    return built.transactions.map((each) => () => wallet.sign(each, context.limit()));
+  }
+  if (built.sign === 'solana-tx' && wallet.family === 'solana') {
+    return [() => wallet.sign(built, context.limit())];
+  }
+  throw new VerificationError('sign', `for a ${wallet.family} wallet`, built.sign);
 }
 
 async function signedPsbt(

@@ -27,6 +27,8 @@ export type Kept = {
    * own clock. How long it waits for a block is counted from then, through restarts too.
    */
   readonly keptAtMs?: number;
+  /** Solana: no block above this height takes it. */
+  readonly lastValidBlockHeight?: number;
 };
 
 /** With the moment from which its wait counts. */
@@ -45,7 +47,7 @@ const mostVersions = 80;
 /** The one that replaces `kept`. */
 export function inPlaceOf(kept: Kept, signed: Kept): Kept {
   const former = [...(kept.former ?? []), kept.txid, ...(signed.former ?? [])];
-  return { txid: signed.txid, raw: signed.raw, former: former.slice(-mostVersions) };
+  return { ...signed, former: former.slice(-mostVersions) };
 }
 
 /** All that is known of one side of a swap. */

@@ -17,6 +17,7 @@ import type { EvmCall } from '../../chains/material.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
+import { oneByOne } from './queue.ts';
 import type { EvmWallet, Fate, Raise } from './wallet.ts';
 
 export type EvmWalletOptions = {
@@ -232,15 +233,5 @@ function nonceSource(node: PublicClient, address: Hex) {
     forget: () => {
       last = -1;
     },
-  };
-}
-
-/** A queue of work: each begins when the one before has ended, however it did. */
-function oneByOne() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const run = last.then(work);
-    last = run.catch(() => undefined);
-    return run;
   };
 }

@@ -1,9 +1,17 @@
-// A Solana key that signs texts (ed25519 over the plain text), to sign in and to prove its wallet.
-// It signs no transactions: no Solana chain is settled on yet.
+// A Solana key: it signs texts (ed25519 over the plain text), to sign in and to prove its wallet, and
+// transactions, whose fate it reads from the customer's own node. It signs and reads; settle sends.
 
-import { base58 } from '@scure/base';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58, base64 } from '@scure/base';
+import { type Rpc, rpcClient } from '../../chains/evm/rpc.ts';
+import type { SolanaMaterial } from '../../chains/material.ts';
+import { readTransaction } from '../../chains/solana/message.ts';
+import { blockHeight, statusOf } from '../../chains/solana/node.ts';
 import { signSolanaMessage, solanaAddressOfSeed } from '../../chains/solana/proof.ts';
 import type { MessageSigner } from '../keys.ts';
+import { type Kept, versionsOf } from '../stores/store.ts';
+import { oneByOne } from './queue.ts';
+import type { Fate, SolanaWallet } from './wallet.ts';
 
 export type SolanaSignerOptions = {
   /**
@@ -13,11 +21,46 @@ export type SolanaSignerOptions = {
   readonly secretKey: string | Uint8Array;
 };
 
+export type SolanaWalletOptions = SolanaSignerOptions & {
+  /** The chain's name, for sentences. */
+  readonly chain: string;
+  /** Nodes of one's own; the first that answers is asked. */
+  readonly rpcUrls: readonly string[];
+};
+
 const seedBytes = 32;
+/** How many blocks a blockhash is good for. */
+const blockhashBlocks = 150;
+/** What a node says of a blockhash's end may be off by no more than it is behind others. */
+const mostBlocksAhead = 450;
 
 /** Throws when the key is none, or its two halves do not belong together. */
 export function solanaMessageSigner(options: SolanaSignerOptions): MessageSigner {
-  const { secretKey } = options;
+  const { seed, address } = keyOf(options);
+  return {
+    family: 'solana',
+    address,
+    signMessage: async (message) => signSolanaMessage(seed, message),
+  };
+}
+
+export function solanaWallet(options: SolanaWalletOptions): SolanaWallet & MessageSigner {
+  const { seed, address } = keyOf(options);
+  const { chain, rpcUrls } = options;
+  const rpc = rpcClient({ chain, urls: rpcUrls });
+  return {
+    family: 'solana',
+    address,
+    signMessage: async (message) => signSolanaMessage(seed, message),
+    alone: oneByOne(),
+    sign: (material, signal) => sign(rpc, { seed, address }, material, signal),
+    fate: (kept, signal) => fateOf(rpc, kept, signal),
+  };
+}
+
+type Key = { readonly seed: Uint8Array; readonly address: string };
+
+function keyOf({ secretKey }: SolanaSignerOptions): Key {
   const bytes = typeof secretKey === 'string' ? base58.decode(secretKey) : secretKey;
   if (bytes.length !== seedBytes && bytes.length !== 2 * seedBytes) {
     throw new Error(`a Solana secret key has 64 bytes, or 32 as a seed, not ${bytes.length}`);
@@ -27,9 +70,38 @@ export function solanaMessageSigner(options: SolanaSignerOptions): MessageSigner
   if (bytes.length > seedBytes && base58.encode(bytes.subarray(seedBytes)) !== address) {
     throw new Error('the public key in this Solana secret key is not that of its seed');
   }
-  return {
-    family: 'solana',
-    address,
-    signMessage: async (message) => signSolanaMessage(seed, message),
-  };
+  return { seed, address };
+}
+
+async function sign(
+  rpc: Rpc,
+  { seed, address }: Key,
+  { transaction, lastValidBlockHeight: said }: SolanaMaterial,
+  signal: AbortSignal,
+): Promise<Kept> {
+  const { message, signers, keys } = readTransaction(transaction);
+  if (signers !== 1 || keys[0] !== address) {
+    throw new Error(`this wallet signs alone as ${address}, not with ${signers} as ${keys[0]}`);
+  }
+  // Whoever built it may err about its end: it is no earlier than that of a blockhash made now.
+  const height = await blockHeight(rpc, 'confirmed', signal);
+  const latest = Math.min(said, height + mostBlocksAhead);
+  const lastValidBlockHeight = Math.max(height + blockhashBlocks, latest);
+  const signature = ed25519.sign(message, seed);
+  const raw = base64.encode(Uint8Array.of(1, ...signature, ...message));
+  return { txid: base58.encode(signature), raw, lastValidBlockHeight };
+}
+
+/** A finalized block above its last height, without the transaction in any block, is its end. */
+async function fateOf(rpc: Rpc, kept: Kept, signal: AbortSignal): Promise<Fate> {
+  // Asked first: what comes into a block between the two questions only looks as if it waited.
+  const finalized = await blockHeight(rpc, 'finalized', signal);
+  const statuses = [];
+  for (const txid of versionsOf(kept)) statuses.push(await statusOf(rpc, txid, signal));
+  if (statuses.some((status) => status?.failed === false)) return { state: 'succeeded' };
+  const [newest = null] = statuses;
+  if (newest?.finalized) return { state: 'reverted' };
+  const { lastValidBlockHeight = Number.POSITIVE_INFINITY } = kept;
+  if (newest === null && finalized > lastValidBlockHeight) return { state: 'lost' };
+  return { state: 'waiting', next: true, gap: false };
 }

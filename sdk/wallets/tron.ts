@@ -1,13 +1,27 @@
-// A TRON key that signs texts (signMessageV2), to sign in and to prove its wallet. It signs no
-// transactions: no TRON chain is settled on yet.
+// A TRON key: it signs texts (signMessageV2), to sign in and to prove its wallet, and transactions,
+// whose fate it reads from the customer's own node. It signs and reads; settle sends.
 
-import { hexToBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
+import { headBlock, infoOf } from '../../chains/tron/node.ts';
 import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
+import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts';
 import type { MessageSigner } from '../keys.ts';
+import { type Kept, versionsOf } from '../stores/store.ts';
+import { oneByOne } from './queue.ts';
+import type { Fate, TronWallet } from './wallet.ts';
 
 export type TronSignerOptions = {
   /** 32 bytes, hex, with or without 0x. */
   readonly privateKey: string;
+};
+
+export type TronWalletOptions = TronSignerOptions & {
+  /** The chain's name, for sentences. */
+  readonly chain: string;
+  /** Nodes of one's own; the first that answers is asked. */
+  readonly sources: readonly TronSource[];
 };
 
 /** Throws when the key is none. */
@@ -18,4 +32,44 @@ export function tronMessageSigner(options: TronSignerOptions): MessageSigner {
     address: tronAddressOfKey(privateKey),
     signMessage: async (message) => signTronMessage(privateKey, message),
   };
+}
+
+export function tronWallet(options: TronWalletOptions): TronWallet & MessageSigner {
+  const privateKey = hexToBytes(options.privateKey.replace(/^0x/, ''));
+  const { chain, sources } = options;
+  const http = httpClient({ chain, sources });
+  const { address, signMessage } = tronMessageSigner(options);
+  return {
+    family: 'tron',
+    address,
+    signMessage,
+    alone: oneByOne(),
+    sign: async ({ raw_data_hex }) => {
+      const txID = bytesToHex(sha256(hexToBytes(raw_data_hex)));
+      const signed = signTronTransaction(privateKey, { txID, raw_data_hex });
+      // Also finds a transaction of another's account.
+      const { raw, txid } = readTronSigned(signed);
+      return { raw, txid };
+    },
+    fate: (kept, signal) => fateOf(http, kept, signal),
+  };
+}
+
+/**
+ * java-tron takes a transaction into a block only if the block before is not past its expiration. A
+ * solid block past it, without the transaction in any solid block, is therefore its end.
+ */
+async function fateOf(http: Http, kept: Kept, signal: AbortSignal): Promise<Fate> {
+  // Asked first: what comes into a block between the two questions only looks as if it waited.
+  const solid = await headBlock(http, 'solid', signal);
+  for (const txid of versionsOf(kept)) {
+    const info = await infoOf(http, txid, 'head', signal);
+    if (info?.succeeded) return { state: 'succeeded' };
+  }
+  const { txid, expiration } = readTronSigned(kept.raw);
+  const settled = await infoOf(http, txid, 'solid', signal);
+  if (settled !== null) return { state: settled.succeeded ? 'succeeded' : 'reverted' };
+  const isHeld = (await infoOf(http, txid, 'head', signal)) !== null;
+  if (!isHeld && solid.timestampMs > expiration) return { state: 'lost' };
+  return { state: 'waiting', next: true, gap: false };
 }

@@ -1,6 +1,6 @@
 // What settle needs of a customer's wallet on one chain. Keys never leave it; nothing here sends.
 
-import type { EvmCall } from '../../chains/material.ts';
+import type { EvmCall, SolanaMaterial, TronTransaction } from '../../chains/material.ts';
 import type { Kept } from '../stores/store.ts';
 
 /**
@@ -88,4 +88,35 @@ export type BitcoinWallet = {
   release(raw: string, cancel: Kept): void;
 };
 
-export type Wallet = EvmWallet | BitcoinWallet;
+/**
+ * A wallet whose transactions die by themselves when no block takes them in their time. Nothing
+ * has to be raised or cancelled there: what has died is made anew, and of two fundings of the same
+ * escrow the chain takes one.
+ */
+type Expiring = {
+  readonly address: string;
+  /**
+   * By the customer's own node. `lost` and `reverted` only by what the chain never takes back: it
+   * has died there, or has failed.
+   */
+  fate(kept: Kept, signal: AbortSignal): Promise<Fate>;
+  /** Runs one piece of work at a time: a token's allowance is one number for all swaps. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+};
+
+export type TronWallet = Expiring & {
+  readonly family: 'tron';
+  /** Signs the hash of the bytes, which is made anew here whatever the transaction says it is. */
+  sign(transaction: TronTransaction, signal: AbortSignal): Promise<Kept>;
+};
+
+export type SolanaWallet = Expiring & {
+  readonly family: 'solana';
+  /** Signs a transaction that this wallet pays for and nobody else has to sign. */
+  sign(material: SolanaMaterial, signal: AbortSignal): Promise<Kept>;
+};
+
+export type ExpiringWallet = TronWallet | SolanaWallet;
+/** Wallets of accounts, which fund by calls. */
+export type AccountWallet = EvmWallet | ExpiringWallet;
+export type Wallet = AccountWallet | BitcoinWallet;
