@@ -26,7 +26,7 @@ for who in alice bob; do dev faucet "{\"chain\":\"evm-dev\",\"address\":\"$(wall
 dev faucet "{\"chain\":\"evm-dev\",\"address\":\"$(wallet show "$W/bob.json" evmAddress)\",\"asset\":\"USDD\",\"amount\":\"1000000000\"}"
 
 # --- 4: Alice asks for quotes, Bob answers
-BTC=$(api alice GET 'assets?symbol=BTC' | field .assets[0].id); USD=$(api alice GET 'assets?symbol=USDD' | field .assets[0].id)
+BTC=$(api alice GET 'assets?symbol=BTC' | field .assets[0].id); USD=$(api alice GET 'assets?chain=evm-dev&symbol=USDD' | field .assets[0].id)
 RFQ=$(api alice POST rfqs "{\"direction\":\"sell_base\",\"baseAssetId\":\"$BTC\",\"baseAmount\":\"1000000\",\"quoteAssetId\":\"$USD\",\"ttlSeconds\":3600}" | field .rfq.id)
 THREAD=$(api bob POST "rfqs/$RFQ/quotes" '{"quoteAmount":"650000000"}' | field .thread.id)
 
