@@ -46,7 +46,12 @@ test('one JSON line says what runs where; SIGTERM ends all of it', async (t) => 
   const { ready } = market;
   assert.equal(ready.ready, true);
   assert.match(ready.url, /^http:\/\/127\.0\.0\.1:\d+$/);
-  assert.deepEqual(ready.chains.map(({ chain }) => chain).sort(), ['bitcoin-regtest', 'evm-dev']);
+  assert.deepEqual(ready.chains.map(({ chain }) => chain).sort(), [
+    'bitcoin-regtest',
+    'evm-dev',
+    'solana-dev',
+    'tron-dev',
+  ]);
   for (const { rpcUrl } of ready.chains) assert.match(rpcUrl ?? '', /@?127\.0\.0\.1:\d+/);
   const status = await fetch(`${ready.dev}/status`);
   assert.equal(status.status, 200);
