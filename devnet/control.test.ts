@@ -1,31 +1,36 @@
-// Gifts, blocks and time, on one dev network with a bitcoind and two anvils.
+// Gifts, blocks and time, on one dev network with a bitcoind, two anvils and the simulators of TRON
+// and Solana.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPublicClient, erc20Abi, http, keccak256 } from 'viem';
+import { TronWeb } from 'tronweb';
+import { createPublicClient, erc20Abi, type Hex, http, keccak256 } from 'viem';
 import { deployment } from '../contracts/evm/artifacts/abi.ts';
+import solanaProgram from '../contracts/solana/deployment.json' with { type: 'json' };
+import { escrowsCode } from '../contracts/tron/artifacts/abi.ts';
 import { type DevnetClient, devnetClient } from './client.ts';
 import type { ChainInfo } from './dev-chain.ts';
 import type { Devnet } from './devnet.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
-import { eventually, lab } from './testing/start.ts';
+import { eventually, lab, recorder, someoneOn } from './testing/start.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const evmKeys = ['evm-dev', 'evm-dev-2'] as const;
-const someone = '0x000000000000000000000000000000000000c0Fe';
-/** Of the private key 1: nobody's, so its balance is what the faucet gave. */
-const someBitcoinAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const someone = someoneOn.evm;
+const someBitcoinAddress = someoneOn.bitcoin;
 const noBitcoin = 'no bitcoind could be had: install one or set PARLEY_BITCOIND';
 
 let devnet: Devnet;
 let client: DevnetClient;
 const moves: number[] = [];
+const { lines, log } = recorder();
 
 const { start } = await lab(after);
 
 before(async () => {
   devnet = await start({
+    log,
     evmChains: [
       { key: 'evm-dev', chainId: 31_337 },
       { key: 'evm-dev-2', chainId: 31_338 },
@@ -53,6 +58,41 @@ const hasBitcoin = () => devnet.chains.some(({ chain }) => chain === bitcoinKey)
 
 function bitcoin(): Rpc {
   return rpcTo(chainOf(bitcoinKey).rpcUrl);
+}
+
+const tronRpc = (): Rpc => rpcTo(`${chainOf('tron-dev').rpcUrl}/jsonrpc`);
+const solanaRpc = (): Rpc => rpcTo(chainOf('solana-dev').rpcUrl);
+
+/** A wallet of its own, nothing in it. */
+function tronWeb(): TronWeb {
+  return new TronWeb({ fullHost: chainOf('tron-dev').rpcUrl, privateKey: '11'.repeat(32) });
+}
+
+type Balance<Value> = { readonly value: Value };
+type Held = { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } };
+
+/** What somebody has of the native coin and of each token, in the words of a node. */
+async function heldOn(key: 'tron-dev' | 'solana-dev', token: string | null): Promise<bigint> {
+  if (key === 'solana-dev') {
+    const rpc = solanaRpc();
+    const processed = { commitment: 'processed', encoding: 'jsonParsed' };
+    if (token === null) {
+      const { value } = await rpc<Balance<number>>('getBalance', [someoneOn.solana, processed]);
+      return BigInt(value);
+    }
+    const { value } = await rpc<Balance<Held[]>>('getTokenAccountsByOwner', [
+      someoneOn.solana,
+      { mint: token },
+      processed,
+    ]);
+    return BigInt(value[0]?.account.data.parsed.info.tokenAmount.amount ?? 0);
+  }
+  const web = tronWeb();
+  if (token === null) return BigInt(await web.trx.getUnconfirmedBalance(someoneOn.tron));
+  const data = `0x70a08231${web.address.toHex(someoneOn.tron).slice(2).padStart(64, '0')}`;
+  return BigInt(
+    await tronRpc()<Hex>('eth_call', [{ to: web.address.toHex(token), data }, 'latest']),
+  );
 }
 
 async function post(path: string, body: unknown): Promise<{ status: number; error: string }> {
@@ -87,6 +127,48 @@ test('each chain says how to reach it and what runs there', async (t) => {
   const { chain } = await bitcoin()<{ chain: string }>('getblockchaininfo');
   assert.equal(chain, 'regtest');
   assert.deepEqual(await bitcoin()('getpeerinfo'), []);
+});
+
+test('the simulators say that they are simulators, in their names and in the log', async () => {
+  for (const key of ['tron-dev', 'solana-dev']) {
+    assert.match(chainOf(key).node.name, /simulator/);
+    const family = key.split('-')[0] as string;
+    const told = lines.filter(({ message }) =>
+      new RegExp(`${family}.*simulator`, 'i').test(message),
+    );
+    assert.equal(told.length, 1, key);
+  }
+  const tron = chainOf('tron-dev');
+  const code = await tronRpc()<Hex>('eth_getCode', [
+    tronWeb().address.toHex(tron.escrows!),
+    'latest',
+  ]);
+  assert.equal(keccak256(code), escrowsCode.keccak256);
+  assert.equal(Number(await tronRpc()('eth_chainId')), tron.chainId);
+  assert.deepEqual(
+    tron.tokens?.map(({ contract, decimals }) => [contract, decimals]),
+    [
+      ['ReturnsFalse', 6],
+      ['DevDollar', 6],
+    ],
+  );
+  assert.equal(tron.hostileTokens?.length, 12);
+  const solana = chainOf('solana-dev');
+  assert.equal(solana.program, solanaProgram.program);
+  assert.equal(await solanaRpc()('getGenesisHash'), solana.genesisHash);
+  assert.equal(new URL(solana.wsUrl!).port, new URL(solana.rpcUrl).port);
+  assert.deepEqual(
+    solana.tokens?.map(({ symbol, decimals }) => [symbol, decimals]),
+    [['USDD', 6]],
+  );
+  const { chains } = await client.status();
+  for (const info of devnet.chains) {
+    const { height, time, medianTime, native, ...same } = chains.find(
+      ({ chain }) => chain === info.chain,
+    )!;
+    assert.deepEqual(same, info);
+    assert.ok(height > 0 && time > 0 && medianTime > 0 && native.length === 3, info.chain);
+  }
 });
 
 test('bitcoins from the faucet are confirmed when it answers', async (t) => {
@@ -132,6 +214,25 @@ test('ether and tokens arrive, by symbol, by contract and by asset id', async ()
   assert.equal(receipt.status, 'success');
 });
 
+for (const key of ['tron-dev', 'solana-dev'] as const) {
+  const family = key === 'tron-dev' ? 'tron' : 'solana';
+  test(`coins and tokens arrive on ${key}, by symbol and by address`, async () => {
+    const { tokens = [], hostileTokens = [] } = chainOf(key);
+    const give = { chain: key, address: someoneOn[family] };
+    const usual = await client.faucet(give);
+    const native = family === 'tron' ? 'TRX' : 'SOL';
+    await client.faucet({ ...give, asset: native, amount: 1_000_000n });
+    assert.equal(await heldOn(key, null), usual.amount + 1_000_000n);
+    for (const { symbol, address } of [...tokens, ...hostileTokens]) {
+      await client.faucet({ ...give, asset: symbol, amount: 10n });
+      await client.faucet({ ...give, asset: address, amount: 20n });
+      assert.equal(await heldOn(key, address), 30n, symbol);
+    }
+    const { amount } = await client.faucet({ ...give, asset: tokens[0]!.symbol });
+    assert.equal(await heldOn(key, tokens[0]!.address), amount + 30n);
+  });
+}
+
 test('gifts asked for all at once all arrive', async () => {
   const address = '0x000000000000000000000000000000000000bEEF';
   const chain = createPublicClient({ transport: http(chainOf('evm-dev-2').rpcUrl) });
@@ -142,54 +243,82 @@ test('gifts asked for all at once all arrive', async () => {
   assert.equal(await chain.getBalance({ address }), 20n);
 });
 
-test('a transaction gets deep by itself within seconds, on every chain', async (t) => {
-  const height = async (key: string) =>
-    (await client.status()).chains.find(({ chain }) => chain === key)!.height;
-  const deep = async (key: string) => {
-    const from = await height(key);
-    const startedMs = performance.now();
-    await eventually(`six blocks on ${key}`, async () =>
-      assert.ok((await height(key)) >= from + 6),
-    );
-    const tookMs = performance.now() - startedMs;
-    assert.ok(tookMs < 15_000, `${key} took ${tookMs} ms`);
-  };
-  const chain = createPublicClient({ transport: http(chainOf('evm-dev').rpcUrl) });
-  await chain.request({
-    method: 'eth_sendTransaction',
-    params: [{ from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', to: someone, value: '0x1' }],
-  } as never);
-  await deep('evm-dev');
-  if (!hasBitcoin()) return t.skip(noBitcoin);
-  const wallet = rpcTo(`${chainOf(bitcoinKey).rpcUrl}/wallet/faucet`);
-  await wallet('sendtoaddress', [someBitcoinAddress, '0.1']);
-  await deep(bitcoinKey);
-});
+/** Sends something that is not the faucet's doing; answers whether it is in a block. */
+const senders: Readonly<Record<string, () => Promise<() => Promise<boolean>>>> = {
+  'evm-dev': async () => {
+    const chain = createPublicClient({ transport: http(chainOf('evm-dev').rpcUrl) });
+    const from = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+    const params = [{ from, to: someone, value: '0x1' }];
+    const hash: Hex = await chain.request({ method: 'eth_sendTransaction', params } as never);
+    return () =>
+      chain.getTransactionReceipt({ hash }).then(
+        () => true,
+        () => false,
+      );
+  },
+  'tron-dev': async () => {
+    const web = tronWeb();
+    const address = web.defaultAddress.base58 as string;
+    await client.faucet({ chain: 'tron-dev', address });
+    const sent = await web.trx.sendTransaction(someoneOn.tron, 1);
+    assert.equal(sent.result, true);
+    return async () => 'id' in (await web.trx.getUnconfirmedTransactionInfo(sent.transaction.txID));
+  },
+  'solana-dev': async () => {
+    const rpc = solanaRpc();
+    const id = await rpc<string>('requestAirdrop', [someoneOn.solana, 1]);
+    return async () =>
+      (await rpc<Balance<unknown[]>>('getSignatureStatuses', [[id]])).value[0] !== null;
+  },
+  [bitcoinKey]: async () => {
+    const wallet = rpcTo(`${chainOf(bitcoinKey).rpcUrl}/wallet/faucet`);
+    const id = await wallet<string>('sendtoaddress', [someBitcoinAddress, '0.1']);
+    return async () =>
+      ((await bitcoin()<{ confirmations?: number }>('getrawtransaction', [id, true]))
+        .confirmations ?? 0) > 0;
+  },
+};
+
+const heightOf = async (key: string) =>
+  (await client.status()).chains.find(({ chain }) => chain === key)!.height;
+
+for (const [key, send] of Object.entries(senders)) {
+  test(`a transaction gets deep by itself on ${key}, long before the next idle blocks`, async (t) => {
+    if (key === bitcoinKey && !hasBitcoin()) return t.skip(noBitcoin);
+    const from = await heightOf(key);
+    const isMined = await send();
+    // Solid on TRON is four blocks under the newest; idle chains make a block in 30 s.
+    await eventually(`five blocks on ${key}`, async () => {
+      assert.ok(await isMined());
+      assert.ok((await heightOf(key)) >= from + 5);
+    });
+  });
+
+  test(`without mining by itself a transaction waits on ${key}, and a gift still arrives`, async (t) => {
+    if (key === bitcoinKey && !hasBitcoin()) return t.skip(noBitcoin);
+    await client.mining(key, false);
+    const isMined = await send();
+    const height = await heightOf(key);
+    await sleep(1_200);
+    assert.equal(await isMined(), false);
+    assert.equal(await heightOf(key), height);
+    const address = someoneOn[chainOf(key).family];
+    await client.faucet({ chain: key, address, amount: 100_000n });
+    assert.equal(await isMined(), true);
+    await client.mining(key, true);
+  });
+}
 
 test('mine adds exactly so many blocks while the chain does not mine by itself', async (t) => {
-  const keys = hasBitcoin() ? [...evmKeys, bitcoinKey] : evmKeys;
-  for (const key of keys) {
-    await client.mining(key, false);
-    const { height } = await client.mine(key, 1);
+  const each = async ({ chain }: ChainInfo) => {
+    await client.mining(chain, false);
+    const { height } = await client.mine(chain, 1);
     await sleep(1_500);
-    assert.deepEqual(await client.mine(key, 3), { chain: key, height: height + 3 });
-    await client.mining(key, true);
-  }
+    assert.deepEqual(await client.mine(chain, 3), { chain, height: height + 3 });
+    await client.mining(chain, true);
+  };
+  await Promise.all(devnet.chains.map(each));
   if (!hasBitcoin()) return t.skip(noBitcoin);
-});
-
-test('without mining by itself a transaction waits, and a gift still arrives', async () => {
-  await client.mining('evm-dev-2', false);
-  const chain = createPublicClient({ transport: http(chainOf('evm-dev-2').rpcUrl) });
-  const hash = await chain.request({
-    method: 'eth_sendTransaction',
-    params: [{ from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', to: someone, value: '0x1' }],
-  } as never);
-  await sleep(1_200);
-  await assert.rejects(chain.getTransactionReceipt({ hash }), /could not be found/);
-  await client.faucet({ chain: 'evm-dev-2', address: someone, amount: 1n });
-  await chain.getTransactionReceipt({ hash });
-  await client.mining('evm-dev-2', true);
 });
 
 test('time moves every chain, its median time too, and then the market', async () => {
@@ -205,6 +334,31 @@ test('time moves every chain, its median time too, and then the market', async (
     assert.ok(chain.medianTime >= earlier.now + 90_000, `${chain.chain} is not behind the market`);
     assert.ok(chain.time <= later.now + 60, `${chain.chain} is not far ahead of the market`);
   }
+});
+
+test('a move of time reaches programs at once, and soon what is solid', async () => {
+  const { now } = await client.time(5_000);
+  const web = tronWeb();
+  await eventually('the solid block is of today', async () => {
+    const solid = await web.trx.getConfirmedCurrentBlock();
+    assert.ok(Math.abs(solid.block_header.raw_data.timestamp / 1_000 - now) < 60);
+  });
+  const sysvar = 'SysvarC1ock11111111111111111111111111111111';
+  const shown = await solanaRpc()<Balance<{ data: [string] }>>('getAccountInfo', [
+    sysvar,
+    { commitment: 'processed', encoding: 'base64' },
+  ]);
+  const clock = Buffer.from(shown.value.data[0], 'base64').readBigInt64LE(32);
+  assert.ok(Math.abs(Number(clock) - now) < 60);
+});
+
+test('gifts asked for during a move of time do not move a chain twice', async () => {
+  const [token] = chainOf('solana-dev').tokens!;
+  const gift = { chain: 'solana-dev', address: someoneOn.solana, asset: token!.symbol };
+  const gifts = Array.from({ length: 20 }, () => client.faucet(gift));
+  const { chains, now } = await client.time(40_000);
+  await Promise.all(gifts);
+  for (const { chain, time } of chains) assert.ok(time <= now + 60, `${chain} is at ${time}`);
 });
 
 test('after a move the clocks go on', async () => {
@@ -251,6 +405,16 @@ const refusals: readonly [string, unknown, number, RegExp][] = [
   ['/faucet', { chain: 'evm-dev', address: someone, asset: 'XXX' }, 400, /no asset "XXX"/],
   ['/faucet', { chain: 'evm-dev-2', address: someone, asset: 'asset-7' }, 400, /on evm-dev/],
   ['/faucet', { chain: 'evm-dev', address: someone, extra: 1 }, 400, /no field "extra"/],
+  ['/faucet', { chain: 'tron-dev', address: someone }, 400, /not a TRON address/],
+  ['/faucet', { chain: 'tron-dev', address: someoneOn.solana }, 400, /not a TRON address/],
+  ['/faucet', { chain: 'solana-dev', address: someoneOn.tron }, 400, /not a Solana address/],
+  [
+    '/faucet',
+    { chain: 'tron-dev', address: someoneOn.tron, amount: '9'.repeat(30) },
+    400,
+    /at a time/,
+  ],
+  ['/faucet', { chain: 'solana-dev', address: someoneOn.solana, asset: 'USDX' }, 400, /no asset/],
   ['/mine', { chain: 'evm-dev', blocks: 0 }, 400, /1 to 1000/],
   ['/mine', { chain: 'evm-dev', blocks: 1_001 }, 400, /1 to 1000/],
   ['/mine', { chain: 'evm-dev', blocks: '3' }, 400, /"blocks"/],

@@ -170,16 +170,20 @@ async function tokenOf(
   asset: string,
 ): Promise<string | null> {
   if (asset === chain.nativeSymbol) return null;
-  const lower = asset.toLowerCase();
   const { tokens = [], hostileTokens = [] } = chain.info;
   const own = [...tokens, ...hostileTokens].find(
-    (token) => token.symbol === asset || token.address.toLowerCase() === lower,
+    ({ symbol, address }) => symbol === asset || isSameAddress(address, asset),
   );
   if (own !== undefined) return own.address;
   const resolved = await parts.resolveAsset?.(asset);
   if (resolved?.chain === chain.info.chain) return resolved.address;
   const where = resolved ? `, it is on ${resolved.chain}` : '';
   throw new RefusedRequest(400, `${chain.info.chain} has no asset "${asset}"${where}.`);
+}
+
+/** Hex in any case; in base58 the case is part of the address. */
+function isSameAddress(one: string, other: string): boolean {
+  return one === other || (one.startsWith('0x') && one.toLowerCase() === other.toLowerCase());
 }
 
 async function mineBlocks(parts: ControlParts, body: Record<string, unknown>): Promise<object> {
@@ -208,12 +212,16 @@ async function moveTime(parts: ControlParts, body: Record<string, unknown>): Pro
   allowOnly(body, ['seconds']);
   const seconds = wholeNumberField(body, 'seconds', secondsLimit);
   return parts.clockQueue(async () => {
+    const entries = [...parts.chains.values()];
+    // Before the clock moves: a block that comes in between must not be moved once more.
+    const heads = await Promise.allSettled(entries.map(({ chain }) => chain.head()));
     // First the note on disk: whatever fails from here on, a restart finds one time everywhere.
     await parts.clock.move(seconds);
-    const moves = [...parts.chains.values()].map(({ chain, queue }) =>
+    const moves = entries.map(({ chain, queue }, at) =>
       queue(async () => {
-        const { medianTime } = await chain.head();
-        await chain.moveTo(Math.max(parts.clock.now(), medianTime + seconds));
+        const head = heads[at]!;
+        if (head.status === 'rejected') throw head.reason;
+        await chain.moveTo(Math.max(parts.clock.now(), head.value.medianTime + seconds));
       }),
     );
     // Chains before the market: it must never think itself ahead of them by the whole move.

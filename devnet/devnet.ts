@@ -77,8 +77,10 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   const stopChains = async () => {
     // A node that hangs must not hold up its own end.
     await Promise.race([mining?.stop(), sleep(miningStopMs, undefined, { ref: false })]);
-    await Promise.all(chains.map((chain) => chain.stop()));
+    const stopped = await Promise.allSettled(chains.map((chain) => chain.stop()));
     await lock.release();
+    const failed = stopped.find(({ status }) => status === 'rejected');
+    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
   };
   try {
     const clock = await openClock(join(dir, 'clock.json'));
@@ -163,8 +165,8 @@ async function startBitcoin(
 }
 
 /** A swap is between two chains, and without Bitcoin one may be all there is. */
-function meanwhile({ evmChains }: DevnetOptions): string {
-  if ((evmChains?.length ?? 1) > 1) return '';
+function meanwhile({ evmChains, tron, solana }: DevnetOptions): string {
+  if (tron !== false || solana !== false || (evmChains?.length ?? 1) > 1) return '';
   return '. Until then PARLEY_DEV_EVM_CHAINS=2 gives two EVM chains to swap between';
 }
 

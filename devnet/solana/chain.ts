@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Address, getBase58Decoder, isAddress } from '@solana/kit';
 import { LiteSVM } from 'litesvm';
 import deployment from '../../contracts/solana/deployment.json' with { type: 'json' };
+import manifest from '../../package.json' with { type: 'json' };
 import type { ChainHead, ChainInfo, DevChain, DevToken, Gift, Log } from '../dev-chain.ts';
 import { DevnetError, RefusedRequest } from '../failure.ts';
 import { freePort, loopback } from '../processes.ts';
@@ -102,7 +103,7 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
       family: 'solana',
       rpcUrl: `http://${host}:${server.port}`,
       wsUrl: `ws://${host}:${server.port}`,
-      node: { name: 'litesvm (simulator)', version: '1.5.0' },
+      node: { name: 'litesvm (simulator)', version: manifest.dependencies.litesvm },
       program: deployment.program,
       genesisHash: ledger.genesis,
       tokens: [token],
@@ -112,8 +113,12 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
     mine,
     tick: async () => {
       if (!state.automatic) return;
-      const due = Math.floor((performance.now() - state.madeAtMs) / slotMs);
-      if (due > 0) await mine(Math.min(due, mostBlocksAtOnce));
+      const { madeAtMs } = state;
+      const due = Math.floor((performance.now() - madeAtMs) / slotMs);
+      if (due <= 0) return;
+      await mine(Math.min(due, mostBlocksAtOnce));
+      // What is left of a slot counts for the next: ticks come less often than slots.
+      if (due <= mostBlocksAtOnce) state.madeAtMs = madeAtMs + due * slotMs;
     },
     give: (gift) => give(ledger, gift),
     moveTo: async (now) => {

@@ -3,9 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Family } from '../../core/families.ts';
 import { type Devnet, type DevnetOptions, startDevnet } from '../devnet.ts';
 
 export const eventuallyLimitMs = 40_000;
+
+/** Nobody's, so that what they hold is what a test gave them. */
+export const someoneOn = {
+  bitcoin: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', // of the private key 1
+  evm: '0x000000000000000000000000000000000000c0Fe',
+  tron: 'TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC', // of the private key 1
+  solana: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
+} as const satisfies Record<Family, string>;
 
 export type Recorded = { level: string; facts: object; message: string };
 

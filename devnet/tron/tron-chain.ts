@@ -73,8 +73,7 @@ async function onSimulator(
     mine,
     tick,
     give: (gift) => give(simulator, mintable, gift),
-    // The clock has moved already: the solidified view sees it at once, as all other chains do.
-    moveTo: () => mine(solidityLag + 1),
+    moveTo: () => mine(1), // the clock has moved already
     setAutomatic: async (automatic) => simulator.setAutomatic(automatic),
     stop: () => simulator.stop(),
   };
