@@ -8,8 +8,8 @@ import type { Party } from '../core/trade.ts';
 import type { ParleyClient } from './client.ts';
 import { ParleyApiError, VerificationError } from './errors.ts';
 import { sleep } from './http.ts';
-import { type Outcome, type Progress, type SettleInput, settle } from './settle.ts';
-import type { Store, SwapRecord } from './stores/store.ts';
+import { type Progress, type SettleInput, settle } from './settle.ts';
+import { type Crashing, throughCrashes } from './testing/crashing.ts';
 import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
 import { coreCoins } from './wallets/coins.ts';
 import type { BitcoinWallet, Wallet } from './wallets/wallet.ts';
@@ -178,64 +178,6 @@ test(
     );
   },
 );
-
-class Crash extends Error {}
-type Crashing = { readonly at: string[]; stop: AbortController };
-
-/** The process ends here: nothing after this line runs. */
-function crash(crashing: Crashing, where: string): never {
-  crashing.at.push(where);
-  const end = new Crash(where);
-  crashing.stop.abort(end);
-  throw end;
-}
-
-/** Crashes before each kind of write once, and after each kind of write once. */
-function crashingStore(store: Store, crashing: Crashing): Store {
-  const seen = new Map<string, number>();
-  const around = async (kind: string, write: () => Promise<void>) => {
-    const time = (seen.get(kind) ?? 0) + 1;
-    seen.set(kind, time);
-    if (time > 2) return write();
-    if (time === 2) await write();
-    crash(crashing, `${time === 1 ? 'before' : 'after'} ${kind}`);
-  };
-  const kindOf = (record: SwapRecord) =>
-    ['funding', 'publicSecret', 'claim', 'refund']
-      .filter((field) => record[field as 'funding'] !== null)
-      .join('+') || 'terms';
-  return {
-    ...store,
-    putSwap: (record) => around(kindOf(record), () => store.putSwap(record)),
-  };
-}
-
-/** A market whose connection breaks once, right after it has relayed a transaction. */
-function breaking(client: ParleyClient, crashing: Crashing): ParleyClient {
-  let broken = 0;
-  return {
-    ...client,
-    broadcast: async (...args: Parameters<ParleyClient['broadcast']>) => {
-      const answer = await client.broadcast(...args);
-      broken += 1;
-      return broken > 1 ? answer : crash(crashing, 'after sending');
-    },
-  };
-}
-
-async function throughCrashes(input: SettleInput, crashing: Crashing): Promise<Outcome> {
-  const store = crashingStore(input.store, crashing);
-  const client = input.client === null ? null : breaking(input.client, crashing);
-  for (let restarts = 0; restarts < 30; restarts += 1) {
-    crashing.stop = new AbortController();
-    try {
-      return await settle({ ...input, store, client, signal: crashing.stop.signal });
-    } catch (error) {
-      if (!(error instanceof Crash)) throw error;
-    }
-  }
-  throw new Error(`too many crashes: ${crashing.at.join(', ')}`);
-}
 
 test(
   'a crash before or after each step is resumed, and nothing is funded twice',

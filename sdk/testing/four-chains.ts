@@ -1,0 +1,253 @@
+// Tests only: dev chains of all four families, two funded parties, and swaps between any two coins.
+// TRON and Solana are simulators.
+
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { tronDevPolicy } from '../../chains/tron/policy.ts';
+import type { LegName, Party } from '../../core/trade.ts';
+import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet/client.ts';
+import { startDevnet } from '../../devnet/devnet.ts';
+import type { ChainSource, SettleInput } from '../settle/context.ts';
+import { bitcoinSource, evmSource, solanaSource, tronSource } from '../sources.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { bitcoinWallet } from '../wallets/bitcoin.ts';
+import { coreCoins } from '../wallets/coins.ts';
+import { evmWallet } from '../wallets/evm.ts';
+import { solanaWallet } from '../wallets/solana.ts';
+import { tronWallet } from '../wallets/tron.ts';
+import type { Wallet } from '../wallets/wallet.ts';
+import { paperMarket } from './paper-market.ts';
+import type { Scene } from './two-chains.ts';
+
+/** A chain's own coin, or the first token that the dev network lists there. */
+export type Coin = 'BTC' | 'ETH' | 'TRX' | 'TRON dollar' | 'SOL' | 'SPL dollar';
+
+type Served = DevnetStatus['chains'][number];
+
+export type FourChains = {
+  readonly dev: DevnetClient;
+  readonly purses: Record<Party, ReadonlyMap<string, Wallet>>;
+  now(): number;
+  /** Moves all chains and this clock. */
+  move(seconds: number): Promise<void>;
+  /** The taker gives `b` and is the initiator, the maker gives `a`. */
+  swap(coins: Record<LegName, Coin>): Scene;
+  /** Base units at the chain's head, by the node itself. */
+  balance(party: Party, coin: Coin): Promise<bigint>;
+  stop(): Promise<void>;
+};
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const amounts: Readonly<Record<Coin, bigint>> = {
+  BTC: 1_000_000n,
+  ETH: 10n ** 17n,
+  TRX: 50_000_000n,
+  'TRON dollar': 500_000_000n,
+  SOL: 2_000_000_000n,
+  'SPL dollar': 500_000_000n,
+};
+export const amountOf = (coin: Coin): bigint => amounts[coin];
+
+export async function fourChains(): Promise<FourChains> {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-sdk-'));
+  const devnet = await startDevnet({ dir, log: quiet, bitcoin: true, moveClock: () => undefined });
+  const stop = async () => {
+    await devnet.stop();
+    await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  };
+  try {
+    return await withParties(devnetClient(devnet.dev), stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function withParties(dev: DevnetClient, stop: () => Promise<void>): Promise<FourChains> {
+  const { chains } = await dev.status();
+  const clock = { offset: 0 };
+  const now = () => Math.floor(Date.now() / 1000) + clock.offset;
+  const purses = { maker: await newPurse(dev, chains), taker: await newPurse(dev, chains) };
+  const chainOf = (coin: Coin) => chainIn(chains, coin);
+  return {
+    dev,
+    purses,
+    now,
+    move: async (seconds) => {
+      clock.offset = (await dev.time(seconds)).clockOffsetSeconds;
+    },
+    swap: (coins) => newScene({ coins, chains, purses, now }),
+    balance: async (party, coin) => {
+      const chain = chainOf(coin);
+      const { address } = purses[party].get(chain.chain) as Wallet;
+      return balanceOf(chain, tokenOf(chain, coin), address);
+    },
+    stop,
+  };
+}
+
+const families: Readonly<Record<Coin, Served['family']>> = {
+  BTC: 'bitcoin',
+  ETH: 'evm',
+  TRX: 'tron',
+  'TRON dollar': 'tron',
+  SOL: 'solana',
+  'SPL dollar': 'solana',
+};
+
+function chainIn(chains: readonly Served[], coin: Coin): Served {
+  const found = chains.find(({ family }) => family === families[coin]);
+  if (found === undefined) throw new Error(`there is no chain of ${coin}`);
+  return found;
+}
+
+function tokenOf(chain: Served, coin: Coin): string | null {
+  return coin.endsWith('dollar') ? (chain.tokens?.[0]?.address ?? null) : null;
+}
+
+function walletOn(chain: Served): Wallet {
+  const privateKey = randomBytes(32).toString('hex');
+  const { rpcUrl, chainId = 0 } = chain;
+  switch (chain.family) {
+    case 'bitcoin':
+      return bitcoinWallet({
+        privateKey,
+        network: bitcoinNetworks.regtest,
+        source: coreCoins(rpcUrl),
+      });
+    case 'evm':
+      return evmWallet({ rpcUrl, chainId, privateKey: `0x${privateKey}` });
+    case 'tron':
+      return tronWallet({ chain: chain.chain, sources: [{ url: rpcUrl }], privateKey });
+    case 'solana':
+      return solanaWallet({
+        chain: chain.chain,
+        rpcUrls: [rpcUrl],
+        secretKey: Uint8Array.from(Buffer.from(privateKey, 'hex')),
+      });
+  }
+}
+
+async function newPurse(
+  dev: DevnetClient,
+  chains: readonly Served[],
+): Promise<ReadonlyMap<string, Wallet>> {
+  const purse = new Map(chains.map((each) => [each.chain, walletOn(each)]));
+  for (const { chain, tokens = [] } of chains) {
+    const { address } = purse.get(chain) as Wallet;
+    await dev.faucet({ chain, address });
+    if (tokens[0] !== undefined) await dev.faucet({ chain, address, asset: tokens[0].address });
+  }
+  return purse;
+}
+
+function sourceOn(chain: Served, now: () => number): ChainSource {
+  const { chain: key, rpcUrl, chainId = 0, escrows = '' } = chain;
+  switch (chain.family) {
+    case 'bitcoin':
+      return bitcoinSource({ chain: key, network: 'regtest', source: { coreUrl: rpcUrl }, now });
+    case 'evm':
+      return evmSource({ chain: key, chainId, rpcUrls: [rpcUrl] });
+    case 'tron':
+      return tronSource({
+        chain: key,
+        deployment: { chainId, contract: escrows },
+        sources: [{ url: rpcUrl }],
+        policy: tronDevPolicy,
+      });
+    case 'solana':
+      return solanaSource({ chain: key, rpcUrls: [rpcUrl], now });
+  }
+}
+
+function newScene(from: {
+  coins: Record<LegName, Coin>;
+  chains: readonly Served[];
+  purses: FourChains['purses'];
+  now: () => number;
+}): Scene {
+  const { coins, chains, purses, now } = from;
+  const secret = randomBytes(32).toString('hex');
+  const id = crypto.randomUUID();
+  const [a, b] = [chainIn(chains, coins.a), chainIn(chains, coins.b)];
+  const home = (party: Party) => ({
+    a: destination(purses[party], a),
+    b: destination(purses[party], b),
+  });
+  const asset = (leg: LegName, on: Served) => ({
+    id: coins[leg],
+    chain: on.chain,
+    token: tokenOf(on, coins[leg]),
+    decimals: 6,
+    highValueFrom: null,
+  });
+  const market = paperMarket({
+    id,
+    secret,
+    agreedAt: now(),
+    assets: { a: asset('a', a), b: asset('b', b) },
+    amounts: { a: amounts[coins.a], b: amounts[coins.b] },
+    homes: { maker: home('maker'), taker: home('taker') },
+    sources: { a: sourceOn(a, now), b: sourceOn(b, now) },
+  });
+  const input = (party: Party): SettleInput => ({
+    swapId: id,
+    trade: market.trade(party),
+    client: market.client(party),
+    sources: new Map([a, b].map((each) => [each.chain, sourceOn(each, now)])),
+    wallets: new Map<string, Wallet>(purses[party]),
+    store: memoryStore(),
+    now,
+    pollMs: 100,
+    marketPollMs: 200,
+  });
+  return { market, secret, input };
+}
+
+function destination(purse: ReadonlyMap<string, Wallet>, { chain }: Served) {
+  const wallet = purse.get(chain) as Wallet;
+  const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
+  return { address: wallet.address, pubkey };
+}
+
+async function balanceOf(chain: Served, token: string | null, address: string): Promise<bigint> {
+  const post = async (path: string, body: object) => {
+    const url = new URL(path, chain.rpcUrl);
+    const headers = { 'content-type': 'application/json' };
+    const signal = AbortSignal.timeout(15_000);
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      signal,
+    });
+    return (await answer.json()) as Record<string, unknown>;
+  };
+  if (chain.family === 'tron' && token === null) {
+    const { balance = 0 } = await post('/wallet/getaccount', { address, visible: true });
+    return BigInt(balance as number);
+  }
+  if (chain.family === 'solana') {
+    const [method, params] =
+      token === null
+        ? ['getBalance', [address, { commitment: 'confirmed' }]]
+        : [
+            'getTokenAccountsByOwner',
+            [address, { mint: token }, { commitment: 'confirmed', encoding: 'jsonParsed' }],
+          ];
+    const { result } = await post('/', { jsonrpc: '2.0', id: 1, method, params });
+    const { value } = result as { value: unknown };
+    if (token === null) return BigInt(value as number);
+    const accounts = value as {
+      account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } };
+    }[];
+    return accounts.reduce(
+      (sum, { account }) => sum + BigInt(account.data.parsed.info.tokenAmount.amount),
+      0n,
+    );
+  }
+  throw new Error(`balances of ${chain.family} are not read here`);
+}
