@@ -12,7 +12,13 @@ import { bitcoinEscrow } from '../chains/bitcoin/plan.ts';
 import { evmDeployment, evmEscrow, fundCalls, refundCall } from '../chains/evm/plan.ts';
 import { startAnvil } from '../chains/evm/testing/anvil.ts';
 import { deployToken, fund, funder, mint, newLeg } from '../chains/evm/testing/swap.ts';
+import { solanaDeployment, solanaEscrow } from '../chains/solana/plan.ts';
+import { solanaAddressOfSeed } from '../chains/solana/proof.ts';
+import { tronHex } from '../chains/tron/address.ts';
+import { tronEscrow } from '../chains/tron/plan.ts';
+import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { deployment } from '../contracts/evm/artifacts/abi.ts';
+import type { EscrowTerms } from '../core/terms.ts';
 import { bitcoinView, now, termsOf } from './testing/honest.ts';
 
 const run = promisify(execFile);
@@ -95,4 +101,53 @@ test('the commands for a Bitcoin escrow give its script and its output', async (
   const { address, redeemScript } = bitcoinEscrow(terms, bitcoinView.network);
   const output = bytesToHex(parseBitcoinAddress(address, bitcoinView.network).script);
   assert.deepEqual(said, [redeemScript, output]);
+});
+
+test('the commands for a TRON escrow give its id', async () => {
+  const addressOf = (byte: number) => tronAddressOfKey(new Uint8Array(32).fill(byte));
+  const bare = (address: string) => tronHex(address).slice(2);
+  const where = { chainId: 0xcd8690dc, contract: addressOf(9) };
+  const [, , , block = ''] = await blocks();
+  for (const token of [null, addressOf(3)]) {
+    const terms: EscrowTerms = {
+      ...termsOf('a', now + 20_000),
+      payout: { address: addressOf(1), pubkey: null },
+      refund: { address: addressOf(2), pubkey: null },
+      token,
+    };
+    const [id] = await lines(block, {
+      CHAIN_ID: String(where.chainId),
+      CONTRACT: bare(where.contract),
+      HASHLOCK: terms.hashlock,
+      PAYOUT: bare(terms.payout.address),
+      REFUND: bare(terms.refund.address),
+      TOKEN: token === null ? '0'.repeat(40) : bare(token),
+      AMOUNT: terms.amount.toString(),
+      TIMELOCK: terms.timelock.toString(),
+    });
+    assert.equal(`${where.contract}:${id}`, tronEscrow(terms, where).address);
+  }
+});
+
+test('the commands for a Solana escrow give its address', async () => {
+  const addressOf = (byte: number) => solanaAddressOfSeed(new Uint8Array(32).fill(byte));
+  const [, , , , block = ''] = await blocks();
+  for (const token of [null, addressOf(3)]) {
+    const terms: EscrowTerms = {
+      ...termsOf('a', now + 20_000),
+      payout: { address: addressOf(1), pubkey: null },
+      refund: { address: addressOf(2), pubkey: null },
+      token,
+    };
+    const [address] = await lines(block, {
+      PROGRAM: solanaDeployment.program,
+      HASHLOCK: terms.hashlock,
+      PAYOUT: terms.payout.address,
+      REFUND: terms.refund.address,
+      MINT: token ?? '1'.repeat(32),
+      AMOUNT: terms.amount.toString(),
+      TIMELOCK: terms.timelock.toString(),
+    });
+    assert.equal(address, solanaEscrow(terms, solanaDeployment).address);
+  }
 });
