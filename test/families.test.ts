@@ -1,0 +1,349 @@
+// TRON and Solana over HTTP, as traders with ordinary wallets meet them: tronweb and @solana/kit sign
+// what the market builds; it is sent, watched, refused, warned about, and taken back.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { base64 } from '@scure/base';
+import { TronWeb } from 'tronweb';
+import type { SignedTron, SolanaMaterial, TronMaterial } from '../chains/material.ts';
+import { hashlockOf } from '../core/hashlock.ts';
+import { ParleyApiError } from '../sdk/errors.ts';
+import { linkWallet } from '../sdk/keys.ts';
+import { solanaMessageSigner } from '../sdk/wallets/solana.ts';
+import { tronMessageSigner } from '../sdk/wallets/tron.ts';
+import { newcomer, newTrader, type Place, placeOf, type Trader } from './families/people.ts';
+import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
+
+const limits = { timeout: 240_000 };
+let market: RunningMarket;
+let place: Place;
+const undo: (() => unknown)[] = [];
+
+before(async () => {
+  // One market for all tests of the file.
+  const context = { after: (step: () => unknown) => undo.unshift(step) } as unknown as TestContext;
+  market = await startMarketProcess(context, await newHome(context));
+  place = await placeOf(market);
+}, limits);
+after(async () => {
+  for (const step of undo) await step();
+}, limits);
+
+type Coin = readonly ['tron' | 'solana', 'native' | 'token'];
+const units: Readonly<Record<'tron' | 'solana', bigint>> = {
+  tron: 50_000_000n,
+  solana: 2_000_000_000n,
+};
+
+function assetOf([family, kind]: Coin): Promise<string> {
+  const { chain, tokens = [] } = place[family];
+  return place.assetOf(chain, kind === 'native' ? null : (tokens[0]?.address ?? ''));
+}
+
+type Deal = { readonly swapId: string; readonly secret: string };
+
+/** The taker gives `b` and is the initiator; the maker gives `a`. */
+async function agree(taker: Trader, maker: Trader, b: Coin, a: Coin): Promise<Deal> {
+  const rfq = await taker.client.createRfq({
+    direction: 'sell_base',
+    baseAssetId: await assetOf(b),
+    baseAmount: units[b[0]].toString(),
+    quoteAssetId: await assetOf(a),
+    ttlSeconds: 600,
+  });
+  const price = units[a[0]].toString();
+  const thread = await maker.client.quote(rfq.id, price);
+  assert.equal(thread.initiator, 'taker');
+  const secret = randomBytes(32).toString('hex');
+  await taker.client.accept(thread.id, { quoteAmount: price, hashlock: hashlockOf(secret) });
+  const { swap } = await maker.client.accept(thread.id, { quoteAmount: price });
+  assert.ok(swap);
+  for (const [trader, coin] of [
+    [taker, a],
+    [taker, b],
+    [maker, a],
+    [maker, b],
+  ] as const) {
+    const { address } = trader[coin[0]];
+    const { chain } = place[coin[0]];
+    await trader.client.setAddress(swap.id, { chain, address });
+  }
+  return { swapId: swap.id, secret };
+}
+
+async function reaches(trader: Trader, { swapId }: Deal, status: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const swap = await trader.client.swap(swapId);
+    if (swap.status === status) return;
+    await sleep(300);
+  }
+  assert.equal((await trader.client.swap(swapId)).status, status);
+}
+
+/** Each at its own chain's depth. */
+async function bothLegs(trader: Trader, { swapId }: Deal, status: string) {
+  for (let tries = 0; ; tries += 1) {
+    const swap = await trader.client.swap(swapId);
+    const { a, b } = swap.legs;
+    if (a.status === status && b.status === status) return swap;
+    assert.ok(tries < 100, `the legs are ${a.status} and ${b.status}, not ${status}`);
+    await sleep(300);
+  }
+}
+
+/** Signs each transaction and sends it; on TRON the next one when the one before has succeeded. */
+async function sendAll(trader: Trader, material: TronMaterial | SolanaMaterial): Promise<void> {
+  if (material.sign === 'solana-tx') {
+    await trader.client.broadcast('solana', await trader.signSolana(material));
+    return;
+  }
+  const node = new TronWeb({ fullHost: place.tron.rpcUrl });
+  for (const at of material.transactions.keys()) {
+    const signed = await trader.signTron(material, at);
+    assert.ok('visible' in signed && 'raw_data' in signed, 'as wallets give it, nothing left out');
+    const { txid } = await trader.client.broadcast(at === 0 ? 'tron' : place.tron.chain, signed);
+    for (let tries = 0; ; tries += 1) {
+      const info = await node.trx.getUnconfirmedTransactionInfo(txid);
+      if ('id' in info) {
+        assert.equal(info.receipt.result ?? 'SUCCESS', 'SUCCESS');
+        break;
+      }
+      assert.ok(tries < 100, `${txid} is in no block`);
+      await sleep(100);
+    }
+  }
+}
+
+const asMaterial = (built: unknown) =>
+  built as (TronMaterial | SolanaMaterial) & { validUntil: number };
+
+async function refusal(work: Promise<unknown>): Promise<[number, string]> {
+  try {
+    await work;
+  } catch (error) {
+    assert.ok(error instanceof ParleyApiError, String(error));
+    return [error.status, error.code];
+  }
+  assert.fail('it was not refused');
+}
+
+for (const [b, a] of [
+  [
+    ['tron', 'token'],
+    ['solana', 'token'],
+  ],
+  [
+    ['solana', 'native'],
+    ['tron', 'native'],
+  ],
+] as const satisfies readonly (readonly [Coin, Coin])[]) {
+  test(`${b.join(' ')} for ${a.join(' ')} settles, signed by tronweb and kit`, limits, async () => {
+    const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
+    const deal = await agree(taker, maker, b, a);
+    const { swapId, secret } = deal;
+    const funding = asMaterial(await taker.client.fund(swapId, 'b'));
+    assert.equal(funding.family, b[0]);
+    assert.deepEqual(await refusal(maker.client.fund(swapId, 'a')), [409, 'not_fundable_yet']);
+    await sendAll(taker, funding);
+    await reaches(maker, deal, 'initiator_funded');
+    await sendAll(maker, asMaterial(await maker.client.fund(swapId, 'a')));
+    await reaches(taker, deal, 'counterparty_funded');
+    assert.deepEqual(await refusal(taker.client.refund(swapId, 'b')), [409, 'too_early_to_refund']);
+    await sendAll(taker, asMaterial(await taker.client.claim(swapId, 'a', secret)));
+    await reaches(maker, deal, 'initiator_claimed');
+    const seen = (await maker.client.swap(swapId)).secret;
+    assert.equal(seen, secret);
+    await sendAll(maker, asMaterial(await maker.client.claim(swapId, 'b', secret)));
+    await reaches(maker, deal, 'counterparty_claimed');
+    const { legs } = await bothLegs(taker, deal, 'claimed');
+    assert.ok(legs.a.claimTx && legs.b.claimTx && legs.a.fundTx && legs.b.fundTx);
+  });
+}
+
+test(
+  'what is altered, unsigned, or signed by another is 400, and money stays where it is',
+  limits,
+  async () => {
+    const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
+    const { swapId } = await agree(taker, maker, ['tron', 'native'], ['solana', 'native']);
+    const material = asMaterial(await taker.client.fund(swapId, 'b')) as TronMaterial;
+    const signed = await taker.signTron(material);
+    const hex = signed.raw_data_hex;
+    const altered = `${hex.slice(0, -2)}${hex.endsWith('00') ? '01' : '00'}`;
+    const foreign = await maker
+      .signTron({ ...material, from: maker.tron.address })
+      .catch(() => null);
+    const wrong: [string, SignedTron][] = [
+      ['altered bytes', { ...signed, raw_data_hex: altered }],
+      ['altered bytes, no id', { raw_data_hex: altered, signature: signed.signature }],
+      ['another id', { ...signed, txID: 'ab'.repeat(32) }],
+      ['no signature', { ...signed, signature: ['00'.repeat(65)] }],
+      ['no bytes', { ...signed, raw_data_hex: 'zz' }],
+      ...(foreign === null ? [] : [['another signer', foreign] as [string, SignedTron]]),
+    ];
+    for (const [what, lie] of wrong) {
+      assert.deepEqual(
+        await refusal(taker.client.broadcast('tron', lie)),
+        [400, 'bad_transaction'],
+        what,
+      );
+    }
+    const built = asMaterial(await taker.client.fund(swapId, 'b'));
+    assert.equal(built.family, 'tron');
+    for (const text of ['AAAA', 'not base64 at all', base64.encode(randomBytes(2_000))]) {
+      assert.deepEqual(await refusal(taker.client.broadcast('solana', text)), [
+        400,
+        'bad_transaction',
+      ]);
+    }
+    const { legs } = await taker.client.swap(swapId);
+    assert.equal(legs.b.status, 'unfunded');
+  },
+);
+
+test('a Solana transaction that another key signed, or nobody, is 400', limits, async () => {
+  const [taker, maker] = [await newTrader(place, 'solana'), await newTrader(place, 'tron')];
+  const { swapId } = await agree(taker, maker, ['solana', 'token'], ['tron', 'native']);
+  const material = asMaterial(await taker.client.fund(swapId, 'b')) as SolanaMaterial;
+  const unsigned = base64.decode(material.transaction);
+  const signed = base64.decode(await taker.signSolana(material));
+  const forged = Uint8Array.from(signed);
+  forged[5] = (forged[5] ?? 0) ^ 1;
+  const other = Uint8Array.from(signed);
+  other[signed.length - 1] = (other[signed.length - 1] ?? 0) ^ 1;
+  for (const bytes of [unsigned, forged, other]) {
+    const sending = taker.client.broadcast('solana', base64.encode(bytes));
+    assert.deepEqual(await refusal(sending), [400, 'bad_transaction']);
+  }
+  const { txid } = await taker.client.broadcast('solana', base64.encode(signed));
+  const again = await taker.client.broadcast(place.solana.chain, base64.encode(signed));
+  assert.equal(again.txid, txid, 'sent twice, it is the same transaction');
+});
+
+test(
+  'unsigned bytes live for minutes: validUntil says so, and a stored reply of dead ones is 409',
+  limits,
+  async () => {
+    const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
+    for (const [b, lives] of [
+      [['tron', 'native'], 600],
+      [['solana', 'native'], 60],
+    ] as const) {
+      const a: Coin = [b[0] === 'tron' ? 'solana' : 'tron', 'native'];
+      const { swapId } = await agree(taker, maker, b, a);
+      const { now } = await place.dev.status();
+      const how = { idempotencyKey: randomBytes(8).toString('hex') };
+      const first = asMaterial(await taker.client.fund(swapId, 'b', how));
+      const life = first.validUntil - now;
+      assert.ok(life > lives - 30 && life <= lives + 30, `${b[0]} lives ${life} s`);
+      assert.deepEqual(await taker.client.fund(swapId, 'b', how), first, 'replayed while it lives');
+      await place.dev.time(lives + 60);
+      const dead = await refusal(taker.client.fund(swapId, 'b', how));
+      assert.deepEqual(dead, [409, 'material_expired']);
+      const fresh = asMaterial(await taker.client.fund(swapId, 'b'));
+      assert.ok(fresh.validUntil > first.validUntil);
+    }
+  },
+);
+
+test(
+  'a TRON claimer that was never used, or cannot pay, is warned about before anyone funds',
+  limits,
+  async () => {
+    const taker = await newTrader(place, 'solana');
+    const maker = await newcomer(place, 'tron');
+    await linkWallet(maker.client, maker.solana, maker.tron);
+    // The maker gives SOL and is to be paid on TRON, where its address is new.
+    await place.dev.faucet({ chain: place.solana.chain, address: maker.solana.address });
+    const { swapId } = await agree(taker, maker, ['tron', 'native'], ['solana', 'native']).catch(
+      async () =>
+        agree(await newTrader(place, 'tron'), maker, ['tron', 'native'], ['solana', 'native']),
+    );
+    const { next } = await maker.client.swap(swapId);
+    const warned = next.filter(({ warnings }) =>
+      warnings?.some(({ code }) => code === 'not_activated'),
+    );
+    assert.deepEqual(
+      warned.map(({ by, action }) => `${by} ${action}`).sort(),
+      ['counterparty wait', 'initiator fund'],
+      JSON.stringify(next),
+    );
+    const [first] = warned[0]?.warnings ?? [];
+    assert.match(
+      first?.text ?? '',
+      new RegExp(`${maker.tron.address} was never used on tron-dev.*sun`),
+    );
+  },
+);
+
+test('who may be paid and who may be refunded where', limits, async () => {
+  const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
+  const { swapId } = await agree(taker, maker, ['tron', 'native'], ['solana', 'native']);
+  const { client } = taker;
+  const solana = solanaMessageSigner({ secretKey: new Uint8Array(randomBytes(32)) }).address;
+  const tron = tronMessageSigner({ privateKey: randomBytes(32).toString('hex') }).address;
+  const [onTron, onSolana] = [place.tron.chain, place.solana.chain];
+  // The taker funds on TRON: a refund goes to whoever funds, so that any valid address will do.
+  const { legs } = await client.setAddress(swapId, {
+    chain: onTron,
+    address: TronWeb.address.toHex(tron),
+  });
+  assert.equal(legs.b.refundAddress, tron, 'in canonical form');
+  const stranger = client.setAddress(swapId, { chain: onSolana, address: solana });
+  assert.deepEqual(await refusal(stranger), [403, 'not_payable']);
+  // The maker funds on Solana, where the refund address receives as well.
+  const refundTo = maker.client.setAddress(swapId, { chain: onSolana, address: solana });
+  assert.deepEqual(await refusal(refundTo), [403, 'not_payable']);
+  const payTo = maker.client.setAddress(swapId, { chain: onTron, address: tron });
+  assert.deepEqual(await refusal(payTo), [403, 'not_payable']);
+  const own = await maker.client.setAddress(swapId, { chain: onTron, address: maker.tron.address });
+  assert.equal(own.legs.b.payoutAddress, maker.tron.address);
+  for (const address of [solana, 'T', `${tron}1`, `0x${'ab'.repeat(20)}`]) {
+    const bad = client.setAddress(swapId, { chain: onTron, address });
+    assert.deepEqual(await refusal(bad), [400, 'bad_address'], address);
+  }
+});
+
+test(
+  'without a wallet on the chain of what is given, no request and no quote',
+  limits,
+  async () => {
+    const [onTron, onSolana] = [await newcomer(place, 'tron'), await newcomer(place, 'solana')];
+    const request = async (by: Trader, give: Coin, want: Coin) =>
+      by.client.createRfq({
+        direction: 'sell_base',
+        baseAssetId: await assetOf(give),
+        baseAmount: units[give[0]].toString(),
+        quoteAssetId: await assetOf(want),
+        ttlSeconds: 600,
+      });
+    const sol: Coin = ['solana', 'native'];
+    const trx: Coin = ['tron', 'native'];
+    const [status] = await refusal(request(onTron, sol, trx));
+    assert.equal(status, 403);
+    const rfq = await request(onTron, trx, sol);
+    const quote = (by: Trader) => by.client.quote(rfq.id, units.solana.toString());
+    const alsoOnTron = await newcomer(place, 'tron');
+    assert.equal((await refusal(quote(alsoOnTron)))[0], 403);
+    assert.equal((await quote(onSolana)).rfqId, rfq.id);
+  },
+);
+
+// Last: it moves the clocks by hours.
+test('both legs go back to their funders after the timelocks, and not before', limits, async () => {
+  const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
+  const deal = await agree(taker, maker, ['solana', 'token'], ['tron', 'token']);
+  const { swapId } = deal;
+  await sendAll(taker, asMaterial(await taker.client.fund(swapId, 'b')));
+  await reaches(maker, deal, 'initiator_funded');
+  await sendAll(maker, asMaterial(await maker.client.fund(swapId, 'a')));
+  await reaches(taker, deal, 'counterparty_funded');
+  const { deadlines } = await taker.client.swap(swapId);
+  const { now } = await place.dev.status();
+  await place.dev.time(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - now + 120);
+  await sendAll(maker, asMaterial(await maker.client.refund(swapId, 'a')));
+  await sendAll(taker, asMaterial(await taker.client.refund(swapId, 'b')));
+  assert.equal((await bothLegs(taker, deal, 'refunded')).status, 'refunded');
+});
