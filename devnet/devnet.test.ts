@@ -4,19 +4,20 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Family } from '../core/families.ts';
 import { devnetClient } from './client.ts';
+import type { ChainInfo } from './dev-chain.ts';
 import type { Devnet } from './devnet.ts';
 import { DevnetError } from './failure.ts';
-import { rpcTo } from './rpc.ts';
-import { eventually, lab, recorder } from './testing/start.ts';
+import { type Rpc, rpcTo } from './rpc.ts';
+import { eventually, lab, recorder, someoneOn } from './testing/start.ts';
 
 const module = new URL('./devnet.ts', import.meta.url).href;
 const bitcoinKey = 'bitcoin-regtest';
-const someone = '0x000000000000000000000000000000000000c0Fe';
-const someBitcoinAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const someone = someoneOn.evm;
 const noBitcoin = 'no bitcoind could be had: install one or set PARLEY_BITCOIND';
 
-type Receipt = { status: string; blockNumber: string } | null;
+type Receipt = { status: string; logs: { address: string }[] } | null;
 
 /** A gift on every chain, and a move of the clock before it. */
 async function makeHistory(devnet: Devnet): Promise<Map<string, string>> {
@@ -24,7 +25,7 @@ async function makeHistory(devnet: Devnet): Promise<Map<string, string>> {
   await client.time(100_000);
   const txids = new Map<string, string>();
   for (const { chain, family, tokens } of devnet.chains) {
-    const address = family === 'evm' ? someone : someBitcoinAddress;
+    const address = someoneOn[family];
     const asset = tokens?.[0] === undefined ? {} : { asset: tokens[0].address };
     txids.set(chain, (await client.faucet({ chain, address, ...asset })).txid);
   }
@@ -35,25 +36,50 @@ async function checkHistory(devnet: Devnet, txids: Map<string, string>): Promise
   assert.equal(devnet.clockOffsetSeconds, 100_000);
   const status = await devnetClient(devnet.dev).status();
   assert.deepEqual(status.chains.map(({ chain }) => chain).sort(), [...txids.keys()].sort());
-  for (const { chain, family, rpcUrl, tokens, time, medianTime } of status.chains) {
-    const rpc = rpcTo(rpcUrl);
-    const txid = txids.get(chain);
+  for (const each of status.chains) {
+    const { chain, time, medianTime } = each;
     assert.ok(Math.abs(time - status.now) < 60, `${chain}: clock is kept`);
     assert.ok(Math.abs(medianTime - status.now) < 60, `${chain}: median time is kept`);
-    if (family === 'bitcoin') {
-      const found = await rpc<{ confirmations: number }>('getrawtransaction', [txid, true]);
-      assert.ok(found.confirmations >= 1, chain);
-      continue;
-    }
-    const receipt = await rpc<Receipt>('eth_getTransactionReceipt', [txid]);
-    assert.equal(receipt?.status, '0x1', chain);
-    const filter = { address: tokens?.[0]?.address, fromBlock: '0x0', toBlock: 'latest' };
-    assert.equal((await rpc<unknown[]>('eth_getLogs', [filter])).length, 1, `${chain}: logs`);
+    await checkGift[each.family](each, txids.get(chain)!);
+  }
+}
+
+/** One log, the token's, and found as such. */
+async function checkReceipt(rpc: Rpc, { chain }: ChainInfo, hash: string): Promise<void> {
+  const receipt = await rpc<Receipt>('eth_getTransactionReceipt', [hash]);
+  assert.equal(receipt?.status, '0x1', chain);
+  assert.equal(receipt.logs.length, 1, chain);
+  const filter = { address: receipt.logs[0]?.address, fromBlock: '0x0', toBlock: 'latest' };
+  assert.equal((await rpc<unknown[]>('eth_getLogs', [filter])).length, 1, `${chain}: logs`);
+}
+
+/** That the token of the first gift, or the coin, is where it was sent. */
+const checkGift: Readonly<Record<Family, (info: ChainInfo, txid: string) => Promise<void>>> = {
+  bitcoin: async ({ rpcUrl }, txid) => {
+    const rpc = rpcTo(rpcUrl);
+    const found = await rpc<{ confirmations: number }>('getrawtransaction', [txid, true]);
+    assert.ok(found.confirmations >= 1);
+  },
+  evm: async (info, txid) => {
+    const rpc = rpcTo(info.rpcUrl);
+    await checkReceipt(rpc, info, txid);
     // Reads at depth work at once.
     const deep = `0x${(Number(await rpc('eth_blockNumber')) - 12).toString(16)}`;
     await rpc('eth_getBalance', [someone, deep]);
-  }
-}
+  },
+  tron: (info, txid) => checkReceipt(rpcTo(`${info.rpcUrl}/jsonrpc`), info, `0x${txid}`),
+  solana: async ({ rpcUrl, tokens }, txid) => {
+    const rpc = rpcTo(rpcUrl);
+    const { value } = await rpc<{ value: { err: unknown }[] }>('getSignatureStatuses', [[txid]]);
+    assert.equal(value[0]?.err, null);
+    const owned = await rpc<{ value: unknown[] }>('getTokenAccountsByOwner', [
+      someoneOn.solana,
+      { mint: tokens?.[0]?.address },
+      { encoding: 'base64', commitment: 'processed' },
+    ]);
+    assert.equal(owned.value.length, 1);
+  },
+};
 
 /** Our programs that have something in this folder. */
 async function programsIn(dir: string): Promise<number[]> {
@@ -90,6 +116,9 @@ async function startInChild(dir: string) {
   });
   return { child, devnet, ended };
 }
+
+/** Simulators run inside our process. */
+const isNode = ({ node }: ChainInfo): boolean => !/simulator/.test(node.name);
 
 test('chains, clocks and addresses go on after a stop and a start', async (t) => {
   const { dir, start } = await lab((task) => t.after(task));
@@ -179,7 +208,7 @@ test('nodes that a crash left running are ended, and nobody else', async (t) => 
   const bystander = spawn('sh', ['-c', 'read line', mark], { stdio: ['pipe', 'ignore', 'ignore'] });
   t.after(() => bystander.kill('SIGKILL'));
   t.after(() => orphans.map((orphan) => orphan.kill('SIGKILL')));
-  assert.equal(orphans.length, first.chains.length);
+  assert.equal(orphans.length, first.chains.filter(isNode).length);
   await eventually('the orphans run', async () => {
     assert.equal((await programsIn(dir)).length, orphans.length + 1);
   });
@@ -193,7 +222,8 @@ test('a second dev network in the same folder is refused, and the first goes on'
   const { start } = await lab((task) => t.after(task));
   const first = await start({ bitcoin: false });
   await assert.rejects(start({ bitcoin: false }), /another running process uses/);
-  assert.equal((await devnetClient(first.dev).status()).chains.length, 1);
+  const { chains } = await devnetClient(first.dev).status();
+  assert.deepEqual(chains.map(({ family }) => family).sort(), ['evm', 'solana', 'tron']);
 });
 
 test('without a bitcoind one line says how to get it, and the rest runs', async (t) => {
@@ -202,12 +232,14 @@ test('without a bitcoind one line says how to get it, and the rest runs', async 
   const bitcoind = '/nowhere/bitcoind';
   await assert.rejects(start({ bitcoind, bitcoin: true }), DevnetError);
   const devnet = await start({ bitcoind, bitcoin: 'auto', log });
-  assert.deepEqual(
-    devnet.chains.map(({ chain }) => chain),
-    ['evm-dev'],
-  );
-  assert.equal(lines.length, 1);
-  assert.match(lines[0]!.message, /^Bitcoin is off: .*bitcoind/);
+  assert.deepEqual(devnet.chains.map(({ chain }) => chain).sort(), [
+    'evm-dev',
+    'solana-dev',
+    'tron-dev',
+  ]);
+  const warnings = lines.filter(({ level }) => level !== 'info');
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!.message, /^Bitcoin is off: .*bitcoind/);
 });
 
 test('where Debian gives none either, apt’s words stay out of the one line', async (t) => {
@@ -223,7 +255,7 @@ test('where Debian gives none either, apt’s words stay out of the one line', a
   await writeFile(join(dir, 'apt-get'), `#!/bin/sh\n${words}; exit 100\n`, { mode: 0o755 });
   Object.assign(process.env, { PATH: dir, XDG_CACHE_HOME: join(dir, 'cache') });
   const { lines, log } = recorder();
-  await start({ log, bitcoin: 'auto' });
+  await start({ log, bitcoin: 'auto', tron: false, solana: false });
   const shown = lines.filter(({ level }) => level !== 'info');
   assert.deepEqual(shown, [
     {
@@ -240,6 +272,30 @@ test('where Debian gives none either, apt’s words stay out of the one line', a
 test('a program that ends at once is told with its words, and nothing stays behind', async (t) => {
   const { dir, start } = await lab((task) => t.after(task));
   await assert.rejects(start({ bitcoind: '/bin/false', bitcoin: true }), /does not run/);
+  if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);
+});
+
+test('a dev network that is stopped lets its process end by itself', async (t) => {
+  const { dir } = await lab((task) => t.after(task));
+  const program = `
+    import { startDevnet } from '${module}';
+    import { devnetClient } from '${new URL('./client.ts', import.meta.url).href}';
+    const quiet = { info() {}, warn() {}, error() {} };
+    const devnet = await startDevnet({ dir: ${JSON.stringify(dir)}, log: quiet, moveClock() {} });
+    const { wsUrl } = devnet.chains.find(({ family }) => family === 'solana');
+    const socket = new WebSocket(wsUrl);
+    await new Promise((resolve) => socket.addEventListener('open', resolve));
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe', params: [] }));
+    await devnetClient(devnet.dev).time(10);
+    await devnet.stop();
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: new URL('.', import.meta.url),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  assert.equal(code, 0);
   if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);
 });
 
