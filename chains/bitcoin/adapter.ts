@@ -3,6 +3,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
+import { type Hex32, opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type {
@@ -146,7 +147,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       if (second !== null) await mustAgreeOnHeads(follower, second, signal);
       return payment(context, escrow);
     },
-    buildClaim: (input, _secret, signal) => buildClaim(context, input, signal),
+    buildClaim: (input, secret, signal) => buildClaim(context, input, secret, signal),
     mustAgree: (escrow, signal) => mustAgree(context, escrow, signal),
     buildRefund: (input, signal) => buildRefund(context, input, signal),
     readSigned: async (signed) => readSigned(context, signed),
@@ -217,9 +218,14 @@ function payment({ chain }: Context, { address, terms }: WatchedEscrow) {
 async function buildClaim(
   context: Context,
   input: BuildInput,
+  secret: Hex32,
   signal: AbortSignal,
 ): Promise<BtcSighash> {
   const { escrow } = input;
+  // It comes into the witness only when the claim is signed; a wrong one must not get that far.
+  if (!opens(secret, escrow.terms.hashlock)) {
+    throw new ParleyError('wrong_secret', `sha256(secret) is not ${escrow.terms.hashlock}`, {});
+  }
   const { history: seen, clock } = await history(context, escrow, signal);
   const taken = claimable(seen, escrow.terms, escrow.address);
   // A public secret can no longer be kept: only haste helps then.

@@ -1,0 +1,50 @@
+// One family behind the same few handles: its real dev node (TRON and Solana: simulators), adapters
+// over it, two wallets with money, and what a test does to the chain.
+
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Material, Signed } from '../../chains/material.ts';
+import type { Family } from '../../core/families.ts';
+import type { Destination } from '../../core/terms.ts';
+import type { DevChain } from '../../devnet/dev-chain.ts';
+import type { Alter } from './nodes.ts';
+
+export type Side = 'funder' | 'receiver';
+export type CoinKind = 'native' | 'token';
+
+export type Driver = {
+  readonly family: Family;
+  readonly dev: DevChain;
+  /** Of the node; adapters take it, or others, in order. */
+  readonly url: string;
+  readonly coins: readonly CoinKind[];
+  /** Contract or mint; null for the chain's own coin. */
+  token(kind: CoinKind): string | null;
+  amount(kind: CoinKind): bigint;
+  readonly parties: Readonly<Record<Side, Destination>>;
+  /** Depth that the policy wants. */
+  readonly depth: number;
+  adapter(urls?: readonly string[], attemptMs?: number): ChainAdapter;
+  /**
+   * By the wallet of that side: what the material asks for, of several transactions the first. A
+   * Bitcoin claim takes the secret here.
+   */
+  sign(by: Side, material: Material, secret?: string): Promise<Signed>;
+  /** Unix seconds, of the market's clock. */
+  now(): number;
+  /** Moves clock and chain. */
+  pass(seconds: number): Promise<void>;
+  /** Blocks until what was sent is shown, by far not deep yet. */
+  show(): Promise<void>;
+  /** Blocks until what is in the newest block is as deep as the policy wants. */
+  deepen(): Promise<void>;
+  /** Takes the newest blocks back, as a change of fork does; what was in them waits again, or is gone. */
+  takeBack(blocks: number): Promise<void>;
+  /** An address where there is no token. */
+  readonly noToken: string;
+  /** A second node that shows another chain, or another state of this escrow. */
+  differ(escrow: string): Alter;
+  /** An address of another network or family, and one spelt in an uncommon way with its canon. */
+  readonly foreign: string;
+  readonly spelt: readonly [uncommon: string, canonical: string];
+  stop(): Promise<void>;
+};

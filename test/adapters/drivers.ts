@@ -1,0 +1,355 @@
+// The four drivers.
+
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bitcoinAdapter } from '../../chains/bitcoin/adapter.ts';
+import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
+import { evmAdapter } from '../../chains/evm/adapter.ts';
+import { evmChains } from '../../chains/evm/policy.ts';
+import type { Material, Signed } from '../../chains/material.ts';
+import { solanaAdapter } from '../../chains/solana/adapter.ts';
+import { solanaDeployment } from '../../chains/solana/plan.ts';
+import { solanaChains } from '../../chains/solana/policy.ts';
+import { tronAdapter } from '../../chains/tron/adapter.ts';
+import { idOfEscrow } from '../../chains/tron/plan.ts';
+import { tronDevPolicy } from '../../chains/tron/policy.ts';
+import type { Family } from '../../core/families.ts';
+import type { Destination } from '../../core/terms.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
+import { bitcoinChain } from '../../devnet/bitcoin-chain.ts';
+import { startBitcoind } from '../../devnet/bitcoind.ts';
+import { deployContracts } from '../../devnet/contracts.ts';
+import type { DevChain } from '../../devnet/dev-chain.ts';
+import { evmChain } from '../../devnet/evm-chain.ts';
+import { findBitcoind } from '../../devnet/find-bitcoind.ts';
+import { rpcTo } from '../../devnet/rpc.ts';
+import { devLags, solanaChain } from '../../devnet/solana/chain.ts';
+import { tronChain } from '../../devnet/tron/tron-chain.ts';
+import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
+import { coreCoins } from '../../sdk/wallets/coins.ts';
+import { evmWallet } from '../../sdk/wallets/evm.ts';
+import { solanaWallet } from '../../sdk/wallets/solana.ts';
+import { tronWallet } from '../../sdk/wallets/tron.ts';
+import type { AccountWallet, BitcoinWallet } from '../../sdk/wallets/wallet.ts';
+import { testClock } from './clock.ts';
+import type { Driver, Side } from './driver.ts';
+
+const soon = () => AbortSignal.timeout(30_000);
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const fresh = () => randomBytes(32).toString('hex');
+const sides = ['funder', 'receiver'] as const;
+
+export const startDriver: Readonly<Record<Family, () => Promise<Driver>>> = {
+  bitcoin: startBitcoin,
+  evm: startEvm,
+  tron: startTron,
+  solana: startSolana,
+};
+
+type Base = Pick<Driver, 'now' | 'pass' | 'stop'> & { readonly dir: string };
+
+/** A folder and a clock; `dev` is asked only once it is there. */
+async function baseOf(family: Family, dev: () => DevChain | undefined) {
+  const dir = await mkdtemp(join(tmpdir(), `parley-adapters-${family}-`));
+  const clock = testClock();
+  const base: Base = {
+    dir,
+    now: clock.now,
+    pass: async (seconds) => {
+      await clock.move(seconds);
+      await dev()?.moveTo(clock.now());
+    },
+    stop: async () => {
+      await dev()?.stop();
+      await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+  return { base, clock };
+}
+
+async function enrich(dev: DevChain, parties: Driver['parties'], token: string | null) {
+  for (const side of sides) {
+    const { address } = parties[side];
+    await dev.give({ address, token: null, amount: null });
+    if (token !== null) await dev.give({ address, token, amount: null });
+  }
+}
+
+async function signFirst(wallet: AccountWallet, material: Material): Promise<Signed> {
+  if (material.sign === 'evm-tx' && wallet.family === 'evm') {
+    const [call] = material.txs;
+    if (call !== undefined) return (await wallet.sign(material.chainId, call, soon())).raw;
+  }
+  if (material.sign === 'tron-txid' && wallet.family === 'tron') {
+    const [first] = material.transactions;
+    if (first !== undefined) return (await wallet.sign(first, soon())).raw;
+  }
+  if (material.sign === 'solana-tx' && wallet.family === 'solana') {
+    return (await wallet.sign(material, soon())).raw;
+  }
+  throw new Error(`${material.sign} is not for a ${wallet.family} wallet`);
+}
+
+const plain = (address: string): Destination => ({ address, pubkey: null });
+
+async function startEvm(): Promise<Driver> {
+  let dev: DevChain | undefined;
+  const { base, clock } = await baseOf('evm', () => dev);
+  const chainId = 31_337;
+  const node = await startAnvil(join(base.dir, 'node'), chainId);
+  const chain = await evmChain('evm-dev', chainId, node, clock, () =>
+    deployContracts(node, undefined),
+  );
+  dev = chain;
+  const { rpcUrl: url, tokens } = chain.info;
+  const dollar = tokens?.[0]?.address ?? null;
+  const wallet = () => evmWallet({ rpcUrl: url, chainId, privateKey: `0x${fresh()}` });
+  const wallets = { funder: wallet(), receiver: wallet() };
+  const parties = {
+    funder: plain(wallets.funder.address),
+    receiver: plain(wallets.receiver.address),
+  };
+  await enrich(chain, parties, dollar);
+  await chain.setAutomatic(false);
+  const { policy, depthTag } = evmChains['evm-dev'];
+  const depth = policy.normal.confirmations;
+  return {
+    ...base,
+    family: 'evm',
+    dev: chain,
+    url,
+    coins: ['native', 'token'],
+    token: (kind) => (kind === 'token' ? dollar : null),
+    amount: (kind) => (kind === 'native' ? 10n ** 17n : 1_000_000n),
+    parties,
+    depth,
+    adapter: (rpcUrls = [url], attemptTimeoutMs = 5_000) =>
+      evmAdapter({
+        chain: 'evm-dev',
+        chainId,
+        rpcUrls,
+        policy,
+        depthTag,
+        rpc: { attemptTimeoutMs, rounds: 1 },
+      }),
+    sign: (by, material) => signFirst(wallets[by], material),
+    noToken: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    show: () => chain.mine(1),
+    deepen: () => chain.mine(depth),
+    takeBack: async (blocks) => {
+      await node.rpc('anvil_rollback', [blocks]);
+      for (const side of sides) wallets[side].forget();
+    },
+    differ: (escrow) => (asked, answer) =>
+      asked.text.includes('eth_getCode') && asked.text.includes(escrow)
+        ? { ...answer, result: '0x' }
+        : answer,
+    foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed1',
+    spelt: [
+      '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed',
+      '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    ],
+  };
+}
+
+async function startTron(): Promise<Driver> {
+  let dev: DevChain | undefined;
+  const { base, clock } = await baseOf('tron', () => dev);
+  const solidityLag = 4;
+  const options = { dir: join(base.dir, 'node'), log: quiet, clock, solidityLag };
+  const chain = await tronChain('tron-dev', options);
+  dev = chain;
+  const { rpcUrl: url, tokens, chainId, escrows } = chain.info;
+  const dollar = tokens?.[0]?.address ?? null;
+  const wallet = () => tronWallet({ chain: 'tron-dev', sources: [{ url }], privateKey: fresh() });
+  const wallets = { funder: wallet(), receiver: wallet() };
+  const parties = {
+    funder: plain(wallets.funder.address),
+    receiver: plain(wallets.receiver.address),
+  };
+  await chain.setAutomatic(false);
+  await enrich(chain, parties, dollar);
+  await chain.mine(solidityLag + 1);
+  return {
+    ...base,
+    family: 'tron',
+    dev: chain,
+    url,
+    coins: ['native', 'token'],
+    token: (kind) => (kind === 'token' ? dollar : null),
+    amount: () => 20_000_000n,
+    parties,
+    depth: tronDevPolicy.normal.confirmations,
+    adapter: (urls = [url], attemptTimeoutMs = 5_000) =>
+      tronAdapter({
+        chain: 'tron-dev',
+        deployment: { chainId, contract: escrows },
+        sources: urls.map((each) => ({ url: each })),
+        policy: tronDevPolicy,
+        http: { attemptTimeoutMs, rounds: 1 },
+      }),
+    sign: (by, material) => signFirst(wallets[by], material),
+    noToken: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    show: () => chain.mine(1),
+    deepen: () => chain.mine(solidityLag + 1),
+    takeBack: (blocks) => chain.simulator.chain.takeBack(blocks),
+    differ: (escrow) => (asked, answer) =>
+      asked.path.startsWith('/walletsolidity/triggerconstant') &&
+      asked.text.includes(idOfEscrow(escrow).slice(2))
+        ? { ...answer, constant_result: ['0'.repeat(192)] }
+        : answer,
+    foreign: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv9',
+    spelt: ['41a614f803b6fd780986a42c78ec9c7f77e6ded13c', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+  };
+}
+
+async function startSolana(): Promise<Driver> {
+  let dev: DevChain | undefined;
+  const { base, clock } = await baseOf('solana', () => dev);
+  const key = 'solana-dev';
+  const chain = await solanaChain({ chain: key, dir: join(base.dir, 'node'), clock, log: quiet });
+  dev = chain;
+  const { rpcUrl: url, tokens, genesisHash } = chain.info;
+  const dollar = tokens?.[0]?.address ?? null;
+  const wallet = () =>
+    solanaWallet({ chain: key, rpcUrls: [url], secretKey: new Uint8Array(randomBytes(32)) });
+  const wallets = { funder: wallet(), receiver: wallet() };
+  const parties = {
+    funder: plain(wallets.funder.address),
+    receiver: plain(wallets.receiver.address),
+  };
+  await chain.setAutomatic(false);
+  await enrich(chain, parties, dollar);
+  await chain.mine(devLags.finalized + 1);
+  const { policy, mostDriftSeconds } = solanaChains[key];
+  return {
+    ...base,
+    family: 'solana',
+    dev: chain,
+    url,
+    coins: ['native', 'token'],
+    token: (kind) => (kind === 'token' ? dollar : null),
+    amount: () => 2_000_000_000n,
+    parties,
+    depth: policy.normal.confirmations,
+    adapter: (rpcUrls = [url], attemptTimeoutMs = 5_000) =>
+      solanaAdapter({
+        chain: key,
+        rpcUrls,
+        policy,
+        mostDriftSeconds,
+        genesisHash,
+        now: clock.now,
+        deployment: solanaDeployment,
+        rpc: { attemptTimeoutMs, rounds: 1 },
+      }),
+    sign: (by, material) => signFirst(wallets[by], material),
+    noToken: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
+    // Shown from `confirmed` on.
+    show: () => chain.mine(devLags.confirmed + 1),
+    deepen: () => chain.mine(devLags.finalized + 2),
+    takeBack: async (blocks) => chain.takeBack(blocks + devLags.confirmed),
+    differ: (escrow) => (asked, answer) =>
+      asked.text.includes('getMultipleAccounts') &&
+      asked.text.includes(escrow) &&
+      asked.text.includes('finalized')
+        ? { ...answer, result: { ...answer.result, value: [null] } }
+        : answer,
+    foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    spelt: [
+      'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
+      'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
+    ],
+  };
+}
+
+async function startBitcoin(): Promise<Driver> {
+  let dev: DevChain | undefined;
+  const { base, clock } = await baseOf('bitcoin', () => dev);
+  const bitcoind = await findBitcoind(process.env.PARLEY_BITCOIND, join(base.dir, 'b'), undefined);
+  const node = await startBitcoind(bitcoind, join(base.dir, 'node'), null);
+  const chain = await bitcoinChain('bitcoin-regtest', node, clock);
+  dev = chain;
+  const { rpcUrl: url } = chain.info;
+  const { regtest: network } = bitcoinNetworks;
+  const wallet = () => bitcoinWallet({ privateKey: fresh(), network, source: coreCoins(url) });
+  const wallets: Record<Side, BitcoinWallet> = { funder: wallet(), receiver: wallet() };
+  const home = ({ address, pubkey }: BitcoinWallet): Destination => ({ address, pubkey });
+  const parties = { funder: home(wallets.funder), receiver: home(wallets.receiver) };
+  await chain.setAutomatic(false);
+  // One coin for each test: a payment of another waits for a block.
+  for (let coin = 0; coin < 12; coin += 1) {
+    await chain.give({ address: parties.funder.address, token: null, amount: 5_000_000n });
+  }
+  const policy = bitcoinPolicies.regtest;
+  const depth = policy.normal.confirmations;
+  const rpc = rpcTo(url);
+  const source = (coreUrl: string, timeMs: number) => ({ coreUrl, timeMs });
+  return {
+    ...base,
+    family: 'bitcoin',
+    dev: chain,
+    url,
+    coins: ['native'],
+    token: () => null,
+    amount: () => 1_000_000n,
+    parties,
+    depth,
+    adapter: ([first = url, second] = [url], attemptMs = 5_000) =>
+      bitcoinAdapter({
+        chain: 'bitcoin-regtest',
+        network: 'regtest',
+        source: source(first, attemptMs),
+        ...(second === undefined ? {} : { second: source(second, attemptMs) }),
+        policy,
+        now: clock.now,
+      }),
+    sign: (by, material, secret) => signBitcoin(wallets[by], material, secret),
+    noToken: '',
+    show: () => chain.mine(1),
+    deepen: () => chain.mine(depth),
+    takeBack: async (blocks) => {
+      const height = await rpc<number>('getblockcount');
+      const hash = await rpc<string>('getblockhash', [height - blocks + 1]);
+      await rpc('invalidateblock', [hash]);
+      // The same second would make the very same block again, which the node has refused.
+      await clock.move(5);
+    },
+    differ: () => (asked, answer) => otherHashes(asked.text, answer),
+    foreign: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    spelt: [
+      'BCRT1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KYGT080',
+      'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+    ],
+  };
+}
+
+/** Another chain of the same length: every hash that is asked for by height is another. */
+function otherHashes(text: string, answer: unknown): unknown {
+  if (!text.includes('getblockhash')) return answer;
+  const other = (one: { result?: unknown }) =>
+    typeof one.result === 'string' ? { ...one, result: one.result.replace(/.$/, flip) } : one;
+  return Array.isArray(answer) ? answer.map(other) : other(answer as object);
+}
+
+function flip(digit: string): string {
+  return digit === '0' ? '1' : '0';
+}
+
+async function signBitcoin(
+  wallet: BitcoinWallet,
+  material: Material,
+  preimageHex?: string,
+): Promise<Signed> {
+  if (material.sign === 'btc-payment') {
+    const amount = BigInt(material.amountSats);
+    return (await wallet.signPayment(material.payTo, amount, soon())).raw;
+  }
+  if (material.sign !== 'btc-sighash') throw new Error(`${material.sign} is not for Bitcoin`);
+  const { psbtBase64, sighashHexes } = material;
+  const signaturesHex = await wallet.signSighashes(sighashHexes, soon());
+  return { psbtBase64, signaturesHex, ...(preimageHex === undefined ? {} : { preimageHex }) };
+}

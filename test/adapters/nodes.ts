@@ -1,0 +1,70 @@
+// Bad nodes in front of real ones: silent, gone, or changing one answer. For HTTP bodies of JSON,
+// which all four families speak.
+
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type BadNode = { readonly url: string; stop(): Promise<void> };
+
+/** What was asked: the path, and the body's text. */
+export type Asked = { readonly path: string; readonly text: string };
+// biome-ignore lint/suspicious/noExplicitAny: answers of four protocols
+export type Alter = (asked: Asked, answer: any) => unknown;
+
+/** Takes every request and answers none. */
+export const silentNode = (): Promise<BadNode> => listen(() => {});
+
+/** The node at `target`, but for what `alter` makes of its answers. */
+export function lyingNode(target: string, alter: Alter): Promise<BadNode> {
+  const { username, password } = new URL(target);
+  const login = Buffer.from(`${username}:${password}`).toString('base64');
+  return listen(async (request, reply) => {
+    const path = request.url ?? '/';
+    const text = await textOf(request);
+    const to = new URL(path, target);
+    [to.username, to.password] = ['', ''];
+    const answer = await fetch(to, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(username === '' ? {} : { authorization: `Basic ${login}` }),
+      },
+      body: text,
+    });
+    const said = alter({ path, text }, JSON.parse(await answer.text()));
+    reply(answer.status, JSON.stringify(said));
+  });
+}
+
+type Reply = (status: number, text: string) => void;
+
+function listen(
+  handle: (request: IncomingMessage, reply: Reply) => Promise<void> | void,
+): Promise<BadNode> {
+  const server = createServer((request, response) => {
+    const reply: Reply = (status, text) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(text);
+    };
+    // A test may stop the real node while it is still asked.
+    void Promise.resolve(handle(request, reply)).catch(() => response.destroy());
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      const stop = () =>
+        new Promise<void>((done) => {
+          server.closeAllConnections();
+          server.close(() => done());
+        });
+      resolve({ url: `http://127.0.0.1:${port}`, stop });
+    });
+  });
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const part of request) text += String(part);
+  return text;
+}
