@@ -254,6 +254,27 @@ test('simulateTransaction shows accounts as they would be, unsigned and on a new
   assert.equal(await balance(chain, to.address, 'processed'), 0n);
 });
 
+/** The code that a socket ends with after it sent this; what it is told instead of an end. */
+async function closedAfter(chain: TestChain, message: string | Uint8Array<ArrayBuffer> | null) {
+  const socket = new WebSocket(chain.info.wsUrl);
+  await new Promise((resolve) => socket.addEventListener('open', resolve));
+  const told = new Promise<unknown>((resolve) => {
+    socket.addEventListener('close', ({ code }) => resolve(code));
+    socket.addEventListener('message', ({ data }) => resolve(data));
+  });
+  if (message === null) await chain.stop();
+  else socket.send(message);
+  return told;
+}
+
+test('a socket ends when its message is too long or no text, and when the chain stops', async (context) => {
+  const chain = await startChain(context);
+  assert.equal(await closedAfter(chain, 'x'.repeat(300_000)), 1_009);
+  assert.equal(await closedAfter(chain, new Uint8Array(3)), 1_003);
+  assert.equal(await chain.rpc.getHealth().send(), 'ok');
+  assert.equal(await closedAfter(chain, null), 1_001);
+});
+
 test('subscriptions tell of accounts, logs and slots', async (context) => {
   const chain = await startChain(context, { automatic: true });
   const [from, to] = await Promise.all([richSigner(chain, 'from'), signer('to')]);

@@ -10,7 +10,7 @@ import type { Ledger } from './ledger.ts';
 import { rpcCodes, SolanaRpcError } from './rpc-error.ts';
 import { type Subscriber, subscriber } from './subscriptions.ts';
 import { transactionMethods } from './transaction-methods.ts';
-import { acceptSocket, type Socket } from './websocket.ts';
+import { type Socket, socketAcceptor } from './websocket.ts';
 
 const mostBodyBytes = 512 * 1024;
 const mostBatch = 200;
@@ -33,23 +33,23 @@ export async function serveRpc(
   const server = createServer((request, response) => void serve(answer, request, response));
   server.requestTimeout = requestLimitMs;
   const sockets = new Map<Socket, Subscriber>();
+  const accept = socketAcceptor({
+    onOpen: (socket) => {
+      sockets.set(
+        socket,
+        subscriber(ledger, (message) => socket.send(toJson(message))),
+      );
+    },
+    onText: (text, from) => {
+      const reply = answerText((call) => answer(call, sockets.get(from)), text);
+      if (reply !== null) from.send(reply);
+    },
+    onEnd: (ended) => sockets.delete(ended),
+  });
   server.on('upgrade', (request, stream, head) => {
-    if (sockets.size >= mostSockets) {
-      stream.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n');
-      return;
-    }
-    const socket = acceptSocket(request, stream, head, {
-      onText: (text, from) => {
-        const reply = answerText((call) => answer(call, sockets.get(from)), text);
-        if (reply !== null) from.send(reply);
-      },
-      onEnd: (ended) => sockets.delete(ended),
-    });
-    if (socket === null) return;
-    sockets.set(
-      socket,
-      subscriber(ledger, (message) => socket.send(toJson(message))),
-    );
+    stream.on('error', () => stream.destroy());
+    if (sockets.size < mostSockets) accept(request, stream, head);
+    else stream.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n');
   });
   const tell = () => {
     for (const each of sockets.values()) each.tell();
