@@ -1,0 +1,73 @@
+// The promises of adapters against a TRON node that somebody else runs: Nile, or a java-tron of one's
+// own. What needs a clock or a reorganisation of ours is not run, and said so.
+//
+//   npm run conformance -- --url URL [--solidity-url URL] --key-file FILE --contract ADDRESS
+//
+// It moves some ten TRX into escrows, which the funder of the key can take back after four hours.
+
+import { parseArgs } from 'node:util';
+import { promises } from './promises.ts';
+import { NotHere, remoteTron } from './remote-tron.ts';
+
+const usage = `usage: npm run conformance -- --url URL --key-file FILE --contract ADDRESS
+  --url URL           a java-tron node, such as one of Nile
+  --solidity-url URL  where /walletsolidity has a port of its own
+  --key-file FILE     64 hex characters: an account with about 500 TRX
+  --contract ADDRESS  the contract of all escrows there (npm run deploy:tron)
+  --token ADDRESS     a TRC-20 that this account has some of
+  --only TEXT         only promises whose name has this in it`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      url: { type: 'string' },
+      'solidity-url': { type: 'string' },
+      'key-file': { type: 'string' },
+      contract: { type: 'string' },
+      token: { type: 'string' },
+      only: { type: 'string', default: '' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { url, contract, token = null, only } = values;
+  const keyFile = values['key-file'];
+  if (values.help || url === undefined || keyFile === undefined || contract === undefined) {
+    process.stdout.write(`${usage}\n`);
+    return values.help ? 0 : 1;
+  }
+  const solidityUrl = values['solidity-url'];
+  const source = solidityUrl === undefined ? { url } : { url, solidityUrl };
+  const driver = await remoteTron({ source, keyFile, contract, token });
+  const count = { kept: 0, broken: 0, 'not run': 0 };
+  for (const { name, run, except } of promises.filter(({ name: each }) => each.includes(only))) {
+    const startedMs = performance.now();
+    const [how, why] =
+      except?.tron === undefined
+        ? await outcomeOf(run(driver))
+        : (['not run', except.tron] as const);
+    count[how] += 1;
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
+    process.stdout.write(`${how}: ${name} (${seconds} s)${why === '' ? '' : `\n  ${why}`}\n`);
+  }
+  process.stdout.write(
+    `${count.kept} kept, ${count.broken} broken, ${count['not run']} not run, of ${promises.length}\n`,
+  );
+  return count.broken === 0 && count.kept > 0 ? 0 : 1;
+}
+
+async function outcomeOf(
+  running: Promise<void>,
+): Promise<readonly ['kept' | 'broken' | 'not run', string]> {
+  try {
+    await running;
+    return ['kept', ''];
+  } catch (error) {
+    if (error instanceof NotHere) return ['not run', error.message];
+    return ['broken', error instanceof Error ? error.message : String(error)];
+  }
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  return 1;
+});

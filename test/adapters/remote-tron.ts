@@ -1,0 +1,152 @@
+// A driver over a TRON node that somebody else runs: blocks come by themselves, clocks do not move,
+// nothing is taken back. Two accounts trade, one of the operator's and one that it pays for.
+
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { tronAdapter } from '../../chains/tron/adapter.ts';
+import { tronAddressOf } from '../../chains/tron/address.ts';
+import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
+import { accountOf, chainIdOf, headBlock, infoOf, sendHex } from '../../chains/tron/node.ts';
+import { idOfEscrow } from '../../chains/tron/plan.ts';
+import { type TronChainSettings, tronChains, tronDevPolicy } from '../../chains/tron/policy.ts';
+import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts';
+import type { Destination } from '../../core/terms.ts';
+import type { DevChain } from '../../devnet/dev-chain.ts';
+import { tronWallet } from '../../sdk/wallets/tron.ts';
+import type { Driver } from './driver.ts';
+
+export type RemoteTron = {
+  readonly source: TronSource;
+  /** A file with 64 hex characters: an account with some hundred TRX. */
+  readonly keyFile: string;
+  readonly contract: string;
+  /** A TRC-20 that this account has some of; null: none is tried. */
+  readonly token: string | null;
+};
+
+/** What no real chain does for a test. */
+export class NotHere extends Error {}
+
+const chain = 'tron';
+const sun = 1_000_000n;
+/** More than a claim of it costs in energy and bandwidth. */
+const amountSun = 10n * sun;
+const amountUnits = 1_000n;
+const receiverSun = 150n * sun;
+const blockLimitMs = 60_000;
+const solidLimitMs = 300_000;
+const pollMs = 200;
+
+export async function remoteTron(options: RemoteTron): Promise<Driver> {
+  const { source, contract, token } = options;
+  const http = httpClient({ chain, sources: [source] });
+  const chainId = await chainIdOf(http, soon());
+  const networks: readonly TronChainSettings[] = Object.values(tronChains);
+  const policy = networks.find((each) => each.chainId === chainId)?.policy ?? tronDevPolicy;
+  const privateKey = (await readFile(options.keyFile, 'utf8')).trim().replace(/^0x/, '');
+  const wallet = (key: string) => tronWallet({ chain, sources: [source], privateKey: key });
+  const funder = wallet(privateKey);
+  // The same each time, so that what an earlier run gave it is not lost.
+  const second = bytesToHex(sha256(utf8ToBytes(`conformance of ${privateKey}`)));
+  const receiver = wallet(second);
+  await payFor(http, { privateKey, from: funder.address, to: receiver.address });
+  const home = (address: string): Destination => ({ address, pubkey: null });
+  const never = (what: string) => async () => {
+    throw new NotHere(what);
+  };
+  const mine = (blocks: number) => untilHead(http, blocks);
+  const dev = {
+    info: { chain, family: 'tron', rpcUrl: source.url, chainId },
+    mine,
+    give: never('there is no faucet'),
+    moveTo: never('its clock is its own'),
+  } as unknown as DevChain;
+  return {
+    family: 'tron',
+    dev,
+    url: source.url,
+    coins: token === null ? ['native'] : ['native', 'token'],
+    token: (kind) => (kind === 'token' ? token : null),
+    amount: (kind) => (kind === 'token' ? amountUnits : amountSun),
+    parties: { funder: home(funder.address), receiver: home(receiver.address) },
+    depth: policy.normal.confirmations,
+    adapter: (urls = [source.url], attemptTimeoutMs = 10_000) =>
+      tronAdapter({
+        chain,
+        deployment: { chainId, contract },
+        sources: urls.map((url) => (url === source.url ? source : { url })),
+        policy,
+        http: { attemptTimeoutMs, rounds: 1 },
+      }),
+    sign: async (by, material) => {
+      if (material.sign !== 'tron-txid') throw new Error(`${material.sign} is not for TRON`);
+      const [first] = material.transactions;
+      if (first === undefined) throw new Error('there is nothing to sign');
+      return (await (by === 'funder' ? funder : receiver).sign(first, soon())).raw;
+    },
+    now: () => Math.floor(Date.now() / 1_000),
+    pass: never('its clock is its own'),
+    show: () => mine(1),
+    deepen: () => untilSolid(http),
+    takeBack: never('its blocks are not ours to take back'),
+    differ: (escrow) => (asked, answer) =>
+      asked.path.startsWith('/walletsolidity/triggerconstant') &&
+      asked.text.includes(idOfEscrow(escrow).slice(2))
+        ? { ...answer, constant_result: ['0'.repeat(192)] }
+        : answer,
+    noToken: tronAddressOf(sha256(utf8ToBytes('no token')).subarray(0, 20)),
+    foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    spelt: ['41a614f803b6fd780986a42c78ec9c7f77e6ded13c', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+    stop: async () => {},
+  };
+}
+
+const soon = () => AbortSignal.timeout(30_000);
+
+/** A transfer that the node itself writes; its id is computed here before it is signed. */
+async function payFor(
+  http: Http,
+  { privateKey, from, to }: { privateKey: string; from: string; to: string },
+): Promise<void> {
+  const { balance = 0n } = (await accountOf(http, to, soon())) ?? {};
+  if (balance >= receiverSun / 2n) return;
+  const body = { owner_address: from, to_address: to, amount: Number(receiverSun), visible: true };
+  const built = (await http.call('wallet/createtransaction', body, soon())) as {
+    raw_data_hex: string;
+  };
+  const txID = bytesToHex(sha256(hexToBytes(built.raw_data_hex)));
+  const unsigned = { txID, raw_data_hex: built.raw_data_hex };
+  const { raw, txid } = readTronSigned(signTronTransaction(hexToBytes(privateKey), unsigned));
+  await sendHex(http, raw, soon());
+  for (const until = performance.now() + blockLimitMs; performance.now() < until; ) {
+    if ((await infoOf(http, txid, 'head', soon())) !== null) return;
+    await sleep(pollMs);
+  }
+  throw new Error(`${txid}, which pays for the second account, is in no block`);
+}
+
+async function untilHead(http: Http, blocks: number): Promise<void> {
+  const { number } = await headBlock(http, 'head', soon());
+  await untilBlock(http, 'head', number + blocks, blockLimitMs + blocks * 10_000);
+}
+
+/** What is in the newest block now is solid. */
+async function untilSolid(http: Http): Promise<void> {
+  const { number } = await headBlock(http, 'head', soon());
+  await untilBlock(http, 'solid', number + 1, solidLimitMs);
+}
+
+async function untilBlock(
+  http: Http,
+  view: 'head' | 'solid',
+  number: number,
+  limitMs: number,
+): Promise<void> {
+  for (const until = performance.now() + limitMs; performance.now() < until; ) {
+    if ((await headBlock(http, view, soon())).number >= number) return;
+    await sleep(pollMs);
+  }
+  throw new Error(`block ${number} is not ${view} after ${limitMs / 1_000} s`);
+}

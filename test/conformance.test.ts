@@ -1,0 +1,48 @@
+// The conformance command, against the simulator as if it were a node that somebody else runs.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { tronAddressOfKey } from '../chains/tron/proof.ts';
+import { tronChain } from '../devnet/tron/tron-chain.ts';
+
+const run = promisify(execFile);
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const key = '41'.repeat(32);
+
+test('the promises that need no clock of ours are kept on a TRON node given by its URL', {
+  timeout: 240_000,
+}, async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const clock = { now: () => Math.floor(Date.now() / 1_000) };
+  const chain = await tronChain('tron-dev', { dir, log: quiet, clock, solidityLag: 5 });
+  t.after(() => chain.stop());
+  const { rpcUrl, escrows, tokens } = chain.info;
+  const token = tokens?.[0]?.address ?? '';
+  const address = tronAddressOfKey(Buffer.from(key, 'hex'));
+  await chain.give({ address, token: null, amount: null });
+  await chain.give({ address, token, amount: null });
+  const keyFile = join(dir, 'key');
+  await writeFile(keyFile, `${key}\n`, { mode: 0o600 });
+  // Blocks come by themselves, whatever anybody does.
+  let mining = Promise.resolve();
+  const timer = setInterval(() => {
+    mining = mining.then(() => chain.mine(1)).catch(() => undefined);
+  }, 500);
+  t.after(() => clearInterval(timer));
+  const args = ['--url', rpcUrl, '--key-file', keyFile, '--contract', escrows, '--token', token];
+  const script = join(import.meta.dirname, 'adapters', 'conformance.ts');
+  const { stdout } = await run(process.execPath, [script, ...args], { timeout: 230_000 }).catch(
+    (error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`),
+  );
+  const last = stdout.trim().split('\n').at(-1) ?? '';
+  const [, kept, skipped] = /^(\d+) kept, 0 broken, (\d+) not run, of \d+$/.exec(last) ?? [];
+  assert.ok(Number(kept) >= 15, stdout);
+  assert.ok(Number(skipped) >= 4 && Number(skipped) <= 6, stdout);
+  assert.match(stdout, /not run: a funding that a reorganisation takes away/);
+});
