@@ -12,7 +12,7 @@ export type NodeInfo = { readonly name: string; readonly version: string };
 
 /** A token of a dev chain; anyone may mint it. */
 export type DevToken = {
-  /** The contract's own name in contracts/evm/dev/ or contracts/tron/dev/; on Solana `SplDollar`. */
+  /** The contract's own name in contracts/{evm,tron}/dev/; on Solana `SplDollar`. */
   readonly contract: string;
   readonly symbol: string;
   readonly name: string;

@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Address, getBase58Decoder, isAddress } from '@solana/kit';
 import { LiteSVM } from 'litesvm';
+import litesvm from 'litesvm/package.json' with { type: 'json' };
 import deployment from '../../contracts/solana/deployment.json' with { type: 'json' };
-import manifest from '../../package.json' with { type: 'json' };
 import type { ChainHead, ChainInfo, DevChain, DevToken, Gift, Log } from '../dev-chain.ts';
 import { DevnetError, RefusedRequest } from '../failure.ts';
 import { freePort, loopback } from '../processes.ts';
@@ -103,7 +103,7 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
       family: 'solana',
       rpcUrl: `http://${host}:${server.port}`,
       wsUrl: `ws://${host}:${server.port}`,
-      node: { name: 'litesvm (simulator)', version: manifest.dependencies.litesvm },
+      node: { name: 'litesvm (simulator)', version: litesvm.version },
       program: deployment.program,
       genesisHash: ledger.genesis,
       tokens: [token],
