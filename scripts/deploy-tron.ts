@@ -71,7 +71,7 @@ function clientOf({ url, solidityUrl }: Pick<TronDeployOptions, 'url' | 'solidit
   return httpClient({ chain: 'tron', sources: [source] });
 }
 
-/** raw_data; field numbers as in chains/tron/transaction.ts and core/contract/smart_contract.proto. */
+/** raw_data; field numbers: chains/tron/transaction.ts, core/contract/smart_contract.proto. */
 async function creation(
   http: Http,
   owner: Uint8Array,
