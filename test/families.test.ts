@@ -1,4 +1,4 @@
-// TRON and Solana over HTTP, as traders with ordinary wallets meet them: tronweb and @solana/kit sign
+// TRON and Solana over HTTP, as traders with ordinary wallets meet them: tronweb and kit sign
 // what the market builds; it is sent, watched, refused, warned about, and taken back.
 
 import assert from 'node:assert/strict';

@@ -1,7 +1,7 @@
 // A funding that was sent and is not mined when the time to fund has passed. It must not stay in
 // somebody's pool, to be mined when nobody expects it: what it spends is spent otherwise, its nonce
-// on EVM, one of its coins on Bitcoin. On TRON and Solana it dies. Only then has nothing moved. If the funding is
-// mined after all, the swap goes on from there and is refunded in time.
+// on EVM, one of its coins on Bitcoin. On TRON and Solana it dies. Only then has nothing moved. If
+// the funding is mined after all, the swap goes on from there and is refunded in time.
 
 import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';

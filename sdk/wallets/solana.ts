@@ -1,5 +1,6 @@
-// A Solana key: it signs texts (ed25519 over the plain text), to sign in and to prove its wallet, and
-// transactions, whose fate it reads from the customer's own node. It signs and reads; settle sends.
+// A Solana key: it signs texts (ed25519 over the plain text), to sign in and to prove its wallet,
+// and transactions, whose fate it reads from the customer's own node. It signs and reads; settle
+// sends.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';

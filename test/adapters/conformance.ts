@@ -1,5 +1,5 @@
-// The promises of adapters against a TRON node that somebody else runs: Nile, or a java-tron of one's
-// own. What needs a clock or a reorganisation of ours is not run, and said so.
+// The promises of adapters against a TRON node that somebody else runs: Nile, or a java-tron of
+// one's own. What needs a clock or a reorganisation of ours is not run, and said so.
 //
 //   npm run conformance -- --url URL [--solidity-url URL] --key-file FILE --contract ADDRESS
 //
@@ -49,9 +49,9 @@ async function main(): Promise<number> {
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
     process.stdout.write(`${how}: ${name} (${seconds} s)${why === '' ? '' : `\n  ${why}`}\n`);
   }
-  process.stdout.write(
-    `${count.kept} kept, ${count.broken} broken, ${count['not run']} not run, of ${promises.length}\n`,
-  );
+  const { kept, broken } = count;
+  const total = `${kept} kept, ${broken} broken, ${count['not run']} not run`;
+  process.stdout.write(`${total}, of ${promises.length}\n`);
   return count.broken === 0 && count.kept > 0 ? 0 : 1;
 }
 

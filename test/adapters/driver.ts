@@ -37,7 +37,7 @@ export type Driver = {
   show(): Promise<void>;
   /** Blocks until what is in the newest block is as deep as the policy wants. */
   deepen(): Promise<void>;
-  /** Takes the newest blocks back, as a change of fork does; what was in them waits again, or is gone. */
+  /** Takes the newest blocks back, as a change of fork does; what they held waits, or is gone. */
   takeBack(blocks: number): Promise<void>;
   /** An address where there is no token. */
   readonly noToken: string;

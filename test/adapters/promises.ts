@@ -1,4 +1,4 @@
-// What every adapter promises (chains/adapter.ts), one function a promise, run against every family.
+// What every adapter promises (chains/adapter.ts), one function a promise, run on every family.
 
 import assert from 'node:assert/strict';
 import type { ParleyError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-// Two traders of TRON and Solana who use the wallets' own libraries: tronweb and @solana/kit as they
+// Traders of TRON and Solana who use the wallets' own libraries: tronweb and @solana/kit as they
 // come from npm sign what the market builds, exactly as it came over HTTP.
 
 import { randomBytes } from 'node:crypto';
