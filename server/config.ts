@@ -88,7 +88,7 @@ export function readSettings(env: Environment): Settings {
     encryptionKey: env.PARLEY_ENCRYPTION_KEY || null,
     databaseUrl: env.DATABASE_URL || null,
     valkeyUrl: valkeyUrlOf(env, wrong),
-    databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 2, 200),
+    databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 3, 200),
     chains,
     assets,
     devEvmChains,

@@ -2,9 +2,11 @@
 // statements go out together with the commit.
 
 import assert from 'node:assert/strict';
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
-import type { Statement, Tx } from './database.ts';
+import { connect, databaseLimits, type Statement, type Tx } from './database.ts';
 
 let database: TestDatabase;
 
@@ -107,3 +109,66 @@ test('a connection lost in a transaction of either kind fails it alone', async (
   await assert.rejects(database.db.pipelined(losing));
   assert.deepEqual(await marks(), []);
 });
+
+test('a connection that is cut, and one that cannot be had, fail with the code of a lost one', async () => {
+  const cut = await cutter(database.url);
+  const db = connect(cut.url, { ...databaseLimits, connections: 1, connectMs: 1_000 });
+  const isLost = (error: unknown) =>
+    /^(08006|ECONNRESET|ECONNREFUSED|EPIPE)$/.test((error as { code?: string }).code ?? 'none');
+  try {
+    for (const begin of [
+      () => db.rows(sql('select pg_sleep(20)')),
+      () => db.transaction((tx) => tx.rows(sql('select pg_sleep(20)'))),
+      () => db.pipelined((tx) => tx.rows(sql('select pg_sleep(20)'))),
+    ]) {
+      const running = assert.rejects(begin(), isLost);
+      await cut.once();
+      await running;
+    }
+    // One is busy and there may be no other: a wait that ends.
+    const busy = assert.rejects(db.rows(sql('select pg_sleep(20)')), isLost);
+    await assert.rejects(db.rows(sql('select 1')), isLost);
+    await cut.once();
+    await busy;
+  } finally {
+    await db.close();
+    await cut.stop();
+  }
+});
+
+/** A line to the database that can be cut, once something runs on it. */
+async function cutter(url: string) {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = createConnection(Number(target.port), target.hostname);
+    for (const each of [client, upstream]) {
+      sockets.add(each);
+      each.on('error', () => {}).on('close', () => sockets.delete(each));
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const through = new URL(url);
+  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: through.href,
+    once: async () => {
+      await eventuallyBusy();
+      for (const each of sockets) each.destroy();
+    },
+    stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function eventuallyBusy(): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const [busy] = await database.db.rows<{ count: string }>(
+      sql(`select count(*) from pg_stat_activity where query like '%pg_sleep(20)%'
+        and state = 'active' and pid <> pg_backend_pid() and datname = current_database()`),
+    );
+    if (Number(busy?.count) > 0) return;
+    await sleep(20);
+  }
+  assert.fail('nothing runs');
+}

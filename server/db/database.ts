@@ -117,8 +117,24 @@ function sessionOn(client: pg.PoolClient, ended: () => void): Session {
 
 async function rowsOf<Row>(client: pg.Pool | pg.PoolClient, statement: Statement): Promise<Row[]> {
   const { name, text, values } = statement;
-  const result = await client.query({ name, text, values: values as unknown[] });
-  return result.rows as Row[];
+  try {
+    const result = await client.query({ name, text, values: values as unknown[] });
+    return result.rows as Row[];
+  } catch (error) {
+    throw withCode(error);
+  }
+}
+
+/** What pg says in words only when a connection is lost, or none is to be had. */
+const lostWords =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered|was closed)|Query read timeout)/;
+/** connection_failure (PostgreSQL, appendix A). */
+const lostCode = '08006';
+
+/** The same error, with the code of a lost connection where that is what it is. */
+function withCode(error: unknown): unknown {
+  if (!(error instanceof Error) || 'code' in error || !lostWords.test(error.message)) return error;
+  return Object.assign(new Error(error.message, { cause: error }), { code: lostCode });
 }
 
 async function inTransaction<Result>(
@@ -164,7 +180,9 @@ async function onConnection<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect();
+  const client = await pool.connect().catch((error: unknown) => {
+    throw withCode(error);
+  });
   let broken: Error | undefined;
   // The loss of a connection also fails what is under way on it; unheard, it would end the process.
   const lost = () => {};
@@ -176,7 +194,7 @@ async function onConnection<Result>(
     await client.query('rollback').catch((failure: Error) => {
       broken = failure;
     });
-    throw error;
+    throw withCode(error);
   } finally {
     client.off('error', lost);
     client.release(broken);

@@ -95,9 +95,28 @@ function shuttingDown(visit: Visit) {
   else answer();
 }
 
-/** What node would refuse without a body: left to us, so that the answer is like all others. */
+/**
+ * What node would refuse without a body, or would not refuse: left to us, so that the answer is
+ * like all others. Two Host headers are read one way here and another way by a proxy (RFC 9112,
+ * 3.2).
+ */
 function breaksHttp({ raw, headers }: FastifyRequest): boolean {
-  return (raw.httpVersion === '1.1' && headers.host === undefined) || expectsMore(headers.expect);
+  const { httpVersion, rawHeaders } = raw;
+  return (
+    (httpVersion === '1.1' && headers.host === undefined) ||
+    expectsMore(headers.expect) ||
+    hostsIn(rawHeaders) > 1
+  );
+}
+
+/** Names and values in turn. */
+function hostsIn(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
 }
 
 function expectsMore(expect: string | undefined): boolean {
@@ -109,7 +128,10 @@ function broken(visit: Visit) {
     if (expectsMore(visit.request.headers.expect)) {
       return refuse(visit, 'expectation_failed', 'the header Expect may only be 100-continue');
     }
-    refuse(visit, 'bad_header', 'the header Host is missing');
+    const hosts = hostsIn(visit.request.raw.rawHeaders);
+    const sentence =
+      hosts === 0 ? 'the header Host is missing' : `there are ${hosts} Host headers, not one`;
+    refuse(visit, 'bad_header', sentence);
   });
 }
 

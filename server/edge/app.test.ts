@@ -269,7 +269,7 @@ test('a body that dribbles in is cut off soon after its time limit', async () =>
   }
 });
 
-test('HTTP/1.1 without Host is 400, an unknown expectation 417, both in JSON with a code', async () => {
+test('HTTP/1.1 without Host, or with two, is 400, an unknown expectation 417, both in JSON with a code', async () => {
   const own = await startEdge();
   try {
     await own.app.listen({ host: '127.0.0.1', port: 0 });
@@ -282,6 +282,11 @@ test('HTTP/1.1 without Host is 400, an unknown expectation 417, both in JSON wit
         'i',
       );
     assert.match(await get('HTTP/1.1\r\n'), json(400, 'bad_header'));
+    for (const two of ['host: x\r\nhost: x\r\n', 'Host: x\r\nx: y\r\nhOST: z\r\n']) {
+      const answer = await get(`HTTP/1.1\r\n${two}`);
+      assert.match(answer, json(400, 'bad_header'));
+      assert.match(answer, /there are 2 Host headers, not one/);
+    }
     assert.match(
       await get('HTTP/1.1\r\nhost: x\r\nexpect: cake\r\n'),
       json(417, 'expectation_failed'),
