@@ -12,12 +12,15 @@ import { linkWallet, mintKey } from '../sdk/keys.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
 import { coreCoins } from '../sdk/wallets/coins.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
+import { solanaWallet } from '../sdk/wallets/solana.ts';
+import { tronWallet } from '../sdk/wallets/tron.ts';
 import { brandOf } from './demo/brand.ts';
 
 const usage = `usage: npm run -s wallet -- <command>
-  join <file> <market url>   makes an EVM and a Bitcoin wallet, mints a key with the first,
-                             links and authorises the second; writes all to <file>
-  show <file> <name>         prints one of: apiKey evmAddress btcAddress btcPubkey
+  join <file> <market url>   makes wallets of EVM, Bitcoin, TRON and Solana, mints a key with the
+                             first, links and authorises the others; writes all to <file>
+  show <file> <name>         prints one of: apiKey evmAddress btcAddress btcPubkey tronAddress
+                             solanaAddress
   secret                     prints a new secret and its hashlock, as JSON
   sign <file> <node url> [n] [secret]
                              signs the answer of a fund, claim or refund builder on standard
@@ -28,18 +31,24 @@ const usage = `usage: npm run -s wallet -- <command>
 const limitMs = 30_000;
 const unusedNode = 'http://127.0.0.1:1';
 
-type Purse = {
-  readonly apiKey: string;
+type Keys = {
   readonly evmKey: string;
   readonly btcKey: string;
+  readonly tronKey: string;
+  readonly solanaKey: string;
+};
+
+type Purse = Keys & {
+  readonly apiKey: string;
   readonly evmAddress: string;
   readonly btcAddress: string;
   readonly btcPubkey: string;
+  readonly tronAddress: string;
+  readonly solanaAddress: string;
 };
 
-type Keys = Pick<Purse, 'evmKey' | 'btcKey'>;
-
 function walletsOf(keys: Keys, nodeUrl: string, chainId: number) {
+  const chain = 'the chain';
   return {
     evm: evmWallet({ rpcUrl: nodeUrl, chainId, privateKey: keys.evmKey }),
     bitcoin: bitcoinWallet({
@@ -47,36 +56,51 @@ function walletsOf(keys: Keys, nodeUrl: string, chainId: number) {
       network: bitcoinNetworks.regtest,
       source: coreCoins(nodeUrl),
     }),
+    tron: tronWallet({ chain, sources: [{ url: nodeUrl }], privateKey: keys.tronKey }),
+    solana: solanaWallet({
+      chain,
+      rpcUrls: [nodeUrl],
+      secretKey: Uint8Array.from(Buffer.from(keys.solanaKey, 'hex')),
+    }),
   };
 }
 
 async function join(file: string, baseUrl: string): Promise<void> {
-  const keys = {
-    evmKey: `0x${randomBytes(32).toString('hex')}`,
-    btcKey: randomBytes(32).toString('hex'),
+  const fresh = () => randomBytes(32).toString('hex');
+  const keys: Keys = {
+    evmKey: `0x${fresh()}`,
+    btcKey: fresh(),
+    tronKey: fresh(),
+    solanaKey: fresh(),
   };
-  const { evm, bitcoin } = walletsOf(keys, unusedNode, 31_337);
+  const { evm, ...others } = walletsOf(keys, unusedNode, 31_337);
   const options = { baseUrl, ...(await brandOf(baseUrl)) };
   const { key } = await mintKey(options, evm, { name: 'tour' });
-  await linkWallet(parleyClient({ ...options, key }), bitcoin, evm);
+  const client = parleyClient({ ...options, key });
+  for (const each of Object.values(others)) await linkWallet(client, each, evm);
+  const { bitcoin, tron, solana } = others;
   const purse: Purse = {
     apiKey: key,
     ...keys,
     evmAddress: evm.address,
     btcAddress: bitcoin.address,
     btcPubkey: bitcoin.pubkey,
+    tronAddress: tron.address,
+    solanaAddress: solana.address,
   };
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, `${JSON.stringify(purse, null, 2)}\n`, { mode: 0o600 });
-  console.log(`${evm.address} and ${bitcoin.address} trade as one account; keys in ${file}`);
+  const addresses = [evm, bitcoin, tron, solana].map(({ address }) => address);
+  console.log(`${addresses.join(', ')} trade as one account; keys in ${file}`);
 }
 
 async function sign(file: string, nodeUrl: string, index: number, secret: string) {
   const purse = JSON.parse(readFileSync(file, 'utf8')) as Purse;
   const material = JSON.parse(readFileSync(0, 'utf8')) as Material;
   const answer = await signed(purse, material, nodeUrl, index);
+  const takesSecret = material.sign === 'btc-sighash' && secret !== '';
   const signedWithSecret =
-    typeof answer === 'string' || secret === '' ? answer : { ...answer, preimageHex: secret };
+    takesSecret && typeof answer !== 'string' ? { ...answer, preimageHex: secret } : answer;
   console.log(JSON.stringify({ chain: material.chain, signed: signedWithSecret }));
 }
 
@@ -99,9 +123,14 @@ async function signed(purse: Purse, material: Material, nodeUrl: string, index: 
       return { psbtBase64: material.psbtBase64, signaturesHex };
     }
     case 'solana-tx':
-      throw new Error('this purse has no Solana key');
-    case 'tron-txid':
-      throw new Error('this purse has no TRON key');
+      return (await walletsOf(purse, nodeUrl, 0).solana.sign(material, signal)).raw;
+    case 'tron-txid': {
+      const transaction = material.transactions[index];
+      if (transaction === undefined) {
+        throw new Error(`there are ${material.transactions.length} transactions`);
+      }
+      return (await walletsOf(purse, nodeUrl, 0).tron.sign(transaction, signal)).raw;
+    }
   }
 }
 

@@ -2,13 +2,17 @@
 // what the market builds; it is sent, watched, refused, warned about, and taken back.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { base64 } from '@scure/base';
 import { TronWeb } from 'tronweb';
 import type { SignedTron, SolanaMaterial, TronMaterial } from '../chains/material.ts';
 import { hashlockOf } from '../core/hashlock.ts';
+import { parleyClient } from '../sdk/client.ts';
 import { ParleyApiError } from '../sdk/errors.ts';
 import { linkWallet } from '../sdk/keys.ts';
 import { solanaMessageSigner } from '../sdk/wallets/solana.ts';
@@ -330,6 +334,52 @@ test(
     assert.equal((await quote(onSolana)).rfqId, rfq.id);
   },
 );
+
+/** `npm run wallet`, its standard input given. */
+function wallet(args: string[], input = ''): Promise<string> {
+  const script = join(import.meta.dirname, '..', 'scripts', 'wallet.ts');
+  return new Promise((resolve, reject) => {
+    const child = execFile(process.execPath, [script, ...args], (error, stdout, stderr) =>
+      error === null ? resolve(stdout) : reject(new Error(stderr)),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+test('the wallet of the tour signs in with, and for, TRON and Solana', limits, async () => {
+  const purses = await Promise.all(
+    ['taker', 'maker'].map(async (name) => {
+      const file = join(market.home, `${name}.json`);
+      await wallet(['join', file, place.url]);
+      const purse = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+      const { apiKey: key = '', tronAddress = '', solanaAddress = '' } = purse;
+      const { dev, tron, solana } = place;
+      await dev.faucet({ chain: tron.chain, address: tronAddress });
+      await dev.faucet({ chain: solana.chain, address: solanaAddress });
+      const client = parleyClient({ baseUrl: place.url, key });
+      const own = {
+        key,
+        client,
+        tron: { address: tronAddress },
+        solana: { address: solanaAddress },
+      };
+      return { file, trader: own as unknown as Trader };
+    }),
+  );
+  const [taker, maker] = purses as [(typeof purses)[0], (typeof purses)[0]];
+  for (const [b, node] of [
+    ['tron', place.tron.rpcUrl],
+    ['solana', place.solana.rpcUrl],
+  ] as const) {
+    const a: Coin = [b === 'tron' ? 'solana' : 'tron', 'native'];
+    const deal = await agree(taker.trader, maker.trader, [b, 'native'], a);
+    const built = await taker.trader.client.fund(deal.swapId, 'b');
+    const said = await wallet(['sign', taker.file, node], JSON.stringify(built));
+    const { chain, signed } = JSON.parse(said) as { chain: string; signed: string };
+    await taker.trader.client.broadcast(chain, signed);
+    await reaches(maker.trader, deal, 'initiator_funded');
+  }
+});
 
 // Last: it moves the clocks by hours.
 test('both legs go back to their funders after the timelocks, and not before', limits, async () => {

@@ -15,7 +15,7 @@ api() { # who METHOD path [body]
     ${4:+-H "content-type: application/json" -d "$4"}; }
 dev() { curl -sS --fail-with-body "$DEV/$1" -H "content-type: application/json" -d "$2"; }
 
-# --- 2: two accounts; each signs in with an EVM wallet and vouches for a Bitcoin wallet
+# --- 2: two accounts; each signs in with an EVM wallet and vouches for its others
 wallet join "$W/alice.json" "$URL"
 wallet join "$W/bob.json" "$URL"
 api alice GET me
