@@ -127,7 +127,7 @@ async function rowsOf<Row>(client: pg.Pool | pg.PoolClient, statement: Statement
 
 /** What pg says in words only when a connection is lost, or none is to be had. */
 const lostWords =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered|was closed)|Query read timeout)/;
+  /^(Connection terminated|timeout exceeded when|Client (has enc|was closed)|Query read timeout)/;
 /** connection_failure (PostgreSQL, appendix A). */
 const lostCode = '08006';
 

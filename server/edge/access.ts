@@ -51,10 +51,12 @@ type Visit = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly done: HookHandlerDoneFunction;
+  /** The client's address, where it was asked for before something was waited for. */
+  readonly client?: string;
 };
 
 export function createGate(state: GateState): Gate {
-  const { budgets, keys } = state;
+  const { keys } = state;
   return (request, reply, done) => {
     reply.headers(baseHeaders);
     const visit = { state, request, reply, done };
@@ -68,24 +70,46 @@ export function createGate(state: GateState): Gate {
     if (key === null) return withoutKey(visit, false);
     const known = keys.known(key);
     if (known !== undefined) return withKey(visit, access, known);
-    keys.find(key).then(
-      (caller) => withKey(visit, access, caller),
-      (error: Error) => spend(visit, budgets.spendClient(request.ip), () => done(error)),
-    );
+    const looked = clientKnown(visit);
+    keys
+      .find(key)
+      .then(
+        (caller) => withKey(looked, access, caller),
+        (error: Error) => spendClient(looked, () => done(error)),
+      )
+      .catch(done);
   };
+}
+
+/** While the socket is there: one that is gone when an answer has been waited for has no address. */
+function clientKnown(visit: Visit): Visit {
+  return visit.client === undefined ? { ...visit, client: clientOf(visit.request) } : visit;
+}
+
+/** The client's address; `unknown` of a connection that is gone already. */
+export function clientOf(request: FastifyRequest): string {
+  try {
+    return request.ip ?? 'unknown';
+  } catch {
+    // proxy-addr, of no address.
+    return 'unknown';
+  }
 }
 
 /** Sets the headers of what is spent, then goes on: at once where nothing has to be waited for. */
 function spend(visit: Visit, spent: Soon<Spent>, next: (spent: Spent) => void): void {
-  whenKnown(spent, (known) => {
+  const going = whenKnown(spent, (known) => {
     setBudgetHeaders(visit.reply, known);
     next(known);
   });
+  // Unheard, what fails after a wait would end the process.
+  if (going instanceof Promise) going.catch(visit.done);
 }
 
 /** The same, of the client's address. */
 function spendClient(visit: Visit, next: (spent: Spent) => void): void {
-  spend(visit, visit.state.budgets.spendClient(visit.request.ip), next);
+  const { client = clientOf(visit.request), state } = visit;
+  spend(visit, state.budgets.spendClient(client), next);
 }
 
 function shuttingDown(visit: Visit) {
@@ -139,16 +163,18 @@ function unknownRoute(visit: Visit) {
   const { state, request } = visit;
   const { budgets, keys } = state;
   if (!isV1(request)) return refuseRoute(visit);
-  const of = (caller: Caller | null) =>
-    spend(
-      visit,
-      caller === null ? budgets.spendClient(request.ip) : budgets.spendCaller(caller),
-      () => refuseRoute(visit),
-    );
+  const looked = clientKnown(visit);
+  const of = (caller: Caller | null) => {
+    if (caller === null) return spendClient(looked, () => refuseRoute(visit));
+    spend(visit, budgets.spendCaller(caller), () => refuseRoute(visit));
+  };
   const key = keyOf(request.headers);
   const known = key === null ? null : keys.known(key);
   if (key === null || known !== undefined) return of(known ?? null);
-  keys.find(key).then(of, () => of(null));
+  keys
+    .find(key)
+    .then(of, () => of(null))
+    .catch(visit.done);
 }
 
 function refuseRoute(visit: Visit) {
@@ -162,12 +188,13 @@ function refuseRoute(visit: Visit) {
   refuse(visit, 'method_not_allowed', sentence, { allow });
 }
 
-function anonymous(visit: Visit, access: Access) {
-  const { state, request, done } = visit;
+function anonymous(arrived: Visit, access: Access) {
+  const visit = clientKnown(arrived);
+  const { state, done, client = '' } = visit;
   spendClient(visit, (spent) => {
     if (!spent.allowed) return overBudget(visit, spent);
     if (access.mint !== true) return done();
-    whenKnown(state.budgets.spendMint(request.ip), (minted) => {
+    whenKnown(state.budgets.spendMint(client), (minted) => {
       if (minted.allowed) return done();
       const { limit, resetSeconds } = minted;
       const sentence =

@@ -1,8 +1,10 @@
 // What surrounds every request: specification parts 5, 7 and 8, decisions 0 and 7.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { buildApp } from './app.ts';
 import { startEdge, type TestEdge } from './testing/edge.ts';
@@ -365,5 +367,35 @@ test('the log holds no key, no signature and no body', async () => {
   assert.ok(log.includes('bad_field') && log.includes('milliseconds'));
   for (const text of [answer.body.key, unknownKey, 'secret desk', wallet.address]) {
     assert.ok(!log.includes(text), text);
+  }
+});
+
+test('a client that is gone before its key was looked up ends nothing but its connection', async () => {
+  const own = await startEdge();
+  const unheard: unknown[] = [];
+  const hear = (error: unknown) => unheard.push(error);
+  process.on('unhandledRejection', hear);
+  try {
+    await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = own.app.server.address() as AddressInfo;
+    const key = () => `parley_test_${randomBytes(40).toString('hex').slice(0, 43)}`;
+    for (let at = 0; at < 60; at += 1) {
+      const path = at % 2 === 0 ? '/v1/me' : '/v1/nothing';
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      await new Promise((resolve) => {
+        const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key()}\r\n\r\n`;
+        socket.write(head, () => setTimeout(resolve, at % 3));
+      });
+      if (at % 4 < 2) socket.resetAndDestroy();
+      else socket.destroy();
+    }
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/me`);
+    assert.equal(answer.status, 401);
+    await sleep(100);
+    assert.deepEqual(unheard, []);
+  } finally {
+    process.off('unhandledRejection', hear);
+    await own.close();
   }
 });

@@ -2,7 +2,7 @@
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { type Access, baseHeaders, budgetHeaders, createGate } from './access.ts';
+import { type Access, baseHeaders, budgetHeaders, clientOf, createGate } from './access.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
@@ -96,7 +96,7 @@ export async function buildApp(
       const refusal = found
         ? httpRefusal('not_found', 'there is nothing at this path')
         : httpRefusal('malformed_url', 'the URL is malformed');
-      whenKnown(budgets.spendClient(request.ip), (spent) => {
+      whenKnown(budgets.spendClient(clientOf(request)), (spent) => {
         reply.headers({ ...baseHeaders, ...budgetHeaders(spent) });
         sendRefusal(reply as FastifyReply, refusal, shortName);
       });
