@@ -8,6 +8,8 @@ import { join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../chains/adapter.ts';
+import { mostProofBytes } from '../chains/evm/proof.ts';
+import { type Rpc, rpcClient } from '../chains/evm/rpc.ts';
 import { type Devnet, startDevnet } from '../devnet/devnet.ts';
 import type { AssetSettings, ChainSettings } from './chain-settings.ts';
 import { openAdapters } from './chains.ts';
@@ -89,10 +91,10 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   market.db = db;
   const chains = settings.chains ?? devChains(devnet);
   const adapters = await openAdapters(settings, chains, { now, log });
-  undo.push(() => closeAll(adapters.all));
-  const evmNodes = adapters.evm.map(({ node }) => node);
+  undo.push(() => closeAll(adapters));
+  const evmNodes = nodesForProofs(chains, settings);
   const metrics = createMetrics(settings.shortName);
-  const made = { settings, db, now, randomBytes, adapters: adapters.all, log };
+  const made = { settings, db, now, randomBytes, adapters: adapters, log };
   const deps: Deps = { ...made, evmNodes, metrics };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
   const settlement = createSettlement(deps);
@@ -122,6 +124,23 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
       return stopping;
     },
   };
+}
+
+/** Clients of their own: what a stranger's contract says is read only so far. */
+function nodesForProofs(chains: readonly ChainSettings[], settings: Settings): Rpc[] {
+  const attemptTimeoutMs = settings.chainTimeoutMs;
+  return chains.flatMap((each) =>
+    each.family === 'evm'
+      ? [
+          rpcClient({
+            chain: each.chain,
+            urls: each.rpcUrls,
+            attemptTimeoutMs,
+            mostBytes: mostProofBytes,
+          }),
+        ]
+      : [],
+  );
 }
 
 /** Waits for both, so that a part still starting when the other fails is undone as well. */

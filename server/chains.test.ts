@@ -36,7 +36,7 @@ function bitcoin(rest: object = {}): ChainSettings {
 async function open(...chains: ChainSettings[]): Promise<object[]> {
   const warnings: object[] = [];
   const log = { info: () => {}, warn: (facts: object) => void warnings.push(facts) };
-  const { all } = await openAdapters(settings, chains, { now: Date.now, log });
+  const all = await openAdapters(settings, chains, { now: Date.now, log });
   await Promise.all([...all.values()].map((adapter) => adapter.close()));
   return warnings;
 }

@@ -23,11 +23,6 @@ type Log = {
 
 type Parts = { readonly now: () => number; readonly log: Log };
 
-export type Adapters = {
-  readonly all: ReadonlyMap<ChainKey, ChainAdapter>;
-  readonly evm: readonly EvmAdapter[];
-};
-
 /**
  * Makes and checks the adapters: a node of the wrong chain, contracts that are not the pinned
  * ones and unsound policies refuse to start. A node that is down does not: its chain is served
@@ -37,9 +32,8 @@ export async function openAdapters(
   settings: Settings,
   chains: readonly ChainSettings[],
   parts: Parts,
-): Promise<Adapters> {
+): Promise<ReadonlyMap<ChainKey, ChainAdapter>> {
   const all = new Map<ChainKey, ChainAdapter>();
-  const evm: EvmAdapter[] = [];
   const identities: (() => Promise<void>)[] = [];
   for (const each of chains) {
     const silent = (source: number, error: unknown) =>
@@ -54,7 +48,6 @@ export async function openAdapters(
         break;
       case 'evm': {
         const adapter = evmOf(each, settings, parts);
-        evm.push(adapter);
         all.set(each.chain, adapter);
         identities.push(() => mustBeEvm(adapter, silent));
         break;
@@ -71,7 +64,7 @@ export async function openAdapters(
   const broken = brokenPolicies(all);
   if (broken.length > 0) throw new Error(`chain policies refused:\n- ${broken.join('\n- ')}`);
   await Promise.all(identities.map((check) => check()));
-  return { all, evm };
+  return all;
 }
 
 /** Never the message of a library, which may quote the node's address and the key in it. */

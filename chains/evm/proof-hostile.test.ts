@@ -9,7 +9,7 @@ import { encodeAbiParameters, encodeDeployData, encodeFunctionData, type Hex } f
 import { ParleyError } from '../../core/errors.ts';
 import { runs } from '../../test/support/runs.ts';
 import { parseEvmAddress } from './address.ts';
-import { verifyEvmProof } from './proof.ts';
+import { mostProofBytes, verifyEvmProof } from './proof.ts';
 import { rpcClient } from './rpc.ts';
 import { accounts, deploy, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
@@ -69,6 +69,31 @@ describe('a contract is no wallet of the signer when it', () => {
     await chain.client.setCode({ address, bytecode: '0x' });
     await refused(verify(address, some));
   });
+});
+
+test('an answer beyond any wallet’s is a no, read no further and asked for no second time', async () => {
+  const address = await deploy(chain, contracts.get('YesWallet')!.bytecode);
+  let asked = 0;
+  const long = `${magic}${'0'.repeat(4 * mostProofBytes)}`;
+  const liar = await lyingNode(chain.rpcUrl, ({ method }, forward) => {
+    if (method !== 'eth_call') return forward();
+    asked += 1;
+    return { result: long };
+  });
+  try {
+    const limits = { mostBytes: mostProofBytes, rounds: 3 };
+    const limited = rpcClient({ chain: 'evm-dev', urls: [liar.url], ...limits });
+    await refused(verify(address, some, [limited]));
+    assert.equal(asked, 1);
+    assert.equal(
+      await verify(address, some, [
+        rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl], ...limits }),
+      ]),
+      address,
+    );
+  } finally {
+    await liar.stop();
+  }
 });
 
 test('a contract that says yes to everything is believed alone, and not against another', async (t) => {
@@ -190,7 +215,7 @@ describe('a node', () => {
     });
     try {
       await verify(address, some, [node(watched.url)]);
-      assert.equal((asked[0] as { gas: string }).gas, '0x989680');
+      assert.equal((asked[0] as { gas: string }).gas, `0x${(3_000_000).toString(16)}`);
     } finally {
       await watched.stop();
     }

@@ -64,8 +64,10 @@ function recoverSigner(message: string, signature: string): string {
 
 /** The whole word: whoever echoes the call begins with its four bytes, the selector. */
 const magic1271 = `0x1626ba7e${'0'.repeat(56)}`;
-/** Far more than owners' signatures, passkeys and a deployment take: a node must not work long. */
-const mostGas = '0x989680';
+/** More than owners' signatures, passkeys and a deployment take: a node must not work long. */
+const mostGas = `0x${(3_000_000).toString(16)}`;
+/** What a wallet's answer may have; one word is meant. A node's client for proofs reads no more. */
+export const mostProofBytes = 65_536;
 /** What providers answer over their rate limit. */
 const busy = new Set([-32005, -32016, 429]);
 const suffix6492 = '6492'.repeat(16);

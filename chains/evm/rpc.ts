@@ -141,7 +141,8 @@ async function readText(response: Response, mostBytes: number): Promise<string> 
   let size = 0;
   for await (const part of response.body ?? []) {
     size += part.byteLength;
-    if (size > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`);
+    // No other node would say less.
+    if (size > mostBytes) throw new RpcError(0, `an answer of more than ${mostBytes} bytes`, null);
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');

@@ -81,7 +81,28 @@ export function createGate(state: GateState): Gate {
   };
 }
 
-/** While the socket is there: one that is gone when an answer has been waited for has no address. */
+/**
+ * Once more when the whole request is there: a body may take half a minute, and a key that
+ * was revoked meanwhile does nothing any more. Nothing is spent again.
+ */
+export function createSecondLook({ keys, shortName }: GateState): Gate {
+  return (request, reply, done) => {
+    const { caller } = request;
+    const key = caller === null || request.method === 'GET' ? null : keyOf(request.headers);
+    if (key === null) return done();
+    const judge = (found: Caller | null) => {
+      if (found !== null) return done();
+      reply.header('www-authenticate', 'Bearer');
+      const sentence = 'the API key was revoked or expired while the request arrived';
+      sendRefusal(reply, httpRefusal('key_invalid', sentence), shortName);
+    };
+    const known = keys.known(key);
+    if (known !== undefined) return judge(known);
+    keys.find(key).then(judge).catch(done);
+  };
+}
+
+/** While the socket is there: one that is gone after a wait has no address. */
 function clientKnown(visit: Visit): Visit {
   return visit.client === undefined ? { ...visit, client: clientOf(visit.request) } : visit;
 }
@@ -245,8 +266,11 @@ function overBudget(visit: Visit, { whose, limit, resetSeconds }: Spent) {
   refuse(visit, overCodes[whose], sentence, { 'retry-after': String(resetSeconds) });
 }
 
-function isV1(request: FastifyRequest): boolean {
-  return request.url.startsWith('/v1');
+/** By the path that was routed, in absolute form (RFC 9112, 3.2.2) and percent-encoded too. */
+function isV1({ url }: FastifyRequest): boolean {
+  if (url.startsWith('/v1')) return true;
+  const path = url.startsWith('/') ? url : (/^[a-z]+:\/\/[^/?#]*(\/.*)/i.exec(url)?.[1] ?? '');
+  return /^\/(?:v|%76)(?:1|%31)/.test(path);
 }
 
 function refuse(

@@ -399,3 +399,78 @@ test('a client that is gone before its key was looked up ends nothing but its co
     await own.close();
   }
 });
+
+test('a body that is cut off is no failure of ours in the log', async () => {
+  const said: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void said.push(line) });
+  const own = await startEdge({ log });
+  try {
+    const { body } = await own.mint(evmWallet());
+    await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = own.app.server.address() as AddressInfo;
+    for (let at = 0; at < 6; at += 1) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      const head = `POST /v1/rfqs HTTP/1.1\r\nhost: x\r\nx-api-key: ${body.key}\r\n`;
+      const rest = 'content-type: application/json\r\ncontent-length: 100\r\n\r\n{"direction"';
+      await new Promise((resolve) => socket.write(head + rest, () => setTimeout(resolve, 20)));
+      if (at % 2 === 0) socket.resetAndDestroy();
+      else socket.destroy();
+    }
+    await sleep(200);
+    const loud = said
+      .map((line) => JSON.parse(line) as { level: number })
+      .filter(({ level }) => level >= 40);
+    assert.deepEqual(loud, []);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a key that is revoked while the body of a request arrives does nothing any more', async () => {
+  const own = await startEdge();
+  try {
+    const wallet = evmWallet();
+    const { body: first } = await own.mint(wallet);
+    await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = own.app.server.address() as AddressInfo;
+    const text = JSON.stringify({ quoteAmount: '1' });
+    const socket = connect(port, '127.0.0.1');
+    const answered = new Promise<string>((resolve) => {
+      let all = '';
+      socket.on('data', (part) => {
+        all += part;
+      });
+      socket.on('close', () => resolve(all));
+    });
+    const head =
+      `POST /v1/rfqs/${crypto.randomUUID()}/quotes HTTP/1.1\r\nhost: x\r\nconnection: close\r\n` +
+      `x-api-key: ${first.key}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${text.length}\r\n\r\n${text.slice(0, 5)}`;
+    await new Promise((resolve) => socket.write(head, resolve));
+    await sleep(100);
+    const { body: second } = await own.mint(wallet);
+    assert.equal(second.replaced, true);
+    socket.write(text.slice(5));
+    assert.match(await answered, /^HTTP\/1\.1 401 [\s\S]*x-parley-error: key_invalid\r/i);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a path of ours counts and carries the headers however it is spelt', async () => {
+  const own = await startEdge();
+  try {
+    await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = own.app.server.address() as AddressInfo;
+    for (const target of ['http://evil/v1/nosuch', '/%76%31/nosuch', '/v%31/nosuch']) {
+      const answer = await exchange(
+        port,
+        `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      );
+      assert.match(answer, /^HTTP\/1\.1 404 [\s\S]*\r\nratelimit-limit: /i, target);
+    }
+  } finally {
+    await own.close();
+  }
+});

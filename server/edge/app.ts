@@ -2,7 +2,14 @@
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { type Access, baseHeaders, budgetHeaders, clientOf, createGate } from './access.ts';
+import {
+  type Access,
+  baseHeaders,
+  budgetHeaders,
+  clientOf,
+  createGate,
+  createSecondLook,
+} from './access.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
@@ -117,6 +124,7 @@ export async function buildApp(
     for (const each of [method].flat()) routes.add(each, url);
   });
   app.addHook('onRequest', createGate(state));
+  app.addHook('preHandler', createSecondLook(state));
   // What a client expects beyond 100-continue is refused by the gate too.
   app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
   let sweeping: NodeJS.Timeout | undefined;
@@ -181,6 +189,12 @@ function answerError(
     route: request.routeOptions.url,
     accountId: request.caller?.accountId,
   };
+  // Nobody hears the answer, and a body cut off looks like a database that is gone.
+  if (request.raw.destroyed && !request.raw.complete) {
+    deps.log.debug(about, 'the client went away before its request was there');
+    sendRefusal(reply, httpRefusal('bad_header', 'the request ended early'), shortName);
+    return;
+  }
   if (refusal === null) {
     deps.log.error({ ...about, err: error }, 'request failed');
     const sentence = 'something failed on our side; it has been logged';

@@ -20,7 +20,10 @@ const drawnAlike: Readonly<Record<string, string>> = {
   y:
     '0263 028f 03a5 03b3 0423 0443 04ae 04af 10e7 13a9 13bd 1d8c 1eff 2ca8 a4ec ab5a 102b2 ' +
     '118a4 118dc 16f43',
-  ':': '02d0 02f8 0589 05c3 0703 0704 0903 0a83 16ec 1803 1809 205a 2236 a4fd a789 fe30',
+  // The last five are no confusables of Unicode, but drawn as two dots all the same.
+  ':':
+    '02d0 02f8 0589 05c3 0703 0704 0903 0a83 16ec 1803 1809 205a 2236 a4fd a789 fe30 ' +
+    '0705 1361 1365 1804 2024',
 };
 /** Where "a" would stand in the rows of letters in circles, squares and flags. */
 const lettersFrom = [0x1f150, 0x1f170, 0x1f1e6];

@@ -16,16 +16,19 @@ const unclear = new RegExp(
     String.raw`(?!\r?\n)\p{Cc}|[\p{Zl}\p{Zp}\p{Cs}]`,
     // What is not drawn, and what turns the text around, which is not drawn either.
     String.raw`(?![\u200c\u200d\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}`,
+    // What has no form of its own, or none that is known here: whatever a font makes of it.
+    String.raw`[\p{Co}\p{Cn}\ufff9-\ufffc\u2800]|(?![\u200c\u200d])\p{Cf}`,
     // But scripts and emoji need joiners and variation selectors; never after a Latin letter.
     String.raw`(?<=[\0-\u02ff])[\u200c\u200d\ufe0e\ufe0f]`,
   ].join('|'),
   'u',
 );
 
+// Between its words and its colon a label may have anything that is no letter and no digit.
 const labels = {
-  nonce: { text: 'Nonce:', drawn: /nonce[^\S\n]*:/g },
-  name: { text: 'Key name:', drawn: /key[^\S\n]*na(?:m|rn)e[^\S\n]*:/g },
-  scopes: { text: 'Scopes:', drawn: /scopes[^\S\n]*:/g },
+  nonce: { text: 'Nonce:', drawn: /nonce[^\p{L}\p{N}\n:]*:/gu },
+  name: { text: 'Key name:', drawn: /key[^\p{L}\p{N}\n:]*na(?:m|rn)e[^\p{L}\p{N}\n:]*:/gu },
+  scopes: { text: 'Scopes:', drawn: /scopes[^\p{L}\p{N}\n:]*:/gu },
 } as const;
 type Label = (typeof labels)[keyof typeof labels];
 

@@ -311,6 +311,19 @@ describe('Scopes:', () => {
     }
   });
 
+  test('are not left out by a line that only looks like one', async () => {
+    const gaps = '2800 fff9 fffc 13430 1d159 e000 fdd0 0378 3164 2062 115f'.split(' ');
+    for (const gap of gaps) {
+      const drawn = String.fromCodePoint(Number.parseInt(gap, 16));
+      await refused(layout([`Scopes${drawn}: read`]), /Scopes:|holds the character U\+/);
+    }
+    for (const colon of '1361 1365 0705 1804 2024 0589 a789'.split(' ')) {
+      const drawn = String.fromCodePoint(Number.parseInt(colon, 16));
+      await refused(layout([`Scopes${drawn} read`]), /Scopes:|holds the character U\+/);
+    }
+    await refused(layout(['Scopes -- : read']), /Scopes:/);
+  });
+
   test('are there at most once', async () => {
     for (const more of [
       'Scopes: read',
