@@ -244,6 +244,31 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   {
+    name: 'money that comes to the escrow past its funding funds nothing',
+    except: {
+      bitcoin: 'a payment is the funding there; too small a one is the promise before',
+      tron: 'an escrow has no address of its own: the contract refuses plain payments',
+    },
+    run: async (driver) => {
+      const adapter = driver.adapter();
+      const leg = newLeg(driver);
+      const { address } = leg.escrow;
+      await driver.dev.give({ address, token: null, amount: driver.amount('native') });
+      await driver.show();
+      await driver.deepen();
+      const shown = await facts(adapter, leg);
+      assert.deepEqual([shown.funded, shown.secret], [null, null]);
+      await fund(driver, adapter, leg);
+      await driver.show();
+      await driver.deepen();
+      assert.equal((await facts(adapter, leg)).funded?.deep, true, 'and hinders none');
+      await claim(driver, adapter, leg);
+      await driver.show();
+      await driver.deepen();
+      assert.equal((await facts(adapter, leg)).claimed?.deep, true);
+    },
+  },
+  {
     name: 'changes names what moved, nothing else, and nothing that is not watched any more',
     run: async (driver) => {
       const adapter = driver.adapter();
