@@ -380,14 +380,15 @@ test('a client that is gone before its key was looked up ends nothing but its co
     const { port } = own.app.server.address() as AddressInfo;
     const key = () => `parley_test_${randomBytes(40).toString('hex').slice(0, 43)}`;
     for (let at = 0; at < 60; at += 1) {
-      const path = at % 2 === 0 ? '/v1/me' : '/v1/nothing';
+      const paths = ['/v1/me', '/v1/nothing', '/v1/%zz', `/v1/wallets/${'a'.repeat(300)}`];
+      const path = paths[at % paths.length] as string;
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => {});
       await new Promise((resolve) => {
         const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key()}\r\n\r\n`;
         socket.write(head, () => setTimeout(resolve, at % 3));
       });
-      if (at % 4 < 2) socket.resetAndDestroy();
+      if (at % 3 < 2) socket.resetAndDestroy();
       else socket.destroy();
     }
     const answer = await fetch(`http://127.0.0.1:${port}/v1/me`);
