@@ -1,0 +1,116 @@
+// Webhooks as their owners register and see them.
+
+import type { Tx } from './database.ts';
+
+export type WebhookRow = {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly enabled: boolean;
+  /** HTTP status of the last attempt; 0 = no answer; null = none yet. */
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly lastDeliveryAt: Date | null;
+};
+
+const columns = `id, url, events, enabled, last_status as "lastStatus",
+  last_error as "lastError", last_delivery_at as "lastDeliveryAt"`;
+
+export type NewWebhook = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly secret: Uint8Array;
+  readonly secretVersion: number;
+  readonly at: Date;
+};
+
+/** Holds off others of the account until the end of the transaction, and counts what there is. */
+export async function countWebhooks(tx: Tx, accountId: string): Promise<number> {
+  await tx.rows({
+    name: 'webhooks_lock',
+    text: 'select id from accounts where id = $1 for update',
+    values: [accountId],
+  });
+  const rows = await tx.rows<{ count: number }>({
+    name: 'webhooks_count',
+    text: 'select count(*)::int as count from webhooks where account_id = $1',
+    values: [accountId],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<void> {
+  const { id, accountId, url, events, secret, secretVersion, at } = webhook;
+  await tx.rows({
+    name: 'webhooks_insert',
+    text: `insert into webhooks (id, account_id, url, events, secret, secret_version, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [id, accountId, url, events, secret, secretVersion, at],
+  });
+}
+
+/** Of one account, newest first, from below `before` on. */
+export function listWebhooks(
+  tx: Tx,
+  of: { accountId: string; before: string | null; limit: number },
+): Promise<WebhookRow[]> {
+  return tx.rows<WebhookRow>({
+    name: 'webhooks_list',
+    text: `select ${columns} from webhooks
+      where account_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
+    values: [of.accountId, of.before, of.limit],
+  });
+}
+
+/** The webhook that was there, with its deliveries; null when this account has none by this id. */
+export async function deleteWebhook(
+  tx: Tx,
+  accountId: string,
+  id: string,
+): Promise<WebhookRow | null> {
+  const rows = await tx.rows<WebhookRow>({
+    name: 'webhooks_delete',
+    text: `delete from webhooks where account_id = $1 and id = $2 returning ${columns}`,
+    values: [accountId, id],
+  });
+  return rows[0] ?? null;
+}
+
+export async function findWebhook(
+  tx: Tx,
+  accountId: string,
+  id: string,
+): Promise<WebhookRow | null> {
+  const rows = await tx.rows<WebhookRow>({
+    name: 'webhooks_find',
+    text: `select ${columns} from webhooks where account_id = $1 and id = $2`,
+    values: [accountId, id],
+  });
+  return rows[0] ?? null;
+}
+
+export type SealedSecret = { readonly id: string; readonly secret: Buffer };
+
+/** Secrets under another key of the server's than this one. */
+export function secretsNotOf(tx: Tx, version: number, limit: number) {
+  return tx.rows<SealedSecret & { readonly version: number }>({
+    name: 'webhooks_secrets_not_of',
+    text: `select id, secret, secret_version as version from webhooks
+      where secret_version <> $1 order by id limit $2 for update skip locked`,
+    values: [version, limit],
+  });
+}
+
+export async function resealSecret(
+  tx: Tx,
+  { id, secret }: SealedSecret,
+  version: number,
+): Promise<void> {
+  await tx.rows({
+    name: 'webhooks_reseal',
+    text: 'update webhooks set secret = $2, secret_version = $3 where id = $1',
+    values: [id, secret, version],
+  });
+}

@@ -1,0 +1,120 @@
+// One delivery over HTTPS, to addresses that may be reached and to no other: a name is looked up
+// here, every address it has is checked, and the connection goes to the one that was checked, so
+// that a name server cannot answer differently in between. Redirects are not followed.
+
+import { lookup } from 'node:dns/promises';
+import { request } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { MayReach } from './public-address.ts';
+
+/** All of it: looking up, connecting, sending, and the head of the answer. */
+export const deliveryMs = 10_000;
+/** What a receiver says beyond its status is read for a moment, so that it may end well. */
+const mostAnswerBytes = 16_384;
+
+export type Sending = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type Sent = {
+  /** HTTP status; 0 = no answer. */
+  readonly status: number;
+  /** A few words where there was none. */
+  readonly error: string | null;
+};
+
+/** Addresses of a name. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+const resolveName: Resolve = async (host) => {
+  const found = await lookup(host, { all: true, verbatim: true });
+  return found.map(({ address }) => address);
+};
+
+export async function sendDelivery(
+  sending: Sending,
+  mayReach: MayReach,
+  options: { readonly resolve?: Resolve; readonly timeMs?: number } = {},
+): Promise<Sent> {
+  const { resolve = resolveName, timeMs = deliveryMs } = options;
+  const limit = AbortSignal.timeout(timeMs);
+  try {
+    const url = new URL(sending.url);
+    const address = await addressOf(url, mayReach, resolve, limit);
+    return { status: await post(url, address, sending, limit), error: null };
+  } catch (error) {
+    return { status: 0, error: limit.aborted ? `no answer in ${timeMs / 1_000} s` : wordsOf(error) };
+  }
+}
+
+/** What is wrong, as the owner of the webhook may read it. */
+class Undeliverable extends Error {}
+
+async function addressOf(
+  { hostname }: URL,
+  mayReach: MayReach,
+  resolve: Resolve,
+  limit: AbortSignal,
+): Promise<string> {
+  const literal = hostname.replace(/^\[|\]$/g, '');
+  const found = isIP(literal) === 0 ? await until(resolve(literal), limit) : [literal];
+  if (found.length === 0) throw new Undeliverable('the name has no address');
+  // One inside address among public ones is as bad: which one is taken would be chance.
+  if (!found.every(mayReach)) throw new Undeliverable('the address is not a public one');
+  return found[0] as string;
+}
+
+/** A look-up cannot be stopped; nobody waits for it longer. */
+function until<T>(work: Promise<T>, limit: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(limit.reason);
+    limit.addEventListener('abort', ended, { once: true });
+    work.then(resolve, reject).finally(() => limit.removeEventListener('abort', ended));
+  });
+}
+
+function post(
+  url: URL,
+  address: string,
+  { headers, body }: Sending,
+  signal: AbortSignal,
+): Promise<number> {
+  const family = isIP(address);
+  const pinned: LookupFunction = (_host, { all }, done) => {
+    if (all) (done as unknown as (e: null, found: object[]) => void)(null, [{ address, family }]);
+    else done(null, address, family);
+  };
+  return new Promise((resolve, reject) => {
+    const sending = request(
+      url,
+      {
+        method: 'POST',
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+        lookup: pinned,
+        // A connection of its own: another's would go where it went before.
+        agent: false,
+        signal,
+      },
+      (answer) => {
+        resolve(answer.statusCode ?? 0);
+        let size = 0;
+        answer.on('data', (part: Buffer) => {
+          size += part.length;
+          if (size > mostAnswerBytes) answer.destroy();
+        });
+        answer.on('error', () => {});
+      },
+    );
+    sending.on('error', reject);
+    sending.end(body);
+  });
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof Undeliverable) return error.message;
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name cannot be looked up';
+  return typeof code === 'string' ? `no connection: ${code}` : 'no connection';
+}
