@@ -19,7 +19,8 @@ function banner(ready: Ready): string {
   const lines = ready.chains.map(({ chain, family, rpcUrl, chainId, node }) => {
     const id = chainId === undefined ? '' : `, chain id ${chainId}`;
     const what = node === undefined ? family : `${family}${id}, ${node.name} ${node.version}`;
-    return `  ${chain.padEnd(16)} ${what}${rpcUrl === undefined ? '' : `  ${rpcUrl}`}`;
+    const where = rpcUrl === undefined ? '' : `  ${withoutLogin(rpcUrl)}`;
+    return `  ${chain.padEnd(16)} ${what}${where}`;
   });
   return [
     `Chains (${ready.network}):`,
@@ -29,6 +30,13 @@ function banner(ready: Ready): string {
     `  ${'API reference'.padEnd(16)} ${ready.url}/v1/docs`,
     `Ready: ${ready.url}`,
   ].join('\n');
+}
+
+/** What is on a screen stays on it: the whole address is in the file ready.json. */
+function withoutLogin(address: string): string {
+  const url = new URL(address);
+  [url.username, url.password] = ['', ''];
+  return url.href.replace(/\/$/, '');
 }
 
 async function main(args: readonly string[]): Promise<void> {

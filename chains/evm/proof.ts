@@ -66,6 +66,8 @@ function recoverSigner(message: string, signature: string): string {
 const magic1271 = `0x1626ba7e${'0'.repeat(56)}`;
 /** More than owners' signatures, passkeys and a deployment take: a node must not work long. */
 const mostGas = `0x${(3_000_000).toString(16)}`;
+/** Not the zero address, from which some contracts take anything as a trial. */
+const nobody = `0x${'5afe'.repeat(10)}`;
 /** What a wallet's answer may have; one word is meant. A node's client for proofs reads no more. */
 export const mostProofBytes = 65_536;
 /** What providers answer over their rate limit. */
@@ -100,7 +102,7 @@ async function contractAccepts(
   const hash = hashMessage(message);
   const call = async (transaction: Record<string, string>) => {
     try {
-      const limited = { ...transaction, gas: mostGas };
+      const limited = { ...transaction, from: nobody, gas: mostGas };
       return String(await node.call('eth_call', [limited, 'latest'], signal));
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;

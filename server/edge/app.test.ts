@@ -249,6 +249,8 @@ test('bytes that are not HTTP, and headers that are too large, are JSON with a c
     const said = (status: number, code: string) =>
       new RegExp(`^HTTP/1\\.1 ${status} [^]*x-parley-error: ${code}\r[^]*\\{"error":"[^"]+"\\}$`);
     assert.match(await exchange(port, 'nonsense\r\n\r\n'), said(400, 'malformed_http'));
+    const tunnel = 'CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n';
+    assert.match(await exchange(port, tunnel), said(400, 'malformed_http'));
     const large = `GET /v1/me HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(20_000)}\r\n\r\n`;
     assert.match(await exchange(port, large), said(431, 'headers_too_large'));
   } finally {

@@ -1,5 +1,6 @@
 // The HTTP server: what surrounds every request, and the routes.
 
+import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import {
@@ -127,6 +128,10 @@ export async function buildApp(
   app.addHook('preHandler', createSecondLook(state));
   // What a client expects beyond 100-continue is refused by the gate too.
   app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
+  // Node would end such a connection without a word.
+  app.server.on('connect', (_request, socket) =>
+    answerBrokenHttp(new Error('CONNECT'), socket as Socket, budgets, shortName),
+  );
   let sweeping: NodeJS.Timeout | undefined;
   app.addHook('preClose', async () => {
     state.closing = true;
