@@ -233,10 +233,10 @@ async function balanceOf(chain: Served, token: string | null, address: string): 
   if (chain.family === 'solana') {
     const [method, params] =
       token === null
-        ? ['getBalance', [address, { commitment: 'confirmed' }]]
+        ? ['getBalance', [address, { commitment: 'processed' }]]
         : [
             'getTokenAccountsByOwner',
-            [address, { mint: token }, { commitment: 'confirmed', encoding: 'jsonParsed' }],
+            [address, { mint: token }, { commitment: 'processed', encoding: 'jsonParsed' }],
           ];
     const { result } = await post('/', { jsonrpc: '2.0', id: 1, method, params });
     const { value } = result as { value: unknown };

@@ -5,8 +5,10 @@ import { rpc } from '../node-call.ts';
 import type { Person } from '../people.ts';
 import type { Coin, Place } from '../place.ts';
 
-/** What the faucet gave is not final yet when the demo begins. */
+/** For what is there for good. */
 const confirmed = { commitment: 'confirmed' } as const;
+/** What the faucet gave a moment ago counts, and is not even confirmed when the demo begins. */
+const newest = { commitment: 'processed' } as const;
 
 /** Base units. */
 export async function solanaBalance(
@@ -17,10 +19,10 @@ export async function solanaBalance(
   const { rpcUrl } = place.solana;
   const { address } = person.solana;
   if (token === null) {
-    const { value } = await rpc<{ value: number }>(rpcUrl, 'getBalance', [address, confirmed]);
+    const { value } = await rpc<{ value: number }>(rpcUrl, 'getBalance', [address, newest]);
     return BigInt(value);
   }
-  const how = { ...confirmed, encoding: 'jsonParsed' };
+  const how = { ...newest, encoding: 'jsonParsed' };
   const { value } = await rpc<{
     value: { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } }[];
   }>(rpcUrl, 'getTokenAccountsByOwner', [address, { mint: token }, how]);
