@@ -26,6 +26,10 @@ export const refusalKinds = {
   bad_field: 'invalid',
   bad_cursor: 'invalid',
   bad_leg: 'invalid',
+  bad_webhook_url: 'invalid',
+  bad_event: 'invalid',
+  too_many_webhooks: 'conflict',
+  no_such_webhook: 'absent',
   bad_chain: 'invalid',
   // identity
   bad_message: 'invalid',

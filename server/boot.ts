@@ -33,6 +33,8 @@ import {
   openHome,
   type Place,
 } from './start-errors.ts';
+import { createDelivering } from './webhooks/deliver.ts';
+import { resealSecrets } from './webhooks/register.ts';
 
 /** What the ready line says. */
 export type Ready = {
@@ -97,6 +99,10 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const made = { settings, db, now, randomBytes, adapters: adapters, log };
   const deps: Deps = { ...made, evmNodes, metrics };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
+  await resealSecrets(deps);
+  const delivering = createDelivering(deps);
+  delivering.start();
+  undo.push(() => delivering.stop());
   const settlement = createSettlement(deps);
   settlement.start();
   undo.push(() => settlement.stop());

@@ -46,6 +46,8 @@ export type Settings = {
   readonly followIntervalMs: number;
   /** Addresses whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Networks that webhooks may be delivered to although they are not public. */
+  readonly webhookNetworks: readonly string[];
   readonly logLevel: string;
 };
 
@@ -100,6 +102,7 @@ export function readSettings(env: Environment): Settings {
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
     followIntervalMs: whole('PARLEY_FOLLOW_INTERVAL_MS', dev ? 300 : 5_000, 50, 600_000),
     trustedProxies: proxiesOf(env, wrong),
+    webhookNetworks: networksOf(env, wrong),
     logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
@@ -133,6 +136,16 @@ function proxiesOf(env: Environment, wrong: string[]): string[] {
 const networkNames = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** An address, or one with the length of its network's prefix; not everybody's (/0). */
+function networksOf(env: Environment, wrong: string[]): string[] {
+  const given = (env.PARLEY_WEBHOOK_ALLOW_CIDRS ?? '').split(',').map((each) => each.trim());
+  const networks = given.filter((each) => each !== '');
+  for (const each of networks) {
+    if (isNetwork(each)) continue;
+    wrong.push(`PARLEY_WEBHOOK_ALLOW_CIDRS holds "${each}", which is no address nor network`);
+  }
+  return networks;
+}
+
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;

@@ -14,6 +14,8 @@ export type Metrics = {
   readonly chainHeight: Gauge<'chain'>;
   /** Decisions on a budget that a process made by itself, because Valkey did not answer. */
   readonly decisionsAlone: Counter;
+  /** Attempts to deliver to a webhook, by outcome: delivered, failed (again later), dropped. */
+  readonly webhookAttempts: Counter<'outcome'>;
   readonly registry: Registry;
 };
 
@@ -43,6 +45,12 @@ export function createMetrics(shortName: string): Metrics {
     decisionsAlone: new Counter({
       name: `${shortName}_budget_decisions_alone_total`,
       help: 'Decisions on a budget that a process made by itself, because Valkey did not answer',
+      registers,
+    }),
+    webhookAttempts: new Counter({
+      name: `${shortName}_webhook_attempts_total`,
+      help: 'Attempts to deliver to a webhook: delivered, failed (tried again later) or dropped',
+      labelNames: ['outcome'],
       registers,
     }),
   };

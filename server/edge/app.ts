@@ -28,6 +28,7 @@ import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWallets } from './routes/wallets.ts';
+import { registerWebhooks } from './routes/webhooks.ts';
 import { createUnderway, type Underway } from './underway.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
@@ -165,6 +166,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps): void {
   registerThreads(app, deps);
   registerSwaps(app, deps);
   registerTx(app, deps);
+  registerWebhooks(app, deps);
   registerDocs(app, deps);
 }
 

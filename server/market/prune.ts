@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
+import { pruneDeliveries } from '../db/deliveries.ts';
 import { deleteReplies } from '../db/idempotency.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
@@ -30,6 +31,7 @@ export type Pruned = {
   readonly expired: number;
   readonly nonces: number;
   readonly replies: number;
+  readonly deliveries: number;
 };
 
 /** One pass. */
@@ -41,6 +43,7 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
     expired: await inBatches(db, storeExpired, new Date(now - graceMs)),
     nonces: await inBatches(db, deleteNonces, new Date(now - graceMs)),
     replies: await inBatches(db, deleteReplies, new Date(now - keptMs - graceMs)),
+    deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { keyringOf } from '../keyring.ts';
 import { handOut, handOutBatch } from './hand-out.ts';
 import { type MayReach, reachable } from './public-address.ts';
-import { deliveryMs, type Sent, type Sending, sendDelivery } from './send.ts';
+import { deliveryMs, type Sending, type Sent, sendDelivery } from './send.ts';
 import { signatureOf } from './sign.ts';
 
 /** After the end of each failed attempt; after the last there is none. */

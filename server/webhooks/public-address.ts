@@ -1,4 +1,4 @@
-// Which addresses a delivery may reach: those of the public internet, and networks that the operator
+// Which addresses a delivery may reach: those of the public internet, and networks the operator
 // has listed. Everything else is somebody's inside: loopback, private, link-local with the cloud's
 // metadata, shared, multicast, documentation, and whatever wraps one of them.
 // IANA: IPv4 and IPv6 Special-Purpose Address Registries.

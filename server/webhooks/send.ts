@@ -45,7 +45,10 @@ export async function sendDelivery(
     const address = await addressOf(url, mayReach, resolve, limit);
     return { status: await post(url, address, sending, limit), error: null };
   } catch (error) {
-    return { status: 0, error: limit.aborted ? `no answer in ${timeMs / 1_000} s` : wordsOf(error) };
+    return {
+      status: 0,
+      error: limit.aborted ? `no answer in ${timeMs / 1_000} s` : wordsOf(error),
+    };
   }
 }
 

@@ -1,0 +1,164 @@
+// Webhooks over HTTP: specification part 4, decisions 6.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createDelivering } from '../../webhooks/deliver.ts';
+import { startEdge, type TestEdge } from '../testing/edge.ts';
+import { evmWallet } from '../testing/signers.ts';
+
+let edge: TestEdge;
+before(async () => {
+  edge = await startEdge();
+});
+after(() => edge.close());
+
+async function newKey(lines: string[] = []): Promise<string> {
+  return (await edge.mint(evmWallet(), lines)).body.key;
+}
+
+const url = 'https://hooks.example.com/parley';
+const post = (key: string, body: unknown, headers: Record<string, string> = {}) =>
+  edge.call('POST', '/v1/webhooks', { key, body, headers });
+const codeOf = ({
+  status,
+  headers,
+}: {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+}) => `${status} ${headers['x-parley-error'] ?? ''}`.trim();
+
+test('a webhook is registered with a secret shown once, listed without it, and deleted', async () => {
+  const key = await newKey();
+  const made = await post(key, { url, events: ['swap.agreed', 'swap.agreed'] });
+  assert.equal(made.status, 201);
+  const { webhook, secret, ...more } = made.body;
+  assert.deepEqual(more, {});
+  assert.match(secret, /^whsec_\S{43}$/);
+  assert.deepEqual(webhook, { id: webhook.id, url, events: ['swap.agreed'], enabled: true });
+  const { body } = await edge.call('GET', '/v1/webhooks', { key });
+  const nothing = { lastStatus: null, lastError: null, lastDeliveryAt: null };
+  assert.deepEqual(body, { webhooks: [{ ...webhook, ...nothing }], nextCursor: null });
+  assert.ok(!JSON.stringify(body).includes(secret));
+  const gone = await edge.call('DELETE', `/v1/webhooks/${webhook.id}`, { key });
+  assert.deepEqual([gone.status, gone.body], [200, { webhook }]);
+  const again = await edge.call('DELETE', `/v1/webhooks/${webhook.id}`, { key });
+  assert.equal(codeOf(again), '404 no_such_webhook');
+});
+
+test('any valid key will do; no events or an empty list are all events', async () => {
+  const key = await newKey(['Scopes: read']);
+  for (const body of [{ url }, { url, events: [] }]) {
+    const made = await post(key, body);
+    assert.deepEqual([made.status, made.body.webhook.events], [201, []]);
+  }
+  assert.equal(
+    codeOf(await edge.call('POST', '/v1/webhooks', { body: { url } })),
+    '401 key_missing',
+  );
+});
+
+test('a url that is not https, not public, too long or with a user is 400 with the reason', async () => {
+  const key = await newKey();
+  const wrong: [string, RegExp][] = [
+    ['http://hooks.example.com/', /must begin with https/],
+    ['ftp://hooks.example.com/', /must begin with https/],
+    ['hooks.example.com', /not a URL/],
+    ['https://user@hooks.example.com/', /user or password/],
+    ['https://u:p@hooks.example.com/', /user or password/],
+    [`https://hooks.example.com/${'x'.repeat(2_048)}`, /has \d+ characters, more than 2048/],
+    ['https://127.0.0.1/', /at 127\.0\.0\.1, which is not a public address/],
+    ['https://0x7f000001/', /at 127\.0\.0\.1/],
+    ['https://2130706433/', /at 127\.0\.0\.1/],
+    ['https://0177.0.0.1/', /at 127\.0\.0\.1/],
+    ['https://127.1/', /at 127\.0\.0\.1/],
+    ['https://10.0.0.8:8443/', /at 10\.0\.0\.8/],
+    ['https://169.254.169.254/latest/meta-data', /at 169\.254\.169\.254/],
+    ['https://100.64.0.1/', /100\.64/],
+    ['https://[::1]/', /at ::1/],
+    ['https://[::ffff:127.0.0.1]/', /not a public address/],
+    ['https://[64:ff9b::7f00:1]/', /not a public address/],
+    ['https://[2002:7f00:1::]/', /not a public address/],
+    ['https://[fd00:ec2::254]/', /not a public address/],
+    ['https://localhost/', /localhost/],
+    ['https://a.localhost./', /localhost/],
+  ];
+  for (const [bad, why] of wrong) {
+    const answer = await post(key, { url: bad });
+    assert.equal(codeOf(answer), '400 bad_webhook_url', bad);
+    assert.match(answer.body.error, why);
+  }
+  for (const good of [
+    'https://8.8.8.8:8443/x',
+    'https://[2606:4700::1111]/',
+    'https://intern.corp/',
+  ]) {
+    assert.equal((await post(key, { url: good })).status, 201, good);
+  }
+});
+
+test('an unknown event, and a twenty-first webhook, are refused', async () => {
+  const key = await newKey();
+  const answer = await post(key, { url, events: ['swap.agreed', 'swap.moon'] });
+  assert.equal(codeOf(answer), '400 bad_event');
+  assert.match(answer.body.error, /"swap\.moon" is not an event; there are: quote\.created, /);
+  assert.equal(codeOf(await post(key, { url, events: 'all' })), '400 bad_field');
+  assert.equal(codeOf(await post(key, { url, more: 1 })), '400 bad_field');
+  const made = await Promise.all(Array.from({ length: 25 }, () => post(key, { url })));
+  const counted = made.map(codeOf).sort();
+  assert.deepEqual(
+    [counted.filter((each) => each === '201').length, counted.at(-1)],
+    [20, '409 too_many_webhooks'],
+  );
+  const page = await edge.call('GET', '/v1/webhooks?limit=15', { key });
+  assert.equal(page.body.webhooks.length, 15);
+  const rest = await edge.call('GET', `/v1/webhooks?limit=15&cursor=${page.body.nextCursor}`, {
+    key,
+  });
+  assert.deepEqual([rest.body.webhooks.length, rest.body.nextCursor], [5, null]);
+});
+
+test('another account’s webhook does not exist: not listed, not deleted, not pinged', async () => {
+  const [mine, theirs] = [await newKey(), await newKey()];
+  const { webhook } = (await post(mine, { url })).body;
+  const { body } = await edge.call('GET', '/v1/webhooks', { key: theirs });
+  assert.deepEqual(body.webhooks, []);
+  for (const id of [webhook.id, crypto.randomUUID(), 'nothing']) {
+    const ping = await edge.call('POST', `/v1/webhooks/${id}/ping`, { key: theirs });
+    assert.equal(codeOf(ping), '404 no_such_webhook');
+    const gone = await edge.call('DELETE', `/v1/webhooks/${id}`, { key: theirs });
+    assert.equal(codeOf(gone), '404 no_such_webhook');
+  }
+});
+
+test('a ping is on its way, and its outcome shows in the list', async () => {
+  const key = await newKey();
+  const { webhook } = (await post(key, { url })).body;
+  const answer = await edge.call('POST', `/v1/webhooks/${webhook.id}/ping`, { key });
+  assert.deepEqual([answer.status, answer.body.ok], [200, true]);
+  const seen: string[] = [];
+  const send = async ({ headers }: { headers: Readonly<Record<string, string>> }) => {
+    seen.push(`${headers['x-parley-event']} ${headers['x-parley-delivery']}`);
+    return { status: 503, error: null };
+  };
+  await createDelivering(edge.deps, { send }).pass();
+  assert.ok(seen.includes(`ping ${answer.body.deliveryId}`));
+  const { body } = await edge.call('GET', '/v1/webhooks', { key });
+  assert.equal(body.webhooks[0].lastStatus, 503);
+  assert.match(body.webhooks[0].lastDeliveryAt, /^\d{4}-.*Z$/);
+});
+
+test('a repeated registration under one Idempotency-Key makes one webhook, its secret kept sealed', async () => {
+  const key = await newKey();
+  const headers = { 'idempotency-key': 'one' };
+  const [first, second] = [await post(key, { url }, headers), await post(key, { url }, headers)];
+  assert.deepEqual(second.body, first.body);
+  assert.equal(second.headers['idempotency-replayed'], 'true');
+  const { body } = await edge.call('GET', '/v1/webhooks', { key });
+  assert.equal(body.webhooks.length, 1);
+  const rows = await edge.deps.db.rows<{ reply: Buffer }>({
+    name: 'test_replies',
+    text: `select reply from idempotency where key = 'one'`,
+    values: [],
+  });
+  for (const { reply } of rows) assert.ok(!reply.includes('whsec_'));
+});

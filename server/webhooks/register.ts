@@ -1,0 +1,155 @@
+// Registering webhooks: who may be told where, and the secret that signs what they are told.
+
+import { isIP } from 'node:net';
+import { ParleyError } from '../../core/errors.ts';
+import type { Tx } from '../db/database.ts';
+import { insertDeliveries } from '../db/deliveries.ts';
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  resealSecret,
+  secretsNotOf,
+  type WebhookRow,
+} from '../db/webhooks.ts';
+import type { Deps } from '../deps.ts';
+import { isUuid, uuidv7 } from '../ids.ts';
+import { keyringOf } from '../keyring.ts';
+import { bodyOf } from './hand-out.ts';
+import { reachable } from './public-address.ts';
+
+export const mostWebhooks = 20;
+export const longestUrl = 2_048;
+const secretBytes = 32;
+const resealBatch = 200;
+
+export type Registered = { readonly webhook: WebhookRow; readonly secret: string };
+
+type Parts = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
+
+/** Throws `bad_webhook_url`, `bad_event` and `too_many_webhooks`. */
+export async function registerWebhook(
+  tx: Tx,
+  deps: Parts,
+  wanted: {
+    readonly accountId: string;
+    readonly url: string;
+    readonly events: readonly string[];
+    /** The names there are. */
+    readonly known: readonly string[];
+  },
+): Promise<Registered> {
+  const url = checkedUrl(wanted.url, deps);
+  for (const event of wanted.events) {
+    if (wanted.known.includes(event)) continue;
+    const names = wanted.known.join(', ');
+    const sentence = `"${event.slice(0, 50)}" is not an event; there are: ${names}`;
+    throw new ParleyError('bad_event', sentence, {});
+  }
+  const { accountId } = wanted;
+  const there = await countWebhooks(tx, accountId);
+  if (there >= mostWebhooks) {
+    const sentence = `this account has ${there} webhooks, the most there may be; delete one first`;
+    throw new ParleyError('too_many_webhooks', sentence, { most: mostWebhooks });
+  }
+  const now = deps.now();
+  const id = uuidv7(now, deps.randomBytes);
+  const secret = `whsec_${Buffer.from(deps.randomBytes(secretBytes)).toString('base64url')}`;
+  const { version, sealed } = keyringOf(deps.settings).encrypt(Buffer.from(secret));
+  const events = [...new Set(wanted.events)];
+  const at = new Date(now);
+  await insertWebhook(tx, {
+    id,
+    accountId,
+    url,
+    events,
+    secret: sealed,
+    secretVersion: version,
+    at,
+  });
+  const nothingYet = { lastStatus: null, lastError: null, lastDeliveryAt: null };
+  return { webhook: { id, url, events, enabled: true, ...nothingYet }, secret };
+}
+
+/** As it is stored and sent to. A name is looked up only when something is sent to it. */
+function checkedUrl(given: string, { settings }: Parts): string {
+  const refuse = (why: string) => new ParleyError('bad_webhook_url', `url ${why}`, {});
+  if (given.length > longestUrl) {
+    throw refuse(`has ${given.length} characters, more than ${longestUrl}`);
+  }
+  if (!URL.canParse(given)) throw refuse('is not a URL');
+  const url = new URL(given);
+  if (url.protocol !== 'https:') throw refuse(`must begin with https://, not ${url.protocol}//`);
+  if (url.username !== '' || url.password !== '') throw refuse('must not carry a user or password');
+  // Numbers in any base and length are dotted here.
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(literal) !== 0 && !reachable(settings.webhookNetworks)(literal)) {
+    throw refuse(`is at ${literal}, which is not a public address`);
+  }
+  if (/^(.*\.)?localhost\.?$/i.test(url.hostname) && settings.webhookNetworks.length === 0) {
+    throw refuse('is at localhost, which is not a public address');
+  }
+  url.hash = '';
+  return url.href;
+}
+
+export function webhooksOf(
+  tx: Tx,
+  of: { accountId: string; before: string | null; limit: number },
+): Promise<WebhookRow[]> {
+  return listWebhooks(tx, of);
+}
+
+/** Throws `no_such_webhook`. What was on its way to it is given up. */
+export async function removeWebhook(tx: Tx, accountId: string, id: string): Promise<WebhookRow> {
+  const removed = isUuid(id) ? await deleteWebhook(tx, accountId, id) : null;
+  return removed ?? absent(id);
+}
+
+/** Queues a `ping`; its outcome shows in `lastStatus`. Throws `no_such_webhook`. */
+export async function pingWebhook(
+  tx: Tx,
+  deps: Parts,
+  accountId: string,
+  webhookId: string,
+): Promise<string> {
+  const found = isUuid(webhookId) ? await findWebhook(tx, accountId, webhookId) : null;
+  if (found === null) return absent(webhookId);
+  const at = new Date(deps.now());
+  const id = uuidv7(at.getTime(), deps.randomBytes);
+  const body = bodyOf('ping', id, at, { message: `a test of ${deps.settings.productName}` });
+  const ping = { id, webhookId, event: 'ping', subject: null, position: 0, body };
+  await insertDeliveries(tx, [ping], at);
+  return id;
+}
+
+function absent(id: string): never {
+  throw new ParleyError('no_such_webhook', `this account has no webhook ${id.slice(0, 50)}`, {});
+}
+
+/** Seals every secret with the first of the server's keys, so that a former one may be put away. */
+export async function resealSecrets(deps: Pick<Deps, 'settings' | 'db' | 'log'>): Promise<void> {
+  const keyring = keyringOf(deps.settings);
+  const { version } = keyring.encrypt(new Uint8Array(1));
+  for (let unread = 0; ; ) {
+    const [found, resealed] = await deps.db.transaction(async (tx) => {
+      const rows = await secretsNotOf(tx, version, resealBatch + unread);
+      let count = 0;
+      for (const row of rows) {
+        const plain = keyring.decrypt(row.version, row.secret);
+        if (plain === null) continue;
+        const { sealed } = keyring.encrypt(plain);
+        await resealSecret(tx, { id: row.id, secret: sealed }, version);
+        count += 1;
+      }
+      return [rows.length, count];
+    });
+    if (resealed === 0) {
+      if (found > 0) deps.log.warn({ webhooks: found }, 'secrets of webhooks cannot be read');
+      return;
+    }
+    unread = found - resealed;
+  }
+}

@@ -1,0 +1,122 @@
+// Tests only: a real HTTPS receiver on loopback, its certificate made by an authority of its own
+// that this process trusts from then on.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import tls from 'node:tls';
+
+export type Received = {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly atMs: number;
+};
+
+export type Receiver = {
+  /** By the name `localhost`, and by address. */
+  readonly url: string;
+  readonly port: number;
+  readonly received: Received[];
+  /** What it answers from now on; a number is a status. */
+  answer(how: number | ((received: Received, response: ServerResponse) => void)): void;
+  close(): Promise<void>;
+};
+
+type Certificate = { readonly cert: string; readonly key: string; readonly ca: string };
+let certificate: Certificate | undefined;
+
+export async function startReceiver(): Promise<Receiver> {
+  certificate ??= trusted(makeCertificate());
+  let how: Parameters<Receiver['answer']>[0] = 200;
+  const received: Received[] = [];
+  const server = createServer(
+    { cert: certificate.cert, key: certificate.key },
+    (request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => {
+        const body = Buffer.concat(parts).toString();
+        const one = { headers: request.headers, body, atMs: performance.now() };
+        received.push(one);
+        if (typeof how === 'number') response.writeHead(how).end();
+        else how(one, response);
+      });
+    },
+  );
+  await listen(server);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `https://localhost:${port}/hook`,
+    port,
+    received,
+    answer: (next) => {
+      how = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function listen(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+}
+
+function trusted(made: Certificate): Certificate {
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), made.ca]);
+  return made;
+}
+
+/** Of `localhost` and 127.0.0.1, for a day. */
+function makeCertificate(): Certificate {
+  const dir = mkdtempSync(join(tmpdir(), 'parley-receiver-'));
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' });
+  try {
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    openssl(
+      'req',
+      '-x509',
+      ...key,
+      '-keyout',
+      'ca.key',
+      '-out',
+      'ca.pem',
+      '-days',
+      '1',
+      '-subj',
+      '/CN=Parley test authority',
+    );
+    openssl('req', ...key, '-keyout', 'key.pem', '-out', 'req.pem', '-subj', '/CN=localhost');
+    writeFileSync(join(dir, 'ext'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n');
+    openssl(
+      'x509',
+      '-req',
+      '-in',
+      'req.pem',
+      '-CA',
+      'ca.pem',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-days',
+      '1',
+      '-extfile',
+      'ext',
+      '-out',
+      'cert.pem',
+    );
+    const text = (name: string) => readFileSync(join(dir, name), 'utf8');
+    return { cert: text('cert.pem'), key: text('key.pem'), ca: text('ca.pem') };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
