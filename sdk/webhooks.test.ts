@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { signatureOf } from '../server/webhooks/sign.ts';
+import { verifyWebhook, WebhookError, type WebhookRequest } from './webhooks.ts';
+
+const secret = 'whsec_4n2Jk1';
+const now = 1_900_000_000;
+const delivery = { type: 'ping', deliveryId: 'd', createdAt: 'c', message: 'Grüße' };
+
+function request(over: Partial<WebhookRequest> = {}, at = now): WebhookRequest {
+  const body = over.body ?? JSON.stringify(delivery);
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+  const headers = {
+    'X-Parley-Timestamp': String(at),
+    'x-parley-signature': signatureOf(secret, String(at), text),
+  };
+  return { secret, headers, body, now, ...over };
+}
+
+function refused(over: Partial<WebhookRequest>, code: string, at = now): void {
+  assert.throws(
+    () => verifyWebhook(request(over, at)),
+    (error) => error instanceof WebhookError && error.code === code,
+    code,
+  );
+}
+
+test('what the market signs is taken: text or bytes, headers of any kind', () => {
+  assert.deepEqual(verifyWebhook(request()), delivery);
+  const bytes = new TextEncoder().encode(JSON.stringify(delivery));
+  assert.deepEqual(verifyWebhook(request({ body: bytes })), delivery);
+  const { headers } = request();
+  assert.deepEqual(verifyWebhook(request({ headers: new Headers(headers as never) })), delivery);
+});
+
+test('the signature is the HMAC of the specification, computed independently', () => {
+  const body = JSON.stringify(delivery);
+  const mac = createHmac('sha256', secret).update(`${now}.${body}`).digest('hex');
+  const headers = { 'x-parley-timestamp': String(now), 'x-parley-signature': `sha256=${mac}` };
+  assert.deepEqual(verifyWebhook({ secret, headers, body, now }), delivery);
+});
+
+test('another secret, another byte of the body, another time: none is taken', () => {
+  refused({ secret: `${secret}x` }, 'bad_signature');
+  const text = JSON.stringify(delivery);
+  fc.assert(
+    fc.property(fc.nat(text.length - 1), fc.integer({ min: 1, max: 127 }), (at, flip) => {
+      const bytes = Buffer.from(text);
+      bytes[at] = (bytes[at] ?? 0) ^ flip;
+      const { headers } = request();
+      refused({ headers, body: bytes }, 'bad_signature');
+    }),
+  );
+  const { headers } = request();
+  const later = { ...headers, 'X-Parley-Timestamp': String(now + 1) };
+  refused({ headers: later as never }, 'bad_signature');
+});
+
+test('a delivery that is old, or of the future, is refused with the numbers, or taken if told so', () => {
+  assert.throws(() => verifyWebhook(request({}, now - 301)), /signed 301 s ago, and 300 s are/);
+  assert.throws(() => verifyWebhook(request({}, now + 301)), /signed 301 s ahead/);
+  assert.deepEqual(verifyWebhook(request({}, now - 300)), delivery);
+  assert.deepEqual(verifyWebhook(request({ toleranceSeconds: 0 }, 5)), delivery);
+});
+
+test('what lacks a header, or is signed and no delivery, says so', () => {
+  refused({ headers: {} }, 'bad_header');
+  const { headers } = request();
+  refused({ headers: { ...headers, 'x-parley-signature': 'sha256=ab' } as never }, 'bad_header');
+  refused({ headers: { ...headers, 'x-parley-signature': ['a', 'b'] } as never }, 'bad_header');
+  refused({ shortName: 'acme' }, 'bad_header');
+  refused({ body: 'no JSON' }, 'bad_body');
+  refused({ body: '{"type":"ping"}' }, 'bad_body');
+  refused({ body: 'null' }, 'bad_body');
+});

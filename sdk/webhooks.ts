@@ -1,0 +1,113 @@
+// Deliveries of a market's webhooks: are they the market's, and recent?
+
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+export type WebhookFault =
+  /** A header of a delivery is missing or not of its form. */
+  | 'bad_header'
+  /** Not signed with this secret, or altered since. */
+  | 'bad_signature'
+  /** Signed too long ago, or in the future: perhaps sent again by somebody else. */
+  | 'bad_timestamp'
+  /** Signed, but not what a delivery is. */
+  | 'bad_body';
+
+export class WebhookError extends Error {
+  readonly code: WebhookFault;
+  constructor(code: WebhookFault, sentence: string) {
+    super(sentence);
+    this.name = 'WebhookError';
+    this.code = code;
+  }
+}
+
+/** What every delivery has; the rest depends on `type`. Types that are not known: answer 2xx. */
+export type WebhookDelivery = {
+  readonly type: string;
+  /** The same each time it is tried: keep it, and do the work once. */
+  readonly deliveryId: string;
+  /** RFC 3339 */
+  readonly createdAt: string;
+  readonly [field: string]: unknown;
+};
+
+export type WebhookRequest = {
+  /** The whole secret, `whsec_…`. */
+  readonly secret: string;
+  /** Of the request: names in any case, a `Headers` object or a plain one. */
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The raw body, byte for byte, before anything parsed it. */
+  readonly body: string | Uint8Array;
+  /** The market's short name, as in `x-parley-signature`. */
+  readonly shortName?: string;
+  /** How old a delivery may be, and how far ahead; default 300 s. 0 = any age. */
+  readonly toleranceSeconds?: number;
+  /** Unix seconds; default the machine's clock. */
+  readonly now?: number;
+};
+
+const defaultToleranceSeconds = 300;
+
+/** The delivery, verified. Throws WebhookError. */
+export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
+  const { secret, shortName = 'parley', toleranceSeconds = defaultToleranceSeconds } = request;
+  const timestamp = header(request.headers, `x-${shortName}-timestamp`);
+  const signature = header(request.headers, `x-${shortName}-signature`);
+  if (!/^\d{1,15}$/.test(timestamp)) {
+    throw new WebhookError('bad_header', `x-${shortName}-timestamp is not Unix seconds`);
+  }
+  if (!/^sha256=[0-9a-f]{64}$/.test(signature)) {
+    throw new WebhookError('bad_header', `x-${shortName}-signature is not sha256=<64 hex digits>`);
+  }
+  const body = typeof request.body === 'string' ? utf8ToBytes(request.body) : request.body;
+  const mac = hmac.create(sha256, utf8ToBytes(secret));
+  mac.update(utf8ToBytes(`${timestamp}.`)).update(body);
+  if (!isSame(`sha256=${bytesToHex(mac.digest())}`, signature)) {
+    throw new WebhookError('bad_signature', 'the signature is not of this secret and this body');
+  }
+  const now = request.now ?? Math.floor(Date.now() / 1_000);
+  const age = now - Number(timestamp);
+  if (toleranceSeconds > 0 && Math.abs(age) > toleranceSeconds) {
+    const when = age > 0 ? `${age} s ago` : `${-age} s ahead`;
+    throw new WebhookError(
+      'bad_timestamp',
+      `signed ${when}, and ${toleranceSeconds} s are allowed`,
+    );
+  }
+  return parsed(body);
+}
+
+function header(headers: WebhookRequest['headers'], name: string): string {
+  const found =
+    headers instanceof Headers
+      ? headers.get(name)
+      : Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
+  if (typeof found === 'string') return found;
+  throw new WebhookError('bad_header', `${name} is missing, or there more than once`);
+}
+
+/** Takes as long wherever the two differ. */
+function isSame(one: string, other: string): boolean {
+  let different = one.length ^ other.length;
+  for (let at = 0; at < one.length; at += 1) {
+    different |= one.charCodeAt(at) ^ other.charCodeAt(at % other.length);
+  }
+  return different === 0;
+}
+
+function parsed(body: Uint8Array): WebhookDelivery {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new WebhookError('bad_body', 'the body is not JSON');
+  }
+  const fields = (typeof value === 'object' && value !== null ? value : {}) as WebhookDelivery;
+  for (const name of ['type', 'deliveryId', 'createdAt'] as const) {
+    if (typeof fields[name] === 'string') continue;
+    throw new WebhookError('bad_body', `the body has no ${name}`);
+  }
+  return fields;
+}
