@@ -12,7 +12,7 @@ import { pessimistic } from '../core/swap.ts';
 import type { LegName } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
 import { sleep } from './http.ts';
-import { claim, fund, pushApproval, refund, replaceStuck } from './settle/act.ts';
+import { claim, refund, replaceStuck } from './settle/act.ts';
 import { cancelFunding, isLate } from './settle/cancel.ts';
 import {
   type Context,
@@ -22,8 +22,8 @@ import {
   type Seen,
   type SettleInput,
 } from './settle/context.ts';
+import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
 import { prepare, refresh } from './settle/prepare.ts';
-import { raiseFunding } from './settle/raise.ts';
 import type { SwapRecord } from './stores/store.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';

@@ -1,14 +1,12 @@
-// Sending what was kept, again if need be, and undoing what holds up an EVM transaction: fees that
-// are too low, and nonces before its own that were lost. Signed bytes are kept before they are
-// sent, and a version only ever takes the place of another with the same nonce, so at most one of
-// them is mined, whichever it is and wherever this side is interrupted.
+// Sending what was kept, again if need be. Signed bytes are kept before they are sent, and a
+// version only ever takes the place of another with the same nonce or coins, or of one that is dead,
+// so at most one of them is mined, whichever it is and wherever this side is interrupted.
 
 import type { Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
-import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
-import type { AccountWallet, EvmWallet, Fate } from '../wallets/wallet.ts';
+import type { Kept } from '../stores/store.ts';
 import { type Context, type SetLeg, sourceOf } from './context.ts';
 import { asked } from './market.ts';
 
@@ -16,8 +14,6 @@ import { asked } from './market.ts';
 const resendAfterMs = 5_000;
 /** The market relays beside one's own node: it is not worth much waiting. */
 const relayLimitMs = 5_000;
-/** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
-const mostShareBps = 2_500n;
 
 /** Whether it is time to look after an unmined transaction again. */
 export function due(context: Context, { family }: SetLeg, kept: Kept): boolean {
@@ -100,114 +96,8 @@ export async function sendAlone(context: Context, leg: SetLeg, kept: Kept): Prom
 /** The transactions of a record. */
 export type Slot = 'approval' | 'funding' | 'cancel' | 'claim' | 'refund';
 
-type Waiting = Fate & { readonly state: 'waiting' };
-
 /** What a node says of a fee that is too low to take the transaction at all. */
 const tooCheap = /underpriced|base ?fee|fee(cap)? (is )?too low/i;
-
-/**
- * Looks after a transaction that waits: sends it again. An EVM one that has waited too long gets
- * the gap before it filled, or, if it is the next one, its fee raised; those behind another wait
- * for it. Elsewhere it dies by itself, and is made anew then.
- */
-export async function push(
-  context: Context,
-  record: SwapRecord,
-  slot: Slot,
-  leg: SetLeg,
-  wallet: AccountWallet,
-  fate: Waiting,
-): Promise<SwapRecord> {
-  const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
-  const kept = record[slot];
-  if (wallet.family !== 'evm') {
-    if (kept) await sendWaiting(context, leg, kept, by);
-    return record;
-  }
-  return pushBy(context, record, { slot, leg, by, cancel: false }, wallet, fate);
-}
-
-/**
- * Uses the nonce of one that waited too long and is of no use any more: left in somebody's pool it
- * would hold up every later transaction of the account.
- */
-export async function withdraw(
-  context: Context,
-  record: SwapRecord,
-  slot: Slot,
-  leg: SetLeg,
-  wallet: EvmWallet,
-): Promise<SwapRecord> {
-  const kept = record[slot];
-  if (!kept || !due(context, leg, kept)) return record;
-  const fate = await wallet.fate(kept, context.limit());
-  lookedAfter(context, kept);
-  if (fate.state !== 'waiting' || !overdue(context, leg, kept)) return record;
-  return pushBy(context, record, { slot, leg, by: sendAlone, cancel: true }, wallet, fate);
-}
-
-type Push = {
-  readonly slot: Slot;
-  readonly leg: SetLeg;
-  readonly by: typeof send;
-  readonly cancel: boolean;
-};
-
-async function pushBy(
-  context: Context,
-  record: SwapRecord,
-  { slot, leg, by, cancel }: Push,
-  wallet: EvmWallet,
-  fate: Waiting,
-): Promise<SwapRecord> {
-  const kept = record[slot];
-  if (!kept) return record;
-  if (!overdue(context, leg, kept)) {
-    await sendWaiting(context, leg, kept, by);
-    return record;
-  }
-  waitAnew(context, kept);
-  if (fate.gap) await fillGap(context, leg, wallet, kept);
-  const how = { ...raiseOf(leg), cancel };
-  const raised = fate.next ? await wallet.raise(kept, how, context.limit()) : null;
-  if (raised === null) {
-    if (fate.next) context.tell('waiting', leg.leg, 'the highest fee allowed is not enough yet');
-    await sendWaiting(context, leg, kept, by);
-    return record;
-  }
-  const next = { ...record, [slot]: keptNow(raised) };
-  await context.store.putSwap(next);
-  const text = cancel
-    ? `takes the place of the ${slot}, which is too late, with a payment to self`
-    : `sends the ${slot} again, with a higher fee`;
-  context.tell('replaced', leg.leg, text, raised.txid);
-  // The market relays what concerns the swap; the rest is for one's own node alone.
-  if (slot === 'cancel') lookedAfter(context, raised);
-  await sendWaiting(context, leg, raised, by);
-  return next;
-}
-
-export function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
-  if (leg.escrow.terms.token !== null) return { mostFeeWei: null };
-  return { mostFeeWei: (leg.amount * mostShareBps) / 10_000n };
-}
-
-/**
- * Nonces before this one were given to transactions that nobody has any more. They are used up by
- * payments of nothing, and not by signing this one again: two of it could both be mined then.
- */
-async function fillGap(
-  context: Context,
-  leg: SetLeg,
-  wallet: EvmWallet,
-  kept: Kept,
-): Promise<void> {
-  const by = (filler: Kept) => sendAlone(context, leg, filler);
-  const missing = await wallet.fillGap(kept, by, context.limit());
-  if (missing === 0) return;
-  const text = `${missing} nonces before ${kept.txid} were lost: filled by payments of nothing`;
-  context.tell('waiting', leg.leg, text);
-}
 
 /** A refusal changes nothing by itself: the next look asks what became of the nonce. */
 export async function sendWaiting(

@@ -2,27 +2,25 @@
 // with a higher fee takes its place (BIP 125). It spends the same coins, so only one version is
 // ever mined, and makes the same payment, so it does not matter which.
 
-import { ParleyError } from '../../core/errors.ts';
-import { nothingSeen } from '../../core/facts.ts';
-import { fundGate } from '../../core/gates.ts';
-import type { LegName } from '../../core/trade.ts';
-import { type Kept, keptNow, type SwapRecord, versionsOf } from '../stores/store.ts';
-import { type Context, legOf, look, ownSides, type Seen, walletOf } from './context.ts';
-import { overdue, sendAlone, waitAnew } from './send.ts';
+import { ParleyError } from '../../../core/errors.ts';
+import { nothingSeen } from '../../../core/facts.ts';
+import { fundGate } from '../../../core/gates.ts';
+import type { LegName } from '../../../core/trade.ts';
+import { type Kept, keptNow, type SwapRecord, versionsOf } from '../../stores/store.ts';
+import type { BitcoinWallet } from '../../wallets/wallet.ts';
+import { type Context, look, type Seen } from '../context.ts';
+import { overdue, sendAlone, waitAnew } from '../send.ts';
+import type { On } from './hand.ts';
 
 /** The record with the raised funding in it, sent; the same record when there is none to raise. */
 export async function raiseFunding(
-  context: Context,
+  { context, leg, wallet }: On<BitcoinWallet>,
   record: SwapRecord,
+  funding: Kept,
   seen: Seen,
 ): Promise<SwapRecord> {
-  const { gives } = ownSides(record);
-  const leg = legOf(record, gives);
-  const { funding } = record;
-  if (leg.family !== 'bitcoin' || funding === null || !isOpen(record, seen, gives)) return record;
-  if (!overdue(context, leg, funding)) return record;
-  const wallet = walletOf(context, leg.chain);
-  if (wallet.family !== 'bitcoin') return record;
+  const { leg: gives } = leg;
+  if (!isOpen(record, seen, gives) || !overdue(context, leg, funding)) return record;
   waitAnew(context, funding);
   wallet.reserve(funding.raw);
   const payment = { payTo: leg.escrow.address, amountSats: leg.amount };

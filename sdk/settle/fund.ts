@@ -1,0 +1,173 @@
+// Funding the own leg: approvals first where there are any, each mined before the next is signed.
+// Gate, build, verify, sign, gate again, keep, send. What was kept is sent again; another is made
+// only when none of its versions can be mined any more.
+
+import { ParleyError } from '../../core/errors.ts';
+import { fundGate } from '../../core/gates.ts';
+import type { LegName } from '../../core/trade.ts';
+import { ParleyApiError, VerificationError } from '../errors.ts';
+import { sleep } from '../http.ts';
+import { inPlaceOf, type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
+import type { Built } from '../types.ts';
+import { verifyMaterial } from '../verify-material.ts';
+import { keepOrForget, mustAgree } from './before-sending.ts';
+import { type Context, legOf, look, ownSides, type Seen, sourceOf } from './context.ts';
+import { approvalLimitMs } from './hands/account.ts';
+import { handOf } from './hands/of.ts';
+import { asked } from './market.ts';
+import { send, sendWaiting } from './send.ts';
+
+/** Funds the own leg. Needs the market: with it gone nothing new is begun. */
+export async function fund(context: Context, record: SwapRecord): Promise<SwapRecord> {
+  const hand = handOf(context, legOf(record, ownSides(record).gives));
+  const { funding } = record;
+  if (funding !== null) {
+    const tended = await hand.tendFunding(record, funding);
+    if (tended !== 'dead') return tended;
+    hand.forget();
+  }
+  // Approving and funding belong together, until the funding has used the allowance up.
+  return hand.alone(async () => {
+    const next = await fundOnce(context, record);
+    const sent = next.funding;
+    if (sent !== null && sent !== funding) await hand.untilMined(sent);
+    return next;
+  });
+}
+
+async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecord> {
+  const { gives } = ownSides(before);
+  const leg = legOf(before, gives);
+  await mustBeOnly(context.store, onlyOf(before));
+  const record = await approved(context, before);
+  const built = await askToFund(context, record, gives);
+  if (built === null) return record;
+  await mustAgree(context, record);
+  await preflight(context, record);
+  const { after, kept } = await signFunding(context, record, built);
+  const { funding } = record;
+  const signed = keptNow(funding === null ? kept : inPlaceOf(funding, kept));
+  const next = await keepOrForget(context, leg, { ...after, funding: signed }, async () => {
+    // Signing may have taken long: everything is looked at once more, right before sending.
+    const fresh = await look(context, after);
+    fundGate(fresh.state, gives, fresh.clocks);
+    await mustBeOnly(context.store, onlyOf(after));
+  });
+  await send(context, leg, signed);
+  context.tell(
+    'funded',
+    gives,
+    `sent the funding of leg ${gives} to ${leg.escrow.address}`,
+    signed.txid,
+  );
+  return next;
+}
+
+function onlyOf({ swap, trade }: SwapRecord) {
+  return { swapId: swap.id, hashlock: swap.hashlock, threadId: trade.threadId };
+}
+
+async function askToFund(
+  context: Context,
+  record: SwapRecord,
+  name: LegName,
+): Promise<Built | null> {
+  const { client } = context;
+  if (client === null) {
+    context.tell('waiting', name, 'the market is gone: nothing new is funded');
+    return null;
+  }
+  try {
+    const built = await asked(context, (how) => client.fund(context.swapId, name, how));
+    const leg = legOf(record, name);
+    const { view } = sourceOf(context, leg.chain);
+    const { deadlines } = record.swap;
+    const validUntil = leg.long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
+    const limits = { validUntil, outputs: null, now: await context.now() };
+    verifyMaterial(built, { verb: 'fund' }, leg.escrow.terms, view, limits);
+    return built;
+  } catch (error) {
+    if (!(error instanceof ParleyApiError)) throw error;
+    if (!error.unreachable && error.status !== 409) throw error;
+    context.tell('market_refused', name, error.message);
+    return null;
+  }
+}
+
+/** Both legs must be payable before either is worth funding. */
+async function preflight(context: Context, record: SwapRecord): Promise<void> {
+  const { gives, gets } = ownSides(record);
+  for (const [name, about] of [
+    [gets, 'payout'],
+    [gives, 'payout'],
+    [gives, 'funding'],
+  ] as const) {
+    const leg = legOf(record, name);
+    // An approval is part of the funding: whether the token lets the contract take it is tried
+    // when the funding itself is signed.
+    const isToken = leg.escrow.terms.token !== null;
+    if (about === 'funding' && isToken && handOf(context, leg).approvesTokens) continue;
+    const { adapter } = sourceOf(context, leg.chain);
+    await adapter.preflight(leg.escrow.terms, about, context.limit());
+  }
+}
+
+/** The signed funding, once every approval before it is mined. */
+async function signFunding(
+  context: Context,
+  before: SwapRecord,
+  built: Built,
+): Promise<{ after: SwapRecord; kept: Kept }> {
+  const { gives } = ownSides(before);
+  const leg = legOf(before, gives);
+  const signings = handOf(context, leg).signFunding(built);
+  let after = before;
+  for (const sign of signings.slice(0, -1)) {
+    const approval = await sign();
+    const waiting = { ...after, approval: keptNow(approval) };
+    after = await keepOrForget(context, leg, waiting, async () => {});
+    await sendWaiting(context, leg, approval);
+    after = await approved(context, after);
+    context.tell('approved', gives, 'the contract may take exactly the amount', approval.txid);
+  }
+  const signFunds = signings.at(-1);
+  if (signFunds === undefined) throw new VerificationError('sign', 'something', 'nothing');
+  return { after, kept: await signFunds() };
+}
+
+/** Waits for the kept approval, whichever version of it is mined. */
+async function approved(context: Context, before: SwapRecord): Promise<SwapRecord> {
+  const until = performance.now() + approvalLimitMs;
+  for (let record = before; ; ) {
+    record = await pushApproval(context, record);
+    if (!record.approval) return record;
+    if (performance.now() > until) {
+      const { txid } = record.approval;
+      throw new ParleyError('funding_would_fail', `the approval ${txid} is not mined`, { txid });
+    }
+    await sleep(context.pollMs, context.signal);
+  }
+}
+
+/**
+ * Looks after a kept approval. Also when nothing is to be funded any more: until its nonce is used
+ * every later transaction of the account waits behind it.
+ */
+export async function pushApproval(context: Context, record: SwapRecord): Promise<SwapRecord> {
+  const { approval } = record;
+  if (!approval) return record;
+  return handOf(context, legOf(record, ownSides(record).gives)).tendApproval(record, approval);
+}
+
+/** Puts a funding that pays more in the place of an own one that no block takes. */
+export async function raiseFunding(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+): Promise<SwapRecord> {
+  const { funding } = record;
+  const { gives } = ownSides(record);
+  const { funded } = seen.state.legs[gives].facts;
+  if (funding === null || (funded?.confirmations ?? 0) > 0) return record;
+  return handOf(context, legOf(record, gives)).raiseFunding(record, funding, seen);
+}

@@ -1,0 +1,115 @@
+// What families of accounts have in common. A leg is funded, claimed and refunded by calls, and
+// what became of a kept one is asked of the customer's own node: it is sent again while it waits,
+// and made anew only when no version of it can be mined any more.
+
+import type { Material } from '../../../chains/material.ts';
+import { ParleyError } from '../../../core/errors.ts';
+import { VerificationError } from '../../errors.ts';
+import { sleep } from '../../http.ts';
+import type { Kept, SwapRecord } from '../../stores/store.ts';
+import type { AccountWallet, Fate } from '../../wallets/wallet.ts';
+import type { Context, SetLeg } from '../context.ts';
+import { due, lookedAfter, type Slot, sendToAll, sendWaiting } from '../send.ts';
+import type { Hand, Signing, Spending } from './hand.ts';
+
+/** How long the parts of one funding are waited for. */
+export const approvalLimitMs = 120_000;
+
+export type Waiting = Fate & { readonly state: 'waiting' };
+
+/** What each family of accounts says for itself. */
+export type AccountFamily = Pick<
+  Hand,
+  'approvesTokens' | 'forget' | 'cancelFunding' | 'withdrawClaim'
+> & {
+  /** What is signed for the calls of this material, in order. */
+  signingsOf(built: Material): readonly Signing[];
+  /** Sends a kept transaction that waits again, or one that takes its place. */
+  push(record: SwapRecord, slot: Slot, kept: Kept, fate: Waiting): Promise<SwapRecord>;
+};
+
+export function accountHand(
+  context: Context,
+  leg: SetLeg,
+  wallet: AccountWallet,
+  family: AccountFamily,
+): Hand {
+  const fateOf = (kept: Kept) => wallet.fate(kept, context.limit());
+  return {
+    approvesTokens: family.approvesTokens,
+    claimsPastTimelock: false,
+    alone: (work) => wallet.alone(work),
+    signFunding: (built) => family.signingsOf(built),
+    signSpend: async (built) => {
+      const [sign] = family.signingsOf(built);
+      if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');
+      return sign();
+    },
+    forget: () => family.forget(),
+    tendFunding: async (record, funding) => {
+      if (!due(context, leg, funding)) return record;
+      const fate = await fateOf(funding);
+      if (fate.state === 'waiting') return family.push(record, 'funding', funding, fate);
+      lookedAfter(context, funding);
+      if (fate.state === 'succeeded') return record;
+      // If a reorganisation let a version of it come back, the contract would still make the escrow
+      // of these terms only once: the terms stay while a funding is kept.
+      const text = `the funding ${funding.txid} has ${fate.state}: funds anew`;
+      context.tell('waiting', leg.leg, text);
+      return 'dead';
+    },
+    tendApproval: async (record, approval) => {
+      const fate = await fateOf(approval);
+      if (fate.state === 'waiting') {
+        if (!due(context, leg, approval)) return record;
+        return family.push(record, 'approval', approval, fate);
+      }
+      const next = { ...record, approval: null };
+      await context.store.putSwap(next);
+      if (fate.state === 'succeeded') return next;
+      const { txid } = approval;
+      const sentence = `the approval ${txid} has ${fate.state}`;
+      throw new ParleyError('funding_would_fail', sentence, { txid });
+    },
+    tendSpend: (record, verb, kept) => tendSpend(context, record, verb, kept, { fateOf, family }),
+    sendSpend: async (record, _, kept) => {
+      await sendWaiting(context, leg, kept, sendToAll);
+      return record;
+    },
+    untilMined: async (funding) => {
+      const patienceMs = Math.min(approvalLimitMs, context.replaceAfterMs(leg.family));
+      const until = performance.now() + patienceMs;
+      while (performance.now() < until) {
+        if ((await fateOf(funding)).state !== 'waiting') return;
+        await sleep(context.pollMs, context.signal);
+      }
+    },
+    isStuck: () => false,
+    raiseFunding: async (record) => record,
+    cancelFunding: (record, funding) => family.cancelFunding(record, funding),
+    withdrawClaim: (record) => family.withdrawClaim(record),
+  };
+}
+
+async function tendSpend(
+  context: Context,
+  record: SwapRecord,
+  verb: Spending['verb'],
+  kept: Kept,
+  by: { fateOf: (kept: Kept) => Promise<Fate>; family: AccountFamily },
+): Promise<SwapRecord> {
+  const fate = await by.fateOf(kept);
+  if (fate.state === 'waiting') return by.family.push(record, verb, kept, fate);
+  lookedAfter(context, kept);
+  if (fate.state === 'succeeded') return record;
+  // Made anew while its step is open: a second claim or refund finds the escrow empty.
+  by.family.forget();
+  const next = { ...record, [verb]: null };
+  await context.store.putSwap(next);
+  return next;
+}
+
+/** Throws VerificationError: these bytes are not for this wallet. */
+export function notFor({ family }: AccountWallet, { sign }: Material): never {
+  throw new VerificationError('sign', `for a ${family} wallet`, sign);
+}

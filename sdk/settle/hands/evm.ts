@@ -1,0 +1,149 @@
+// EVM: what waits too long is replaced by one with the same nonce and higher fees, so at most one
+// of them is mined; nonces before it that were lost are filled; and what came too late gets its
+// nonce used by a payment of nothing.
+
+import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
+import type { EvmWallet } from '../../wallets/wallet.ts';
+import type { Context, SetLeg } from '../context.ts';
+import {
+  due,
+  lookedAfter,
+  overdue,
+  type Slot,
+  send,
+  sendAlone,
+  sendToAll,
+  sendWaiting,
+  waitAnew,
+} from '../send.ts';
+import { accountHand, notFor, type Waiting } from './account.ts';
+import type { Hand, On } from './hand.ts';
+import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
+
+/** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
+const mostShareBps = 2_500n;
+
+type OnEvm = On<EvmWallet>;
+
+export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand {
+  const on: OnEvm = { context, leg, wallet };
+  return accountHand(context, leg, wallet, {
+    approvesTokens: true,
+    signingsOf: (built) => {
+      if (built.sign !== 'evm-tx') return notFor(wallet, built);
+      return built.txs.map((call) => () => wallet.sign(built.chainId, call, context.limit()));
+    },
+    push: (record, slot, kept, fate) => {
+      const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
+      return push(on, record, { slot, kept, by, cancel: false }, fate);
+    },
+    // Else the nonces of transactions that nobody has are left out.
+    forget: () => wallet.forget(),
+    cancelFunding: (record, funding) => cancelFunding(on, record, funding),
+    withdrawClaim: (record) => withdraw(on, record),
+  });
+}
+
+type Push = {
+  readonly slot: Slot;
+  readonly kept: Kept;
+  readonly by: typeof send;
+  readonly cancel: boolean;
+};
+
+/**
+ * Sends it again. One that has waited too long gets the gap before it filled, or, if it is the next
+ * one, its fee raised; those behind another wait for it.
+ */
+async function push(
+  { context, leg, wallet }: OnEvm,
+  record: SwapRecord,
+  { slot, kept, by, cancel }: Push,
+  fate: Waiting,
+): Promise<SwapRecord> {
+  if (!overdue(context, leg, kept)) {
+    await sendWaiting(context, leg, kept, by);
+    return record;
+  }
+  waitAnew(context, kept);
+  if (fate.gap) await fillGap({ context, leg, wallet }, kept);
+  const how = { ...raiseOf(leg), cancel };
+  const raised = fate.next ? await wallet.raise(kept, how, context.limit()) : null;
+  if (raised === null) {
+    if (fate.next) context.tell('waiting', leg.leg, 'the highest fee allowed is not enough yet');
+    await sendWaiting(context, leg, kept, by);
+    return record;
+  }
+  const next = { ...record, [slot]: keptNow(raised) };
+  await context.store.putSwap(next);
+  const text = cancel
+    ? `takes the place of the ${slot}, which is too late, with a payment to self`
+    : `sends the ${slot} again, with a higher fee`;
+  context.tell('replaced', leg.leg, text, raised.txid);
+  // The market relays what concerns the swap; the rest is for one's own node alone.
+  if (slot === 'cancel') lookedAfter(context, raised);
+  await sendWaiting(context, leg, raised, by);
+  return next;
+}
+
+function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
+  if (leg.escrow.terms.token !== null) return { mostFeeWei: null };
+  return { mostFeeWei: (leg.amount * mostShareBps) / 10_000n };
+}
+
+/**
+ * Nonces before this one were given to transactions that nobody has any more. They are used up by
+ * payments of nothing, and not by signing this one again: two of it could both be mined then.
+ */
+async function fillGap({ context, leg, wallet }: OnEvm, kept: Kept): Promise<void> {
+  const by = (filler: Kept) => sendAlone(context, leg, filler);
+  const missing = await wallet.fillGap(kept, by, context.limit());
+  if (missing === 0) return;
+  const text = `${missing} nonces before ${kept.txid} were lost: filled by payments of nothing`;
+  context.tell('waiting', leg.leg, text);
+}
+
+/**
+ * Uses the nonce of a claim that waited too long and is of no use any more: left in somebody's pool
+ * it would hold up every later transaction of the account.
+ */
+async function withdraw(on: OnEvm, record: SwapRecord): Promise<SwapRecord> {
+  const { context, leg, wallet } = on;
+  const { claim: kept } = record;
+  if (kept === null || !due(context, leg, kept)) return record;
+  const fate = await wallet.fate(kept, context.limit());
+  lookedAfter(context, kept);
+  if (fate.state !== 'waiting' || !overdue(context, leg, kept)) return record;
+  return push(on, record, { slot: 'claim', kept, by: sendAlone, cancel: true }, fate);
+}
+
+async function cancelFunding(on: OnEvm, record: SwapRecord, funding: Kept): Promise<SwapRecord> {
+  const { context, leg, wallet } = on;
+  const { cancel } = record;
+  if (!due(context, leg, cancel ?? funding)) return record;
+  const fate = await wallet.fate(funding, context.limit());
+  lookedAfter(context, cancel ?? funding);
+  if (fate.state === 'succeeded') {
+    context.tell('waiting', leg.leg, 'the funding was mined after all');
+    return record;
+  }
+  if (fate.state !== 'waiting') {
+    // Whatever used the nonce: once that is deep, no version of the funding can be mined.
+    const { requiredConfirmations } = leg;
+    if (await wallet.isNonceDeep(funding, requiredConfirmations, context.limit())) {
+      return forgetFunding(context, record, leg);
+    }
+    return notYetDeep(context, record, leg);
+  }
+  if (cancel)
+    return push(on, record, { slot: 'cancel', kept: cancel, by: send, cancel: false }, fate);
+  if (!overdue(context, leg, funding)) return record;
+  const how = { ...raiseOf(leg), cancel: true };
+  const signed = await wallet.raise(funding, how, context.limit());
+  if (signed === null) return noFee(context, record, leg, funding);
+  // Versions of the funding are no versions of its cancellation.
+  const next = await keepCancel(context, record, leg, { txid: signed.txid, raw: signed.raw });
+  lookedAfter(context, signed);
+  await sendWaiting(context, leg, signed);
+  return next;
+}
