@@ -237,6 +237,20 @@ export function blockHeight(
   return asked(rpc, 'getBlockHeight', [{ commitment }], signal, whole);
 }
 
+/** Whether the node knows it, and still takes transactions with it. */
+export function isBlockhashValid(
+  rpc: Rpc,
+  blockhash: string,
+  commitment: Commitment,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return asked(rpc, 'isBlockhashValid', [blockhash, { commitment }], signal, (answer) => {
+    const value = field(answer, 'value');
+    if (typeof value !== 'boolean') throw new Error('neither true nor false');
+    return value;
+  });
+}
+
 export type Status = { readonly failed: boolean; readonly finalized: boolean };
 
 /** What became of a transaction; null when no block has it. */

@@ -86,8 +86,8 @@ export async function refund(
 }
 
 /**
- * A claim or refund of ours that no block takes is replaced by one that pays more, where that is
- * how the chain goes on: the adapter bids higher as the deadline nears, within the customer's bounds.
+ * A claim or refund of ours that no block takes is replaced by one that pays more, where it helps:
+ * the adapter bids higher as the deadline nears, within the customer's bounds.
  */
 export async function replaceStuck(
   context: Context,

@@ -1,6 +1,6 @@
 // Sending what was kept, again if need be. Signed bytes are kept before they are sent, and a
-// version only ever takes the place of another with the same nonce or coins, or of one that is dead,
-// so at most one of them is mined, whichever it is and wherever this side is interrupted.
+// version only ever takes the place of one with the same nonce or coins, or of one that is dead: at
+// most one of them is mined, whichever it is and wherever this side is interrupted.
 
 import type { Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';

@@ -7,10 +7,11 @@ import { base58, base64 } from '@scure/base';
 import { type Rpc, rpcClient } from '../../chains/evm/rpc.ts';
 import type { SolanaMaterial } from '../../chains/material.ts';
 import { readTransaction } from '../../chains/solana/message.ts';
-import { blockHeight, statusOf } from '../../chains/solana/node.ts';
+import { blockHeight, isBlockhashValid, statusOf } from '../../chains/solana/node.ts';
 import { signSolanaMessage, solanaAddressOfSeed } from '../../chains/solana/proof.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
+import { byOneNode, oneOfManyTimeoutMs } from './one-node.ts';
 import { oneByOne } from './queue.ts';
 import type { Fate, SolanaWallet } from './wallet.ts';
 
@@ -25,15 +26,15 @@ export type SolanaSignerOptions = {
 export type SolanaWalletOptions = SolanaSignerOptions & {
   /** The chain's name, for sentences. */
   readonly chain: string;
-  /** Nodes of one's own; the first that answers is asked. */
+  /** Nodes of one's own; the first that answers all that belongs together is believed. */
   readonly rpcUrls: readonly string[];
 };
 
 const seedBytes = 32;
 /** How many blocks a blockhash is good for. */
 const blockhashBlocks = 150;
-/** What a node says of a blockhash's end may be off by no more than it is behind others. */
-const mostBlocksAhead = 450;
+/** How far a node may be behind the one that named a blockhash it does not know. */
+const mostBlocksBehind = 300;
 
 /** Throws when the key is none, or its two halves do not belong together. */
 export function solanaMessageSigner(options: SolanaSignerOptions): MessageSigner {
@@ -48,15 +49,21 @@ export function solanaMessageSigner(options: SolanaSignerOptions): MessageSigner
 export function solanaWallet(options: SolanaWalletOptions): SolanaWallet & MessageSigner {
   const { seed, address } = keyOf(options);
   const { chain, rpcUrls } = options;
-  const rpc = rpcClient({ chain, urls: rpcUrls });
+  const nodes = nodesOf(chain, rpcUrls);
   return {
     family: 'solana',
     address,
     signMessage: async (message) => signSolanaMessage(seed, message),
     alone: oneByOne(),
-    sign: (material, signal) => sign(rpc, { seed, address }, material, signal),
-    fate: (kept, signal) => fateOf(rpc, kept, signal),
+    sign: (material, signal) => sign(nodes, { seed, address }, material, signal),
+    fate: (kept, signal) => byOneNode(nodes, signal, (rpc) => fateOf(rpc, kept, signal)),
   };
+}
+
+function nodesOf(chain: string, urls: readonly string[]): readonly Rpc[] {
+  if (urls.length < 2) return [rpcClient({ chain, urls })];
+  const short = { rounds: 1, attemptTimeoutMs: oneOfManyTimeoutMs };
+  return urls.map((url) => rpcClient({ chain, urls: [url], ...short }));
 }
 
 type Key = { readonly seed: Uint8Array; readonly address: string };
@@ -75,22 +82,31 @@ function keyOf({ secretKey }: SolanaSignerOptions): Key {
 }
 
 async function sign(
-  rpc: Rpc,
+  nodes: readonly Rpc[],
   { seed, address }: Key,
-  { transaction, lastValidBlockHeight: said }: SolanaMaterial,
+  { transaction }: SolanaMaterial,
   signal: AbortSignal,
 ): Promise<Kept> {
-  const { message, signers, keys } = readTransaction(transaction);
+  const { message, signers, keys, blockhash } = readTransaction(transaction);
   if (signers !== 1 || keys[0] !== address) {
     throw new Error(`this wallet signs alone as ${address}, not with ${signers} as ${keys[0]}`);
   }
-  // Whoever built it may err about its end: it is no earlier than that of a blockhash made now.
-  const height = await blockHeight(rpc, 'confirmed', signal);
-  const latest = Math.min(said, height + mostBlocksAhead);
-  const lastValidBlockHeight = Math.max(height + blockhashBlocks, latest);
+  const end = (rpc: Rpc) => endOf(rpc, blockhash, signal);
+  const lastValidBlockHeight = await byOneNode(nodes, signal, end);
   const signature = ed25519.sign(message, seed);
   const raw = base64.encode(Uint8Array.of(1, ...signature, ...message));
   return { txid: base58.encode(signature), raw, lastValidBlockHeight };
+}
+
+/**
+ * A height after which no block takes a transaction with this blockhash. Whoever built it may err
+ * about that, or lie, and a funding taken for dead too early would be forgotten while it lives:
+ * what one's own node knows counts. A hash it knows is of a block at its height or below.
+ */
+async function endOf(rpc: Rpc, blockhash: string, signal: AbortSignal): Promise<number> {
+  const isKnown = await isBlockhashValid(rpc, blockhash, 'processed', signal);
+  const height = await blockHeight(rpc, 'processed', signal);
+  return height + blockhashBlocks + (isKnown ? 0 : mostBlocksBehind);
 }
 
 /** A finalized block above its last height, without the transaction in any block, is its end. */

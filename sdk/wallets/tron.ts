@@ -9,6 +9,7 @@ import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
 import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
+import { byOneNode, oneOfManyTimeoutMs } from './one-node.ts';
 import { oneByOne } from './queue.ts';
 import type { Fate, TronWallet } from './wallet.ts';
 
@@ -20,7 +21,7 @@ export type TronSignerOptions = {
 export type TronWalletOptions = TronSignerOptions & {
   /** The chain's name, for sentences. */
   readonly chain: string;
-  /** Nodes of one's own; the first that answers is asked. */
+  /** Nodes of one's own; the first that answers all that belongs together is believed. */
   readonly sources: readonly TronSource[];
 };
 
@@ -37,7 +38,7 @@ export function tronMessageSigner(options: TronSignerOptions): MessageSigner {
 export function tronWallet(options: TronWalletOptions): TronWallet & MessageSigner {
   const privateKey = hexToBytes(options.privateKey.replace(/^0x/, ''));
   const { chain, sources } = options;
-  const http = httpClient({ chain, sources });
+  const nodes = nodesOf(chain, sources);
   const { address, signMessage } = tronMessageSigner(options);
   return {
     family: 'tron',
@@ -51,8 +52,14 @@ export function tronWallet(options: TronWalletOptions): TronWallet & MessageSign
       const { raw, txid } = readTronSigned(signed);
       return { raw, txid };
     },
-    fate: (kept, signal) => fateOf(http, kept, signal),
+    fate: (kept, signal) => byOneNode(nodes, signal, (http) => fateOf(http, kept, signal)),
   };
+}
+
+function nodesOf(chain: string, sources: readonly TronSource[]): readonly Http[] {
+  if (sources.length < 2) return [httpClient({ chain, sources })];
+  const short = { rounds: 1, attemptTimeoutMs: oneOfManyTimeoutMs };
+  return sources.map((source) => httpClient({ chain, sources: [source], ...short }));
 }
 
 /**

@@ -1,6 +1,6 @@
 // Bitcoin: coins are spent once, so what waits too long is replaced by one that spends the same
-// coins and pays more (BIP 125), and what came too late gets a coin of it spent otherwise. A payment
-// that may still be mined is never made a second time beside it.
+// coins and pays more (BIP 125), and what came too late gets a coin of it spent otherwise. What may
+// still be mined is never made a second time beside it.
 
 import type { Material, Signed } from '../../../chains/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
