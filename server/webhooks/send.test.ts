@@ -28,7 +28,7 @@ test('the bytes arrive as they are, with their headers, and any 2xx is a success
     assert.equal(last?.body, sending().body);
     assert.equal(last.headers['x-parley-event'], 'ping');
     assert.equal(last.headers['content-length'], String(Buffer.byteLength(sending().body)));
-    assert.equal(last.headers.host, `localhost:${receiver.port}`);
+    assert.equal(last.headers.host, `127.0.0.1:${receiver.port}`);
   }
 });
 
@@ -64,23 +64,41 @@ test('an address that is not public is refused before anything is sent', async (
   assert.equal(receiver.received.length, before);
 });
 
+test('a name is looked up, also one that only this machine knows, and one that nobody knows is said', async () => {
+  receiver.answer(200);
+  const both = reachable(['127.0.0.0/8', '::1']);
+  const local = await sendDelivery(sending(`https://localhost:${receiver.port}/`), both, {
+    resolve: async () => ['127.0.0.1'],
+  });
+  assert.equal(local.status, 200);
+  const own = await sendDelivery(sending(`https://localhost:${receiver.port}/`), reachable([]));
+  assert.equal(own.error, 'the address is not a public one');
+  const nobody = async () => {
+    throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+  };
+  const unknown = await sendDelivery(sending('https://nobody.example/'), both, { resolve: nobody });
+  assert.deepEqual(unknown, { status: 0, error: 'the name cannot be looked up' });
+});
+
 test('a name with one inside address among public ones is refused', async () => {
   const before = receiver.received.length;
   const resolve = async () => ['93.184.216.34', '10.0.0.1'];
-  const sent = await sendDelivery(sending(), reachable([]), { resolve });
+  const named = `https://localhost:${receiver.port}/`;
+  const sent = await sendDelivery(sending(named), reachable([]), { resolve });
   assert.equal(sent.error, 'the address is not a public one');
   assert.equal(receiver.received.length, before);
 });
 
 test('the connection goes to the address that was checked, whatever the name says later', async () => {
   receiver.answer(200);
+  const named = `https://localhost:${receiver.port}/`;
   let asked = 0;
   // Checked: 127.0.0.1, which is allowed here. Asked a second time it would be another.
   const resolve = async () => {
     asked += 1;
     return asked === 1 ? ['127.0.0.1'] : ['169.254.169.254'];
   };
-  const sent = await sendDelivery(sending(), mayReach, { resolve });
+  const sent = await sendDelivery(sending(named), mayReach, { resolve });
   assert.deepEqual([sent.status, asked], [200, 1]);
 });
 
@@ -108,7 +126,8 @@ test('who answers nothing, drips, or is not there ends in time, in words', async
   const gone = await sendDelivery(sending(`https://127.0.0.1:${port}/`), mayReach);
   assert.deepEqual(gone, { status: 0, error: 'no connection: ECONNREFUSED' });
   const hanging = () => new Promise<string[]>(() => {});
-  const slow = await sendDelivery(sending(), mayReach, { timeMs: 200, resolve: hanging });
+  const named = `https://localhost:${receiver.port}/`;
+  const slow = await sendDelivery(sending(named), mayReach, { timeMs: 200, resolve: hanging });
   assert.deepEqual(slow, { status: 0, error: 'no answer in 0.2 s' });
   receiver.answer((_received, response) => {
     response.writeHead(200);

@@ -2,7 +2,7 @@
 // here, every address it has is checked, and the connection goes to the one that was checked, so
 // that a name server cannot answer differently in between. Redirects are not followed.
 
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { MayReach } from './public-address.ts';
@@ -28,7 +28,22 @@ export type Sent = {
 /** Addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
+const resolver = new Resolver({ timeout: 4_000, tries: 2 });
+/** There is no such name, or none with such an address. */
+const noneCodes = new Set(['ENOTFOUND', 'ENODATA']);
+
+/**
+ * Asks name servers without a thread: one that hangs holds up nobody else. The system is asked only
+ * for names that they do not know, such as those of its own hosts file.
+ */
 const resolveName: Resolve = async (host) => {
+  if (!/(^|\.)localhost\.?$/i.test(host)) {
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const found = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+    if (found.length > 0) return found;
+    const [failed] = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    if (!noneCodes.has(String((failed as { code?: string } | undefined)?.code))) throw failed;
+  }
   const found = await lookup(host, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };
@@ -115,9 +130,11 @@ function post(
   });
 }
 
+const nameCodes = /^(ENOTFOUND|ENODATA|ESERVFAIL|ETIMEOUT|EREFUSED|EAI_\w+)$/;
+
 function wordsOf(error: unknown): string {
   if (error instanceof Undeliverable) return error.message;
   const { code } = (error ?? {}) as { code?: unknown };
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name cannot be looked up';
+  if (typeof code === 'string' && nameCodes.test(code)) return 'the name cannot be looked up';
   return typeof code === 'string' ? `no connection: ${code}` : 'no connection';
 }

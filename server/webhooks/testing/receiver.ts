@@ -17,7 +17,6 @@ export type Received = {
 };
 
 export type Receiver = {
-  /** By the name `localhost`, and by address. */
   readonly url: string;
   readonly port: number;
   readonly received: Received[];
@@ -50,7 +49,7 @@ export async function startReceiver(): Promise<Receiver> {
   await listen(server);
   const { port } = server.address() as AddressInfo;
   return {
-    url: `https://localhost:${port}/hook`,
+    url: `https://127.0.0.1:${port}/hook`,
     port,
     received,
     answer: (next) => {
