@@ -166,7 +166,7 @@ describe('a head', () => {
     ['with too many headers', () => get('GET /v1/me HTTP/1.1', 'a: b\r\n'.repeat(5_000)), [431]],
     ['that asks for *', () => get('OPTIONS * HTTP/1.1'), [404, 200]],
     ['with the whole address', () => get('GET http://x/v1/keys/nonce HTTP/1.1'), [200, 200]],
-    ['that asks for a tunnel', () => get('CONNECT x:443 HTTP/1.1'), []],
+    ['that asks for a tunnel', () => get('CONNECT x:443 HTTP/1.1'), [400]],
   ];
   for (const [name, text, expected] of cases) {
     test(name, async () => {
