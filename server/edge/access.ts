@@ -88,7 +88,7 @@ export function createGate(state: GateState): Gate {
 export function createSecondLook({ keys, shortName }: GateState): Gate {
   return (request, reply, done) => {
     const { caller } = request;
-    const key = caller === null || request.method === 'GET' ? null : keyOf(request.headers);
+    const key = caller === null ? null : keyOf(request.headers);
     if (key === null) return done();
     const judge = (found: Caller | null) => {
       if (found !== null) return done();

@@ -122,11 +122,13 @@ export async function buildApp(
     checkReply: options.checkReply,
   });
   app.decorateRequest('caller', null);
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const each of [method].flat()) routes.add(each, url);
+  const lookAgain = createSecondLook(state);
+  app.addHook('onRoute', (route) => {
+    for (const each of [route.method].flat()) routes.add(each, route.url);
+    // What only reads has no body to wait for.
+    if (route.method !== 'GET') route.preHandler = lookAgain;
   });
   app.addHook('onRequest', createGate(state));
-  app.addHook('preHandler', createSecondLook(state));
   // What a client expects beyond 100-continue is refused by the gate too.
   app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
   // Node would end such a connection without a word.
