@@ -2,7 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { base58, base64 } from '@scure/base';
+import fc from 'fast-check';
 import type { Material } from '../chains/material.ts';
 import {
   mostPriorityLamports,
@@ -101,6 +105,12 @@ function solana(
   };
 }
 
+function callsOf(asked: Asked, of: EscrowTerms): TronCall[] {
+  if (asked.verb === 'fund') return fundCalls(of, deployment, 0n);
+  if (asked.verb === 'refund') return [refundCall(of, deployment)];
+  return [claimCall(of, deployment, asked.secret)];
+}
+
 const fund: Asked = { verb: 'fund' };
 const claim: Asked = { verb: 'claim', secret };
 const refund: Asked = { verb: 'refund' };
@@ -132,6 +142,15 @@ const open = [
   /^lastValidBlockHeight$/,
 ];
 
+/**
+ * A refusal names the field itself, the list that has become longer or shorter, or, for what is
+ * open within bounds, the id that does not belong to it any more.
+ */
+function isNamed(path: string, field: string): boolean {
+  if (open[0]?.test(path) && field.endsWith('].txID')) return true;
+  return field.startsWith(path);
+}
+
 for (const [name, honest, asked, of, view] of cases) {
   const limits = { validUntil: now, outputs: null, now };
   test(`${name}: the honest bytes are accepted`, () => {
@@ -149,13 +168,88 @@ for (const [name, honest, asked, of, view] of cases) {
       lies += 1;
       assert.throws(
         () => verifyMaterial(value as Material, asked, of, view, limits),
-        (error) => error instanceof VerificationError || error instanceof TypeError,
+        (error) => error instanceof VerificationError && isNamed(path, error.field),
         `${path} (${how}) was believed`,
       );
     }
     assert.ok(lies >= 15, `only ${lies} lies were told`);
   });
 }
+
+test('a TRON transaction of another call is refused, however well its id fits', () => {
+  const other = fc.record(
+    {
+      from: fc.integer({ min: 4, max: 9 }).map((byte) => tronAddressOfKey(someone(byte))),
+      to: fc.integer({ min: 4, max: 8 }).map((byte) => tronAddressOfKey(someone(byte))),
+      data: fc.uint8Array({ minLength: 4, maxLength: 300 }).map(bytesToHex),
+      value: fc.bigInt({ min: 1n, max: 500_000_000n }),
+    },
+    { requiredKeys: [] },
+  );
+  const legal = fc.record({
+    expiration: fc.integer({ min: now * 1_000, max: (now + 3_600) * 1_000 }),
+    timestamp: fc.integer({ min: 1, max: now * 2_000 }),
+    feeLimitSun: fc.bigInt({ min: 1n, max: 500_000_000n }),
+  });
+  const limits = { validUntil: null, outputs: null, now };
+  const which = fc.constantFrom(...cases.filter(([, , , , view]) => view.family === 'tron'));
+  const property = fc.property(which, other, legal, fc.nat(2), ([, , asked, of], lie, how, at) => {
+    const honest = callsOf(asked, of);
+    const index = at % honest.length;
+    const calls = honest.map((call, place) => (place === index ? { ...call, ...lie } : call));
+    const built = {
+      ...tron(of, honest),
+      transactions: calls.map((call) => tronTransaction(call, { ...envelope, ...how })),
+    };
+    const isHonest = isDeepStrictEqual(calls, honest);
+    const verify = () => verifyMaterial(built as Material, asked, of, tronView, limits);
+    if (isHonest) return verify();
+    const named = (error: unknown) =>
+      error instanceof VerificationError &&
+      error.field.startsWith(`transactions[${index}].raw_data.`);
+    assert.throws(verify, named);
+  });
+  fc.assert(property, { numRuns: 300 });
+});
+
+test('TRON bytes with a field more are refused, however well their id fits', () => {
+  const limits = { validUntil: null, outputs: null, now };
+  for (const [name, honest, asked, of, view] of cases) {
+    if (honest.sign !== 'tron-txid') continue;
+    const [first, ...rest] = honest.transactions;
+    assert.ok(first);
+    // A memo, an authority, a script, and a second contract.
+    for (const more of ['520161', '4a0161', '620161', '5a020801']) {
+      const raw_data_hex = first.raw_data_hex + more;
+      const txID = bytesToHex(sha256(hexToBytes(raw_data_hex)));
+      const lie = { ...honest, transactions: [{ ...first, raw_data_hex, txID }, ...rest] };
+      assert.throws(
+        () => verifyMaterial(lie, asked, of, view, limits),
+        (error) => error instanceof VerificationError && /^transactions\[0\]/.test(error.field),
+        `${name}: ${more}`,
+      );
+    }
+  }
+});
+
+test('a difference in a Solana transaction is named by payer, program, account or data', () => {
+  const limits = { validUntil: null, outputs: null, now };
+  const stranger = { address: solanaAddressOfSeed(someone(5)), pubkey: null };
+  const named: [string, EscrowTerms, EscrowTerms][] = [
+    ['transaction.payer', sol, { ...sol, refund: stranger }],
+    ['transaction.instructions[2].accounts[1]', sol, { ...sol, amount: 1n }],
+    ['transaction.instructions[2].accounts[1]', sol, { ...sol, payout: stranger }],
+    ['transaction.instructions[0].data', sol, { ...spl, refund: sol.refund }],
+  ];
+  for (const [field, of, others] of named) {
+    const lie = { ...solana(others, fund), escrow: solanaEscrow(of, solanaDeployment).address };
+    assert.throws(
+      () => verifyMaterial(lie, fund, of, solanaView, limits),
+      (error) => error instanceof VerificationError && error.field === field,
+      field,
+    );
+  }
+});
 
 test('any other terms make other bytes: hashlock, parties, token, amount, timelock', () => {
   for (const [name, honest, asked, of, view] of cases) {
@@ -239,15 +333,15 @@ test('fees beyond the customer’s bound are refused: fee_limit on TRON, speed o
   assert.throws(hasty, /beyond any need/);
 });
 
-test('a TRON transaction that lives for more than a day is refused', () => {
+test('a TRON transaction that lives for more than an hour is refused', () => {
   const call = refundCall(trx, deployment);
-  const day = 24 * 3_600_000;
+  const hour = 3_600_000;
   const until = (expiration: number): Material => {
     const honest = tron(trx, [call]) as Material & { sign: 'tron-txid' };
     return { ...honest, transactions: [tronTransaction(call, { ...envelope, expiration })] };
   };
   const limits = { validUntil: null, outputs: null, now };
-  verifyMaterial(until(now * 1_000 + day), refund, trx, tronView, limits);
-  const long = () => verifyMaterial(until(now * 1_000 + day + 1), refund, trx, tronView, limits);
-  assert.throws(long, /more than a day ahead/);
+  verifyMaterial(until(now * 1_000 + hour), refund, trx, tronView, limits);
+  const long = () => verifyMaterial(until(now * 1_000 + hour + 1), refund, trx, tronView, limits);
+  assert.throws(long, /more than 60 minutes ahead/);
 });

@@ -14,7 +14,7 @@ import { type Hex32, opens } from '../core/hashlock.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import { VerificationError } from './errors.ts';
 import type { ChainView } from './trade.ts';
-import { escrowOf, mustEqual } from './verify.ts';
+import { escrowOf, mustBe, mustEqual } from './verify.ts';
 
 /** What was asked for. */
 export type Asked =
@@ -30,12 +30,14 @@ export type Limits = {
    * own source. Without it the inputs could be coins that do not exist.
    */
   readonly outputs: readonly EscrowOutput[] | null;
-  /** Unix seconds; default the machine's clock. TRON transactions live at most a day. */
+  /** Unix seconds; default the machine's clock. A TRON transaction may live for an hour. */
   readonly now?: number;
 };
 
 /** Most that one TRON transaction may burn for energy unless the view says otherwise: 500 TRX. */
 const mostFeeLimitSun = 500_000_000n;
+/** A funding that no block takes must die soon; see hands/expiring.ts. */
+const longestTronLifeMs = 3_600_000;
 
 /** Throws VerificationError unless the material is what `asked` of these terms comes to. */
 export function verifyMaterial(
@@ -82,6 +84,7 @@ function verifyEvm(
   view: ChainView & { family: 'evm' },
 ): void {
   if (material.sign !== 'evm-tx') throw new VerificationError('sign', 'evm-tx', material.sign);
+  mustBe('a list', 'txs', material.txs);
   mustEqual('chainId', view.chainId, material.chainId);
   if (asked.verb === 'fund') mustEqual('from', terms.refund.address, material.from);
   else if (material.from !== undefined) {
@@ -126,9 +129,14 @@ function verifyTron(
   if (material.sign !== 'tron-txid') {
     throw new VerificationError('sign', 'tron-txid', material.sign);
   }
-  const bounds = { nowMs: now * 1_000, mostFeeLimitSun: view.mostFeeLimitSun ?? mostFeeLimitSun };
+  mustBe('a list', 'transactions', material.transactions);
+  const bounds = {
+    nowMs: now * 1_000,
+    mostFeeLimitSun: view.mostFeeLimitSun ?? mostFeeLimitSun,
+    longestLifeMs: longestTronLifeMs,
+  };
   const problems = tronProblems(material, asked, terms, view.deployment, bounds);
-  mustHaveNone('transactions', asked, problems);
+  mustHaveNone(asked, problems);
 }
 
 function verifySolana(
@@ -140,17 +148,22 @@ function verifySolana(
   if (material.sign !== 'solana-tx') {
     throw new VerificationError('sign', 'solana-tx', material.sign);
   }
+  mustBe('text', 'transaction', material.transaction);
   const problems = solanaProblems(material, asked, terms, view.deployment);
   const { lastValidBlockHeight: height } = material;
   if (!Number.isSafeInteger(height) || height < 0) {
     problems.push(`lastValidBlockHeight is ${String(height)}, no height`);
   }
-  mustHaveNone('transaction', asked, problems);
+  mustHaveNone(asked, problems);
 }
 
-function mustHaveNone(field: string, { verb }: Asked, problems: readonly string[]): void {
-  if (problems.length === 0) return;
-  throw new VerificationError(field, `the ${verb} of these terms`, problems.join('; '));
+/** Each problem begins with the path of its field. */
+function mustHaveNone({ verb }: Asked, problems: readonly string[]): void {
+  // Ids and bytes follow from the rest: what else differs says more.
+  const first = problems.find((each) => !/\.(txID|raw_data_hex) /.test(each)) ?? problems[0];
+  if (first === undefined) return;
+  const [field = ''] = first.split(' ', 1);
+  throw new VerificationError(field, `as in the ${verb} of these terms`, problems.join('; '));
 }
 
 function verifyPayment(material: Material, escrow: string, terms: EscrowTerms): void {
@@ -176,6 +189,8 @@ function verifySpend(
     throw new VerificationError('outputs', "the escrow's payments, from your own source", 'none');
   }
   const { psbtBase64, sighashHexes } = material;
+  mustBe('text', 'psbtBase64', psbtBase64);
+  mustBe('a list', 'sighashHexes', sighashHexes);
   const { network } = view;
   const cap = view.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
   const bounds: FeeBounds = { ...defaultFeeBounds, capSatPerVbyte: cap };

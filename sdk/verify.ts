@@ -58,6 +58,16 @@ function shown(value: unknown): string {
   return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text;
 }
 
+/** Throws unless there is something to read inside. */
+export function mustBe(what: 'an object' | 'a list' | 'text', field: string, got: unknown): void {
+  const is = {
+    'an object': () => typeof got === 'object' && got !== null && !Array.isArray(got),
+    'a list': () => Array.isArray(got),
+    text: () => typeof got === 'string',
+  };
+  if (!is[what]()) throw new VerificationError(field, what, shown(got));
+}
+
 /** The market's asset must be the pinned one. */
 export function verifyAsset(asset: Asset, pinned: PinnedAsset): void {
   mustEqual('asset.id', pinned.id, asset.id);
@@ -77,6 +87,11 @@ export function verifySwap(
   at: { readonly swapId: string; readonly now: number },
 ): VerifiedSwap {
   mustEqual('id', at.swapId, swap.id);
+  mustBe('an object', 'legs', swap.legs);
+  mustBe('an object', 'legs.a', swap.legs.a);
+  mustBe('an object', 'legs.b', swap.legs.b);
+  mustBe('an object', 'deadlines', swap.deadlines);
+  mustBe('an object', 'deadlines.refundAt', swap.deadlines.refundAt);
   const own = ownLegs(trade, views);
   const hashlock = verifyParties(swap, trade, own.long);
   const { agreedAt, times } = verifyDeadlines(swap, trade, own, at.now);
@@ -246,11 +261,13 @@ function destination(
     mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
     return null;
   }
+  mustBe('text', `${at}.${kind}Address`, address);
   if (view.family !== 'bitcoin') {
     mustEqual(`${at}.${kind}Pubkey`, null, pubkey);
     return { address, pubkey };
   }
   if (pubkey === null) throw new VerificationError(`${at}.${kind}Pubkey`, 'a key', 'null');
+  mustBe('text', `${at}.${kind}Pubkey`, pubkey);
   mustBelong(`${at}.${kind}`, address, pubkey, view);
   return { address, pubkey };
 }

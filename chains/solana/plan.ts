@@ -11,6 +11,7 @@ import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { SolanaMaterial } from '../material.ts';
 import { isOnCurve, parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
+import { differences } from './differences.ts';
 import {
   type AccountRole,
   type Instruction,
@@ -318,12 +319,14 @@ export function materialProblems(
     shown = readTransaction(material.transaction);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    return [...problems, error.message];
+    return [...problems, `transaction is unreadable: ${error.message}`];
   }
   const unitPrice = offeredPrice(shown);
   const limit = BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
   if (unitPrice * limit > mostPriorityLamports * 1_000_000n) {
-    problems.push(`it offers ${unitPrice} millionths of a lamport a unit, beyond any need`);
+    problems.push(
+      `transaction offers ${unitPrice} millionths of a lamport a unit, beyond any need`,
+    );
   }
   const owners = terms.token === null ? [null] : [tokenProgram, token2022Program];
   const forms = owners.flatMap((owner) =>
@@ -333,10 +336,11 @@ export function materialProblems(
       return solanaTransaction(terms, deployment, form, circumstances);
     }),
   );
-  if (!forms.includes(material.transaction)) {
-    problems.push(`the transaction is not the ${wanted.verb} of these terms and nothing more`);
-  }
-  return problems;
+  if (forms.includes(material.transaction)) return problems;
+  const [nearest = []] = forms
+    .map((form) => differences(shown, readTransaction(form)))
+    .toSorted((one, other) => one.length - other.length);
+  return [...problems, ...nearest];
 }
 
 function formsOf(wanted: Wanted): Wanted[] {

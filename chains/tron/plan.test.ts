@@ -337,5 +337,5 @@ test('fee limits and expirations beyond the bounds are refused, at them they are
   assert.match(problems({ feeLimitSun: 100_000_001n }).join(), /fee_limit is 100000001 sun/);
   assert.match(problems({ feeLimitSun: 0n }).join(), /fee_limit/);
   assert.deepEqual(problems({ expiration: nowMs + 86_400_000 }), []);
-  assert.match(problems({ expiration: nowMs + 86_400_001 }).join(), /more than a day/);
+  assert.match(problems({ expiration: nowMs + 86_400_001 }).join(), /more than 1440 minutes ahead/);
 });

@@ -275,6 +275,8 @@ export type EnvelopeBounds = {
   readonly nowMs: number;
   /** The most that one transaction may burn for energy. */
   readonly mostFeeLimitSun: bigint;
+  /** The longest it may live from now on; default a day, the most that the chain takes. */
+  readonly longestLifeMs?: number;
 };
 
 /**
@@ -299,7 +301,7 @@ export function materialProblems(
   must('sign', material.sign, 'tron-txid');
   must('escrow', material.escrow, tronEscrow(terms, deployment).address);
   must('from', material.from, calls[0]?.from);
-  must('the number of transactions', material.transactions.length, calls.length);
+  must('transactions.length', material.transactions.length, calls.length);
   for (const [at, each] of calls.entries()) {
     const said = material.transactions[at];
     if (said === undefined) break;
@@ -343,7 +345,7 @@ function envelopeOf({ raw_data: raw }: TronTransaction): Envelope {
 
 function envelopeProblem(
   said: TronTransaction,
-  { nowMs, mostFeeLimitSun }: EnvelopeBounds,
+  { nowMs, mostFeeLimitSun, longestLifeMs = longestExpirationMs }: EnvelopeBounds,
 ): string | null {
   const raw = said?.raw_data;
   if (typeof raw !== 'object' || raw === null) return ' is missing';
@@ -354,7 +356,9 @@ function envelopeProblem(
   if (!isHex(raw.ref_block_hash, 16)) return '.ref_block_hash is not 8 bytes of hex';
   if (!isCount(raw.timestamp)) return '.timestamp is no time in milliseconds';
   if (!isCount(raw.expiration)) return '.expiration is no time in milliseconds';
-  if (raw.expiration > nowMs + longestExpirationMs) return '.expiration is more than a day ahead';
+  if (raw.expiration > nowMs + longestLifeMs) {
+    return `.expiration is more than ${longestLifeMs / 60_000} minutes ahead`;
+  }
   if (!isCount(raw.fee_limit)) return '.fee_limit is no amount of sun';
   if (BigInt(raw.fee_limit) <= mostFeeLimitSun) return null;
   return `.fee_limit is ${raw.fee_limit} sun, above ${mostFeeLimitSun}`;
@@ -369,7 +373,7 @@ function differences(name: string, said: unknown, expected: unknown): string[] {
   const [got, wanted] = [said, expected] as Record<string, unknown>[];
   const fields = new Set([...Object.keys(got ?? {}), ...Object.keys(wanted ?? {})]);
   return [...fields].flatMap((field) => {
-    const place = `${name}.${field}`;
+    const place = Array.isArray(expected) ? `${name}[${field}]` : `${name}.${field}`;
     if (!Object.hasOwn(expected, field)) return [`${place} does not belong there`];
     if (!Object.hasOwn(said, field)) return [`${place} is missing`];
     return differences(place, got?.[field], wanted?.[field]);

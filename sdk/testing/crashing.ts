@@ -26,8 +26,8 @@ function crashingStore(store: Store, crashing: Crashing): Store {
     crash(crashing, `${time === 1 ? 'before' : 'after'} ${kind}`);
   };
   const kindOf = (record: SwapRecord) =>
-    ['funding', 'publicSecret', 'claim', 'refund']
-      .filter((field) => record[field as 'funding'] !== null)
+    (['approval', 'funding', 'publicSecret', 'claim', 'refund'] as const)
+      .filter((field) => (record[field] ?? null) !== null)
       .join('+') || 'terms';
   return {
     ...store,
@@ -35,15 +35,17 @@ function crashingStore(store: Store, crashing: Crashing): Store {
   };
 }
 
-/** A market whose connection breaks once, right after it has relayed a transaction. */
+/** A market whose connection breaks right after it has relayed a transaction for the first time. */
 function breaking(client: ParleyClient, crashing: Crashing): ParleyClient {
-  let broken = 0;
+  const relayed = new Set<string>();
   return {
     ...client,
     broadcast: async (...args: Parameters<ParleyClient['broadcast']>) => {
       const answer = await client.broadcast(...args);
-      broken += 1;
-      return broken > 1 ? answer : crash(crashing, 'after sending');
+      const raw = JSON.stringify(args[1]);
+      if (relayed.has(raw)) return answer;
+      relayed.add(raw);
+      return crash(crashing, 'after sending');
     },
   };
 }

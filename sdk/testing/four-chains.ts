@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { tronHex } from '../../chains/tron/address.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet/client.ts';
@@ -224,11 +225,21 @@ async function balanceOf(chain: Served, token: string | null, address: string): 
       body: JSON.stringify(body),
       signal,
     });
-    return (await answer.json()) as Record<string, unknown>;
+    return (await answer.json()) as Record<string, unknown> & { constant_result?: string[] };
   };
   if (chain.family === 'tron' && token === null) {
     const { balance = 0 } = await post('/wallet/getaccount', { address, visible: true });
     return BigInt(balance as number);
+  }
+  if (chain.family === 'tron') {
+    const { constant_result: [word] = [] } = await post('/wallet/triggerconstantcontract', {
+      owner_address: address,
+      contract_address: token,
+      function_selector: 'balanceOf(address)',
+      parameter: tronHex(address).slice(2).padStart(64, '0'),
+      visible: true,
+    });
+    return BigInt(`0x${word}`);
   }
   if (chain.family === 'solana') {
     const [method, params] =

@@ -174,6 +174,25 @@ export function shownLeg(leg: LegName, terms: EscrowTerms): SwapLeg {
   };
 }
 
+/** Fields that cannot cost the customer anything, whatever they say, and why. */
+const harmless: readonly [RegExp, string][] = [
+  [/^(createdAt|updatedAt)$/, 'shown only: times are taken from the deadlines, checked'],
+  [/^status$/, 'the SDK computes it from its own chains'],
+  [/^next/, 'advice: the SDK computes its own steps'],
+  [/^legs\.[ab]\.(status|fundTx|claimTx|refundTx|confirmations)$/, 'read from its own chains'],
+];
+
+/** `keyless`: the legs of families without keys, where an absent one means null, which it is. */
+export function isHarmless(
+  path: string,
+  how: string,
+  keyless: readonly LegName[] = ['a'],
+): boolean {
+  const [, leg] = /^legs\.([ab])\.(?:payout|refund)Pubkey$/.exec(path) ?? [];
+  if (leg !== undefined) return how === 'absent' && keyless.includes(leg as LegName);
+  return harmless.some(([shape]) => shape.test(path));
+}
+
 export type Alteration = { readonly path: string; readonly how: string; readonly value: unknown };
 
 /** Every way to alter one field: another value of its type, another type, absence. */
