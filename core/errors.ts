@@ -28,7 +28,7 @@ export const refusalKinds = {
   bad_leg: 'invalid',
   bad_webhook_url: 'invalid',
   bad_event: 'invalid',
-  too_many_webhooks: 'conflict',
+  too_many_webhooks: 'invalid',
   no_such_webhook: 'absent',
   bad_chain: 'invalid',
   // identity

@@ -42,6 +42,14 @@ export function idSequence(): MakeId {
  */
 export const uuidv7: MakeId = idSequence();
 
+/** The id that these bytes always give: version 8. */
+export function uuidOf(digest: Uint8Array): string {
+  const bytes = Uint8Array.from(digest.subarray(0, 16));
+  bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  return written(bytes);
+}
+
 function written(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -1,6 +1,10 @@
 // Deliveries to webhooks: made of the outbox, taken in hand for a while, and what came of each.
+//
+// Of one webhook and subject only the first that has had no attempt is ready; the others are
+// `behind` it, and each outcome of a first attempt frees the next. Handing out and storing outcomes
+// both hold the webhook's row, so that neither misses what the other does.
 
-import type { Tx } from './database.ts';
+import type { Database, Tx } from './database.ts';
 
 export type Handed = {
   readonly id: number;
@@ -8,7 +12,21 @@ export type Handed = {
   readonly accountId: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly at: Date;
+  /** What it is about: the thread, of a swap that which it came of. */
+  readonly subject: string | null;
 };
+
+const forWebhooks = `account_id is not null and topic <> 'key.created'`;
+
+/** Whether any event waits to be handed out. */
+export async function eventsWait(tx: Tx): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'deliveries_wait',
+    text: `select 1 from outbox where ${forWebhooks} order by id limit 1`,
+    values: [],
+  });
+  return rows.length > 0;
+}
 
 /** One process at a time hands out, so that what happened first is handed out first. */
 export async function lockHandingOut(tx: Tx): Promise<boolean> {
@@ -24,26 +42,34 @@ export async function lockHandingOut(tx: Tx): Promise<boolean> {
 export async function takeFromOutbox(tx: Tx, limit: number): Promise<Handed[]> {
   const rows = await tx.rows<Handed>({
     name: 'deliveries_take',
-    text: `delete from outbox where id in
-        (select id from outbox where account_id is not null and topic <> 'key.created'
-          order by id limit $1)
-      returning id, topic, account_id as "accountId", payload, created_at as at`,
+    text: `with taken as (
+        delete from outbox where id in
+          (select id from outbox where ${forWebhooks} order by id limit $1)
+        returning id, topic, account_id, payload, created_at)
+      select t.id, t.topic, t.account_id as "accountId", t.payload, t.created_at as at,
+        coalesce(s.thread_id::text, t.payload->>'threadId', t.payload->>'swapId') as subject
+      from taken t left join swaps s on s.id = (t.payload->>'swapId')::uuid
+      order by t.id`,
     values: [limit],
   });
-  return rows.toSorted((a, b) => a.id - b.id);
+  return rows;
 }
 
-export type Subscriber = { readonly id: string; readonly accountId: string };
+export type Subscriber = {
+  readonly id: string;
+  readonly accountId: string;
+  /** Which events it wants; empty = all. */
+  readonly events: readonly string[];
+  /** How many deliveries to it wait. */
+  readonly waiting: number;
+};
 
-/** Webhooks of these accounts, and which events each wants (empty = all). */
-export function subscribersOf(
-  tx: Tx,
-  accountIds: readonly string[],
-): Promise<(Subscriber & { readonly events: readonly string[] })[]> {
+/** Webhooks of these accounts, held to the end of the transaction. */
+export function holdSubscribers(tx: Tx, accountIds: readonly string[]): Promise<Subscriber[]> {
   return tx.rows({
     name: 'deliveries_subscribers',
-    text: `select id, account_id as "accountId", events from webhooks
-      where enabled and account_id = any($1) order by id`,
+    text: `select id, account_id as "accountId", events, waiting from webhooks
+      where enabled and account_id = any($1) order by id for no key update`,
     values: [accountIds],
   });
 }
@@ -57,6 +83,7 @@ export type NewDelivery = {
   readonly body: string;
 };
 
+/** For webhooks that are held. */
 export async function insertDeliveries(
   tx: Tx,
   deliveries: readonly NewDelivery[],
@@ -65,10 +92,20 @@ export async function insertDeliveries(
   if (deliveries.length === 0) return;
   await tx.rows({
     name: 'deliveries_insert',
-    text: `insert into deliveries
-        (id, webhook_id, event, subject, position, body, next_at, created_at)
-      select *, $7, $7 from
-        unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::bigint[], $6::text[])`,
+    text: `with counted as (
+        update webhooks w set waiting = waiting + n.count
+        from (select id, count(*) from unnest($2::uuid[]) id group by id) n where w.id = n.id)
+      insert into deliveries
+        (id, webhook_id, event, subject, position, body, behind, next_at, created_at)
+      select id, webhook_id, event, subject, position, body,
+        subject is not null and (
+          row_number() over (partition by webhook_id, subject order by position) > 1
+          or exists (select 1 from deliveries e
+            where e.webhook_id = n.webhook_id and e.subject = n.subject
+              and e.state = 'waiting' and e.attempts = 0)),
+        $7, $7
+      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::bigint[], $6::text[])
+        n (id, webhook_id, event, subject, position, body)`,
     values: [
       deliveries.map((each) => each.id),
       deliveries.map((each) => each.webhookId),
@@ -81,6 +118,8 @@ export async function insertDeliveries(
   });
 }
 
+export type Lane = 'quick' | 'slow';
+
 export type Due = {
   readonly id: string;
   readonly webhookId: string;
@@ -91,93 +130,191 @@ export type Due = {
   readonly url: string;
   readonly secret: Buffer;
   readonly secretVersion: number;
+  readonly lane: Lane;
 };
 
 export type Claim = {
   readonly now: Date;
   /** Until when nobody else takes them. */
   readonly until: Date;
-  readonly limit: number;
-  /** Of one webhook at a time: the slow do not take the place of the others. */
-  readonly limitEach: number;
-  /** Webhooks that have enough in hand. */
-  readonly without: readonly string[];
+  /** Of webhooks whose last attempt took less than `slowMs`, and of all others. */
+  readonly slowMs: number;
+  readonly room: Readonly<Record<Lane, number>>;
+  /** Of one webhook, with what is in hand. */
+  readonly each: Readonly<Record<Lane, number>>;
+  /** How many of a webhook are in hand. */
+  readonly inHand: ReadonlyMap<string, number>;
 };
 
-/** Takes due deliveries in hand. Of one subject the later waits for the earlier's first attempt. */
+/**
+ * Takes due deliveries in hand, turn by turn of the webhooks: none has its second before each has
+ * its first. Costs a look at each webhook for which something waits, however much that is.
+ */
 export function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
+  const { now, until, slowMs, room, each, inHand } = claim;
   return tx.rows<Due>({
     name: 'deliveries_claim',
-    text: `with ranked as (
-        select id, next_at, row_number() over (partition by webhook_id order by next_at, position)
-          as place
-        from deliveries d
-        where state = 'waiting' and next_at <= $1 and (leased_until is null or leased_until <= $1)
-          and webhook_id <> all($5::uuid[])
-          and not exists (
-            select 1 from deliveries e
-            where e.webhook_id = d.webhook_id and e.subject = d.subject and e.state = 'waiting'
-              and e.position < d.position and (e.attempts = 0 or e.leased_until > $1))
+    text: `with recursive heads as (
+        (select webhook_id, next_at from deliveries where state = 'waiting' and not behind
+          order by webhook_id, next_at limit 1)
+        union all
+        select n.webhook_id, n.next_at from heads h cross join lateral
+          (select webhook_id, next_at from deliveries
+            where state = 'waiting' and not behind and webhook_id > h.webhook_id
+            order by webhook_id, next_at limit 1) n
+      ), turns as (
+        select w.id, coalesce(w.last_milliseconds < $3, false) as quick,
+          coalesce(i.count, 0) as in_hand
+        from heads h join webhooks w on w.id = h.webhook_id
+          left join unnest($8::uuid[], $9::int[]) i (id, count) on i.id = w.id
+        where h.next_at <= $1
+      ), ranked as (
+        select d.id, t.quick, row_number() over (
+          partition by t.quick order by t.in_hand + d.turn, d.next_at, d.position) as place
+        from turns t cross join lateral
+          (select id, next_at, position,
+              row_number() over (order by next_at, position) as turn
+            from deliveries
+            where webhook_id = t.id and state = 'waiting' and not behind and next_at <= $1
+            order by next_at, position
+            limit greatest(0, case when t.quick then $6::int else $7::int end - t.in_hand)) d
       ), mine as (
-        select d.id from deliveries d join ranked using (id)
-        where place <= $4 order by ranked.next_at, d.position limit $3
+        select d.id, r.quick from deliveries d join ranked r using (id)
+        where r.place <= case when r.quick then $4::int else $5::int end
         for update of d skip locked
       )
-      update deliveries d set leased_until = $2 from mine, webhooks w
-      where d.id = mine.id and w.id = d.webhook_id
-        and d.state = 'waiting' and (d.leased_until is null or d.leased_until <= $1)
+      update deliveries d set next_at = $2 from mine, webhooks w
+      where d.id = mine.id and w.id = d.webhook_id and d.state = 'waiting' and d.next_at <= $1
       returning d.id, d.webhook_id as "webhookId", d.event, d.body, d.attempts, w.url, w.secret,
-        w.secret_version as "secretVersion"`,
-    values: [claim.now, claim.until, claim.limit, claim.limitEach, claim.without],
+        w.secret_version as "secretVersion", case when mine.quick then 'quick' else 'slow' end as lane`,
+    values: [
+      now,
+      until,
+      slowMs,
+      room.quick,
+      room.slow,
+      each.quick,
+      each.slow,
+      [...inHand.keys()],
+      [...inHand.values()],
+    ],
   });
 }
 
-export type Outcome = {
-  readonly id: string;
-  readonly webhookId: string;
-  /** Of this attempt, from 1. */
-  readonly attempt: number;
+/** What an attempt came to. */
+export type Ended = {
   readonly startedAt: Date;
   readonly endedAt: Date;
   readonly status: number;
   readonly error: string | null;
-  /** When the next attempt is; null = there is none. */
-  readonly nextAt: Date | null;
   readonly delivered: boolean;
 };
 
-/** Stores what came of an attempt; nothing where the webhook is gone. */
-export async function storeOutcome(tx: Tx, outcome: Outcome): Promise<void> {
-  const { id, webhookId, attempt, startedAt, endedAt, status, error } = outcome;
-  const state = outcome.delivered ? 'delivered' : outcome.nextAt === null ? 'dropped' : 'waiting';
+export type Outcome = Ended & {
+  readonly id: string;
+  readonly webhookId: string;
+  /** Of this attempt, from 1. */
+  readonly attempt: number;
+  /** When the next attempt is; null = there is none. */
+  readonly nextAt: Date | null;
+};
+
+/**
+ * Stores what came of an attempt; nothing where the webhook is gone. Of two who made the same
+ * attempt, because one was thought dead, the first counts, or the one that succeeded.
+ */
+export async function storeOutcome(db: Database, outcome: Outcome): Promise<void> {
+  const { id, webhookId, attempt, endedAt, nextAt, delivered } = outcome;
+  const state = delivered ? 'delivered' : nextAt === null ? 'dropped' : 'waiting';
   const done = state === 'waiting' ? null : endedAt;
-  await tx.rows({
-    name: 'deliveries_outcome',
-    text: `with stored as (
-        update deliveries set attempts = $2, state = $3, next_at = coalesce($4, next_at),
-          leased_until = null, done_at = $5
-        where id = $1 returning id
+  await db.pipelined(async (tx) => {
+    await tx.rows({
+      name: 'deliveries_hold',
+      text: 'select 1 from webhooks where id = $1 for no key update',
+      values: [webhookId],
+    });
+    await tx.atCommit.rows({
+      name: 'deliveries_outcome',
+      text: `with stored as (
+          update deliveries set attempts = $2, state = $3, next_at = coalesce($4, next_at),
+            done_at = $5
+          where id = $1 and state = 'waiting' and (attempts = $2 - 1 or $3 = 'delivered')
+          returning id, webhook_id, subject, attempts, state
+        ), logged as (
+          insert into delivery_attempts (delivery_id, attempt, at, milliseconds, status, error)
+          select id, $2, $6, $7, $8, $9 from stored
+          on conflict (delivery_id, attempt) do nothing
+        ), freed as (
+          update deliveries set behind = false where id = (
+            select d.id from deliveries d
+              join stored s on s.webhook_id = d.webhook_id and s.subject = d.subject
+            where s.attempts = 1 and d.state = 'waiting' and d.attempts = 0 and d.behind
+              and not exists (select 1 from deliveries o
+                where o.webhook_id = d.webhook_id and o.subject = d.subject
+                  and o.state = 'waiting' and o.attempts = 0 and not o.behind and o.id <> s.id)
+            order by d.position limit 1)
+        )
+        update webhooks set last_status = $8, last_error = $9, last_delivery_at = $10,
+          last_milliseconds = $7, waiting = greatest(0, waiting -
+            (select count(*)::int from stored where state <> 'waiting'))
+        where id = $11`,
+      values: [id, attempt, state, nextAt, done, ...toldOf(outcome), webhookId],
+    });
+  });
+}
+
+/** Start, length, status, words and end. */
+function toldOf({ startedAt, endedAt, status, error }: Ended): readonly unknown[] {
+  const milliseconds = Math.max(0, endedAt.getTime() - startedAt.getTime());
+  return [startedAt, milliseconds, status, error, endedAt];
+}
+
+export type Single = Ended & {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly accountId: string;
+  readonly event: string;
+  readonly body: string;
+};
+
+/**
+ * Stores a delivery that had its only attempt; false where the webhook is gone. The same again, by
+ * its id, takes the place of what was there.
+ */
+export async function storeSingle(tx: Tx, single: Single): Promise<boolean> {
+  const { id, webhookId, accountId, event, body, delivered } = single;
+  const rows = await tx.rows({
+    name: 'deliveries_single',
+    text: `with told as (
+        update webhooks set last_status = $8, last_error = $9, last_delivery_at = $10,
+          last_milliseconds = $7
+        where id = $2 and account_id = $3 returning id
+      ), stored as (
+        insert into deliveries (id, webhook_id, event, position, body, attempts, state, next_at,
+          created_at, done_at)
+        select $1, id, $4, 0, $5, 1, $11, $6, $6, $10 from told
+        on conflict (id) do update set body = excluded.body, state = excluded.state,
+          attempts = 1, next_at = excluded.next_at, created_at = excluded.created_at,
+          done_at = excluded.done_at
+        returning id
       ), logged as (
         insert into delivery_attempts (delivery_id, attempt, at, milliseconds, status, error)
-        select id, $2, $6, $7, $8, $9 from stored
-        on conflict (delivery_id, attempt) do nothing
+        select id, 1, $6, $7, $8, $9 from stored
+        on conflict (delivery_id, attempt) do update set at = excluded.at,
+          milliseconds = excluded.milliseconds, status = excluded.status, error = excluded.error
       )
-      update webhooks set last_status = $8, last_error = $9, last_delivery_at = $10
-      where id = $11`,
+      select id from told`,
     values: [
       id,
-      attempt,
-      state,
-      outcome.nextAt,
-      done,
-      startedAt,
-      Math.max(0, endedAt.getTime() - startedAt.getTime()),
-      status,
-      error,
-      endedAt,
       webhookId,
+      accountId,
+      event,
+      body,
+      ...toldOf(single),
+      delivered ? 'delivered' : 'dropped',
     ],
   });
+  return rows.length === 1;
 }
 
 /** Puts one that was delivered or dropped on its way again, from the first attempt on. */
@@ -186,9 +323,11 @@ export async function sendAgain(tx: Tx, deliveryId: string, at: Date): Promise<b
     name: 'deliveries_again',
     text: `with again as (
         update deliveries set state = 'waiting', attempts = 0, next_at = $2, done_at = null
-        where id = $1 and state <> 'waiting' returning id
+        where id = $1 and state <> 'waiting' returning id, webhook_id
       ), forgotten as (
         delete from delivery_attempts where delivery_id in (select id from again)
+      ), counted as (
+        update webhooks set waiting = waiting + 1 where id in (select webhook_id from again)
       )
       select id from again`,
     values: [deliveryId, at],

@@ -64,28 +64,32 @@ export function listWebhooks(
   });
 }
 
-/** The webhook that was there, with its deliveries; null when this account has none by this id. */
-export async function deleteWebhook(
-  tx: Tx,
-  accountId: string,
-  id: string,
-): Promise<WebhookRow | null> {
-  const rows = await tx.rows<WebhookRow>({
+/** With its deliveries; false when this account has none by this id. */
+export async function deleteWebhook(tx: Tx, accountId: string, id: string): Promise<boolean> {
+  const rows = await tx.rows({
     name: 'webhooks_delete',
-    text: `delete from webhooks where account_id = $1 and id = $2 returning ${columns}`,
+    text: 'delete from webhooks where account_id = $1 and id = $2 returning id',
     values: [accountId, id],
   });
-  return rows[0] ?? null;
+  return rows.length === 1;
 }
 
-export async function findWebhook(
+export type WebhookTarget = {
+  readonly url: string;
+  readonly secret: Buffer;
+  readonly secretVersion: number;
+};
+
+/** Where and how to send to it. */
+export async function targetOf(
   tx: Tx,
   accountId: string,
   id: string,
-): Promise<WebhookRow | null> {
-  const rows = await tx.rows<WebhookRow>({
-    name: 'webhooks_find',
-    text: `select ${columns} from webhooks where account_id = $1 and id = $2`,
+): Promise<WebhookTarget | null> {
+  const rows = await tx.rows<WebhookTarget>({
+    name: 'webhooks_target',
+    text: `select url, secret, secret_version as "secretVersion" from webhooks
+      where account_id = $1 and id = $2`,
     values: [accountId, id],
   });
   return rows[0] ?? null;

@@ -13,9 +13,10 @@ import { sendAgain } from '../db/deliveries.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { uuidv7 } from '../ids.ts';
 import { insertAccount } from '../settle/testing/account.ts';
-import { createDelivering, retryAfterSeconds, type Send } from './deliver.ts';
-import { handOut } from './hand-out.ts';
-import { pingWebhook, registerWebhook, resealSecrets } from './register.ts';
+import type { Send } from './attempt.ts';
+import { createDelivering, retryAfterSeconds } from './deliver.ts';
+import { handOut, mostWaiting } from './hand-out.ts';
+import { registerWebhook, resealSecrets } from './register.ts';
 import type { Sending } from './send.ts';
 import { type Receiver, startReceiver } from './testing/receiver.ts';
 
@@ -67,6 +68,16 @@ function deliveries(): Promise<Row[]> {
     text: 'select state, attempts, event, next_at as next from deliveries order by position, id',
     values: [],
   });
+}
+
+async function waitingOf(): Promise<number[]> {
+  const text = 'select waiting from webhooks order by id';
+  const rows = await database.db.rows<{ waiting: number }>({
+    name: 'test_waiting',
+    text,
+    values: [],
+  });
+  return rows.map(({ waiting }) => waiting);
 }
 
 /** A receiver of which a test says what it answers. */
@@ -230,7 +241,8 @@ test('a receiver that hangs keeps nobody else waiting, and takes few places', as
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   assert.equal(reached(), 60);
-  assert.equal(hanging, 8);
+  // It is new, and so among the slow.
+  assert.equal(hanging, 2);
   hung.resolve(500);
   await delivering.stop();
 });
@@ -280,18 +292,11 @@ test('two processes hand out and send side by side: each event once, in order', 
   );
 });
 
-test('a ping is a delivery like any other; a webhook that is deleted gets nothing more', async () => {
+test('a webhook that is deleted gets nothing more', async () => {
   const accountId = await account();
   const { id } = await webhook(accountId, undefined, ['swap.agreed']);
-  const deliveryId = await database.db.transaction((tx) => pingWebhook(tx, deps, accountId, id));
   const { sent, send } = recorder();
   const delivering = createDelivering(deps, { send });
-  await delivering.pass();
-  assert.deepEqual(
-    sent.map((each) => [typeOf(each), each.headers['x-parley-delivery']]),
-    [['ping', deliveryId]],
-  );
-  assert.match(sent[0]?.body ?? '', /"message":"a test of Parley"/);
   await happens(accountId, 'swap.agreed', { swapId: swapId(1) });
   await handOut(deps);
   await database.db.rows({
@@ -300,17 +305,87 @@ test('a ping is a delivery like any other; a webhook that is deleted gets nothin
     values: [id],
   });
   await delivering.pass();
-  assert.equal(sent.length, 1);
-  assert.deepEqual(await deliveries(), []);
+  assert.deepEqual([sent.length, await deliveries()], [0, []]);
+});
+
+test('what waits behind a failing delivery comes one after the other, whoever frees it', async () => {
+  const accountId = await account();
+  await webhook(accountId);
+  for (let n = 0; n < 5; n += 1) await happens(accountId, 'swap.funded', { swapId: swapId(1), n });
+  const { sent, send } = recorder(() => 500);
+  const delivering = createDelivering(deps, { send });
+  await delivering.pass();
+  // Handed out while the first five wait for their second attempt: behind nobody.
+  await happens(accountId, 'swap.funded', { swapId: swapId(1), n: 5 });
+  await delivering.pass();
+  for (const seconds of retryAfterSeconds) {
+    deps.advance(seconds * 1_000);
+    await delivering.pass();
+  }
+  const numbers = sent.map(({ body }) => (JSON.parse(body) as { n: number }).n);
+  const all = [0, 1, 2, 3, 4, 5];
+  assert.deepEqual(numbers, [all, all, all, all, all, all].flat());
+  assert.deepEqual(await waitingOf(), [0]);
+});
+
+test('of two who make the same attempt the one that succeeds counts, whichever is stored first', async () => {
+  for (const failsFirst of [true, false]) {
+    const accountId = await account();
+    await webhook(accountId);
+    for (let n = 0; n < 3; n += 1) await happens(accountId, 'swap.agreed', { swapId: swapId(1) });
+    await handOut(deps);
+    const held = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const;
+    const thought = recorder(() => held[0].promise);
+    const dead = createDelivering(deps, { send: thought.send }).pass();
+    while (thought.sent.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    deps.advance(20_001);
+    const taking = recorder((_sending, count) => (count === 1 ? held[1].promise : 200));
+    const other = createDelivering(deps, { send: taking.send }).pass();
+    while (taking.sent.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    const [failing, succeeding] = failsFirst ? held : [held[1], held[0]];
+    failing.resolve(500);
+    await (failsFirst ? dead : new Promise((resolve) => setTimeout(resolve, 50)));
+    succeeding.resolve(200);
+    await Promise.all([dead, other]);
+    await createDelivering(deps, { send: recorder().send }).pass();
+    deps.advance(15_000);
+    await createDelivering(deps, { send: recorder().send }).pass();
+    const states = (await deliveries()).map(({ state, attempts }) => `${state} ${attempts}`);
+    assert.ok(
+      states.every((each) => each.startsWith('delivered')),
+      states.join(),
+    );
+    assert.deepEqual(await waitingOf(), [0]);
+    await database.db.rows({ name: 'clear webhooks', text: 'delete from webhooks', values: [] });
+  }
+});
+
+test('what waits for one webhook has a bound, and what comes beyond is counted as dropped', async () => {
+  const [full, other] = [await account(), await account()];
+  const { id } = await webhook(full);
+  await webhook(other);
+  await database.db.rows({
+    name: 'test_fill',
+    text: 'update webhooks set waiting = $2 where id = $1',
+    values: [id, mostWaiting - 1],
+  });
+  for (const who of [full, other]) {
+    for (let n = 0; n < 3; n += 1) await happens(who, 'swap.agreed', { swapId: swapId(n) });
+  }
+  await handOut(deps);
+  assert.equal((await deliveries()).length, 1 + 3);
+  const text = await deps.metrics.registry.metrics();
+  assert.match(text, /webhook_attempts_total\{outcome="dropped"\} 2/);
 });
 
 test('what was dropped or delivered can be sent again, with the same id and bytes', async () => {
   const accountId = await account();
-  const { id } = await webhook(accountId);
-  const deliveryId = await database.db.transaction((tx) => pingWebhook(tx, deps, accountId, id));
+  await webhook(accountId);
+  await happens(accountId, 'swap.agreed', { swapId: swapId(1) });
   const { sent, send } = recorder();
   const delivering = createDelivering(deps, { send });
   await delivering.pass();
+  const deliveryId = sent[0]?.headers['x-parley-delivery'] ?? '';
   assert.equal(await sendAgain(database.db, deliveryId, new Date(deps.now())), true);
   assert.equal(await sendAgain(database.db, deliveryId, new Date(deps.now())), false, 'it waits');
   await delivering.pass();
@@ -335,7 +410,7 @@ test('secrets are encrypted, and stay readable when the server’s key is replac
   await resealSecrets(under(`${keys[1]},${keys[0]}`));
   deps = under(keys[1]);
   deps.freeze(start);
-  await database.db.transaction((tx) => pingWebhook(tx, deps, accountId, id));
+  await happens(accountId, 'swap.agreed', { swapId: swapId(1) });
   const { sent, send } = recorder();
   await createDelivering(deps, { send }).pass();
   const [one] = sent;

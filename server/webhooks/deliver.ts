@@ -2,25 +2,30 @@
 // each: delivered, tried again later, or dropped after the sixth attempt. Any number of processes
 // may do so side by side: a delivery is taken in hand for a while, and by another if this one dies.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { claimDue, type Due, storeOutcome } from '../db/deliveries.ts';
+import { claimDue, type Due, type Lane, storeOutcome } from '../db/deliveries.ts';
 import type { Deps } from '../deps.ts';
-import { keyringOf } from '../keyring.ts';
+import { attempt, type Send, senderOf } from './attempt.ts';
+import { createBell } from './bell.ts';
 import { handOut, handOutBatch } from './hand-out.ts';
-import { type MayReach, reachable } from './public-address.ts';
-import { deliveryMs, type Sending, type Sent, sendDelivery } from './send.ts';
-import { signatureOf } from './sign.ts';
+import { deliveryMs } from './send.ts';
 
 /** After the end of each failed attempt; after the last there is none. */
 export const retryAfterSeconds = [15, 30, 60, 120, 240] as const;
-const mostInHand = 200;
-/** Of one webhook at a time. */
-const mostOfEach = 8;
+/** A webhook is slow while it is new, and when its last attempt took longer. */
+const slowMs = 2_000;
+/**
+ * Places in all, and of one webhook. The slow have places of their own, so that however many of
+ * them hang, the others have theirs.
+ */
+export const places = { quick: 200, slow: 100 } as const;
+export const placesEach = { quick: 8, slow: 2 } as const;
 /** Longer than an attempt can take: what a dead process had in hand is taken over then. */
 const leaseMs = deliveryMs + 10_000;
-const pauseMs = 200;
-
-export type Send = (sending: Sending) => Promise<Sent>;
+/** How soon an event is seen that nobody rang the bell for. */
+const pauseMs = 50;
+/** At least this long between two looks, for what ends in between. */
+const gapMs = 5;
+const pauseAfterFailureMs = 1_000;
 
 export type Delivering = {
   /** Hands out and sends everything that is due now; waits for the ends. */
@@ -31,71 +36,80 @@ export type Delivering = {
 };
 
 export function createDelivering(deps: Deps, options: { readonly send?: Send } = {}): Delivering {
-  const mayReach: MayReach = reachable(deps.settings.webhookNetworks);
-  const send = options.send ?? ((sending) => sendDelivery(sending, mayReach));
+  const send = options.send ?? senderOf(deps.settings);
   const inHand = new Map<string, number>();
+  const taken: Record<Lane, number> = { quick: 0, slow: 0 };
   const running = new Set<Promise<void>>();
-  const halt = new AbortController();
+  const bell = createBell();
+  let halted = false;
 
-  const attempt = async (due: Due): Promise<void> => {
-    inHand.set(due.webhookId, (inHand.get(due.webhookId) ?? 0) + 1);
+  const carry = async (due: Due): Promise<void> => {
+    const { webhookId, lane } = due;
+    inHand.set(webhookId, (inHand.get(webhookId) ?? 0) + 1);
+    taken[lane] += 1;
     try {
       await deliver(deps, due, send);
     } catch (error) {
-      // The lease ends, and it is tried again.
+      // Its time in hand ends, and it is tried again.
       deps.log.error({ err: error, deliveryId: due.id }, 'a delivery was not stored');
     } finally {
-      const left = (inHand.get(due.webhookId) ?? 1) - 1;
-      if (left === 0) inHand.delete(due.webhookId);
-      else inHand.set(due.webhookId, left);
+      taken[lane] -= 1;
+      const left = (inHand.get(webhookId) ?? 1) - 1;
+      if (left === 0) inHand.delete(webhookId);
+      else inHand.set(webhookId, left);
     }
   };
 
   /** Starts what is due and fits; how many. */
   const begin = async (): Promise<number> => {
-    const limit = mostInHand - running.size;
-    if (limit <= 0) return 0;
+    const room = { quick: places.quick - taken.quick, slow: places.slow - taken.slow };
+    if (room.quick <= 0 && room.slow <= 0) return 0;
     const now = deps.now();
     const due = await claimDue(deps.db, {
       now: new Date(now),
       until: new Date(now + leaseMs),
-      limit,
-      limitEach: mostOfEach,
-      without: [...inHand].filter(([, count]) => count >= mostOfEach).map(([id]) => id),
+      slowMs,
+      room,
+      each: placesEach,
+      inHand,
     });
     for (const each of due) {
-      const sending = attempt(each).finally(() => running.delete(sending));
-      running.add(sending);
+      const carried = carry(each).finally(() => {
+        running.delete(carried);
+        // There is room, and perhaps one that waited for this one.
+        bell.ring();
+      });
+      running.add(carried);
     }
     return due.length;
   };
 
-  const handOutAll = async () => {
-    while ((await handOut(deps)) === handOutBatch);
-  };
-
   const rounds = async () => {
-    while (!halt.signal.aborted) {
+    while (!halted) {
+      let pause = pauseMs;
       try {
-        await handOutAll();
+        if ((await handOut(deps)) === handOutBatch) bell.ring();
         await begin();
       } catch (error) {
+        pause = pauseAfterFailureMs;
         deps.log.error({ err: error }, 'webhooks were not looked at');
       }
-      await sleep(pauseMs, undefined, { signal: halt.signal, ref: false }).catch(() => {});
+      await bell.rest(pause === pauseMs ? gapMs : pause);
+      await bell.wait(pauseMs);
     }
   };
   let round: Promise<void> = Promise.resolve();
   return {
     pass: async () => {
-      await handOutAll();
+      while ((await handOut(deps)) === handOutBatch);
       while ((await begin()) > 0) await Promise.all(running);
     },
     start: () => {
       round = rounds();
     },
     stop: async () => {
-      halt.abort();
+      halted = true;
+      bell.ring();
       await round;
       await Promise.all(running);
     },
@@ -104,37 +118,12 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
 
 /** One attempt, and what came of it. */
 async function deliver(deps: Deps, due: Due, send: Send): Promise<void> {
-  const startedAt = new Date(deps.now());
-  const { status, error } = await trySending(deps, due, startedAt, send);
-  const endedAt = new Date(deps.now());
-  const delivered = status >= 200 && status < 300;
+  const ended = await attempt(deps, due, due, send);
+  const { delivered, endedAt } = ended;
   const seconds = delivered ? undefined : retryAfterSeconds[due.attempts];
   const nextAt = seconds === undefined ? null : new Date(endedAt.getTime() + seconds * 1_000);
   const { id, webhookId } = due;
-  const attempt = due.attempts + 1;
-  const outcome = { id, webhookId, attempt, startedAt, endedAt, status, error, nextAt, delivered };
-  await storeOutcome(deps.db, outcome);
+  await storeOutcome(deps.db, { ...ended, id, webhookId, attempt: due.attempts + 1, nextAt });
   const word = delivered ? 'delivered' : nextAt === null ? 'dropped' : 'failed';
   deps.metrics.webhookAttempts.inc({ outcome: word });
-}
-
-async function trySending(deps: Deps, due: Due, at: Date, send: Send): Promise<Sent> {
-  const { shortName, productName } = deps.settings;
-  const secret = keyringOf(deps.settings).decrypt(due.secretVersion, due.secret)?.toString();
-  if (secret === undefined) {
-    return { status: 0, error: 'its secret cannot be read: register it anew' };
-  }
-  const timestamp = String(Math.floor(at.getTime() / 1_000));
-  return send({
-    url: due.url,
-    body: due.body,
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': `${productName}-Webhooks/1`,
-      [`x-${shortName}-event`]: due.event,
-      [`x-${shortName}-delivery`]: due.id,
-      [`x-${shortName}-timestamp`]: timestamp,
-      [`x-${shortName}-signature`]: signatureOf(secret, timestamp, due.body),
-    },
-  });
 }

@@ -2,61 +2,61 @@
 // transaction that takes it out of the outbox. A crash before leaves it there, one after has it.
 
 import {
+  eventsWait,
   type Handed,
+  holdSubscribers,
   insertDeliveries,
   lockHandingOut,
   type NewDelivery,
-  subscribersOf,
+  type Subscriber,
   takeFromOutbox,
 } from '../db/deliveries.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
+import { bodyOf } from './attempt.ts';
 
-const batch = 200;
+export const handOutBatch = 200;
+/** Deliveries to one webhook that wait: what comes beyond is dropped for it. */
+export const mostWaiting = 10_000;
 
 /** How many events were handed out; a whole batch means that there may be more. */
-export async function handOut(deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>): Promise<number> {
-  return deps.db.transaction(async (tx) => {
-    if (!(await lockHandingOut(tx))) return 0;
-    const events = await takeFromOutbox(tx, batch);
-    if (events.length === 0) return 0;
+export async function handOut(
+  deps: Pick<Deps, 'db' | 'now' | 'randomBytes' | 'metrics'>,
+): Promise<number> {
+  if (!(await eventsWait(deps.db))) return 0;
+  const { events, dropped } = await deps.db.transaction(async (tx) => {
+    const nothing = { events: 0, dropped: 0 };
+    if (!(await lockHandingOut(tx))) return nothing;
+    const events = await takeFromOutbox(tx, handOutBatch);
+    if (events.length === 0) return nothing;
     const now = deps.now();
-    const subscribers = await subscribersOf(tx, [...new Set(events.map((each) => each.accountId))]);
-    const deliveries = events.flatMap((event) =>
-      subscribers
-        .filter(({ accountId, events: wanted }) => {
-          const isWanted = wanted.length === 0 || wanted.includes(event.topic);
-          return accountId === event.accountId && isWanted;
-        })
-        .map(({ id }) => deliveryOf(uuidv7(now, deps.randomBytes), id, event)),
+    const accountIds = [...new Set(events.map((each) => each.accountId))];
+    const wanted = (await holdSubscribers(tx, accountIds)).map((subscriber) => ({
+      wanted: wantedBy(subscriber, events),
+      room: Math.max(0, mostWaiting - subscriber.waiting),
+      subscriber,
+    }));
+    const deliveries = wanted.flatMap(({ subscriber, room, wanted }) =>
+      wanted
+        .slice(0, room)
+        .map((event) => deliveryOf(uuidv7(now, deps.randomBytes), subscriber.id, event)),
     );
     await insertDeliveries(tx, deliveries, new Date(now));
-    return events.length;
+    const asked = wanted.reduce((sum, each) => sum + each.wanted.length, 0);
+    return { events: events.length, dropped: asked - deliveries.length };
+  });
+  if (dropped > 0) deps.metrics.webhookAttempts.inc({ outcome: 'dropped' }, dropped);
+  return events;
+}
+
+function wantedBy({ accountId, events }: Subscriber, all: readonly Handed[]): Handed[] {
+  return all.filter((event) => {
+    const isWanted = events.length === 0 || events.includes(event.topic);
+    return isWanted && event.accountId === accountId;
   });
 }
 
-export const handOutBatch = batch;
-
 function deliveryOf(id: string, webhookId: string, event: Handed): NewDelivery {
-  const { topic, payload, at } = event;
-  const { swapId, threadId } = payload;
-  const subject = typeof swapId === 'string' ? swapId : threadId;
-  return {
-    id,
-    webhookId,
-    event: topic,
-    subject: typeof subject === 'string' ? subject : null,
-    position: event.id,
-    body: bodyOf(topic, id, at, payload),
-  };
-}
-
-/** The bytes that are signed and sent. */
-export function bodyOf(
-  type: string,
-  deliveryId: string,
-  at: Date,
-  payload: Readonly<Record<string, unknown>>,
-): string {
-  return JSON.stringify({ type, deliveryId, createdAt: at.toISOString(), ...payload });
+  const { topic, payload, at, subject, id: position } = event;
+  return { id, webhookId, event: topic, subject, position, body: bodyOf(topic, id, at, payload) };
 }

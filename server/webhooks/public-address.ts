@@ -54,28 +54,37 @@ export function reachable(networks: readonly string[]): MayReach {
     else allowed.addSubnet(address, Number(bits), family);
   }
   return (address) => {
-    const family = familyOf(address);
-    if (family === null) return false;
-    // A mapped address (::ffff:a.b.c.d) is checked as what it stands for.
-    const plain = mapped(address) ?? address;
-    const of = familyOf(plain) ?? family;
-    if (allowed.check(plain, of)) return true;
-    if (of === 'ipv6' && !globalUnicast.check(plain, 'ipv6')) return false;
-    return plain === address && !blocked.check(plain, of);
+    // A zone (%eth0) is of this machine only.
+    if (isIP(address) === 0 || address.includes('%')) return false;
+    if (isIPv4(address)) return allowed.check(address) || !blocked.check(address);
+    const words = wordsOf(address);
+    // What stands for an IPv4 address is reached where that is listed, and nowhere else.
+    const mapped = mappedOf(words);
+    if (mapped !== null) return allowed.check(mapped);
+    if (allowed.check(address, 'ipv6')) return true;
+    if (isIsatap(words) || !globalUnicast.check(address, 'ipv6')) return false;
+    return !blocked.check(address, 'ipv6');
   };
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | null {
-  const version = isIP(address);
-  return version === 0 ? null : version === 4 ? 'ipv4' : 'ipv6';
+/** The eight words of an IPv6 address. */
+function wordsOf(address: string): number[] {
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = [], tail = []] = canonical
+    .split('::')
+    .map((part) => part.split(':').filter((word) => word !== ''));
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0');
+  return [...head, ...zeros, ...tail].map((word) => Number.parseInt(word, 16));
 }
 
-/** The IPv4 address in `::ffff:…`, in either of its spellings; null for any other. */
-function mapped(address: string): string | null {
-  const [, text = ''] = /^::ffff:(.+)$/i.exec(address) ?? [];
-  if (isIPv4(text)) return text;
-  const [, high, low] = /^([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(text) ?? [];
-  if (high === undefined || low === undefined) return null;
-  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
+/** The IPv4 address in `::ffff:a.b.c.d`; null for any other. */
+function mappedOf(words: readonly number[]): string | null {
+  const [high = 0, low = 0] = words.slice(6);
+  if (words.slice(0, 5).some((word) => word !== 0) || words[5] !== 0xffff) return null;
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+/** Of any network, with an IPv4 address in the lower half (RFC 5214). */
+function isIsatap(words: readonly number[]): boolean {
+  return ((words[4] ?? 0) & ~0x0300) === 0 && words[5] === 0x5efe;
 }

@@ -3,11 +3,9 @@
 import { isIP } from 'node:net';
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import { insertDeliveries } from '../db/deliveries.ts';
 import {
   countWebhooks,
   deleteWebhook,
-  findWebhook,
   insertWebhook,
   listWebhooks,
   resealSecret,
@@ -17,7 +15,6 @@ import {
 import type { Deps } from '../deps.ts';
 import { isUuid, uuidv7 } from '../ids.ts';
 import { keyringOf } from '../keyring.ts';
-import { bodyOf } from './hand-out.ts';
 import { reachable } from './public-address.ts';
 
 export const mostWebhooks = 20;
@@ -103,29 +100,12 @@ export function webhooksOf(
 }
 
 /** Throws `no_such_webhook`. What was on its way to it is given up. */
-export async function removeWebhook(tx: Tx, accountId: string, id: string): Promise<WebhookRow> {
-  const removed = isUuid(id) ? await deleteWebhook(tx, accountId, id) : null;
-  return removed ?? absent(id);
+export async function removeWebhook(tx: Tx, accountId: string, id: string): Promise<void> {
+  if (!isUuid(id) || !(await deleteWebhook(tx, accountId, id))) absent(id);
 }
 
-/** Queues a `ping`; its outcome shows in `lastStatus`. Throws `no_such_webhook`. */
-export async function pingWebhook(
-  tx: Tx,
-  deps: Parts,
-  accountId: string,
-  webhookId: string,
-): Promise<string> {
-  const found = isUuid(webhookId) ? await findWebhook(tx, accountId, webhookId) : null;
-  if (found === null) return absent(webhookId);
-  const at = new Date(deps.now());
-  const id = uuidv7(at.getTime(), deps.randomBytes);
-  const body = bodyOf('ping', id, at, { message: `a test of ${deps.settings.productName}` });
-  const ping = { id, webhookId, event: 'ping', subject: null, position: 0, body };
-  await insertDeliveries(tx, [ping], at);
-  return id;
-}
-
-function absent(id: string): never {
+/** Throws `no_such_webhook`. */
+export function absent(id: string): never {
   throw new ParleyError('no_such_webhook', `this account has no webhook ${id.slice(0, 50)}`, {});
 }
 

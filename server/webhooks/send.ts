@@ -3,6 +3,7 @@
 // that a name server cannot answer differently in between. Redirects are not followed.
 
 import { lookup, Resolver } from 'node:dns/promises';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { MayReach } from './public-address.ts';
@@ -11,6 +12,9 @@ import type { MayReach } from './public-address.ts';
 export const deliveryMs = 10_000;
 /** What a receiver says beyond its status is read for a moment, so that it may end well. */
 const mostAnswerBytes = 16_384;
+const answerMs = 1_000;
+/** Each holds one of the few threads that files need too. */
+const mostLookups = 2;
 
 export type Sending = {
   readonly url: string;
@@ -31,21 +35,29 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 const resolver = new Resolver({ timeout: 4_000, tries: 2 });
 /** There is no such name, or none with such an address. */
 const noneCodes = new Set(['ENOTFOUND', 'ENODATA']);
+let lookups = 0;
 
 /**
  * Asks name servers without a thread: one that hangs holds up nobody else. The system is asked only
- * for names that they do not know, such as those of its own hosts file.
+ * for names that they do not know, such as those of its own hosts file, and a few at a time.
  */
 const resolveName: Resolve = async (host) => {
+  let failed: unknown = Object.assign(new Error(host), { code: 'ENOTFOUND' });
   if (!/(^|\.)localhost\.?$/i.test(host)) {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     const found = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
     if (found.length > 0) return found;
-    const [failed] = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    [failed] = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     if (!noneCodes.has(String((failed as { code?: string } | undefined)?.code))) throw failed;
   }
-  const found = await lookup(host, { all: true, verbatim: true });
-  return found.map(({ address }) => address);
+  if (lookups >= mostLookups) throw failed;
+  lookups += 1;
+  try {
+    const found = await lookup(host, { all: true, verbatim: true });
+    return found.map(({ address }) => address);
+  } finally {
+    lookups -= 1;
+  }
 };
 
 export async function sendDelivery(
@@ -54,16 +66,22 @@ export async function sendDelivery(
   options: { readonly resolve?: Resolve; readonly timeMs?: number } = {},
 ): Promise<Sent> {
   const { resolve = resolveName, timeMs = deliveryMs } = options;
-  const limit = AbortSignal.timeout(timeMs);
+  // Unlike AbortSignal.timeout nothing of it outlives the delivery.
+  const limit = new AbortController();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    limit.abort();
+  }, timeMs);
   try {
     const url = new URL(sending.url);
-    const address = await addressOf(url, mayReach, resolve, limit);
-    return { status: await post(url, address, sending, limit), error: null };
+    const address = await addressOf(url, mayReach, resolve, limit.signal);
+    return { status: await post(url, address, sending, limit.signal), error: null };
   } catch (error) {
-    return {
-      status: 0,
-      error: limit.aborted ? `no answer in ${timeMs / 1_000} s` : wordsOf(error),
-    };
+    return { status: 0, error: late ? `no answer in ${timeMs / 1_000} s` : wordsOf(error) };
+  } finally {
+    clearTimeout(timer);
+    limit.abort();
   }
 }
 
@@ -105,29 +123,45 @@ function post(
     else done(null, address, family);
   };
   return new Promise((resolve, reject) => {
-    const sending = request(
-      url,
-      {
-        method: 'POST',
-        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-        lookup: pinned,
-        // A connection of its own: another's would go where it went before.
-        agent: false,
-        signal,
-      },
-      (answer) => {
-        resolve(answer.statusCode ?? 0);
-        let size = 0;
-        answer.on('data', (part: Buffer) => {
-          size += part.length;
-          if (size > mostAnswerBytes) answer.destroy();
-        });
-        answer.on('error', () => {});
-      },
-    );
-    sending.on('error', reject);
+    const sending = request(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      lookup: pinned,
+      // A connection of its own: another's would go where it went before.
+      agent: false,
+      rejectUnauthorized: true,
+      signal,
+    });
+    let status: number | null = null;
+    sending.on('response', (answer) => {
+      status = answer.statusCode ?? 0;
+      readOut(answer, () => resolve(status ?? 0));
+    });
+    sending.on('upgrade', (answer, socket) => {
+      socket.destroy();
+      resolve(answer.statusCode ?? 0);
+    });
+    sending.on('error', (error) => (status === null ? reject(error) : resolve(status)));
     sending.end(body);
   });
+}
+
+/** To its end, or to what is enough of it. */
+function readOut(answer: IncomingMessage, done: () => void): void {
+  let size = 0;
+  const end = () => {
+    clearTimeout(timer);
+    answer.destroy();
+    done();
+  };
+  const timer = setTimeout(end, answerMs);
+  answer.on('data', (part: Buffer) => {
+    size += part.length;
+    if (size > mostAnswerBytes) end();
+  });
+  answer.on('error', end);
+  answer.on('close', end);
+  answer.on('end', end);
 }
 
 const nameCodes = /^(ENOTFOUND|ENODATA|ESERVFAIL|ETIMEOUT|EREFUSED|EAI_\w+)$/;

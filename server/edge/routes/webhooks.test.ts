@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createDelivering } from '../../webhooks/deliver.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
 import { evmWallet } from '../testing/signers.ts';
 
@@ -40,7 +39,7 @@ test('a webhook is registered with a secret shown once, listed without it, and d
   assert.deepEqual(body, { webhooks: [{ ...webhook, ...nothing }], nextCursor: null });
   assert.ok(!JSON.stringify(body).includes(secret));
   const gone = await edge.call('DELETE', `/v1/webhooks/${webhook.id}`, { key });
-  assert.deepEqual([gone.status, gone.body], [200, { webhook }]);
+  assert.deepEqual([gone.status, gone.body], [200, { ok: true }]);
   const again = await edge.call('DELETE', `/v1/webhooks/${webhook.id}`, { key });
   assert.equal(codeOf(again), '404 no_such_webhook');
 });
@@ -79,6 +78,23 @@ test('a url that is not https, not public, too long or with a user is 400 with t
     ['https://[64:ff9b::7f00:1]/', /not a public address/],
     ['https://[2002:7f00:1::]/', /not a public address/],
     ['https://[fd00:ec2::254]/', /not a public address/],
+    ['https://127.0.0.1./', /at 127\.0\.0\.1/],
+    ['https://127.0.1/', /at 127\.0\.0\.1/],
+    ['https://0x7f.0x1/', /at 127\.0\.0\.1/],
+    ['https://017700000001/', /at 127\.0\.0\.1/],
+    ['https://0/', /at 0\.0\.0\.0/],
+    ['https://１２７.０.０.１/', /at 127\.0\.0\.1/],
+    ['https://127。0。0。1/', /at 127\.0\.0\.1/],
+    ['https://%31%32%37.0.0.1/', /at 127\.0\.0\.1/],
+    ['https://[0:0:0:0:0:ffff:a9fe:a9fe]/', /not a public address/],
+    ['https://[64:ff9b:1::a00:1]/', /not a public address/],
+    ['https://[2001:0:4136:e378::1]/', /not a public address/],
+    ['https://[2606:4700::5efe:7f00:1]/', /not a public address/],
+    ['https://[fe80::1%25eth0]/', /not a URL/],
+    ['https://256.1.1.1/', /not a URL/],
+    ['https://ⓛocalhost/', /localhost/],
+    ['https://local\u00adhost/', /localhost/],
+    ['https://LOCALHOST/', /localhost/],
     ['https://localhost/', /localhost/],
     ['https://a.localhost./', /localhost/],
   ];
@@ -96,7 +112,7 @@ test('a url that is not https, not public, too long or with a user is 400 with t
   }
 });
 
-test('an unknown event, and a twenty-first webhook, are refused', async () => {
+test('an unknown event is 400, and the 21st webhook is 400', async () => {
   const key = await newKey();
   const answer = await post(key, { url, events: ['swap.agreed', 'swap.moon'] });
   assert.equal(codeOf(answer), '400 bad_event');
@@ -105,10 +121,8 @@ test('an unknown event, and a twenty-first webhook, are refused', async () => {
   assert.equal(codeOf(await post(key, { url, more: 1 })), '400 bad_field');
   const made = await Promise.all(Array.from({ length: 25 }, () => post(key, { url })));
   const counted = made.map(codeOf).sort();
-  assert.deepEqual(
-    [counted.filter((each) => each === '201').length, counted.at(-1)],
-    [20, '409 too_many_webhooks'],
-  );
+  assert.equal(counted.filter((each) => each === '400 too_many_webhooks').length, 5);
+  assert.equal(counted.filter((each) => each === '201').length, 20);
   const page = await edge.call('GET', '/v1/webhooks?limit=15', { key });
   assert.equal(page.body.webhooks.length, 15);
   const rest = await edge.call('GET', `/v1/webhooks?limit=15&cursor=${page.body.nextCursor}`, {
@@ -128,23 +142,6 @@ test('another account’s webhook does not exist: not listed, not deleted, not p
     const gone = await edge.call('DELETE', `/v1/webhooks/${id}`, { key: theirs });
     assert.equal(codeOf(gone), '404 no_such_webhook');
   }
-});
-
-test('a ping is on its way, and its outcome shows in the list', async () => {
-  const key = await newKey();
-  const { webhook } = (await post(key, { url })).body;
-  const answer = await edge.call('POST', `/v1/webhooks/${webhook.id}/ping`, { key });
-  assert.deepEqual([answer.status, answer.body.ok], [200, true]);
-  const seen: string[] = [];
-  const send = async ({ headers }: { headers: Readonly<Record<string, string>> }) => {
-    seen.push(`${headers['x-parley-event']} ${headers['x-parley-delivery']}`);
-    return { status: 503, error: null };
-  };
-  await createDelivering(edge.deps, { send }).pass();
-  assert.ok(seen.includes(`ping ${answer.body.deliveryId}`));
-  const { body } = await edge.call('GET', '/v1/webhooks', { key });
-  assert.equal(body.webhooks[0].lastStatus, 503);
-  assert.match(body.webhooks[0].lastDeliveryAt, /^\d{4}-.*Z$/);
 });
 
 test('a repeated registration under one Idempotency-Key makes one webhook, its secret kept sealed', async () => {

@@ -2,12 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import {
-  pingWebhook,
-  registerWebhook,
-  removeWebhook,
-  webhooksOf,
-} from '../../webhooks/register.ts';
+import { createPinging, storePing } from '../../webhooks/ping.ts';
+import { registerWebhook, removeWebhook, webhooksOf } from '../../webhooks/register.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageLimit, pageQuery } from '../schemas/common.ts';
@@ -17,15 +13,16 @@ import {
   pinged,
   registerBody,
   registered,
+  removed,
   webhookOf,
   webhookPage,
-  webhookReply,
 } from '../schemas/webhook.ts';
 
 const tags = ['webhooks'] as const;
 const known = Object.keys(webhookEvents);
 
 export function registerWebhooks(app: FastifyInstance, deps: Deps): void {
+  const ping = createPinging(deps);
   command(app, deps, {
     method: 'POST',
     url: '/v1/webhooks',
@@ -79,10 +76,10 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps): void {
     summary: 'Remove a webhook; what was on its way to it is given up',
     tags,
     params: idParams,
-    replies: { 200: webhookReply },
+    replies: { 200: removed },
     run: async (tx, { caller, params }) => {
-      const row = await removeWebhook(tx, caller.accountId, params.id);
-      return { status: 200, body: { webhook: webhookOf(row) } };
+      await removeWebhook(tx, caller.accountId, params.id);
+      return { status: 200, body: { ok: true } };
     },
   });
 
@@ -90,16 +87,15 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps): void {
     method: 'POST',
     url: '/v1/webhooks/:id/ping',
     operationId: 'pingWebhook',
-    summary: 'Send a test delivery',
+    summary: 'Send a test delivery at once, and say whether a 2xx came',
     tags,
     params: idParams,
     replies: { 200: pinged },
-    run: async (tx, { caller, params }) => ({
+    before: ({ caller, params, attempt }) =>
+      ping({ accountId: caller.accountId, webhookId: params.id, attempt }),
+    run: async (tx, { caller, prepared }) => ({
       status: 200,
-      body: {
-        ok: true,
-        deliveryId: await pingWebhook(tx, deps, caller.accountId, params.id),
-      },
+      body: await storePing(tx, deps, caller.accountId, prepared),
     }),
   });
 }

@@ -46,11 +46,14 @@ export const webhookPage = named(
   'WebhookPage',
   Type.Object({ webhooks: Type.Array(listed), nextCursor }),
 );
-export const webhookReply = named('WebhookReply', Type.Object({ webhook }));
+export const removed = named(
+  'WebhookRemoved',
+  Type.Object({ ok: Type.Boolean({ description: 'true: it is gone' }) }),
+);
 export const pinged = named(
   'Pinged',
   Type.Object({
-    ok: Type.Boolean({ description: 'it is on its way; lastStatus tells what came of it' }),
+    ok: Type.Boolean({ description: 'whether a 2xx came; lastStatus and lastError say more' }),
     deliveryId: uuid,
   }),
 );

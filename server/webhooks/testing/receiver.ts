@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 
 export type Received = {
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly atMs: number;
@@ -19,6 +20,8 @@ export type Received = {
 export type Receiver = {
   readonly url: string;
   readonly port: number;
+  /** The authority's certificate, for processes that are to trust it. */
+  readonly ca: string;
   readonly received: Received[];
   /** What it answers from now on; a number is a status. */
   answer(how: number | ((received: Received, response: ServerResponse) => void)): void;
@@ -39,7 +42,8 @@ export async function startReceiver(): Promise<Receiver> {
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
         const body = Buffer.concat(parts).toString();
-        const one = { headers: request.headers, body, atMs: performance.now() };
+        const { headers, url: path = '' } = request;
+        const one = { path, headers, body, atMs: performance.now() };
         received.push(one);
         if (typeof how === 'number') response.writeHead(how).end();
         else how(one, response);
@@ -51,6 +55,7 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `https://127.0.0.1:${port}/hook`,
     port,
+    ca: certificate.ca,
     received,
     answer: (next) => {
       how = next;

@@ -1,0 +1,73 @@
+// One attempt to deliver: signed for this moment, sent, and what came of it.
+
+import type { Ended } from '../db/deliveries.ts';
+import type { Deps } from '../deps.ts';
+import { keyringOf } from '../keyring.ts';
+import { reachable } from './public-address.ts';
+import { type Sending, type Sent, sendDelivery } from './send.ts';
+import { signatureOf } from './sign.ts';
+
+export type Send = (sending: Sending) => Promise<Sent>;
+
+/** Sends to where deliveries may go, and nowhere else. */
+export function senderOf({ webhookNetworks }: Deps['settings']): Send {
+  const mayReach = reachable(webhookNetworks);
+  return (sending) => sendDelivery(sending, mayReach);
+}
+
+export type Target = {
+  readonly url: string;
+  readonly secret: Uint8Array;
+  readonly secretVersion: number;
+};
+
+export type Message = { readonly id: string; readonly event: string; readonly body: string };
+
+export async function attempt(
+  deps: Pick<Deps, 'settings' | 'now'>,
+  target: Target,
+  message: Message,
+  send: Send,
+): Promise<Ended> {
+  const startedAt = new Date(deps.now());
+  const { status, error } = await trySending(deps.settings, startedAt, target, message, send);
+  const endedAt = new Date(deps.now());
+  return { startedAt, endedAt, status, error, delivered: status >= 200 && status < 300 };
+}
+
+async function trySending(
+  settings: Deps['settings'],
+  at: Date,
+  target: Target,
+  { id, event, body }: Message,
+  send: Send,
+): Promise<Sent> {
+  const { shortName, productName } = settings;
+  const secret = keyringOf(settings).decrypt(target.secretVersion, target.secret)?.toString();
+  if (secret === undefined) {
+    return { status: 0, error: 'its secret cannot be read: register it anew' };
+  }
+  const timestamp = String(Math.floor(at.getTime() / 1_000));
+  return send({
+    url: target.url,
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': `${productName}-Webhooks/1`,
+      [`x-${shortName}-event`]: event,
+      [`x-${shortName}-delivery`]: id,
+      [`x-${shortName}-timestamp`]: timestamp,
+      [`x-${shortName}-signature`]: signatureOf(secret, timestamp, body),
+    },
+  });
+}
+
+/** The bytes that are signed and sent. */
+export function bodyOf(
+  type: string,
+  deliveryId: string,
+  at: Date,
+  payload: Readonly<Record<string, unknown>>,
+): string {
+  return JSON.stringify({ type, deliveryId, createdAt: at.toISOString(), ...payload });
+}

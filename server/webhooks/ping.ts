@@ -1,0 +1,73 @@
+// A test delivery on demand: sent while the caller waits, once, and never tried again. Nothing of it
+// is stored before it has ended, so that a crash in between leaves nothing.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Tx } from '../db/database.ts';
+import { type Ended, storeSingle } from '../db/deliveries.ts';
+import { targetOf } from '../db/webhooks.ts';
+import type { Deps } from '../deps.ts';
+import { isUuid, uuidOf, uuidv7 } from '../ids.ts';
+import { attempt, bodyOf, type Message, senderOf } from './attempt.ts';
+import { absent } from './register.ts';
+
+/** Each holds a request and a connection for up to 10 s. */
+export const mostPings = 50;
+export const mostPingsEach = 4;
+
+export type Pinged = {
+  readonly webhookId: string;
+  readonly message: Message;
+  readonly ended: Ended;
+};
+
+export type Asked = {
+  readonly accountId: string;
+  readonly webhookId: string;
+  /** The same for every try of one request; null = it is tried once. */
+  readonly attempt: Uint8Array | null;
+};
+
+/** Sends; throws `no_such_webhook` and `overloaded`. */
+export type Ping = (asked: Asked) => Promise<Pinged>;
+
+export function createPinging(deps: Deps): Ping {
+  const send = senderOf(deps.settings);
+  const underway = new Map<string, number>();
+  let all = 0;
+  return async ({ accountId, webhookId, attempt: tried }) => {
+    const own = underway.get(accountId) ?? 0;
+    if (all >= mostPings || own >= mostPingsEach) {
+      const most = own >= mostPingsEach ? `${mostPingsEach} of this account` : `${mostPings}`;
+      const sentence = `as many pings as there may be are under way (${most}); try again later`;
+      throw new ParleyError('overloaded', sentence, { underway: all });
+    }
+    underway.set(accountId, own + 1);
+    all += 1;
+    try {
+      const target = isUuid(webhookId) ? await targetOf(deps.db, accountId, webhookId) : null;
+      if (target === null) return absent(webhookId);
+      const at = new Date(deps.now());
+      const id = tried === null ? uuidv7(at.getTime(), deps.randomBytes) : uuidOf(tried);
+      const body = bodyOf('ping', id, at, { message: `a test of ${deps.settings.productName}` });
+      const message = { id, event: 'ping', body };
+      return { webhookId, message, ended: await attempt(deps, target, message, send) };
+    } finally {
+      all -= 1;
+      const left = (underway.get(accountId) ?? 1) - 1;
+      if (left === 0) underway.delete(accountId);
+      else underway.set(accountId, left);
+    }
+  };
+}
+
+/** Throws `no_such_webhook` when it was deleted meanwhile. */
+export async function storePing(
+  tx: Tx,
+  deps: Pick<Deps, 'metrics'>,
+  accountId: string,
+  { webhookId, message, ended }: Pinged,
+): Promise<{ ok: boolean; deliveryId: string }> {
+  if (!(await storeSingle(tx, { ...message, ...ended, webhookId, accountId }))) absent(webhookId);
+  deps.metrics.webhookAttempts.inc({ outcome: ended.delivered ? 'delivered' : 'dropped' });
+  return { ok: ended.delivered, deliveryId: message.id };
+}
