@@ -18,6 +18,8 @@ test('addresses of the public internet are reached', () => {
     '2606:4700:4700::1111',
     '2a00:1450:4001:80e::200e',
     '2001:4860:4860::8888',
+    '2606:4700::5eff:7f00:1',
+    '2606:4700:0:0:1:5efe:7f00:1',
   ]) {
     assert.equal(open(address), true, address);
   }
@@ -61,6 +63,23 @@ test('no inside address is, however it is wrapped', () => {
     'fec0::1',
     'ff02::1',
     'fe80::1%eth0',
+    '2606:4700:4700::1111%eth0', // a zone makes any address one of this machine
+    '8.8.8.8%eth0',
+    '2606:4700::5efe:7f00:1', // ISATAP
+    '2606:4700::200:5efe:10.0.0.1',
+    '2606:4700::300:5efe:a00:1',
+    '0:0:0:0:0:ffff:7f00:1',
+    '64:ff9b:1:ffff::7f00:1',
+    '2001:20::1', // ORCHID
+    '2001:2::1', // benchmarks
+    '3fff::1', // documentation
+    '5f00::1', // segment routing
+    '4000::1', // given to nobody
+    'ff0e::1', // multicast
+    '192.88.99.1', // 6to4 relays
+    '240.0.0.1',
+    '169.254.170.2', // a container's metadata
+    '100.100.100.200', // metadata, in the carriers' range
     'localhost',
     '127.1',
     '0x7f000001',
@@ -72,10 +91,25 @@ test('no inside address is, however it is wrapped', () => {
 
 test('a network that the operator lists is reached, and nothing beside it', () => {
   const own = reachable(['10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
-  for (const address of ['10.1.2.3', '127.0.0.1', '::ffff:127.0.0.1', 'fd12::1']) {
+  for (const address of [
+    '10.1.2.3',
+    '127.0.0.1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '0:0:0:0:0:ffff:7f00:1',
+    'fd12::1',
+  ]) {
     assert.equal(own(address), true, address);
   }
-  for (const address of ['10.2.0.1', '127.0.0.2', '192.168.0.1', 'fe80::1', '::1']) {
+  for (const address of [
+    '10.2.0.1',
+    '127.0.0.2',
+    '192.168.0.1',
+    'fe80::1',
+    '::1',
+    'fd12::1%eth0',
+    '::ffff:10.2.0.1',
+  ]) {
     assert.equal(own(address), false, address);
   }
 });

@@ -1,8 +1,10 @@
 // One delivery, to a real HTTPS receiver: what arrives, and what never leaves.
 
 import assert from 'node:assert/strict';
-import { createServer, type Socket } from 'node:net';
-import { after, before, test } from 'node:test';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { after, before, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { reachable } from './public-address.ts';
 import { type Sending, sendDelivery } from './send.ts';
 import { type Receiver, startReceiver } from './testing/receiver.ts';
@@ -135,4 +137,154 @@ test('who answers nothing, drips, or is not there ends in time, in words', async
     response.on('close', () => clearInterval(drip));
   });
   assert.equal((await sendDelivery(sending(), mayReach)).status, 200, 'a status is an answer');
+});
+
+/** A receiver that speaks TLS and writes what it likes instead of HTTP. */
+async function rawReceiver(t: TestContext, speak: (socket: TLSSocket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createTlsServer({ cert: receiver.cert, key: receiver.key }, (socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => speak(socket));
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const each of sockets) each.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `https://127.0.0.1:${port}/`, open: () => sockets.size };
+}
+
+/** Until no connection is left; throws when one is. */
+async function allClosed({ open }: { open: () => number }): Promise<void> {
+  for (let tries = 0; open() > 0; tries += 1) {
+    assert.ok(tries < 200, 'a connection is left');
+    await sleep(20);
+  }
+}
+
+test('an answer that never ends is read so far and no further, and its connection closed', async (t) => {
+  const endless = await rawReceiver(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+    const more = setInterval(() => socket.write(`4000\r\n${'x'.repeat(16_384)}\r\n`), 1);
+    socket.on('close', () => clearInterval(more));
+  });
+  assert.deepEqual(await sendDelivery(sending(endless.url), mayReach), {
+    status: 200,
+    error: null,
+  });
+  await allClosed(endless);
+  const dripping = await rawReceiver(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nx');
+    const drip = setInterval(() => socket.write('x'), 20);
+    socket.on('close', () => clearInterval(drip));
+  });
+  await sendDelivery(sending(dripping.url), mayReach);
+  // Before its ten seconds: the delivery does not count as ended while it is still connected.
+  await allClosed(dripping);
+});
+
+test('headers that come a byte at a time, or are too large, are no answer', async (t) => {
+  const slow = await rawReceiver(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const drip = setInterval(() => socket.write('x: y\r\n'), 50);
+    socket.on('close', () => clearInterval(drip));
+  });
+  const late = await sendDelivery(sending(slow.url), mayReach, { timeMs: 400 });
+  assert.deepEqual(late, { status: 0, error: 'no answer in 0.4 s' });
+  const huge = await rawReceiver(t, (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`);
+  });
+  const sent = await sendDelivery(sending(huge.url), mayReach);
+  assert.deepEqual(sent, { status: 0, error: 'no connection: HPE_HEADER_OVERFLOW' });
+  await Promise.all([allClosed(slow), allClosed(huge)]);
+});
+
+test('an answer that would go on as another protocol ends there, and is no success', async (t) => {
+  const upgrading = await rawReceiver(t, (socket) => {
+    socket.write('HTTP/1.1 101 Go on\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
+  });
+  const sent = await sendDelivery(sending(upgrading.url), mayReach);
+  assert.equal(sent.status, 101);
+  await allClosed(upgrading);
+  const provisional = await rawReceiver(t, (socket) => {
+    const again = setInterval(() => socket.write('HTTP/1.1 102 Wait\r\n\r\n'), 20);
+    socket.on('close', () => clearInterval(again));
+  });
+  const waited = await sendDelivery(sending(provisional.url), mayReach, { timeMs: 400 });
+  assert.deepEqual(waited, { status: 0, error: 'no answer in 0.4 s' });
+  await allClosed(provisional);
+});
+
+test('what breaks off, or is no HTTP, is no answer, in words', async (t) => {
+  const cut = await rawReceiver(t, (socket) => socket.destroy());
+  const broken = await sendDelivery(sending(cut.url), mayReach);
+  assert.deepEqual(broken, { status: 0, error: 'no connection: ECONNRESET' });
+  const other = await rawReceiver(t, (socket) => socket.end('SSH-2.0-parley\r\n'));
+  const strange = await sendDelivery(sending(other.url), mayReach);
+  assert.equal(strange.status, 0);
+  assert.match(strange.error ?? '', /^no connection: HPE_/);
+});
+
+test('every way to write an inside address is refused at the connection too', async () => {
+  const before = receiver.received.length;
+  for (const host of [
+    '127.0.0.1.',
+    '017700000001',
+    '0177.1',
+    '0x7f.0x1',
+    '127.0.1',
+    '１２７.０.０.１',
+    '127。0。0。1',
+    '%31%32%37.0.0.1',
+    '[0:0:0:0:0:ffff:7f00:1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[64:ff9b:1::7f00:1]',
+    '[2002:7f00:1::]',
+    '[2001:0:7f00:1::]',
+    '[2606:4700::200:5efe:7f00:1]',
+    '[fe80::1]',
+    'LOCALHOST',
+  ]) {
+    const sent = await sendDelivery(sending(`https://${host}:${receiver.port}/`), reachable([]));
+    assert.deepEqual(sent, { status: 0, error: 'the address is not a public one' }, host);
+  }
+  assert.equal(receiver.received.length, before);
+});
+
+test('no answer of a name server leads inside, in whatever form, nor one that is no address', async () => {
+  const before = receiver.received.length;
+  const named = `https://localhost:${receiver.port}/`;
+  for (const answer of [
+    ['127.0.0.1'],
+    ['169.254.169.254'],
+    ['::ffff:127.0.0.1'],
+    ['2606:4700::1111', 'fd00:ec2::254'],
+    ['fe80::1%lo'],
+    ['127.1'],
+    ['localhost'],
+    [''],
+    [],
+  ]) {
+    const sent = await sendDelivery(sending(named), reachable([]), { resolve: async () => answer });
+    assert.equal(sent.status, 0);
+    assert.match(sent.error ?? '', /is not a public one|has no address/, String(answer));
+  }
+  assert.equal(receiver.received.length, before);
+});
+
+test('a redirect to an inside address, of any kind, is not followed', async () => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    receiver.answer((_received, response) => {
+      response.writeHead(status, { location: `https://127.0.0.1:${receiver.port}/inside` }).end();
+    });
+    const before = receiver.received.length;
+    assert.deepEqual(await sendDelivery(sending(), mayReach), { status, error: null });
+    assert.equal(receiver.received.length, before + 1);
+  }
 });

@@ -24,6 +24,7 @@ import { type Devnet, startDevnet } from '../../../devnet/devnet.ts';
 import { type Rpc, rpcTo } from '../../../devnet/rpc.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../../test/support/deps.ts';
+import type { Settings } from '../../config.ts';
 import { buildApp } from '../../edge/app.ts';
 import { type Asset, seedAssets } from '../../market/assets.ts';
 import { createSettlement, type Settlement } from '../follow.ts';
@@ -91,7 +92,9 @@ export function freshAdapters(infos: World['infos'], now: () => number): Map<str
   return new Map(adapters.map((each) => [each.chain, each]));
 }
 
-export async function startWorld(options: { secondEvm?: boolean } = {}): Promise<World> {
+export async function startWorld(
+  options: { secondEvm?: boolean; settings?: Partial<Settings> } = {},
+): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-settle-'));
   let deps: TestDeps | null = null;
   let devnet: Devnet | null = null;
@@ -115,7 +118,8 @@ export async function startWorld(options: { secondEvm?: boolean } = {}): Promise
     evm: devnet.chains.find((each) => each.chain === evm) as ChainInfo,
     evm2: devnet.chains.find((each) => each.chain === evm2) ?? null,
   };
-  const settings = { encryptionKey: randomBytes(32).toString('hex'), home: dir };
+  const key = randomBytes(32).toString('hex');
+  const settings = { encryptionKey: key, home: dir, ...options.settings };
   const before = testDeps({ db: database.db, settings });
   deps = { ...before, adapters: freshAdapters(infos, before.now) };
   const dollar = infos.evm.tokens?.[0];

@@ -22,6 +22,9 @@ export type Receiver = {
   readonly port: number;
   /** The authority's certificate, for processes that are to trust it. */
   readonly ca: string;
+  /** Its own. */
+  readonly cert: string;
+  readonly key: string;
   readonly received: Received[];
   /** What it answers from now on; a number is a status. */
   answer(how: number | ((received: Received, response: ServerResponse) => void)): void;
@@ -55,7 +58,7 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `https://127.0.0.1:${port}/hook`,
     port,
-    ca: certificate.ca,
+    ...certificate,
     received,
     answer: (next) => {
       how = next;
