@@ -6,7 +6,9 @@ import { base64 } from '@scure/base';
 import { nothingSeen } from '../../core/facts.ts';
 import type { SolanaMaterial } from '../material.ts';
 import { unsignedTransaction } from './message.ts';
+import { signaturesPage } from './node.ts';
 import { materialProblems, solanaDeployment } from './plan.ts';
+import { type Call, lyingNode } from './testing/nodes.ts';
 import {
   adapterOf,
   built,
@@ -302,6 +304,62 @@ test('a claim that was sent is public before any block has it', async (context) 
   await sent(world, await world.adapter.buildClaim(built(escrow), secret, soon()), 'payee');
   assert.equal((await world.adapter.readEscrow(escrow, soon())).secret, secret);
   assert.deepEqual((await world.adapter.changes(soon())).touched, [escrow.address]);
+});
+
+/** Whether a call holds the secret: in hex, or in the bytes of a base64 text. */
+function shows({ params }: Call): boolean {
+  const texts = [JSON.stringify(params).match(/"[^"]*"/g) ?? []].flat();
+  return texts.some(
+    (text) =>
+      text.includes(secret) || Buffer.from(text, 'base64').includes(Buffer.from(secret, 'hex')),
+  );
+}
+
+for (const asset of assets) {
+  test(`${asset}: the secret is shown to no node before its claim is broadcast`, async (context) => {
+    const world = await newWorld(context);
+    const escrow = escrowIn(world, tokenOf(world, asset));
+    await fund(world, escrow);
+    const calls: Call[] = [];
+    const url = await lyingNode(context, world.chain.info.rpcUrl, (call, forward) => {
+      calls.push(call);
+      return forward();
+    });
+    const adapter = adapterOf(world, [], { rpcUrls: [url] });
+    await adapter.preflight(escrow.terms, 'payout', soon());
+    const material = await adapter.buildClaim(built(escrow), secret, soon());
+    const read = await adapter.readSigned(signed(material, 'payee'), soon());
+    await adapter.isKnown(read, soon());
+    const telling = () => calls.filter(shows).map(({ method }) => method);
+    assert.ok(calls.some(({ method }) => method === 'simulateTransaction'));
+    assert.deepEqual(telling(), []);
+    await adapter.broadcast(read, soon());
+    assert.equal(telling()[0], 'sendTransaction');
+  });
+}
+
+test('an escrow with an endless history is read in five pages, and the log says so', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  let pages = 0;
+  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) => {
+    if (method === 'getTransaction') return { result: null };
+    if (method !== 'getSignaturesForAddress') return forward();
+    pages += 1;
+    // Whoever goes on is not kept for ever.
+    const length = pages > 8 ? 0 : signaturesPage;
+    const one = (_: unknown, at: number) => ({
+      signature: `${pages} ${at}`,
+      slot: 1,
+      err: null,
+      confirmationStatus: 'confirmed',
+    });
+    return { result: Array.from({ length }, one) };
+  });
+  const logged: string[] = [];
+  await adapterOf(world, logged, { rpcUrls: [url] }).readEscrow(escrow, soon());
+  assert.equal(pages, 5);
+  assert.ok(logged.includes('long_history'));
 });
 
 test('the node’s refusal comes in its own words; an old blockhash is one', async (context) => {
