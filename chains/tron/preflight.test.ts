@@ -66,6 +66,15 @@ test('a payout contract that rejects TRX is found', async () => {
   await assert.rejects(adapter.preflight(terms, 'funding', signal()), fails);
 });
 
+test('a refund contract that rejects TRX is found too', async () => {
+  // The contract itself has what it will have to pay back.
+  await fund(chain, legOf());
+  const { terms } = legOf({ refund: to(await deploy(chain, rejecting)) });
+  const fails = is('payout_would_fail', /1000 of TRX \(sun\).*refund address T\w+ would fail/);
+  await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
+  await assert.rejects(adapter.preflight(terms, 'funding', signal()), fails);
+});
+
 test('an address that takes TRX because it has no code needs no trial', async () => {
   const { terms } = legOf({ payout: to(newcomer()) });
   await adapter.preflight(terms, 'payout', signal());
