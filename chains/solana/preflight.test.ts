@@ -1,6 +1,7 @@
 // What is found before any money moves: hostile mints, receivers that cannot receive.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Address } from '@solana/kit';
 import { solanaAddressBytes } from './address.ts';
@@ -21,6 +22,7 @@ import {
   walletOf,
 } from './testing/world.ts';
 
+const programFile = new URL('../../contracts/solana/parley_escrow.so', import.meta.url);
 const AMOUNT = 5_000_000n;
 type Extension = readonly [type: number, value: Uint8Array];
 
@@ -108,6 +110,31 @@ test('an empty wallet cannot receive less than an account’s rent, but all from
   await refuses(world.adapter.preflight(short.terms, 'payout', soon()), 'payout_would_fail', words);
   const enough = escrowIn(world, { payout, amount: least });
   await world.adapter.preflight(enough.terms, 'payout', soon());
+});
+
+test('SOL: a wallet that could not take its money back is found too, and a program on either side', async (context) => {
+  const world = await newWorld(context);
+  const least = 890_880n;
+  const refund = { address: walletOf('nobody yet'), pubkey: null };
+  const back = /to the refund address \w+ would fail: an account that holds nothing yet/;
+  for (const about of ['payout', 'funding'] as const) {
+    const short = escrowIn(world, { refund, amount: least - 1n });
+    await refuses(world.adapter.preflight(short.terms, about, soon()), 'payout_would_fail', back);
+    const enough = escrowIn(world, { refund, amount: least });
+    await world.adapter.preflight(enough.terms, about, soon());
+  }
+  const code = { address: walletOf('a program'), pubkey: null };
+  const data = new Uint8Array(readFileSync(programFile));
+  const owner = 'BPFLoader2111111111111111111111111111111111' as Address;
+  world.chain.put(code.address, { lamports: SOL, owner, data, executable: true });
+  for (const [changed, which] of [
+    [{ payout: code }, 'payout'],
+    [{ refund: code }, 'refund'],
+  ] as const) {
+    const { terms } = escrowIn(world, changed);
+    const words = new RegExp(`to the ${which} address \\w+ would fail: it is a program`);
+    await refuses(world.adapter.preflight(terms, 'payout', soon()), 'payout_would_fail', words);
+  }
 });
 
 test('a timelock that the program refuses is said by its name', async (context) => {
