@@ -180,6 +180,23 @@ test('a claim built for an address that was never used pays for making the accou
   assert.equal(transaction?.raw_data.fee_limit, Number(withMargin(42_000n) * 100n));
 });
 
+test('deep is solid, and as many blocks as the escrow wants', async () => {
+  const adapter = adapterOf();
+  const leg = newLeg(chain);
+  const escrow = { ...leg.escrow, requiredConfirmations: solidityLag + 3 };
+  await fund(chain, leg);
+  await chain.solidify();
+  const deepOf = async () => {
+    const { funded } = await adapter.readEscrow(escrow, signal());
+    return [funded?.confirmations, funded?.deep];
+  };
+  assert.deepEqual(await deepOf(), [solidityLag + 1, false]);
+  await chain.dev.mine(1);
+  assert.deepEqual(await deepOf(), [solidityLag + 2, false]);
+  await chain.dev.mine(1);
+  assert.deepEqual(await deepOf(), [solidityLag + 3, true]);
+});
+
 test('the secret is told to no node before it is broadcast', async () => {
   const leg = newLeg(chain, { token: chain.token('ReturnsFalse') });
   await fund(chain, leg);
