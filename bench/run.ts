@@ -11,8 +11,9 @@ import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
 import { setStage } from './stage.ts';
+import { benchWebhooks } from './webhooks.ts';
 
-const names = ['reads', 'quotes', 'budgets', 'gas'] as const;
+const names = ['reads', 'quotes', 'webhooks', 'budgets', 'gas'] as const;
 type Name = (typeof names)[number];
 
 const { values, positionals } = parseArgs({
@@ -51,9 +52,9 @@ process.exitCode = missed === 0 ? 0 : 1;
 
 async function runOne(name: Name): Promise<Row[]> {
   if (name === 'gas') return benchGas();
-  if (name === 'budgets') {
+  if (name === 'budgets' || name === 'webhooks') {
     say(`${name}: median of ${effort.rounds} rounds of ${effort.seconds} s`);
-    return benchBudgets(effort);
+    return name === 'budgets' ? benchBudgets(effort) : benchWebhooks(effort);
   }
   const stage = await setStage();
   try {

@@ -1,0 +1,150 @@
+// Webhook deliveries a second to a hundred receivers of which one hangs, against none that hangs;
+// and how soon an event that was committed is at its receiver.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type Database, databaseLimits } from '../server/db/database.ts';
+import { migrate } from '../server/db/migrate.ts';
+import { insertOutbox } from '../server/db/outbox.ts';
+import { uuidv7 } from '../server/ids.ts';
+import { registerWebhook } from '../server/webhooks/register.ts';
+import { startCluster } from '../test/support/cluster.ts';
+import { type TestDeps, testDeps } from '../test/support/deps.ts';
+import { insertTrader } from '../test/support/trading.ts';
+import { type Child, startChild } from './children.ts';
+import { alternating, type Effort } from './reads.ts';
+import { median, type Row, rowOf } from './report.ts';
+import type { MarketQuestion } from './webhooks-market.ts';
+import type { Heard, ReceiverQuestion, Started } from './webhooks-receiver.ts';
+
+const receivers = 100;
+/** More than are delivered in a round, for each receiver. */
+const mostPerSecond = 30;
+const eventsPerSecond = 20;
+const soonMs = 250;
+
+type Stage = {
+  readonly db: Database;
+  readonly deps: TestDeps;
+  readonly accounts: readonly string[];
+  readonly market: Child;
+  readonly receiver: Child;
+};
+
+export async function benchWebhooks(effort: Effort): Promise<Row[]> {
+  const cluster = await startCluster();
+  await migrate(cluster.adminUrl);
+  const db = connect(cluster.adminUrl, databaseLimits);
+  const market = startChild('webhooks-market.ts');
+  const receiver = startChild('webhooks-receiver.ts');
+  try {
+    const encryptionKey = '11'.repeat(32);
+    const deps = testDeps({ db, settings: { encryptionKey, webhookNetworks: ['127.0.0.1'] } });
+    const { url, ca } = await receiver.ask<Started>({ start: true } satisfies ReceiverQuestion);
+    const opened: MarketQuestion = { url: cluster.adminUrl, ca, encryptionKey };
+    await market.ask(opened);
+    const accounts = await insertReceivers(deps, url);
+    const stage = { db, deps, accounts, market, receiver };
+    return [await throughput(stage, effort), await latency(stage, effort)];
+  } finally {
+    await market.stop();
+    await receiver.stop();
+    await db.close();
+    await cluster.stop();
+  }
+}
+
+/** An account each, its webhook at a path of its own. */
+async function insertReceivers(deps: TestDeps, url: string): Promise<string[]> {
+  const accounts: string[] = [];
+  for (let at = 0; at < receivers; at += 1) {
+    const { accountId } = await insertTrader(deps, ['read'], []);
+    const wanted = { accountId, url: new URL(`/${at}`, url).href, events: [], known: [] };
+    await deps.db.transaction((tx) => registerWebhook(tx, deps, wanted));
+    accounts.push(accountId);
+  }
+  return accounts;
+}
+
+async function throughput(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
+  const [value, limit] = await alternating(
+    rounds,
+    () => delivered(stage, ['/0'], seconds),
+    () => delivered(stage, [], seconds),
+  );
+  return rowOf({
+    bench: 'webhooks',
+    row: `deliveries, one of ${receivers} receivers never answers`,
+    value,
+    unit: 'deliveries/s',
+    limit,
+    bar: 0.9,
+    is: 'atLeast',
+    against: 'every receiver answers',
+  });
+}
+
+/** A second, with more events waiting than can be delivered in that time. */
+async function delivered(stage: Stage, slow: readonly string[], seconds: number): Promise<number> {
+  const { deps, accounts, market, receiver } = stage;
+  await clear(stage);
+  const each = Math.ceil(seconds * mostPerSecond);
+  for (let at = 0; at < each; at += 1) await happens(deps, accounts);
+  await receiver.ask({ slow } satisfies ReceiverQuestion);
+  const start = performance.now();
+  await market.ask({ run: true } satisfies MarketQuestion);
+  await sleep(seconds * 1_000);
+  const { answered } = await receiver.ask<Heard>({ read: true } satisfies ReceiverQuestion);
+  const perSecond = answered / ((performance.now() - start) / 1_000);
+  await market.ask({ run: false } satisfies MarketQuestion);
+  if (answered >= (receivers - slow.length) * each) throw new Error('nothing was left to deliver');
+  return perSecond;
+}
+
+/** One event for each of these accounts, in one transaction. */
+async function happens(deps: TestDeps, accounts: readonly string[]): Promise<void> {
+  const at = new Date(deps.now());
+  const swapId = uuidv7(deps.now(), deps.randomBytes);
+  const payload = { swapId, status: 'initiator_funded' };
+  const events = accounts.map((accountId) => ({ topic: 'swap.funded', accountId, payload, at }));
+  await deps.db.transaction((tx) => insertOutbox(tx, events));
+}
+
+async function clear({ db }: Stage): Promise<void> {
+  for (const text of [
+    'truncate outbox, deliveries cascade',
+    'update webhooks set waiting = 0, last_milliseconds = 5',
+    'vacuum analyze webhooks',
+  ]) {
+    await db.rows({ name: `bench_${text.slice(0, 12)}`, text, values: [] });
+  }
+}
+
+async function latency(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
+  const { deps, accounts, market, receiver } = stage;
+  const figures: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    await clear(stage);
+    await receiver.ask({ slow: ['/0'] } satisfies ReceiverQuestion);
+    await market.ask({ run: true } satisfies MarketQuestion);
+    const count = Math.ceil(seconds * eventsPerSecond);
+    for (let at = 0; at < count; at += 1) {
+      await happens(deps, [accounts[at % receivers]!]);
+      await sleep(1_000 / eventsPerSecond);
+    }
+    await sleep(2 * soonMs);
+    const { milliseconds } = await receiver.ask<Heard>({ read: true } satisfies ReceiverQuestion);
+    await market.ask({ run: false } satisfies MarketQuestion);
+    const sorted = [...milliseconds].sort((a, b) => a - b);
+    figures.push(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.POSITIVE_INFINITY);
+  }
+  return rowOf({
+    bench: 'webhooks',
+    row: `event written -> at its receiver, p99 at ${eventsPerSecond}/s, one of ${receivers} hangs`,
+    value: median(figures),
+    unit: 'ms',
+    limit: soonMs,
+    bar: 1,
+    is: 'atMost',
+    against: 'the limit',
+  });
+}
