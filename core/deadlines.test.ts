@@ -33,6 +33,7 @@ const policyOf = fc.record({
   }),
   high: fc.constant(policies.bitcoin.high),
   lateClaimSeconds: seconds(50_000),
+  driftSeconds: seconds(10_000),
   reactSeconds: seconds(10_000),
   signSeconds: seconds(10_000),
   detectSeconds: seconds(10_000),
@@ -48,14 +49,56 @@ test('every inequality of the deadline engine holds for every pair of policies',
       assert.ok(s.counterpartyFundBy - s.initiatorFundBy >= lp.normal.settleSeconds + react);
       assert.ok(s.revealBy - s.counterpartyFundBy >= sp.normal.settleSeconds + react);
       const { settleSeconds, outageSeconds } = sp.normal;
-      assert.ok(s.shortTimelock - s.revealBy >= settleSeconds + outageSeconds + sp.signSeconds);
+      const afterReveal = settleSeconds + outageSeconds + sp.signSeconds + sp.driftSeconds;
+      assert.ok(s.shortTimelock - s.revealBy >= afterReveal);
       assert.ok(s.shortTimelock >= sp.floorSeconds && s.longTimelock >= lp.floorSeconds);
       const detect = Math.max(sp.detectSeconds, lp.detectSeconds);
-      const after =
-        sp.lateClaimSeconds + detect + react + lp.normal.settleSeconds + lp.normal.outageSeconds;
+      const claimLong = lp.normal.settleSeconds + lp.normal.outageSeconds + lp.driftSeconds;
+      const after = sp.lateClaimSeconds + detect + react + claimLong;
       assert.ok(s.longTimelock - s.shortTimelock >= after);
       const least = s.initiatorFundBy === react;
       assert.ok(s.shortTimelock === sp.floorSeconds || least, 'no longer than it must be');
+    }),
+  );
+});
+
+test('a clock that drifts on the short leg, on the long one and on both: by hand', () => {
+  const eth = timing(policies.ethereum);
+  const drifting = timing({ ...policies.ethereum, lateClaimSeconds: 1_800, driftSeconds: 1_800 });
+  const gaps = (short: LegTiming, long: LegTiming) => {
+    const s = schedule(short, long);
+    return [s.shortTimelock - s.revealBy, s.longTimelock - s.shortTimelock];
+  };
+  // 600 + 3600 + 600; 300 + 60 + 1800 + 600 + 3600
+  assert.deepEqual(gaps(eth, eth), [4_800, 6_360]);
+  assert.deepEqual(gaps(eth, drifting), [4_800, 6_360 + 1_800]);
+  // the short leg's counts twice: the timelock may come early, and a claim late
+  assert.deepEqual(gaps(drifting, eth), [4_800 + 1_800, 6_360 + 1_500]);
+  assert.deepEqual(gaps(drifting, drifting), [4_800 + 1_800, 6_360 + 1_500 + 1_800]);
+});
+
+/** Of how much the clocks are allowed to be off, what they are: -1 behind, 1 ahead. */
+const off = fc.double({ min: -1, max: 1, noNaN: true });
+
+test('whatever clocks do within their drift, claims have by wall time what they are promised', () => {
+  const sound = policyOf.filter((each) => each.lateClaimSeconds >= each.driftSeconds);
+  fc.assert(
+    fc.property(sound, sound, off, off, off, (sp, lp, then, later, far) => {
+      const s = schedule(timing(sp), timing(lp));
+      // Revealed as late as the gate lets: by the wall or by the chain's clock, whichever is ahead.
+      const revealedAt = s.revealBy - Math.max(0, sp.driftSeconds * then);
+      const { settleSeconds, outageSeconds } = sp.normal;
+      const deepAt = revealedAt + sp.signSeconds + settleSeconds + outageSeconds;
+      assert.ok(deepAt <= s.shortTimelock - sp.driftSeconds * later);
+      // Or at the very end of the short leg, past every gate, by whoever wants to do harm.
+      const shownAt = s.shortTimelock - sp.driftSeconds * later;
+      const [react, detect] = [
+        Math.max(sp.reactSeconds, lp.reactSeconds),
+        Math.max(sp.detectSeconds, lp.detectSeconds),
+      ];
+      const claimedAt =
+        shownAt + detect + react + lp.normal.settleSeconds + lp.normal.outageSeconds;
+      assert.ok(claimedAt <= s.longTimelock - lp.driftSeconds * far);
     }),
   );
 });
@@ -81,6 +124,16 @@ test('sound policies break nothing; each unsound number is named', () => {
       timing({ ...policies.bitcoin, ...long }),
     ).join('\n');
   assert.match(broken({}, { floorSeconds: 100 }), /floor 100 s is below/);
+  assert.match(
+    broken({ driftSeconds: 301 }),
+    /lateClaimSeconds is 300, less than driftSeconds 301/,
+  );
+  assert.equal(broken({ driftSeconds: 300 }), '');
+  const late = { lateClaimSeconds: 301, driftSeconds: 302 };
+  assert.match(broken({}, late), /lateClaimSeconds is 301, less than driftSeconds 302/);
+  const far = { floorSeconds: 2_592_000 };
+  assert.equal(broken({}, far), '');
+  assert.match(broken({}, { ...far, driftSeconds: 1 }), /2592001 s is more than 2592000 s ahead/);
   assert.match(broken({ normal: { ...eth.depth, confirmations: 0 } }), /at least 1 confirmation/);
   assert.match(broken({ reactSeconds: 1.5 }), /reactSeconds must be a whole number, is 1.5/);
   assert.match(broken({ signSeconds: -1 }), /signSeconds must be a whole number, is -1/);
@@ -88,6 +141,10 @@ test('sound policies break nothing; each unsound number is named', () => {
   const zero = { confirmations: 1, settleSeconds: 0, outageSeconds: 0 };
   const tiny = { normal: zero, reactSeconds: 100, signSeconds: 0, floorSeconds: 0 };
   assert.match(broken(tiny, { reactSeconds: 100 }), /less than 1800 s before the short timelock/);
+  const near = (reactSeconds: number) =>
+    broken({ ...tiny, reactSeconds, driftSeconds: 300 }, { reactSeconds });
+  assert.match(near(1_799), /less than 1800 s before the short timelock/);
+  assert.equal(near(1_800), '');
 });
 
 test('a value at the threshold wants the high depth, one below it does not', () => {

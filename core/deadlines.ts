@@ -37,7 +37,8 @@ export function schedule(short: LegTiming, long: LegTiming): Schedule {
   const { policy: sp, depth: sd } = short;
   const { policy: lp, depth: ld } = long;
   const react = Math.max(sp.reactSeconds, lp.reactSeconds);
-  const afterReveal = sd.settleSeconds + sd.outageSeconds + sp.signSeconds;
+  // A clock that is ahead by `drift` takes it from whoever still has to claim before a timelock.
+  const afterReveal = sd.settleSeconds + sd.outageSeconds + sp.signSeconds + sp.driftSeconds;
   const betweenFundings = ld.settleSeconds + react;
   const beforeReveal = sd.settleSeconds + react;
   const least = react + betweenFundings + beforeReveal + afterReveal;
@@ -47,10 +48,8 @@ export function schedule(short: LegTiming, long: LegTiming): Schedule {
   const initiatorFundBy = counterpartyFundBy - betweenFundings;
   const expiresAt = initiatorFundBy + ld.settleSeconds;
   const detect = Math.max(sp.detectSeconds, lp.detectSeconds);
-  const longTimelock = Math.max(
-    lp.floorSeconds,
-    shortTimelock + sp.lateClaimSeconds + detect + react + ld.settleSeconds + ld.outageSeconds,
-  );
+  const claimLong = detect + react + ld.settleSeconds + ld.outageSeconds + lp.driftSeconds;
+  const longTimelock = Math.max(lp.floorSeconds, shortTimelock + sp.lateClaimSeconds + claimLong);
   const times = { initiatorFundBy, expiresAt, counterpartyFundBy, revealBy };
   return { ...times, shortTimelock, longTimelock };
 }
@@ -109,20 +108,26 @@ export function brokenInequalities(short: LegTiming, long: LegTiming): string[] 
     `the long leg's floor ${long.policy.floorSeconds} s is below the short leg's ` +
       `${short.policy.floorSeconds} s`,
   );
+  for (const { lateClaimSeconds: late, driftSeconds: drift } of [short.policy, long.policy]) {
+    must(late >= drift, `lateClaimSeconds is ${late}, less than driftSeconds ${drift}`);
+  }
   must(
-    s.longTimelock >= s.shortTimelock + short.policy.lateClaimSeconds + react,
+    s.longTimelock >=
+      s.shortTimelock + short.policy.lateClaimSeconds + react + long.policy.driftSeconds,
     `the long timelock ${s.longTimelock} s leaves less than react after the short one`,
   );
   // The last funding still has to meet the contract's lower bound when it is mined.
   must(
     s.shortTimelock - s.counterpartyFundBy - short.depth.settleSeconds >=
-      timelockBounds.leastAheadSeconds,
+      timelockBounds.leastAheadSeconds + short.policy.driftSeconds,
     `a funding sent at counterpartyFundBy would be mined less than ` +
       `${timelockBounds.leastAheadSeconds} s before the short timelock`,
   );
+  // To a clock that is behind it is that much further ahead.
+  const ahead = s.longTimelock + long.policy.driftSeconds;
   must(
-    s.longTimelock <= timelockBounds.mostAheadSeconds,
-    `the long timelock ${s.longTimelock} s is more than ${timelockBounds.mostAheadSeconds} s ahead`,
+    ahead <= timelockBounds.mostAheadSeconds,
+    `the long timelock ${ahead} s is more than ${timelockBounds.mostAheadSeconds} s ahead`,
   );
   return broken;
 }

@@ -136,7 +136,7 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
       policy,
       deployment,
       genesisHash,
-      mostDriftSeconds: known?.mostDriftSeconds ?? policy.lateClaimSeconds,
+      mostDriftSeconds: policy.driftSeconds,
       now: options.now ?? (() => Math.floor(Date.now() / 1000)),
     }),
   };

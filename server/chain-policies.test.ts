@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { evmChains } from '../chains/evm/policy.ts';
+import { solanaChains } from '../chains/solana/policy.ts';
 import { policyOf } from './chain-policies.ts';
 import { type ChainSettings, parseChains } from './chain-settings.ts';
 import { devEvmChain } from './config.ts';
@@ -78,6 +79,25 @@ test('all the numbers make a policy without any table', () => {
     depthTag: null,
     mostDriftSeconds: null,
   });
+});
+
+test('a Solana chain’s clock may drift as far as its deadlines hold, and no further', () => {
+  const solana = (rest: object = {}): ChainSettings => ({
+    family: 'solana',
+    chain: 's',
+    genesisHash: solanaChains.solana.genesisHash,
+    rpcUrls: [node],
+    program: '11111111111111111111111111111111',
+    ...rest,
+  });
+  const { driftSeconds } = solanaChains.solana.policy;
+  assert.equal(policyOf(solana()).mostDriftSeconds, driftSeconds);
+  assert.equal(policyOf(solana({ mostDriftSeconds: 60 })).mostDriftSeconds, 60);
+  assert.equal(policyOf(solana({ policy: { driftSeconds: 60 } })).mostDriftSeconds, 60);
+  const more = { mostDriftSeconds: driftSeconds + 1 };
+  assert.throws(() => policyOf(solana(more)), /is 1801, more than driftSeconds 1800, which holds/);
+  const late = { policy: { driftSeconds: driftSeconds + 1 } };
+  assert.throws(() => policyOf(solana(late)), /lateClaimSeconds is 1800, less than .* 1801/);
 });
 
 test('what is not known, missing or unsound is refused with its numbers', () => {

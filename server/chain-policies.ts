@@ -45,9 +45,9 @@ const tables: Readonly<Record<Family, Table>> = {
     ['tron-dev', { ...plain, policy: tronDevPolicy, dev: true }],
   ]),
   solana: new Map(
-    Object.entries(solanaChains).map(([name, { policy, mostDriftSeconds, genesisHash }]) => [
+    Object.entries(solanaChains).map(([name, { policy, genesisHash }]) => [
       name,
-      { ...plain, policy, mostDriftSeconds, dev: genesisHash === null },
+      { ...plain, policy, dev: genesisHash === null },
     ]),
   ),
 };
@@ -72,18 +72,17 @@ export function policyOf(chain: ChainSettings): PolicyOfChain {
   return {
     policy,
     depthTag: asked === undefined ? (base?.depthTag ?? null) : asked,
-    mostDriftSeconds: chain.family === 'solana' ? driftOf(chain, base, policy) : null,
+    mostDriftSeconds: chain.family === 'solana' ? driftOf(chain, policy) : null,
   };
 }
 
-/** Of what the clock may be off, a late claim may come late. */
-function driftOf(chain: Of<'solana'>, base: Entry | null, policy: ChainPolicy): number {
-  const { lateClaimSeconds } = policy;
-  const drift = chain.mostDriftSeconds ?? base?.mostDriftSeconds ?? lateClaimSeconds;
-  if (drift <= lateClaimSeconds) return drift;
+/** No more than the deadlines hold. */
+function driftOf(chain: Of<'solana'>, { driftSeconds }: ChainPolicy): number {
+  const drift = chain.mostDriftSeconds ?? driftSeconds;
+  if (drift <= driftSeconds) return drift;
   throw wrong(
     chain,
-    `mostDriftSeconds is ${drift}, more than lateClaimSeconds ${lateClaimSeconds}, which holds it`,
+    `mostDriftSeconds is ${drift}, more than driftSeconds ${driftSeconds}, which holds it`,
   );
 }
 
@@ -118,6 +117,7 @@ function isDev(chain: ChainSettings): boolean {
 const numbers = [
   'floorSeconds',
   'lateClaimSeconds',
+  'driftSeconds',
   'reactSeconds',
   'signSeconds',
   'detectSeconds',
@@ -137,10 +137,9 @@ function layOver(chain: ChainSettings, base: ChainPolicy | null, own: OwnPolicy)
     ) as [number, number, number];
     return { confirmations, settleSeconds, outageSeconds };
   };
-  const [floorSeconds, lateClaimSeconds, reactSeconds, signSeconds, detectSeconds] = numbers.map(
-    (name) => number(name, own[name], base?.[name]),
-  ) as [number, number, number, number, number];
-  const whole = { floorSeconds, lateClaimSeconds, reactSeconds, signSeconds, detectSeconds };
+  const whole = Object.fromEntries(
+    numbers.map((name) => [name, number(name, own[name], base?.[name])]),
+  ) as Record<(typeof numbers)[number], number>;
   const policy: ChainPolicy = { ...whole, normal: depth('normal'), high: depth('high') };
   if (missing.length > 0) {
     throw wrong(

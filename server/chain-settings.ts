@@ -123,6 +123,7 @@ const ownPolicy = Type.Object(
     normal: depth,
     high: depth,
     lateClaimSeconds: seconds,
+    driftSeconds: seconds,
     reactSeconds: seconds,
     signSeconds: seconds,
     detectSeconds: seconds,

@@ -118,7 +118,7 @@ function solanaOf(chain: Of<'solana'>, settings: Settings, { now, log }: Parts):
     chain: chain.chain,
     rpcUrls: chain.rpcUrls,
     policy,
-    mostDriftSeconds: mostDriftSeconds ?? policy.lateClaimSeconds,
+    mostDriftSeconds: mostDriftSeconds ?? policy.driftSeconds,
     genesisHash: chain.genesisHash,
     now: () => Math.floor(now() / 1000),
     deployment: { ...solanaDeployment, program: chain.program },

@@ -5,12 +5,14 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { evmChains } from '../chains/evm/policy.ts';
+import { solanaChains } from '../chains/solana/policy.ts';
 import { deadlines, type LegTiming } from '../core/deadlines.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 
 const text = readFileSync(new URL('../docs/timelocks.md', import.meta.url), 'utf8');
 const ethereum = evmChains.ethereum.policy;
 const bitcoin = bitcoinPolicies.mainnet;
+const solana = solanaChains.solana.policy;
 
 /** Seconds with a space before each thousand. */
 const n = (seconds: number) => String(seconds).replace(/\B(?=(\d{3})+$)/g, ' ');
@@ -27,14 +29,21 @@ function example(short: ChainPolicy, long: ChainPolicy): string {
   const times = deadlines(0, { a: timing(short), b: timing(long) }, 'b');
   const { floorSeconds: floor } = short;
   const [settleS, settleL] = [s.settleSeconds, l.settleSeconds];
-  const after = settleS + s.outageSeconds + short.signSeconds;
+  const after = settleS + s.outageSeconds + short.signSeconds + short.driftSeconds;
   const least = react + settleL + react + settleS + react + after;
-  const late = [short.lateClaimSeconds, detect, react, settleL, l.outageSeconds];
+  const late = [
+    short.lateClaimSeconds,
+    detect,
+    react,
+    settleL,
+    l.outageSeconds,
+    long.driftSeconds,
+  ].filter((each) => each > 0);
   const sum = late.reduce((total, each) => total + each, times.refundAt.a);
   return [
     `least T_short      = ${n(react)} + (${n(settleL)} + ${n(react)}) + (${n(settleS)} + ` +
-      `${n(react)}) + (${n(settleS)} + ${n(s.outageSeconds)} + ${n(short.signSeconds)}) = ` +
-      `${n(least)}   ${least > floor ? '>' : '<'} floor ${n(floor)}`,
+      `${n(react)}) + (${n(settleS)} + ${n(s.outageSeconds)} + ${n(short.signSeconds)} + ` +
+      `${n(short.driftSeconds)}) = ${n(least)}   ${least > floor ? '>' : '<'} floor ${n(floor)}`,
     `initiatorFundBy    = ${at(times.initiatorFundBy)}`,
     `expiresAt          = ${at(times.expiresAt)}`,
     `counterpartyFundBy = ${at(times.counterpartyFundBy)}`,
@@ -46,22 +55,28 @@ function example(short: ChainPolicy, long: ChainPolicy): string {
   ].join('\n');
 }
 
-test('docs/timelocks.md shows what the policies of Ethereum and Bitcoin come to', () => {
-  const [, first, second] = [...text.matchAll(/```\n([\s\S]*?)\n```/g)].map(([, block]) => block);
+test('docs/timelocks.md shows what the policies of Ethereum, Bitcoin and Solana come to', () => {
+  const [, first, second, third] = [...text.matchAll(/```\n([\s\S]*?)\n```/g)].map(
+    ([, block]) => block,
+  );
   assert.equal(first, example(ethereum, bitcoin));
   assert.equal(second, example(ethereum, ethereum));
+  assert.equal(third, example(ethereum, solana));
 });
 
-test('and names the numbers of both policies', () => {
+test('and names the numbers of their policies', () => {
   const words = text.replaceAll('\n', ' ');
   const { normal } = ethereum;
   for (const said of [
     `Ethereum \`floor\` ${n(ethereum.floorSeconds)}, \`settle\` ${n(normal.settleSeconds)}, ` +
       `\`outage\` ${n(normal.outageSeconds)}, \`sign\` ${n(ethereum.signSeconds)}, ` +
-      `\`lateClaim\` ${n(ethereum.lateClaimSeconds)}, \`detect\` ${n(ethereum.detectSeconds)};`,
+      `\`lateClaim\` and \`drift\` ${n(ethereum.lateClaimSeconds)}, ` +
+      `\`detect\` ${n(ethereum.detectSeconds)};`,
     `Bitcoin \`floor\` ${n(bitcoin.floorSeconds)}, \`settle\` ${n(bitcoin.normal.settleSeconds)} ` +
       `(${bitcoin.normal.confirmations} blocks), \`outage\` ${n(bitcoin.normal.outageSeconds)}, ` +
       `\`detect\` ${n(bitcoin.detectSeconds)}; \`react\` ${n(bitcoin.reactSeconds)}.`,
+    `Solana \`settle\` ${n(solana.normal.settleSeconds)}, \`outage\` ` +
+      `${n(solana.normal.outageSeconds)}, \`lateClaim\` and \`drift\` ${n(solana.driftSeconds)}.`,
   ]) {
     assert.ok(words.includes(said), said);
   }

@@ -20,6 +20,7 @@ const common = {
   floorSeconds: 4 * 3_600,
   // The contracts compare with the block's time; nodes accept one up to 15 s ahead of theirs.
   lateClaimSeconds: 60,
+  driftSeconds: 60,
   reactSeconds: 1_800,
   signSeconds: 600,
   detectSeconds: 60,

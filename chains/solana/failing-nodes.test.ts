@@ -27,12 +27,12 @@ const limits = { attemptTimeoutMs: 300, rounds: 1 };
 const now = 1_800_000_000;
 
 function farAdapter(url: string, rpc = limits): SolanaAdapter {
-  const { policy, mostDriftSeconds, genesisHash } = solanaChains['solana-dev'];
+  const { policy, genesisHash } = solanaChains['solana-dev'];
   return solanaAdapter({
     chain: 'solana-dev',
     rpcUrls: [url],
     policy,
-    mostDriftSeconds,
+    mostDriftSeconds: policy.driftSeconds,
     genesisHash,
     now: () => now,
     rpc,

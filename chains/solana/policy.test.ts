@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brokenInequalities } from '../../core/deadlines.ts';
+import { brokenInequalities, schedule } from '../../core/deadlines.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import { bitcoinPolicies } from '../bitcoin/policy.ts';
 import { evmChains } from '../evm/policy.ts';
@@ -33,11 +33,29 @@ test('no inequality is broken with any chain, as the short leg and as the long o
   }
 });
 
-test('money counts at finality only, whatever the amount; the drift that is allowed is in the formula', () => {
-  for (const { policy, mostDriftSeconds } of Object.values(solanaChains)) {
+test('money counts at finality only, whatever the amount', () => {
+  for (const { policy } of Object.values(solanaChains)) {
     assert.equal(policy.normal.confirmations, finalizedConfirmations);
     assert.equal(policy.high.confirmations, finalizedConfirmations);
-    assert.ok(policy.lateClaimSeconds >= mostDriftSeconds);
-    assert.ok(policy.normal.outageSeconds >= mostDriftSeconds);
+  }
+});
+
+test('the drift that is allowed comes on top of all else, before both timelocks', () => {
+  for (const { policy } of Object.values(solanaChains)) {
+    const { lateClaimSeconds, driftSeconds: drift, signSeconds } = policy;
+    assert.ok(drift > 0 && lateClaimSeconds >= drift);
+    const other = evmChains.ethereum.policy;
+    for (const own of timings(policy)) {
+      const { settleSeconds, outageSeconds } = own.depth;
+      const theirs = { policy: other, depth: other.normal };
+      const long = schedule(theirs, own);
+      assert.equal(
+        long.longTimelock - long.shortTimelock,
+        other.lateClaimSeconds + 60 + 1_800 + settleSeconds + outageSeconds + drift,
+      );
+      const short = schedule(own, theirs);
+      const afterReveal = signSeconds + settleSeconds + outageSeconds + drift;
+      assert.equal(short.shortTimelock - short.revealBy, afterReveal);
+    }
   }
 });

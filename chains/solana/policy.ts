@@ -12,12 +12,11 @@ export const finalizedConfirmations = 32;
 export type SolanaChainSettings = {
   /** null: not checked, on a dev chain that is made anew. */
   readonly genesisHash: string | null;
-  readonly policy: ChainPolicy;
   /**
-   * How far the chain's clock may be from wall time before nobody is let fund or reveal. Timelocks
-   * are in the chain's time: it is in `lateClaimSeconds` too.
+   * Its clock is measured at every funding and reveal, which are refused where it is further from
+   * wall time than `driftSeconds`.
    */
-  readonly mostDriftSeconds: number;
+  readonly policy: ChainPolicy;
 };
 
 const common = {
@@ -41,6 +40,7 @@ const cluster: ChainPolicy = {
     outageSeconds: 24 * 3_600,
   },
   lateClaimSeconds: 1_800,
+  driftSeconds: 1_800,
 };
 
 /** A simulator: nothing is ever lost, and its clock is the dev network's. */
@@ -49,6 +49,7 @@ const dev: ChainPolicy = {
   normal: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },
   high: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },
   lateClaimSeconds: 120,
+  driftSeconds: 120,
 };
 
 /** By chain key. */
@@ -56,12 +57,10 @@ export const solanaChains = {
   solana: {
     genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
     policy: cluster,
-    mostDriftSeconds: 1_800,
   },
   'solana-devnet': {
     genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
     policy: cluster,
-    mostDriftSeconds: 1_800,
   },
-  'solana-dev': { genesisHash: null, policy: dev, mostDriftSeconds: 120 },
+  'solana-dev': { genesisHash: null, policy: dev },
 } as const satisfies Record<string, SolanaChainSettings>;

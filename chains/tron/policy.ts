@@ -22,6 +22,7 @@ const tron: ChainPolicy = {
   high: depth,
   // The contract compares with the block's time, which is a slot's: never ahead of its witness.
   lateClaimSeconds: 60,
+  driftSeconds: 60,
   reactSeconds: 1_800,
   signSeconds: 600,
   detectSeconds: 60,

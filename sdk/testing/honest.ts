@@ -25,6 +25,7 @@ const bitcoinPolicy: ChainPolicy = {
   normal: { confirmations: 3, settleSeconds: 6_720, outageSeconds: 3_600 },
   high: { confirmations: 6, settleSeconds: 9_900, outageSeconds: 3_600 },
   lateClaimSeconds: 7_200,
+  driftSeconds: 0,
   reactSeconds: 1_800,
   signSeconds: 600,
   detectSeconds: 60,

@@ -224,7 +224,7 @@ async function startSolana(): Promise<Driver> {
   await chain.setAutomatic(false);
   await enrich(chain, parties, dollar);
   await chain.mine(devLags.finalized + 1);
-  const { policy, mostDriftSeconds } = solanaChains[key];
+  const { policy } = solanaChains[key];
   return {
     ...base,
     family: 'solana',
@@ -240,7 +240,7 @@ async function startSolana(): Promise<Driver> {
         chain: key,
         rpcUrls,
         policy,
-        mostDriftSeconds,
+        mostDriftSeconds: policy.driftSeconds,
         genesisHash,
         now: clock.now,
         deployment: solanaDeployment,

@@ -46,6 +46,7 @@ export function adapterOf(
     chain: 'solana-dev',
     rpcUrls: [chain.info.rpcUrl],
     ...solanaChains['solana-dev'],
+    mostDriftSeconds: solanaChains['solana-dev'].policy.driftSeconds,
     now: () => time.now,
     log: (event) => logged.push(event),
     ...changed,
