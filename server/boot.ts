@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { mostProofBytes } from '../chains/evm/proof.ts';
-import { type Rpc, rpcClient } from '../chains/evm/rpc.ts';
+import { type Rpc, rpcClient } from '../chains/rpc.ts';
 import { type Devnet, startDevnet } from '../devnet/devnet.ts';
 import type { AssetSettings, ChainSettings } from './chain-settings.ts';
 import { openAdapters } from './chains.ts';

@@ -3,7 +3,7 @@
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { bitcoinAdapter } from '../chains/bitcoin/adapter.ts';
 import { type EvmAdapter, evmAdapter } from '../chains/evm/adapter.ts';
-import { RpcError } from '../chains/evm/rpc.ts';
+import { RpcError } from '../chains/rpc.ts';
 import { solanaAdapter } from '../chains/solana/adapter.ts';
 import { solanaDeployment } from '../chains/solana/plan.ts';
 import { tronAdapter } from '../chains/tron/adapter.ts';

@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../chains/adapter.ts';
-import type { Rpc } from '../chains/evm/rpc.ts';
+import type { Rpc } from '../chains/rpc.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Settings } from './config.ts';
 import type { Database } from './db/database.ts';

@@ -8,7 +8,7 @@ import { coreRpc } from '../chains/bitcoin/rpc.ts';
 import type { EvmAdapter } from '../chains/evm/adapter.ts';
 import { chainIdOf, codeAt } from '../chains/evm/node.ts';
 import { evmDeployment } from '../chains/evm/plan.ts';
-import { type Rpc, rpcClient } from '../chains/evm/rpc.ts';
+import { type Rpc, rpcClient } from '../chains/rpc.ts';
 import { solanaFault } from '../chains/solana/identity.ts';
 import { httpClient, type TronSource } from '../chains/tron/http.ts';
 import { tronFault } from '../chains/tron/identity.ts';

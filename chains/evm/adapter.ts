@@ -13,10 +13,11 @@ import type {
   Touch,
   WatchedEscrow,
 } from '../adapter.ts';
+import { newNames } from '../calldata.ts';
 import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
+import { type Rpc, RpcError, type RpcOptions, rpcClient } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { eachSource, mustAgree, mustAgreeOnHeads } from './agreement.ts';
-import { newNames } from './calldata.ts';
 import { changes } from './follow.ts';
 import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
 import {
@@ -32,7 +33,6 @@ import type { DepthTag } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { calldataOf, readRaw } from './raw.ts';
 import { readEscrow } from './read.ts';
-import { type Rpc, RpcError, type RpcOptions, rpcClient } from './rpc.ts';
 import { forget, type Logger, remember, touchesOf, type Watch } from './watch.ts';
 
 export type EvmAdapterOptions = {

@@ -4,9 +4,9 @@
 
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../adapter.ts';
+import type { Rpc } from '../rpc.ts';
 import { blockAt, headBlock } from './node.ts';
 import { deepestBlock, deepState, stateAt } from './read.ts';
-import type { Rpc } from './rpc.ts';
 import { once, type Watch } from './watch.ts';
 
 /** Blocks below the lowest head at which sources are compared: the last ones may still change. */

@@ -5,7 +5,7 @@ import type { Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
 import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { quantity, type Rpc, RpcError } from './rpc.ts';
+import { quantity, type Rpc, RpcError } from '../rpc.ts';
 
 export type Tx = {
   readonly hash: string;

@@ -13,8 +13,8 @@ import {
 } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { recoverKeyHash } from '../recoverable.ts';
+import { type Rpc, RpcError } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
-import { type Rpc, RpcError } from './rpc.ts';
 
 export type EvmProof = {
   readonly address: string;

@@ -2,8 +2,8 @@
 // larger only now and then.
 
 import { ParleyError } from '../../core/errors.ts';
+import { RpcError } from '../rpc.ts';
 import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
-import { RpcError } from './rpc.ts';
 import { fundedTopic } from './topics.ts';
 import { type Known, noteLog, type Watch } from './watch.ts';
 

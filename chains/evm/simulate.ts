@@ -4,10 +4,10 @@
 import type { Hex } from 'viem';
 import { decodeErrorResult, encodeFunctionData, keccak256 } from 'viem/utils';
 import type { EvmCall } from '../material.ts';
+import { type Rpc, RpcError } from '../rpc.ts';
 import { balanceOfCall, refused } from './node.ts';
 import { probeAbi, probeCode } from './probe.ts';
 import { type Revert, readRevert } from './reverts.ts';
-import { type Rpc, RpcError } from './rpc.ts';
 
 export type Lent = {
   readonly code?: string;

@@ -5,11 +5,11 @@
 import { getAddress } from 'viem/utils';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import { addName, type Names, removeName, secretsIn } from './calldata.ts';
+import { addName, type Names, removeName, secretsIn } from '../calldata.ts';
+import type { Rpc } from '../rpc.ts';
 import type { Block, Log, Tx } from './node.ts';
 import { callsIn, type DecodedCall, type EvmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
-import type { Rpc } from './rpc.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
 
 export type Verb = DecodedCall['verb'];

@@ -5,7 +5,7 @@
 
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import type { Rpc } from '../evm/rpc.ts';
+import type { Rpc } from '../rpc.ts';
 import { blockhashAt, chainClock, slotAt } from './node.ts';
 import { stateOf } from './read.ts';
 import { once, type Watch } from './watch.ts';

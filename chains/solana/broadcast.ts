@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { ReadTransaction } from '../adapter.ts';
-import { RpcError } from '../evm/rpc.ts';
+import { RpcError } from '../rpc.ts';
 import { readTransaction } from './message.ts';
 import { isOnChain } from './node.ts';
 import { learnFrom, type Watch } from './watch.ts';

@@ -1,7 +1,7 @@
 // Whether a node is of the configured cluster, and the escrow program is the pinned one, for good.
 
 import { deploymentFault } from '../../contracts/solana/deployment.ts';
-import type { Rpc } from '../evm/rpc.ts';
+import type { Rpc } from '../rpc.ts';
 import { accountsAt, genesisHash } from './node.ts';
 
 /** What is wrong with it, such as "is of the cluster X, not Y as configured"; null = nothing. */

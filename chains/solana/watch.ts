@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import type { Rpc } from '../evm/rpc.ts';
+import type { Rpc } from '../rpc.ts';
 import type { ReadMessage } from './message.ts';
 import type { Transaction } from './node.ts';
 import { decodeInstruction, type SolanaDeployment, type Wanted } from './plan.ts';

@@ -4,7 +4,7 @@
 
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import { addName, type Names, newNames, removeName, secretsIn } from '../evm/calldata.ts';
+import { addName, type Names, newNames, removeName, secretsIn } from '../calldata.ts';
 import type { Http } from './http.ts';
 import type { Block, Log } from './node.ts';
 import { bareAddress, callsIn, type DecodedCall, escrowName, type TronDeployment } from './plan.ts';

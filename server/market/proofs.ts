@@ -4,7 +4,7 @@ import { bitcoinNetworkOf, parseBitcoinAddress } from '../../chains/bitcoin/netw
 import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { verifyEvmProof } from '../../chains/evm/proof.ts';
-import type { Rpc } from '../../chains/evm/rpc.ts';
+import type { Rpc } from '../../chains/rpc.ts';
 import { parseSolanaAddress } from '../../chains/solana/address.ts';
 import { verifySolanaProof } from '../../chains/solana/proof.ts';
 import { parseTronAddress, tronHex } from '../../chains/tron/address.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { hashlockOf } from '../../core/hashlock.ts';
+import { hashlockOf } from '../core/hashlock.ts';
 import { addName, mostSearchedBytes, newNames, removeName, secretsIn } from './calldata.ts';
 
 const hexOf = (bytes: number) =>

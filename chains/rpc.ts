@@ -2,7 +2,7 @@
 // retries and sizes. A node that hangs ends in `chain_timeout`, one that is gone in
 // `chain_unavailable`; what a node answers by itself is an RpcError with its own words.
 
-import { ParleyError } from '../../core/errors.ts';
+import { ParleyError } from '../core/errors.ts';
 
 /** The node understood and said no. `data` is the revert data of a call, when there is any. */
 export class RpcError extends Error {
