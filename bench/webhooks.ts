@@ -3,9 +3,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
+import { claimDue } from '../server/db/deliveries.ts';
 import { migrate } from '../server/db/migrate.ts';
 import { insertOutbox } from '../server/db/outbox.ts';
 import { uuidv7 } from '../server/ids.ts';
+import { places, placesEach } from '../server/webhooks/deliver.ts';
 import { registerWebhook } from '../server/webhooks/register.ts';
 import { startCluster } from '../test/support/cluster.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
@@ -21,6 +23,7 @@ const receivers = 100;
 const mostPerSecond = 30;
 const eventsPerSecond = 20;
 const soonMs = 250;
+const looks = 100;
 
 type Stage = {
   readonly db: Database;
@@ -44,7 +47,7 @@ export async function benchWebhooks(effort: Effort): Promise<Row[]> {
     await market.ask(opened);
     const accounts = await insertReceivers(deps, url);
     const stage = { db, deps, accounts, market, receiver };
-    return [await throughput(stage, effort), await latency(stage, effort)];
+    return [await throughput(stage, effort), await latency(stage, effort), await backlog(stage)];
   } finally {
     await market.stop();
     await receiver.stop();
@@ -147,4 +150,55 @@ async function latency(stage: Stage, { rounds, seconds }: Effort): Promise<Row> 
     is: 'atMost',
     against: 'the limit',
   });
+}
+
+/** Taking deliveries in hand for a receiver that many wait for, against few. */
+async function backlog(stage: Stage): Promise<Row> {
+  const { db } = stage;
+  const fill = (count: number, behind: boolean) =>
+    db.rows({
+      name: 'bench_backlog',
+      text: `insert into deliveries (id, webhook_id, event, subject, position, body, next_at,
+          created_at, behind)
+        select gen_random_uuid(), w.id, 'swap.funded', gen_random_uuid(), n, '{}',
+          now() - interval '1 hour', now(), $2
+        from (select id from webhooks order by id limit 1) w, generate_series(1, $1) n`,
+      values: [count, behind],
+    });
+  await clear(stage);
+  await fill(100, false);
+  const limit = await look(db);
+  await fill(50_000, false);
+  await fill(50_000, true);
+  const value = await look(db);
+  return rowOf({
+    bench: 'webhooks',
+    row: 'a look for what is due, 100 000 wait for one receiver',
+    value,
+    unit: 'ms',
+    limit,
+    bar: 1.5,
+    is: 'atMost',
+    against: '100 wait',
+  });
+}
+
+async function look(db: Database): Promise<number> {
+  await db.rows({ name: 'bench_analyze', text: 'analyze deliveries', values: [] });
+  const times: number[] = [];
+  for (let run = 0; run < looks; run += 1) {
+    const now = Date.now();
+    const start = performance.now();
+    await claimDue(db, {
+      now: new Date(now),
+      // Due again at once: each look finds the same.
+      until: new Date(now - 1_000),
+      slowMs: 2_000,
+      room: places,
+      each: placesEach,
+      inHand: new Map(),
+    });
+    times.push(performance.now() - start);
+  }
+  return median(times);
 }

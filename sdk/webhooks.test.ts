@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { signatureOf } from '../server/webhooks/sign.ts';
 import { verifyWebhook, WebhookError, type WebhookRequest } from './webhooks.ts';
@@ -74,4 +80,59 @@ test('what lacks a header, or is signed and no delivery, says so', () => {
   refused({ body: 'no JSON' }, 'bad_body');
   refused({ body: '{"type":"ping"}' }, 'bad_body');
   refused({ body: 'null' }, 'bad_body');
+});
+
+test('a secret that cannot be one, or a time that is none, is refused before anything is compared', () => {
+  for (const none of ['', 'whsec_', 'undefined', String(undefined)]) {
+    const { headers } = request({ secret });
+    refused({ secret: none, headers }, 'bad_secret');
+  }
+  for (const over of [
+    { toleranceSeconds: Number.NaN },
+    { toleranceSeconds: -1 },
+    { now: Number.NaN },
+    { now: Number.POSITIVE_INFINITY },
+  ]) {
+    assert.throws(() => verifyWebhook(request(over, 5)), RangeError);
+  }
+});
+
+test('the receiver of the README runs as it stands: it takes a delivery once and refuses a forged one', {
+  timeout: 60_000,
+}, async () => {
+  const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
+  const example = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)]
+    .map(([, code]) => code ?? '')
+    .find((code) => code.includes('verifyWebhook'));
+  assert.ok(example !== undefined);
+  const dir = await mkdtemp(join(tmpdir(), 'parley-receiver-'));
+  const base = pathToFileURL(`${join(import.meta.dirname, '..')}/`).href;
+  await writeFile(join(dir, 'receiver.ts'), example.replaceAll(/(?<=from ')\.\//g, base));
+  const child = spawn(process.execPath, [join(dir, 'receiver.ts')], {
+    env: { ...process.env, SECRET: secret, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const said = async () => String((await lines.next()).value);
+    const [, url = ''] = /(http:\S+)/.exec(await said()) ?? [];
+    const post = async (body: string, signed = body) => {
+      const at = String(Math.floor(Date.now() / 1_000));
+      const headers = {
+        'x-parley-timestamp': at,
+        'x-parley-signature': signatureOf(secret, at, signed),
+      };
+      return (await fetch(url, { method: 'POST', headers, body })).status;
+    };
+    const event = { type: 'swap.funded', deliveryId: 'd', createdAt: 'c', swapId: 's' };
+    const body = JSON.stringify(event);
+    assert.deepEqual([await post(body), await post(body)], [204, 204]);
+    assert.equal(await said(), 'swap.funded s');
+    assert.equal(await post(body, body.replace('swap.funded', 'ping')), 400);
+    assert.match(await said(), /^bad_signature /, 'the repeat was not worked on');
+    assert.equal(await post('x'.repeat(100_000)), 413);
+  } finally {
+    child.kill();
+    await rm(dir, { recursive: true, force: true });
+  }
 });

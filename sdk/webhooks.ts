@@ -5,6 +5,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
 export type WebhookFault =
+  /** What was given as the secret cannot be one. */
+  | 'bad_secret'
   /** A header of a delivery is missing or not of its form. */
   | 'bad_header'
   /** Not signed with this secret, or altered since. */
@@ -50,9 +52,17 @@ export type WebhookRequest = {
 
 const defaultToleranceSeconds = 300;
 
-/** The delivery, verified. Throws WebhookError. */
+/** The delivery, verified. Throws WebhookError; RangeError for a tolerance or time that is none. */
 export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   const { secret, shortName = 'parley', toleranceSeconds = defaultToleranceSeconds } = request;
+  const now = request.now ?? Math.floor(Date.now() / 1_000);
+  // Anybody can sign with an empty secret, and nothing is older than NaN.
+  if (!/^whsec_./.test(secret)) {
+    throw new WebhookError('bad_secret', 'a secret is whsec_ and more, as registration showed it');
+  }
+  if (!(toleranceSeconds >= 0) || !Number.isFinite(now)) {
+    throw new RangeError('toleranceSeconds must be 0 or more, and now Unix seconds');
+  }
   const timestamp = header(request.headers, `x-${shortName}-timestamp`);
   const signature = header(request.headers, `x-${shortName}-signature`);
   if (!/^\d{1,15}$/.test(timestamp)) {
@@ -67,7 +77,6 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   if (!isSame(`sha256=${bytesToHex(mac.digest())}`, signature)) {
     throw new WebhookError('bad_signature', 'the signature is not of this secret and this body');
   }
-  const now = request.now ?? Math.floor(Date.now() / 1_000);
   const age = now - Number(timestamp);
   if (toleranceSeconds > 0 && Math.abs(age) > toleranceSeconds) {
     const when = age > 0 ? `${age} s ago` : `${-age} s ahead`;

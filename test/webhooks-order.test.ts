@@ -1,5 +1,5 @@
-// Many events, two server processes on one database, real HTTPS receivers: the order of each swap is
-// kept while a receiver is healthy, and receivers that hang delay nobody else.
+// Many events, two server processes on one database, real HTTPS receivers: the order of each swap
+// is kept while a receiver is healthy, and receivers that hang delay nobody else.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -67,7 +67,7 @@ async function attemptsOf(deliveryId: string) {
   });
 }
 
-test('`ping` sends at once, and `ok` says whether a 2xx came', async () => {
+test('ping sends at once, and ok says whether a 2xx came', async () => {
   const trader = await market.trader();
   const { id, secret } = await register(trader);
   for (const [status, ok] of [
@@ -95,7 +95,7 @@ test('`ping` sends at once, and `ok` says whether a 2xx came', async () => {
   }
 });
 
-test('`ping` is not retried', async () => {
+test('ping is not retried', async () => {
   const trader = await market.trader();
   const { id } = await register(trader);
   receiver.answer(500);
@@ -105,7 +105,7 @@ test('`ping` is not retried', async () => {
   assert.equal(receiver.received.length, 1);
 });
 
-test('a `ping` that has no reply is `ok: false`, with `lastStatus` 0 and the reason', async () => {
+test('a ping that has no reply is ok: false, with lastStatus 0 and the reason', async () => {
   const trader = await market.trader();
   const closed = await startReceiver();
   const { id } = await register(trader, closed.url);
@@ -116,7 +116,7 @@ test('a `ping` that has no reply is `ok: false`, with `lastStatus` 0 and the rea
   assert.deepEqual([lastStatus, lastError], [0, 'no connection: ECONNREFUSED']);
 });
 
-test('`ping` goes where deliveries may go, and nowhere else', async () => {
+test('ping goes where deliveries may go, and nowhere else', async () => {
   const trader = await market.trader();
   const { id } = await register(trader, `https://localhost:${receiver.port}/`);
   const narrow = await testMarket({ settings: { webhookNetworks: [] } });
@@ -134,7 +134,7 @@ test('`ping` goes where deliveries may go, and nowhere else', async () => {
   assert.equal((await ping(trader, id)).body.ok, true, 'localhost is allowed where it is listed');
 });
 
-test('a `ping` repeated under one Idempotency-Key is sent once', async () => {
+test('a ping repeated under one Idempotency-Key is sent once', async () => {
   const trader = await market.trader();
   const { id } = await register(trader);
   const headers = { 'idempotency-key': 'one' };
@@ -156,7 +156,7 @@ test('a `ping` repeated under one Idempotency-Key is sent once', async () => {
   assert.equal(receiver.received.length, 2);
 });
 
-test('a `ping` whose first try was cut off is sent again under its key with the same deliveryId', async () => {
+test('a ping whose first try was cut off is sent again under its key with the same deliveryId', async () => {
   const trader = await market.trader();
   const { id } = await register(trader);
   const headers = { 'idempotency-key': 'one' };
@@ -194,7 +194,7 @@ test('few pings are under way at once: one more is 503, and nothing of it is sen
   assert.equal((await ping(trader, mine.id)).status, 200);
 });
 
-test('a webhook that is deleted while its `ping` is under way is 404, and nothing is left of it', async () => {
+test('a webhook that is deleted while its ping is under way is 404, and nothing is left of it', async () => {
   const trader = await market.trader();
   const { id } = await register(trader);
   const url = `/v1/webhooks/${id}`;
@@ -208,7 +208,7 @@ test('a webhook that is deleted while its `ping` is under way is 404, and nothin
   assert.deepEqual(removed, { ok: true });
 });
 
-test('DELETE answers 200 `{ ok: true }`, and 404 once it is gone', async () => {
+test('DELETE answers 200 { ok: true }, and 404 once it is gone', async () => {
   const trader = await market.trader();
   const { id } = await register(trader);
   const headers = { authorization: `Bearer ${trader.key}` };
@@ -227,7 +227,7 @@ test('The 21st is 400', async () => {
   assert.match(body.error, /has 20 webhooks/);
 });
 
-test('`quote.created` goes to the creator of the RFQ, for first and changed quotes, and to nobody else', async () => {
+test('quote.created goes to the creator of the RFQ, for first and changed quotes, and to nobody else', async () => {
   const [taker, maker, other] = [
     await market.trader(),
     await market.trader(),
@@ -262,7 +262,7 @@ test('`quote.created` goes to the creator of the RFQ, for first and changed quot
   }
 });
 
-test('`swap.agreed` goes to the webhooks of both parties, after the quotes of its thread', async () => {
+test('swap.agreed goes to the webhooks of both parties, after the quotes of its thread', async () => {
   const [taker, maker] = [await market.trader(), await market.trader()];
   await register(taker);
   const atMaker = await startReceiver();
@@ -296,7 +296,7 @@ test('`swap.agreed` goes to the webhooks of both parties, after the quotes of it
 /** The market's clock, in seconds. */
 const soon = () => Math.floor(market.deps.now() / 1_000);
 
-test('`lastStatus` is null before the first delivery, the HTTP status of the last, and 0 when no reply was had, with `lastError`', async () => {
+test('lastStatus is null before the first delivery, the HTTP status of the last, and 0 when no reply was had, with lastError', async () => {
   const [taker, maker] = [await market.trader(), await market.trader()];
   const mortal = await startReceiver();
   await register(taker, mortal.url);

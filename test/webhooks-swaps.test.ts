@@ -60,7 +60,7 @@ async function heard(deal: Deal): Promise<unknown[]> {
   return (one ?? []).map(({ swapId: _swap, ...rest }) => rest);
 }
 
-test('`swap.half_settled` carries swapId and status, and comes last, to both parties', async () => {
+test('swap.half_settled carries swapId and status, and comes last, to both parties', async () => {
   const deal = await agreed();
   await fundBoth(world, deal);
   await claimShort(world, deal);
@@ -78,7 +78,7 @@ test('`swap.half_settled` carries swapId and status, and comes last, to both par
   ]);
 });
 
-test('A reorganisation that takes a status back sends `swap.reorged { swapId, status }` to both parties', async () => {
+test('A reorganisation that takes a status back sends swap.reorged { swapId, status } to both parties', async () => {
   const deal = await agreed();
   await fundLong(world, deal);
   await world.dev.mine(bitcoin, 1);

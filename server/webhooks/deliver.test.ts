@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { sendAgain } from '../db/deliveries.ts';
+import { holdSubscribers, insertDeliveries, sendAgain } from '../db/deliveries.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { uuidv7 } from '../ids.ts';
 import { insertAccount } from '../settle/testing/account.ts';
@@ -326,6 +326,28 @@ test('what waits behind a failing delivery comes one after the other, whoever fr
   const all = [0, 1, 2, 3, 4, 5];
   assert.deepEqual(numbers, [all, all, all, all, all, all].flat());
   assert.deepEqual(await waitingOf(), [0]);
+});
+
+test('what is handed out while the one before it is stored is not left behind it', async () => {
+  const accountId = await account();
+  const { id: webhookId } = await webhook(accountId);
+  const subject = swapId(1);
+  await happens(accountId, 'swap.agreed', { swapId: subject });
+  const { sent, send } = recorder();
+  const held = Promise.withResolvers<number>();
+  const first = recorder(() => held.promise);
+  const passing = createDelivering(deps, { send: first.send }).pass();
+  while (first.sent.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await database.db.transaction(async (tx) => {
+    await holdSubscribers(tx, [accountId]);
+    const next = { id: swapId(2), webhookId, event: 'swap.funded', subject, position: 1e9 };
+    await insertDeliveries(tx, [{ ...next, body: '{"type":"swap.funded"}' }], new Date(start));
+    held.resolve(200);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+  await passing;
+  await createDelivering(deps, { send }).pass();
+  assert.deepEqual([...first.sent, ...sent].map(typeOf), ['swap.agreed', 'swap.funded']);
 });
 
 test('of two who make the same attempt the one that succeeds counts, whichever is stored first', async () => {

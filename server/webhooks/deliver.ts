@@ -86,15 +86,17 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
 
   const rounds = async () => {
     while (!halted) {
-      let pause = pauseMs;
+      const start = performance.now();
+      let restMs = gapMs;
       try {
         if ((await handOut(deps)) === handOutBatch) bell.ring();
         await begin();
       } catch (error) {
-        pause = pauseAfterFailureMs;
+        restMs = pauseAfterFailureMs;
         deps.log.error({ err: error }, 'webhooks were not looked at');
       }
-      await bell.rest(pause === pauseMs ? gapMs : pause);
+      // The database is left to others for at least as long as a look took.
+      await bell.rest(Math.max(restMs, performance.now() - start));
       await bell.wait(pauseMs);
     }
   };

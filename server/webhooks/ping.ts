@@ -1,5 +1,5 @@
-// A test delivery on demand: sent while the caller waits, once, and never tried again. Nothing of it
-// is stored before it has ended, so that a crash in between leaves nothing.
+// A test delivery on demand: sent while the caller waits, once, and never tried again. Nothing of
+// it is stored before it has ended, so that a crash in between leaves nothing.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';

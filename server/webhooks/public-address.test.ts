@@ -77,6 +77,10 @@ test('no inside address is, however it is wrapped', () => {
     '4000::1', // given to nobody
     'ff0e::1', // multicast
     '192.88.99.1', // 6to4 relays
+    '192.31.196.1', // AS112
+    '192.175.48.1',
+    '192.52.193.1', // AMT
+    '2620:4f:8000::1',
     '240.0.0.1',
     '169.254.170.2', // a container's metadata
     '100.100.100.200', // metadata, in the carriers' range

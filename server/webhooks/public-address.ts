@@ -33,7 +33,6 @@ const insideV6: readonly [string, number][] = [
   ['2002::', 16], // 6to4: an IPv4 address within
   ['2620:4f:8000::', 48], // AS112
   ['3fff::', 20], // documentation
-  ['5f00::', 16], // segment routing
 ];
 
 const blocked = new BlockList();
