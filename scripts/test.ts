@@ -1,7 +1,8 @@
 // `npm test`: types, lint, contracts (their artifacts and gas too), then every *.test.ts on real
 // PostgreSQL and real chains.
 // Prints each part, then one closing line of counts. A skipped test fails the run: what is not
-// run must be heard of. `npm test -- core chains/evm` runs the tests below those folders only.
+// run must be heard of; so must what a test file has no means to run here, which it prints as a
+// line `NOT TESTED: …`. `npm test -- core chains/evm` runs the tests below those folders only.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -106,5 +107,6 @@ skipped += counted(output, /^ℹ skipped (\d+)$/gm) + counted(output, /^ℹ todo
 clearTimeout(overall);
 console.log(`\n${files.length} test files`);
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+for (const [line] of output.matchAll(/NOT TESTED: .*/g)) console.error(line);
 if (skipped > 0) console.error('a skipped test is a failure here: see above which');
 process.exit(failed > 0 || skipped > 0 || passed === 0 ? 1 : 0);

@@ -22,16 +22,16 @@ test('the committed program is the one of its digest and of its snapshot', () =>
   assert.equal(measured, digestOf(program));
 });
 
-test('the committed program is what its source gives, where a Rust is at hand', (context) => {
-  const toolchain = findToolchain();
-  if (typeof toolchain === 'string') {
-    const warning = `parley_escrow.so WAS NOT REBUILT FROM ITS SOURCE: ${toolchain}`;
-    context.diagnostic(warning);
-    console.warn(warning);
-    return;
-  }
-  assert.equal(digestOf(build(toolchain)), digestOf(program), `by rustc ${toolchain.release}`);
-});
+// Where no Rust is at hand there is no such test, and scripts/test.ts repeats this line at its end.
+const toolchain = findToolchain();
+if (typeof toolchain === 'string' && process.env.PARLEY_REBUILD !== 'required') {
+  console.warn(`NOT TESTED: parley_escrow.so was not rebuilt from its source: ${toolchain}`);
+} else {
+  test('the committed program is what its source gives', () => {
+    assert.ok(typeof toolchain !== 'string', `PARLEY_REBUILD is required, and ${toolchain}`);
+    assert.equal(digestOf(build(toolchain)), digestOf(program), `by rustc ${toolchain.release}`);
+  });
+}
 
 test('the program is a bare sBPF v3 file: one segment of constants, one of code, no symbols', () => {
   assert.equal(program.readUInt32LE(48), 3);
