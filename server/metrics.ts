@@ -16,6 +16,10 @@ export type Metrics = {
   readonly decisionsAlone: Counter;
   /** Attempts to deliver to a webhook, by outcome: delivered, failed (again later), dropped. */
   readonly webhookAttempts: Counter<'outcome'>;
+  /** Makers on the feed now. */
+  readonly feedMakers: Gauge;
+  /** Sockets of the feed that were ended by us, by close code. */
+  readonly feedEnded: Counter<'code'>;
   readonly registry: Registry;
 };
 
@@ -51,6 +55,17 @@ export function createMetrics(shortName: string): Metrics {
       name: `${shortName}_webhook_attempts_total`,
       help: 'Attempts to deliver to a webhook: delivered, failed (tried again later) or dropped',
       labelNames: ['outcome'],
+      registers,
+    }),
+    feedMakers: new Gauge({
+      name: `${shortName}_feed_makers`,
+      help: 'Makers on the feed now',
+      registers,
+    }),
+    feedEnded: new Counter({
+      name: `${shortName}_feed_ended_total`,
+      help: 'Sockets of the feed that were ended by the server, by close code',
+      labelNames: ['code'],
       registers,
     }),
   };

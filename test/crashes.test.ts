@@ -177,8 +177,10 @@ const commands: readonly Command[] = [
     make: async () => {
       const trader = await newTrader();
       const own = 'select count(*) from rfqs where creator_id = $1';
-      const told = `select count(*) from outbox join rfqs r on r.id::text = payload->'rfq'->>'id'
-        where topic = 'feed.created' and r.creator_id = $1`;
+      const told = `select (select count(*) from outbox
+          where topic = 'feed.created' and payload->>'creatorId' = $1)
+        + (select count(*) from feed_log
+          where kind = 'created' and creator_id::text = $1) as count`;
       return {
         call: rfqCall(trader),
         effects: async () => [
@@ -297,8 +299,8 @@ for (const { name, effect, early, make } of commands) {
       ['before its lock', { statement: 'try_lock', when: 'before' }, false],
       ['after its effect', { statement: effect, when: 'after' }, false],
       ['after its reply is stored', { statement: 'upsert_reply', when: 'after' }, false],
-      ['before its commit', { statement: 'commit', when: 'before' }, false],
-      ['after its commit', { statement: 'commit', when: 'after' }, true],
+      ['before its commit', { statement: 'commit', when: 'before', having: effect }, false],
+      ['after its commit', { statement: 'commit', when: 'after', having: effect }, true],
     ];
 
     async function happensOnce({ call, effects }: Case, key: string, committed: boolean) {
@@ -335,7 +337,7 @@ test('quotes that commit together are killed together: each is whole or not ther
     const { rfq } = await must(rfqCall(await newTrader()));
     const makers = [await newTrader(), await newTrader(), await newTrader()];
     const calls = makers.map((maker) => quoteCall(rfq.id, maker));
-    await killAt({ statement: 'commit', when }, async ({ url }) => {
+    await killAt({ statement: 'commit', when, having: 'quotes_insert' }, async ({ url }) => {
       const answers = await Promise.allSettled(calls.map((call) => send(url, call)));
       if (answers.every((each) => each.status === 'rejected')) throw new Error('cut off');
       return answers;

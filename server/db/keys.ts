@@ -104,3 +104,14 @@ export async function countLiveKeys(tx: Tx, accountId: string, now: Date): Promi
   });
   return rows[0]?.count ?? 0;
 }
+
+/** Which of these keys are revoked. */
+export async function revokedAmong(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.rows<{ id: string }>({
+    name: 'keys_revoked_among',
+    text: 'select id from api_keys where id = any($1::uuid[]) and revoked_at is not null',
+    values: [ids],
+  });
+  return rows.map(({ id }) => id);
+}

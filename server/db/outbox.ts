@@ -1,7 +1,8 @@
 // Events to deliver, written in the transaction of their effect. The topic says to whom: webhook
-// topics are event names (edge/schemas/events.ts), one row for each party's account; `feed.created`
-// and `feed.cancelled` are for every maker (no account); `key.created` is for the account's owner
-// in a messaging app, never for its webhooks. Kept for 7 days.
+// topics are event names (edge/schemas/events.ts), one row for each party's account;
+// `feed.created`, `feed.cancelled` and `feed.gone` are for every maker (no account) and move on to
+// the log of the feed (feed-log.ts); `key.created` is for the account's owner in a messaging app,
+// never for its webhooks. Kept for 7 days.
 
 import type { Statement, Tx } from './database.ts';
 

@@ -178,12 +178,13 @@ export type BookFilters = {
   readonly quoteAssetId: string | null;
 };
 
-/** The book before the id `before`, newest first; ids are UUIDv7. */
+/** The book before the id `before`, newest first, but those of `without`; ids are UUIDv7. */
 export async function listBook(
   tx: Tx,
   filters: BookFilters,
   page: { readonly before: string | null; readonly limit: number },
   now: Date,
+  without: string | null = null,
 ): Promise<Rfq[]> {
   const { direction, baseAssetId, quoteAssetId } = filters;
   const rows = await tx.rows<JoinedRfqRow>({
@@ -197,23 +198,46 @@ export async function listBook(
         and ($3::uuid is null or r.base_asset_id = $3)
         and ($4::uuid is null or r.quote_asset_id = $4)
         and ($5::uuid is null or r.id < $5)
+        and ($7::uuid is null or r.creator_id <> $7)
       order by r.id desc
       limit $6`,
-    values: [now, direction, baseAssetId, quoteAssetId, page.before, page.limit],
+    values: [now, direction, baseAssetId, quoteAssetId, page.before, page.limit, without],
   });
   return rows.map(rfqOf);
 }
 
-/** Stores that RFQs ended before `before` by their expiry, at most `limit`; returns how many. */
-export async function storeExpired(tx: Tx, before: Date, limit: number): Promise<number> {
-  const rows = await tx.rows({
-    name: 'rfqs_store_expired',
-    text: `update rfqs set status = 'expired' where id in
-        (select id from rfqs
-          where status in ('open', 'negotiating') and expires_at < $1
-          order by expires_at limit $2 for no key update skip locked)
-      returning id`,
-    values: [before, limit],
+/** Private RFQs for one of the addresses, by others than `without`; otherwise like the book. */
+export async function listAddressed(
+  tx: Tx,
+  filters: BookFilters & { readonly addresses: readonly string[]; readonly without: string },
+  page: { readonly before: string | null; readonly limit: number },
+  now: Date,
+): Promise<Rfq[]> {
+  const { direction, baseAssetId, quoteAssetId, addresses, without } = filters;
+  const rows = await tx.rows<JoinedRfqRow>({
+    name: 'rfqs_addressed',
+    text: `select ${rfqColumns} from rfqs r
+      join assets b on b.id = r.base_asset_id
+      join assets q on q.id = r.quote_asset_id
+      where r.target_address = any($7::text[]) and r.status in ('open', 'negotiating')
+        and r.expires_at > $1 and b.enabled and q.enabled
+        and ($2::text is null or r.direction = $2)
+        and ($3::uuid is null or r.base_asset_id = $3)
+        and ($4::uuid is null or r.quote_asset_id = $4)
+        and ($5::uuid is null or r.id < $5)
+        and r.creator_id <> $8
+      order by r.id desc
+      limit $6`,
+    values: [
+      now,
+      direction,
+      baseAssetId,
+      quoteAssetId,
+      page.before,
+      page.limit,
+      addresses,
+      without,
+    ],
   });
-  return rows.length;
+  return rows.map(rfqOf);
 }

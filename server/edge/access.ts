@@ -22,6 +22,8 @@ export type Access = {
   readonly scope?: Scope | undefined;
   /** Counts against the mints of the client's address. */
   readonly mint?: boolean | undefined;
+  /** Counts against the sockets that the client's address opens, not against its requests. */
+  readonly socket?: boolean | undefined;
 };
 
 export type Gate = (
@@ -212,10 +214,12 @@ function refuseRoute(visit: Visit) {
 function anonymous(arrived: Visit, access: Access) {
   const visit = clientKnown(arrived);
   const { state, done, client = '' } = visit;
-  spendClient(visit, (spent) => {
+  const { budgets } = state;
+  const own = access.socket ? budgets.spendSocket(client) : budgets.spendClient(client);
+  spend(visit, own, (spent) => {
     if (!spent.allowed) return overBudget(visit, spent);
     if (access.mint !== true) return done();
-    whenKnown(state.budgets.spendMint(client), (minted) => {
+    whenKnown(budgets.spendMint(client), (minted) => {
       if (minted.allowed) return done();
       const { limit, resetSeconds } = minted;
       const sentence =
@@ -259,11 +263,17 @@ const overCodes = {
   address: 'rate_limited',
 } as const satisfies Record<Whose, HttpCode>;
 
-function overBudget(visit: Visit, { whose, limit, resetSeconds }: Spent) {
+function overBudget(visit: Visit, spent: Spent) {
+  const { code, sentence } = overBudgetOf(spent);
+  refuse(visit, code, sentence, { 'retry-after': String(spent.resetSeconds) });
+}
+
+/** What is said to whoever is over a budget. */
+export function overBudgetOf({ whose, limit, resetSeconds }: Spent) {
   const sentence =
     `too many requests for this ${whose} (${limit} in ${windowSeconds} s);` +
     ` try again in ${resetSeconds} s`;
-  refuse(visit, overCodes[whose], sentence, { 'retry-after': String(resetSeconds) });
+  return { code: overCodes[whose], sentence };
 }
 
 /** By the path that was routed, in absolute form (RFC 9112, 3.2.2) and percent-encoded too. */

@@ -16,6 +16,8 @@ import { bodyLimitBytes, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, whenKnown } from './budgets.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
+import { registerFeed } from './feed/feed.ts';
+import { wantsSocket } from './feed/upgrade.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
 import { createRouteTable } from './route-table.ts';
@@ -69,16 +71,18 @@ declare module 'fastify' {
   }
 }
 
-export async function buildApp(
-  deps: Deps,
-  options: {
-    readonly checkReply?: ReplyCheck;
-    /** Further routes, declared like all others. */
-    readonly register?: (app: FastifyInstance, deps: Deps) => void;
-    /** Instead of 30 s for a whole request. */
-    readonly requestTimeoutMs?: number;
-  } = {},
-): Promise<FastifyInstance> {
+/** What tests change. */
+export type AppOptions = {
+  readonly checkReply?: ReplyCheck;
+  /** Further routes, declared like all others. */
+  readonly register?: (app: FastifyInstance, deps: Deps) => void;
+  /** Instead of 30 s for a whole request. */
+  readonly requestTimeoutMs?: number;
+  /** Instead of 30 s between the pings of a maker's socket. */
+  readonly feedPingMs?: number;
+};
+
+export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
   const { shortName, trustedProxies } = deps.settings;
   const keys = await openKeys(deps);
   const { budgets, close: closeBudgets } = await openBudgets(deps);
@@ -95,6 +99,7 @@ export async function buildApp(
       headersTimeout: Math.min(headersTimeoutMs, options.requestTimeoutMs ?? headersTimeoutMs),
       connectionsCheckingInterval: slowClientCheckMs,
       requireHostHeader: false,
+      shouldUpgradeCallback: wantsSocket,
     },
     // The gate answers in our own words instead.
     return503OnClosing: false,
@@ -152,24 +157,25 @@ export async function buildApp(
     sendRefusal(reply, httpRefusal('not_found', 'there is nothing at this path'), shortName),
   );
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
-  registerRoutes(app, deps);
+  registerRoutes(app, deps, options);
   options.register?.(app, deps);
   await app.ready();
   return app;
 }
 
 /** Every routes file, by name. */
-function registerRoutes(app: FastifyInstance, deps: Deps): void {
+function registerRoutes(app: FastifyInstance, deps: Deps, { feedPingMs }: AppOptions): void {
   registerKeys(app, deps);
   registerMe(app, deps);
   registerWallets(app, deps);
   registerAssets(app, deps);
   registerRfqs(app, deps);
-  registerThreads(app, deps);
+  const quoting = registerThreads(app, deps);
   registerSwaps(app, deps);
   registerTx(app, deps);
   registerWebhooks(app, deps);
   registerDocs(app, deps);
+  registerFeed(app, deps, quoting, feedPingMs);
 }
 
 function readJsonOnly(app: FastifyInstance): void {

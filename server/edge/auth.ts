@@ -14,12 +14,14 @@ export type Caller = {
   readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
+  /** On the market's clock. */
+  readonly expiresAtMs: number;
 };
 
 const mostRemembered = 20_000;
 
 /** `askedAt`: before the look-up began. What is revoked later is not in it. */
-type Remembered = { caller: Caller; expiresAt: number; askedAt: number };
+type Remembered = { caller: Caller; askedAt: number };
 
 export type Keys = {
   /** The caller if it is remembered; undefined = it must be looked up. */
@@ -27,6 +29,8 @@ export type Keys = {
   find(key: string): Promise<Caller | null>;
   /** No key of this account is remembered from now on; null = of any. */
   forget(accountId: string | null): void;
+  /** Told, until it takes that back, of every `forget` after it. */
+  onForgotten(listener: (accountId: string | null) => void): () => void;
 };
 
 export type SharedKeys = Keys & {
@@ -76,6 +80,7 @@ export function createKeys(
   const shape = new RegExp(`^${shortName}_${network === 'mainnet' ? 'live' : 'test'}_\\w{43}$`);
   const remembered = new Map<string, Remembered>();
   const underway = new Map<string, Promise<Caller | null>>();
+  const listeners = new Set<(accountId: string | null) => void>();
   let generation = 0;
 
   async function lookUp(digest: string): Promise<Caller | null> {
@@ -83,11 +88,12 @@ export function createKeys(
     const askedAt = performance.now();
     const row = await findLiveKey(deps.db, Buffer.from(digest, 'base64'), new Date(deps.now()));
     if (row === null) return null;
-    const caller = { accountId: row.accountId, keyId: row.id, scopes: row.scopes };
+    const { accountId, id: keyId, scopes } = row;
+    const caller = { accountId, keyId, scopes, expiresAtMs: row.expiresAt.getTime() };
     // A revocation since then may not be in what was read.
     if (started === generation) {
       if (remembered.size >= mostRemembered) remembered.clear();
-      remembered.set(digest, { caller, expiresAt: row.expiresAt.getTime(), askedAt });
+      remembered.set(digest, { caller, askedAt });
     }
     return caller;
   }
@@ -97,7 +103,7 @@ export function createKeys(
       if (!shape.test(key)) return null;
       const entry = remembered.get(hash('sha256', key, 'base64'));
       if (entry === undefined || performance.now() - entry.askedAt > rememberedMs) return undefined;
-      return deps.now() < entry.expiresAt ? entry.caller : null;
+      return deps.now() < entry.caller.expiresAtMs ? entry.caller : null;
     },
     find(key) {
       const digest = hash('sha256', key, 'base64');
@@ -114,6 +120,11 @@ export function createKeys(
       for (const [digest, entry] of remembered) {
         if (accountId === null || entry.caller.accountId === accountId) remembered.delete(digest);
       }
+      for (const each of listeners) each(accountId);
+    },
+    onForgotten(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

@@ -17,18 +17,18 @@ export class Malformed {
   }
 }
 
-/** The value of the text; no text is no body. */
-export function parseBody(raw: string): unknown {
+/** The value of the text; no text is no body. `what` is its name in a sentence. */
+export function parseBody(raw: string, what = 'the body'): unknown {
   if (raw === '') return undefined;
   let value: unknown;
   try {
     value = JSON.parse(raw);
   } catch {
-    return new Malformed('the body is not valid JSON', raw);
+    return new Malformed(`${what} is not valid JSON`, raw);
   }
-  if (tooDeep(value)) return new Malformed(`the body nests deeper than ${deepest} levels`, raw);
+  if (tooDeep(value)) return new Malformed(`${what} nests deeper than ${deepest} levels`, raw);
   if (raw.includes('\\u0000') && hasNul(value)) {
-    return new Malformed('the body holds the character U+0000', raw);
+    return new Malformed(`${what} holds the character U+0000`, raw);
   }
   return value;
 }

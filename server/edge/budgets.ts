@@ -7,6 +7,8 @@ import type { Settings } from '../config.ts';
 
 export const windowSeconds = 60;
 export const mintWindowSeconds = 3_600;
+/** How often each of the sockets that an address may have can be opened anew in a window. */
+const openingsOfEach = 10;
 
 export type Whose = 'key' | 'account' | 'address';
 
@@ -28,11 +30,13 @@ export type Budgets = {
   spendClient(ip: string): Soon<Spent>;
   /** One attempt to mint a key from this address. */
   spendMint(ip: string): Soon<Spent>;
+  /** One socket opened from this address. */
+  spendSocket(ip: string): Soon<Spent>;
 };
 
 /** How much in how long. Buckets of one name are kept together. */
 export type Rule = {
-  readonly name: 'calls' | 'clients' | 'mints';
+  readonly name: 'calls' | 'clients' | 'mints' | 'sockets';
   readonly limit: number;
   readonly windowMs: number;
 };
@@ -47,7 +51,7 @@ export type Buckets = {
 };
 
 export function createBudgets(
-  settings: Pick<Settings, 'rateLimit' | 'mintLimit'>,
+  settings: Pick<Settings, 'rateLimit' | 'mintLimit' | 'feedSocketsPerIp'>,
   buckets: Buckets,
 ): Budgets {
   const window = { limit: settings.rateLimit, windowMs: windowSeconds * 1_000 };
@@ -58,6 +62,12 @@ export function createBudgets(
     limit: settings.mintLimit,
     windowMs: mintWindowSeconds * 1_000,
   };
+  // Whoever reconnects for ever is held back; a whole network that comes back at once is not.
+  const sockets: Rule = {
+    name: 'sockets',
+    limit: settings.feedSocketsPerIp * openingsOfEach,
+    windowMs: window.windowMs,
+  };
   const spendOne = (rule: Rule, ip: string) =>
     whenKnown(buckets.spend(rule, [clientNetwork(ip)]), (tally) => ofAddress(rule, tally));
   const ofCalls = (tally: Tally) => ofCaller(calls, tally);
@@ -66,6 +76,7 @@ export function createBudgets(
       whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls),
     spendClient: (ip) => spendOne(clients, ip),
     spendMint: (ip) => spendOne(mints, ip),
+    spendSocket: (ip) => spendOne(sockets, ip),
   };
 }
 

@@ -1,7 +1,7 @@
 // How a route is declared. A command (POST, DELETE) commits its effect, its stored idempotent reply
 // and its outbox rows in one transaction; a read only answers.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +10,7 @@ import { type Access, callerOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed } from './body.ts';
 import { HttpError } from './errors.ts';
-import { runOnce, type Stored } from './once.ts';
+import { type Answer, type Asked, runOnce, type Stored } from './once.ts';
 import type { Method, Operation } from './operations.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
@@ -65,47 +65,52 @@ export type CommandSpec<
   readonly replay?: (tx: Tx, input: Input<P, Q, B> & { reply: Stored }) => Promise<void>;
 };
 
+/** The command as it is run for a caller who has passed the gate, whatever way it came. */
+export type Run = (asked: Asked, caller: Caller) => Promise<Answer>;
+
 export function command<
   P extends TSchema,
   Q extends TSchema,
   B extends TSchema,
   Prepared = undefined,
->(app: FastifyInstance, deps: Deps, spec: CommandSpec<P, Q, B, Prepared>): void {
+>(app: FastifyInstance, deps: Deps, spec: CommandSpec<P, Q, B, Prepared>): Run {
   const { method, url, scope, before, run, grouped, replay, secret = false } = spec;
   const parse = parserOf<P, Q, B>(spec);
   declare(app, { ...spec, access: 'key' });
+  const runFor: Run = (asked, caller) =>
+    runOnce(deps, app.edge.underway, asked, caller, {
+      parse: () => ({ caller, ...parse(asked) }),
+      before:
+        before === undefined
+          ? undefined
+          : (input, attempt) =>
+              withTimeLimit(deps.settings.chainTimeoutMs, (signal) =>
+                before({ ...input, signal, attempt }),
+              ),
+      run: (tx, input, prepared) => run(tx, { ...input, prepared: prepared as Prepared }),
+      grouped:
+        grouped === undefined
+          ? undefined
+          : (input, prepared) => grouped({ ...input, prepared: prepared as Prepared }),
+      replay:
+        replay === undefined
+          ? undefined
+          : (tx, input, stored) => replay(tx, { ...input, reply: stored }),
+      secret,
+    });
   app.route({
     method,
     url,
     config: { access: { kind: 'key', scope } satisfies Access },
     handler: async (request, reply) => {
-      const caller = callerOf(request);
-      const answer = await runOnce(deps, app.edge.underway, request, caller, {
-        parse: () => ({ caller, ...parse(request) }),
-        before:
-          before === undefined
-            ? undefined
-            : (input, attempt) =>
-                withTimeLimit(deps.settings.chainTimeoutMs, (signal) =>
-                  before({ ...input, signal, attempt }),
-                ),
-        run: (tx, input, prepared) => run(tx, { ...input, prepared: prepared as Prepared }),
-        grouped:
-          grouped === undefined
-            ? undefined
-            : (input, prepared) => grouped({ ...input, prepared: prepared as Prepared }),
-        replay:
-          replay === undefined
-            ? undefined
-            : (tx, input, stored) => replay(tx, { ...input, reply: stored }),
-        secret,
-      });
+      const answer = await runFor(request, callerOf(request));
       if (answer.replayed) reply.header('idempotency-replayed', 'true');
       if (answer.code !== null) reply.header(`x-${deps.settings.shortName}-error`, answer.code);
       app.edge.checkReply?.(spec, answer.status, answer.body);
       return sendJson(reply, answer.status, answer.body);
     },
   });
+  return runFor;
 }
 
 /** Unlike AbortSignal.timeout nothing of it outlives the work: 100 MB at 5 000 a second. */
@@ -203,7 +208,7 @@ function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(spec:
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-}): (request: FastifyRequest) => Omit<Input<P, Q, B>, 'caller'> {
+}): (asked: Omit<Asked, 'method' | 'headers'>) => Omit<Input<P, Q, B>, 'caller'> {
   const checks = {
     params: spec.params === undefined ? null : paramsCheck(spec.params),
     query: spec.query === undefined ? null : queryCheck(spec.query),

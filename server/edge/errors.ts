@@ -23,6 +23,7 @@ export const httpCodes = {
   not_json: 415,
   expectation_failed: 417,
   key_reused: 422,
+  upgrade_required: 426,
   rate_limited: 429,
   account_rate_limited: 429,
   key_rate_limited: 429,

@@ -5,7 +5,6 @@
 // and the scope's 403, and bodies refused before they were read (413, 415), which any retry meets
 // again. Why: docs/decisions/0004-what-an-idempotency-key-does-not-keep.md.
 
-import type { FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { releaseSavepoint, rollBackToSavepoint, savepoint } from '../db/idempotency.ts';
@@ -16,6 +15,17 @@ import { bodyHash } from './body.ts';
 import type { Reply } from './command.ts';
 import { HttpError, refusalOf } from './errors.ts';
 import type { Underway } from './underway.ts';
+
+/** What a command is asked: a request, or what came another way in the shape of one. */
+export type Asked = {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+};
 
 /** A reply as it was or will be given. `code` is that of a refusal. */
 export type Stored = {
@@ -42,11 +52,11 @@ const neverStored = new Set([401, 429, 500, 503, 504]);
 export async function runOnce<I>(
   deps: Deps,
   underway: Underway,
-  request: FastifyRequest,
+  asked: Asked,
   caller: Caller,
   steps: Steps<I>,
 ): Promise<Answer> {
-  const slot = slotOf(request, caller);
+  const slot = slotOf(asked, caller);
   if (slot === null) {
     const input = steps.parse();
     const prepared = await prepare(steps, input, null);
@@ -155,18 +165,18 @@ async function transact<R>(deps: Deps, work: (tx: Tx) => Promise<R>): Promise<R>
   }
 }
 
-function slotOf(request: FastifyRequest, caller: Caller): Slot | null {
-  const key = request.headers['idempotency-key'];
+function slotOf(asked: Asked, caller: Caller): Slot | null {
+  const key = asked.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || key === '' || key.length > longestKey) {
     throw new HttpError('bad_header', `Idempotency-Key must be 1 to ${longestKey} characters`);
   }
   return {
     accountId: caller.accountId,
-    method: request.method,
-    path: request.url,
+    method: asked.method,
+    path: asked.url,
     key,
-    bodyHash: bodyHash(request.body),
+    bodyHash: bodyHash(asked.body),
   };
 }
 

@@ -17,6 +17,11 @@ export function bodyCheck(schema: TSchema): Check {
   return checkOf(schema, 'the body', readers);
 }
 
+/** The same of a frame on a socket. */
+export function frameCheck(schema: TSchema): Check {
+  return checkOf(schema, 'the frame', readers);
+}
+
 /** Also turns the texts of the query into numbers and booleans, in place, and fills defaults in. */
 export function queryCheck(schema: TSchema): Check {
   return coercingCheckOf(schema, 'the query');

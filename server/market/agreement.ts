@@ -11,6 +11,7 @@ import { offerHashlock, settleThreads, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
 import { createSwap } from '../settle/create.ts';
 import { previewLegs } from '../settle/preview.ts';
+import { tellGone } from './feed-events.ts';
 import {
   acceptPrice,
   assertCurrent,
@@ -80,6 +81,7 @@ async function agree(tx: Tx, deps: Deps, thread: Thread, at: Date): Promise<Thre
   });
   await setRfqStatus(tx, rfq.id, 'agreed', at);
   await settleThreads(tx, rfq.id, thread.id, at);
+  await tellGone(tx, rfq, 'agreed', at);
   const payload = { swapId, threadId: thread.id };
   await insertOutbox(
     tx,

@@ -21,6 +21,9 @@ export type Book = {
   page(key: string, nowMs: number, load: () => Promise<Page>): Promise<Buffer> | Buffer;
   /** The book may have changed: nothing read until now is shown again. */
   touch(): void;
+  /** Told, until it takes that back, whenever an RFQ may have come or gone by this process. */
+  onAnnounced(listener: () => void): () => void;
+  announce(): void;
 };
 
 type Kept = Page & { readonly readAt: number; readonly loadedAtMs: number };
@@ -28,6 +31,7 @@ type Kept = Page & { readonly readAt: number; readonly loadedAtMs: number };
 export function createBook(): Book {
   let kept = new Map<string, Kept>();
   let loading = new Map<string, Promise<Page>>();
+  const listeners = new Set<() => void>();
 
   function load(key: string, nowMs: number, read: () => Promise<Page>): Promise<Page> {
     // A page that was being read when the book changed is stored in a map nobody looks at.
@@ -62,6 +66,13 @@ export function createBook(): Book {
       kept = new Map();
       loading = new Map();
     },
+    onAnnounced(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    announce() {
+      for (const each of listeners) each();
+    },
   };
 }
 
@@ -79,17 +90,29 @@ export function bookOf(db: Database): Book {
 
 /** A way to the database whose transactions touch the book when they have ended. */
 export function bookWriting(db: Database): Database {
-  const touching = async <R>(ended: Promise<R>): Promise<R> => {
+  return afterEach(db, () => bookOf(db).touch());
+}
+
+/** The same for what makes RFQs come or go: makers are to be told at once. */
+export function feedWriting(db: Database): Database {
+  return afterEach(db, () => {
+    bookOf(db).touch();
+    bookOf(db).announce();
+  });
+}
+
+function afterEach(db: Database, then: () => void): Database {
+  const followed = async <R>(ended: Promise<R>): Promise<R> => {
     try {
       return await ended;
     } finally {
       // Also after a failure: a commit whose answer was lost may have happened.
-      bookOf(db).touch();
+      then();
     }
   };
   return {
     ...db,
-    transaction: (work) => touching(db.transaction(work)),
-    pipelined: (work) => touching(db.pipelined(work)),
+    transaction: (work) => followed(db.transaction(work)),
+    pipelined: (work) => followed(db.pipelined(work)),
   };
 }

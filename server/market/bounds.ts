@@ -17,3 +17,10 @@ export const threadsPage = 100;
 
 /** How long an event waits for its deliveries. */
 export const outboxDays = 7;
+
+/** How far back the feed's log reaches: a day, and so many entries (some 10 MB). */
+export const feedLogDays = 1;
+export const feedLogEntries = 20_000;
+
+/** What a maker who comes back may have missed: more of it is told by a fresh snapshot. */
+export const mostReplayed = 10_000;

@@ -1,15 +1,15 @@
-// What is dropped or put away with age, in bounded batches: events after 7 days, used and expired
-// nonces, stored replies, and expired RFQs, which leave the book's index.
+// What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's log
+// after a day, used and expired nonces, stored replies.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries } from '../db/deliveries.ts';
+import { pruneFeedLog } from '../db/feed-log.ts';
 import { deleteReplies } from '../db/idempotency.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
-import { storeExpired } from '../db/rfqs.ts';
 import type { Deps } from '../deps.ts';
-import { outboxDays } from './bounds.ts';
+import { feedLogDays, feedLogEntries, outboxDays } from './bounds.ts';
 import { keptMs } from './idempotency.ts';
 
 /** Rows a statement: some 10 ms of work. */
@@ -28,7 +28,7 @@ type Pruner = (tx: Tx, before: Date, limit: number) => Promise<number>;
 
 export type Pruned = {
   readonly outbox: number;
-  readonly expired: number;
+  readonly feedLog: number;
   readonly nonces: number;
   readonly replies: number;
   readonly deliveries: number;
@@ -40,12 +40,14 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
   const { db } = deps;
   return {
     outbox: await inBatches(db, pruneOutbox, new Date(now - outboxDays * dayMs)),
-    expired: await inBatches(db, storeExpired, new Date(now - graceMs)),
+    feedLog: await inBatches(db, pruneLog, new Date(now - feedLogDays * dayMs)),
     nonces: await inBatches(db, deleteNonces, new Date(now - graceMs)),
     replies: await inBatches(db, deleteReplies, new Date(now - keptMs - graceMs)),
     deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
   };
 }
+
+const pruneLog: Pruner = (tx, before, limit) => pruneFeedLog(tx, before, feedLogEntries, limit);
 
 /** Repeats one bounded statement until it finds less than a batch, or enough for one pass. */
 async function inBatches(tx: Tx, pruner: Pruner, before: Date): Promise<number> {

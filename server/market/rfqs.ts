@@ -6,7 +6,6 @@ import { lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import type { Holdings } from '../db/holdings.ts';
 import { findHoldings } from '../db/holdings.ts';
-import { insertOutbox } from '../db/outbox.ts';
 import type { Rfq, StoredStatus } from '../db/rfqs.ts';
 import { countLiveRfqs, insertRfq, lockRfqs, setRfqStatus } from '../db/rfqs.ts';
 import { closeThreads, findTakerAcceptance } from '../db/threads.ts';
@@ -16,6 +15,7 @@ import { holds, parseAddress } from './addresses.ts';
 import { checkAmounts } from './amounts.ts';
 import { type Asset, assertOpen, assetPair } from './assets.ts';
 import { mostLiveRfqs } from './bounds.ts';
+import { tellFeed } from './feed-events.ts';
 import { assertFree } from './negotiation.ts';
 import { type RfqView, rfqView } from './views.ts';
 
@@ -138,7 +138,7 @@ export async function postRfq(
     expiresAt: new Date(now.getTime() + ttlSeconds * 1_000),
   };
   await insertRfq(tx, rfq);
-  await tellFeed(tx, 'feed.created', rfq, now);
+  await tellFeed(tx, 'created', rfq, now);
   return rfq;
 }
 
@@ -164,21 +164,8 @@ export async function cancelRfq(
   await setRfqStatus(tx, id, 'cancelled', now);
   await closeThreads(tx, id, now);
   const cancelled: Rfq = { ...rfq, status: 'cancelled' };
-  await tellFeed(tx, 'feed.cancelled', cancelled, now);
+  await tellFeed(tx, 'cancelled', cancelled, now);
   return cancelled;
-}
-
-/** Makers hear of public RFQs, the addressed one of a private RFQ, nobody of other private ones. */
-async function tellFeed(
-  tx: Tx,
-  topic: 'feed.created' | 'feed.cancelled',
-  rfq: Rfq,
-  at: Date,
-): Promise<void> {
-  if (rfq.visibility === 'private' && rfq.targetAddress === null) return;
-  const { visibility, targetAddress } = rfq;
-  const payload = { visibility, targetAddress, rfq: rfqView(rfq, at.getTime(), true) };
-  await insertOutbox(tx, [{ topic, accountId: null, payload, at }]);
 }
 
 /** The RFQ as `viewerId` may see it; `holdings` are the viewer's. */

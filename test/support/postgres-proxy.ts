@@ -10,6 +10,8 @@ export type Point = {
   readonly statement: string;
   /** `before`: it never arrives. `after`: it is carried out, and its answer never arrives. */
   readonly when: 'before' | 'after';
+  /** Only where this statement came before it on the same connection, since the last `begin`. */
+  readonly having?: string;
 };
 
 export type PostgresProxy = {
@@ -31,6 +33,8 @@ type Line = {
   stopped: Armed | null;
   /** Of a statement that is still carried out: how many are sent with it. */
   last: number;
+  /** What came since the last `begin`. */
+  names: Set<string>;
 };
 
 export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy> {
@@ -39,7 +43,15 @@ export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy>
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
-    const line: Line = { client, server: upstream, sent: 0, finished: 0, stopped: null, last: 0 };
+    const line: Line = {
+      client,
+      server: upstream,
+      sent: 0,
+      finished: 0,
+      stopped: null,
+      last: 0,
+      names: new Set(),
+    };
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
@@ -64,7 +76,11 @@ export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy>
   function fromClient(line: Line, type: string, bytes: Buffer): void {
     // Of a prepared statement that is carried out the rest goes through, up to its Sync.
     if (line.stopped !== null && line.sent >= line.last) return;
-    if (armed !== null && names(type, bytes) === armed.statement) {
+    const name = names(type, bytes);
+    if (name === 'begin') line.names.clear();
+    else if (name !== null) line.names.add(name);
+    const isHad = armed?.having === undefined || line.names.has(armed.having);
+    if (armed !== null && name === armed.statement && isHad) {
       const point = armed;
       armed = null;
       line.stopped = point;

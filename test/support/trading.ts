@@ -7,7 +7,7 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Family } from '../../core/families.ts';
 import type { Settings } from '../../server/config.ts';
 import type { Database } from '../../server/db/database.ts';
-import { buildApp } from '../../server/edge/app.ts';
+import { type AppOptions, buildApp } from '../../server/edge/app.ts';
 import { uuidv7 } from '../../server/ids.ts';
 import { type Asset, seedAssets } from '../../server/market/assets.ts';
 import { testDatabase } from './database.ts';
@@ -53,6 +53,7 @@ export async function testMarket(options?: {
   settings?: Partial<Settings>;
   adapters?: readonly ChainAdapter[];
   connections?: number;
+  app?: AppOptions;
 }): Promise<TestMarket> {
   const { connections = 6, settings = {}, adapters } = options ?? {};
   const { db, drop, url } = await testDatabase({ connections });
@@ -67,7 +68,7 @@ export async function testMarket(options?: {
     { chain: 'evm-dev', symbol: 'ETH', address: null, decimals: 18 },
     { chain: 'evm-dev', symbol: 'USD', address: dollar, decimals: 6 },
   ]);
-  const app = await buildApp(deps);
+  const app = await buildApp(deps, options?.app);
   return {
     app,
     deps,

@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { parseAmount } from '../../../core/amounts.ts';
 import { findHoldings } from '../../db/holdings.ts';
-import { findRfq, listBook } from '../../db/rfqs.ts';
+import { findRfq, listAddressed, listBook } from '../../db/rfqs.ts';
 import type { Deps } from '../../deps.ts';
 import { isUuid } from '../../ids.ts';
-import { bookOf, bookWriting, type Page } from '../../market/book.ts';
+import { bookOf, feedWriting, type Page } from '../../market/book.ts';
 import {
   cancelRfq,
   postRfq,
@@ -28,11 +28,14 @@ const bookQuery = pageQuery({
   direction: Type.Optional(oneOf(directions)),
   baseAssetId: Type.Optional(uuid),
   quoteAssetId: Type.Optional(uuid),
+  addressed: Type.Optional(
+    Type.Boolean({ description: 'instead: private RFQs for an address that you hold' }),
+  ),
 });
 type BookQuery = Type.Static<typeof bookQuery>;
 
 export function registerRfqs(app: FastifyInstance, deps: Deps): void {
-  const writing = { ...deps, db: bookWriting(deps.db) };
+  const writing = { ...deps, db: feedWriting(deps.db) };
   registerBook(app, deps);
 
   command(app, writing, {
@@ -86,15 +89,18 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
   read(app, deps, {
     url: '/v1/rfqs',
     operationId: 'listRfqs',
-    summary: 'The book: public RFQs, newest first',
+    summary: 'The book: public RFQs, newest first; or private ones for you',
     tags,
     query: bookQuery,
     replies: { 200: rfqList },
-    handle: async ({ query }) => {
+    handle: async ({ caller, query }) => {
+      const nowMs = deps.now();
+      if (query.addressed === true) {
+        return (await loadAddressed(deps, query, caller.accountId, nowMs)).json;
+      }
       const { direction = '', baseAssetId = '', quoteAssetId = '', limit, cursor = '' } = query;
       // A cursor that was never checked is not the key of any page.
       const key = `${direction} ${baseAssetId} ${quoteAssetId} ${limit} ${cursor}`;
-      const nowMs = deps.now();
       return book.page(key, nowMs, () => loadPage(deps, query, nowMs));
     },
   });
@@ -121,7 +127,40 @@ async function viewerHoldings(deps: Deps, found: Rfq, viewerId: string) {
   return addressed ? findHoldings(deps.db, viewerId) : { families: [], addresses: [] };
 }
 
-async function loadPage(deps: Deps, query: BookQuery, nowMs: number): Promise<Page> {
+type BookFilters = Parameters<typeof listBook>[1];
+/** Reads at most `limit` before the id. */
+type Lister = (
+  filters: BookFilters,
+  page: { before: string | null; limit: number },
+) => Promise<Rfq[]>;
+
+function loadPage(deps: Deps, query: BookQuery, nowMs: number): Promise<Page> {
+  const lister: Lister = (filters, page) => listBook(deps.db, filters, page, new Date(nowMs));
+  return pageOf(deps, query, { list: 'rfqs' }, nowMs, lister);
+}
+
+/** Never kept: it depends on what the viewer holds now. */
+async function loadAddressed(
+  deps: Deps,
+  query: BookQuery,
+  viewer: string,
+  nowMs: number,
+): Promise<Page> {
+  const { addresses } = await findHoldings(deps.db, viewer);
+  const lister: Lister = (filters, page) => {
+    const own = { ...filters, addresses, without: viewer };
+    return listAddressed(deps.db, own, page, new Date(nowMs));
+  };
+  return pageOf(deps, query, { list: 'addressed', viewer }, nowMs, lister);
+}
+
+async function pageOf(
+  deps: Deps,
+  query: BookQuery,
+  list: Record<string, string>,
+  nowMs: number,
+  read: Lister,
+): Promise<Page> {
   const secrets = cursorSecrets(deps);
   const { limit = pageLimit.otherwise, cursor } = query;
   const filters = {
@@ -129,18 +168,18 @@ async function loadPage(deps: Deps, query: BookQuery, nowMs: number): Promise<Pa
     baseAssetId: query.baseAssetId?.toLowerCase() ?? null,
     quoteAssetId: query.quoteAssetId?.toLowerCase() ?? null,
   };
-  const bound = { list: 'rfqs', ...filters };
+  const bound = { ...list, ...filters };
   const before = cursor === undefined ? null : decodeCursor(secrets, bound, cursor)[0]!;
   // One more than asked says whether there is a next page.
-  const page = { before, limit: limit + 1 };
-  const found = await listBook(deps.db, filters, page, new Date(nowMs));
+  const found = await read(filters, { before, limit: limit + 1 });
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
   const more = found.length > limit && last !== undefined;
+  const isAddressed = query.addressed === true;
   return {
     json: Buffer.from(
       JSON.stringify({
-        rfqs: shown.map((each) => rfqView(each, nowMs, false)),
+        rfqs: shown.map((each) => rfqView(each, nowMs, isAddressed)),
         nextCursor: more ? encodeCursor(secrets, bound, [last.id]) : null,
       }),
     ),

@@ -8,7 +8,7 @@ import { listThreads } from '../../db/threads.ts';
 import type { Deps } from '../../deps.ts';
 import { isUuid } from '../../ids.ts';
 import { accept } from '../../market/agreement.ts';
-import { bookWriting } from '../../market/book.ts';
+import { bookWriting, feedWriting } from '../../market/book.ts';
 import { threadsPage } from '../../market/bounds.ts';
 import { createGroupedQuotes } from '../../market/grouped-quotes.ts';
 import { createPrepareQuote, type Quoted, quote } from '../../market/quotes.ts';
@@ -17,7 +17,7 @@ import { preparePropose, propose, readThread, unknownThread } from '../../market
 import { threadView } from '../../market/views.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { swapView } from '../../settle/view.ts';
-import { command, read } from '../command.ts';
+import { command, type Run, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageQuery } from '../schemas/common.ts';
 import {
@@ -31,9 +31,10 @@ import {
 
 const tags = ['threads'];
 
-export function registerThreads(app: FastifyInstance, deps: Deps): void {
+/** Returns the quoting command, which the feed runs too. */
+export function registerThreads(app: FastifyInstance, deps: Deps): Run {
   registerReads(app, deps);
-  registerQuotes(app, deps);
+  const quoting = registerQuotes(app, deps);
 
   command(app, deps, {
     method: 'POST',
@@ -57,7 +58,7 @@ export function registerThreads(app: FastifyInstance, deps: Deps): void {
     },
   });
 
-  const writing = { ...deps, db: bookWriting(deps.db) };
+  const writing = { ...deps, db: feedWriting(deps.db) };
   command(app, writing, {
     method: 'POST',
     url: '/v1/threads/:id/accept',
@@ -79,9 +80,10 @@ export function registerThreads(app: FastifyInstance, deps: Deps): void {
       return { status: 200, body: { thread: shown, swap: swapView(swap, party, nowMs) } };
     },
   });
+  return quoting;
 }
 
-function registerQuotes(app: FastifyInstance, deps: Deps): void {
+function registerQuotes(app: FastifyInstance, deps: Deps): Run {
   const writing = { ...deps, db: bookWriting(deps.db) };
   const prepareQuote = createPrepareQuote(deps);
   const quoteGrouped = createGroupedQuotes(writing);
@@ -89,7 +91,7 @@ function registerQuotes(app: FastifyInstance, deps: Deps): void {
     status: created ? 201 : 200,
     body: { thread: threadView(deps, thread, deps.now()) },
   });
-  command(app, writing, {
+  return command(app, writing, {
     method: 'POST',
     url: '/v1/rfqs/:id/quotes',
     operationId: 'quoteRfq',

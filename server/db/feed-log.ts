@@ -1,0 +1,137 @@
+// The log of the maker feed. Effects write `feed.*` rows into the outbox in their transactions; one
+// process at a time moves them here, which gives them an order that is the same for everybody.
+
+import type { Tx } from './database.ts';
+
+export type FeedKind = 'created' | 'cancelled' | 'gone';
+
+export type FeedRow = {
+  readonly seq: number;
+  readonly kind: FeedKind;
+  readonly rfqId: string;
+  readonly creatorId: string;
+  /** Null = public. */
+  readonly targetAddress: string | null;
+  /** The RFQ as JSON; of `gone` the reason. */
+  readonly body: string;
+};
+
+/** What processes that listen are told when something was appended. */
+export const feedChannel = 'feed_log';
+
+/** One process at a time appends. */
+export async function lockFeedLog(tx: Tx): Promise<boolean> {
+  const rows = await tx.rows<{ locked: boolean }>({
+    name: 'feed_lock',
+    text: `select pg_try_advisory_xact_lock(hashtext('feed log')) as locked`,
+    values: [],
+  });
+  return rows[0]?.locked ?? false;
+}
+
+/** Moves the oldest of the outbox into the log; returns how many. */
+export async function appendFromOutbox(tx: Tx, limit: number): Promise<number> {
+  const rows = await tx.rows({
+    name: 'feed_append',
+    text: `with moved as (
+        delete from outbox where id in
+          (select id from outbox where account_id is null order by id limit $1)
+        returning id, topic, payload, created_at
+      )
+      insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
+      select substr(topic, 6), (payload->>'rfqId')::uuid, (payload->>'creatorId')::uuid,
+        payload->>'targetAddress', payload->>'body', created_at
+      from moved order by id
+      returning seq`,
+    values: [limit],
+  });
+  return rows.length;
+}
+
+/**
+ * Stores that RFQs have expired, and says so in the log. Only those that the feed knew of: neither
+ * of private ones without an address, nor of what is locked for somebody's last word. Returns how
+ * many have ended.
+ */
+export async function appendExpired(tx: Tx, now: Date, limit: number): Promise<number> {
+  const rows = await tx.rows({
+    name: 'feed_expire',
+    text: `with ended as (
+        update rfqs set status = 'expired' where id in
+          (select id from rfqs
+            where status in ('open', 'negotiating') and expires_at <= $1
+            order by expires_at limit $2 for no key update skip locked)
+        returning id, creator_id, target_address, visibility, expires_at
+      ), told as (
+        insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
+        select 'gone', id, creator_id, target_address, 'expired', $1 from ended
+        where visibility = 'public' or target_address is not null
+        order by expires_at, id
+      )
+      select id from ended`,
+    values: [now, limit],
+  });
+  return rows.length;
+}
+
+/** At the end of a transaction that appended. */
+export async function tellAppended(tx: Tx): Promise<void> {
+  await tx.rows({ name: 'feed_tell', text: `select pg_notify('feed_log', '')`, values: [] });
+}
+
+/** After `seq`, in order. */
+export function readFeedLog(tx: Tx, seq: number, limit: number): Promise<FeedRow[]> {
+  return tx.rows<FeedRow>({
+    name: 'feed_read',
+    text: `select seq, kind, rfq_id as "rfqId", creator_id as "creatorId",
+        target_address as "targetAddress", body
+      from feed_log where seq > $1 order by seq limit $2`,
+    values: [seq, limit],
+  });
+}
+
+/** The oldest and the newest number in the log; null of an empty one. */
+export async function feedLogEnds(tx: Tx): Promise<{ oldest: number; newest: number } | null> {
+  const [row] = await tx.rows<{ oldest: number | null; newest: number | null }>({
+    name: 'feed_ends',
+    text: 'select min(seq) as oldest, max(seq) as newest from feed_log',
+    values: [],
+  });
+  if (row === undefined || row.oldest === null || row.newest === null) return null;
+  return { oldest: row.oldest, newest: row.newest };
+}
+
+/**
+ * Deletes at most `limit` of the oldest: those appended before `before`, and all but the newest
+ * `keep` numbers. The newest stays, because it says where the log stands. Returns how many.
+ */
+export async function pruneFeedLog(
+  tx: Tx,
+  before: Date,
+  keep: number,
+  limit: number,
+): Promise<number> {
+  const rows = await tx.rows({
+    name: 'feed_prune',
+    text: `with newest as (select max(seq) as seq from feed_log)
+      delete from feed_log l using newest
+      where l.seq in (select seq from feed_log order by seq limit $3)
+        and l.seq < newest.seq and (l.at < $1 or l.seq <= newest.seq - $2)
+      returning l.seq`,
+    values: [before, keep, limit],
+  });
+  return rows.length;
+}
+
+/** Accounts that hold one of these addresses, which are canonical. */
+export function holdersOf(
+  tx: Tx,
+  addresses: readonly string[],
+): Promise<{ accountId: string; address: string }[]> {
+  return tx.rows({
+    name: 'feed_holders',
+    text: `select account_id as "accountId", address from wallets
+      where family in ('evm', 'tron', 'bitcoin', 'solana') and address = any($1::text[])`,
+    values: [addresses],
+  });
+}

@@ -1,0 +1,205 @@
+// The maker feed (`/v1/ws`) of one process: its sockets, what they are told, and their ends.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { WebSocket } from 'ws';
+import { revokedAmong } from '../../db/keys.ts';
+import type { Deps } from '../../deps.ts';
+import { clientNetwork } from '../budgets.ts';
+import type { Run } from '../command.ts';
+import { type Following, followFeed } from './follow.ts';
+import { createHub } from './hub.ts';
+import { type Inbox, openInbox } from './inbox.ts';
+import type { Feed } from './maker.ts';
+import { closeCodes, createPeer, type Peer } from './peer.ts';
+import { createSnapshots } from './snapshot.ts';
+import { acceptSockets } from './upgrade.ts';
+
+/** Of a process, some 20 KB each. */
+const mostSockets = 20_000;
+const tickMs = 1_000;
+/** A peer that answers no ping for as long again is gone. */
+const pingEveryMs = 30_000;
+const recheckEveryMs = 10_000;
+/** Makers closed by a shutdown come back in as many waves, not all at once. */
+const waves = 20;
+const waveMs = 100;
+/** For the last of them to answer. */
+const partingMs = 1_000;
+
+type Open = {
+  readonly ws: WebSocket;
+  readonly peer: Peer;
+  readonly inbox: Inbox;
+  /** Something came since the last ping. */
+  alive: boolean;
+  nextPingAt: number;
+};
+
+export function registerFeed(
+  app: FastifyInstance,
+  deps: Deps,
+  quote: Run,
+  pingMs: number = pingEveryMs,
+): void {
+  const hub = createHub();
+  const { keys, budgets } = app.edge;
+  const open = new Set<Open>();
+  let closing = false;
+  let following: Following | null = null;
+  const snapshots = createSnapshots(deps, hub);
+  const started = Promise.withResolvers<void>();
+  const feed: Feed = {
+    deps,
+    hub,
+    keys,
+    budgets,
+    snapshots,
+    quote,
+    started: started.promise,
+    isClosing: () => closing,
+  };
+  const forgetKeys = keys.onForgotten((accountId) => {
+    for (const each of hub.of(accountId)) each.check();
+  });
+  const networks = createCounter();
+  const limit = deps.settings.feedSocketsPerIp;
+
+  acceptSockets(app, (ws, socket, client) => {
+    const network = clientNetwork(client);
+    const there = networks.add(network);
+    ws.on('error', () => {}); // Said by the close that comes with it.
+    ws.on('close', () => networks.remove(network));
+    const peer = createPeer(ws, socket, (code) => deps.metrics.feedEnded.inc({ code }));
+    if (there > limit) {
+      peer.end(closeCodes.tooMany, `${limit} sockets of this address are open, the most there may`);
+    } else if (open.size >= mostSockets) {
+      peer.end(closeCodes.tooMany, `${mostSockets} sockets are open, the most that are served`);
+    } else if (closing) {
+      peer.end(closeCodes.restart, 'the server is shutting down');
+    } else {
+      serve(feed, open, { ws, peer, client }, pingMs);
+    }
+  });
+
+  const watch = createWatch(deps, open, pingMs);
+  app.addHook('onListen', async () => {
+    following = followFeed(deps, hub);
+    following.started.then(started.resolve);
+    watch.start();
+  });
+  app.addHook('preClose', async () => {
+    closing = true;
+    started.resolve();
+    watch.stop();
+    forgetKeys();
+    snapshots.close();
+    await closeInWaves(open);
+    await following?.stop();
+  });
+}
+
+function serve(
+  feed: Feed,
+  open: Set<Open>,
+  { ws, peer, client }: { ws: WebSocket; peer: Peer; client: string },
+  pingMs: number,
+): void {
+  const { feedMakers } = feed.deps.metrics;
+  const inbox = openInbox(feed, ws, peer, client);
+  const nextPingAt = performance.now() + pingMs * (0.5 + Math.random() / 2);
+  const each: Open = { ws, peer, inbox, alive: true, nextPingAt };
+  open.add(each);
+  const isAlive = () => {
+    each.alive = true;
+  };
+  ws.on('pong', isAlive);
+  ws.on('message', isAlive);
+  ws.on('close', () => {
+    open.delete(each);
+    const maker = inbox.maker();
+    if (maker !== null) feed.hub.leave(maker);
+    feedMakers.set(open.size);
+  });
+  feedMakers.set(open.size);
+}
+
+/** Finds who is gone, and whose key has ended. */
+function createWatch(deps: Deps, open: ReadonlySet<Open>, pingMs: number) {
+  let ticking: NodeJS.Timeout | undefined;
+  let checking = false;
+  let recheckAt = performance.now() + recheckEveryMs;
+
+  const recheck = async () => {
+    const makers = [...open].flatMap(({ inbox }) => inbox.maker() ?? []);
+    const ids = [...new Set(makers.map(({ keyId }) => keyId))];
+    const revoked = new Set(await revokedAmong(deps.db, ids));
+    for (const { keyId, peer } of makers) {
+      if (revoked.has(keyId)) peer.end(closeCodes.noKey, 'the API key was revoked');
+    }
+  };
+
+  const tick = () => {
+    const at = performance.now();
+    const nowMs = deps.now();
+    for (const each of open) {
+      const { ws, peer, inbox } = each;
+      const maker = inbox.maker();
+      if (maker !== null && maker.expiresAtMs <= nowMs) {
+        peer.end(closeCodes.noKey, 'the API key has expired');
+      }
+      if (at < each.nextPingAt) continue;
+      if (!each.alive) {
+        peer.drop();
+        continue;
+      }
+      each.alive = false;
+      each.nextPingAt = at + pingMs;
+      if (peer.isOpen()) ws.ping();
+    }
+    // Nothing hangs on having heard of a revocation.
+    if (at < recheckAt || checking) return;
+    checking = true;
+    recheckAt = at + recheckEveryMs;
+    recheck()
+      .catch((error: unknown) => deps.log.warn({ err: error }, 'keys of makers were not checked'))
+      .finally(() => {
+        checking = false;
+      });
+  };
+  return {
+    start: () => {
+      ticking = setInterval(tick, tickMs);
+      ticking.unref();
+    },
+    stop: () => clearInterval(ticking),
+  };
+}
+
+async function closeInWaves(open: ReadonlySet<Open>): Promise<void> {
+  const all = [...open];
+  const size = Math.ceil(all.length / waves);
+  for (let from = 0; from < all.length; from += size) {
+    if (from > 0) await sleep(waveMs);
+    for (const { peer } of all.slice(from, from + size)) {
+      peer.end(closeCodes.restart, 'the server restarts: connect again');
+    }
+  }
+  for (let waited = 0; open.size > 0 && waited < partingMs; waited += 10) await sleep(10);
+  for (const { peer } of open) peer.drop();
+}
+
+/** How many there are of each name. */
+function createCounter() {
+  const counts = new Map<string, number>();
+  const change = (name: string, by: number) => {
+    const count = (counts.get(name) ?? 0) + by;
+    if (count === 0) counts.delete(name);
+    else counts.set(name, count);
+    return count;
+  };
+  return {
+    add: (name: string) => change(name, 1),
+    remove: (name: string) => change(name, -1),
+  };
+}

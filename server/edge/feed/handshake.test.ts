@@ -1,0 +1,205 @@
+// The first frame of a socket: what is taken, what is refused and how, and what HTTP says before.
+
+import assert from 'node:assert/strict';
+import { get, request } from 'node:http';
+import { after, before, test } from 'node:test';
+import type { Trader } from '../../../test/support/trading.ts';
+import { type Frame, openFeed } from '../testing/feed-client.ts';
+import { type FeedMarket, feedMarket } from '../testing/feed-market.ts';
+
+let market: FeedMarket;
+let maker: Trader;
+
+before(async () => {
+  market = await feedMarket();
+  maker = await market.trader();
+});
+after(() => market.close());
+
+const isError = (frame: Frame) => frame.type === 'error';
+
+test('a key with the scope maker is told of the book, then that it is ready', async () => {
+  const { frames, close } = await market.maker(await market.trader({ scopes: ['maker'] }));
+  assert.deepEqual(
+    frames.map(({ type }) => type),
+    ['snapshot', 'ready'],
+  );
+  assert.deepEqual(Object.keys(frames[0]).sort(), ['rfqs', 'type']);
+  assert.deepEqual(frames[1], { type: 'ready' });
+  close();
+});
+
+test('nothing but the key is taken first; the third wrong frame ends the socket with 4401', async () => {
+  const wrong: [unknown, RegExp][] = [
+    ['{', /not valid JSON/],
+    [[], /must be object/],
+    [null, /must be object/],
+    ['', /"apiKey" is missing/],
+    [{}, /"apiKey" is missing/],
+    [{ apiKey: 7 }, /apiKey/],
+    [{ quote: { rfqId: 'x', quoteAmount: '1' } }, /"?apiKey|not known/],
+    [{ apiKey: maker.key, more: 1 }, /"more" is not known/],
+    [{ apiKey: maker.key, since: 1 }, /"since" goes with "resume"/],
+    [{ apiKey: maker.key, resume: 'yes' }, /"resume"/],
+    [{ apiKey: maker.key, resume: true, since: -1 }, /"since"/],
+    [{ apiKey: maker.key, resume: true, since: 1.5 }, /"since"/],
+    [{ apiKey: 'x'.repeat(201) }, /apiKey/],
+    [{ apiKey: `parley_test_${'x'.repeat(43)}` }, /invalid, revoked or expired/],
+    [{ apiKey: maker.key.replace('_test_', '_live_') }, /invalid, revoked or expired/],
+  ];
+  for (const [first, sentence] of wrong) {
+    const client = await openFeed(market.at);
+    client.send(first);
+    const { error } = await client.frame(isError);
+    assert.match(error, sentence, JSON.stringify(first));
+    // Still open: the key is taken after it.
+    client.send({ apiKey: maker.key });
+    await client.of('ready');
+    client.close();
+  }
+  const client = await openFeed(market.at);
+  for (let tries = 0; tries < 3; tries += 1) client.send({ apiKey: 'wrong' });
+  assert.equal((await client.closed).code, 4401);
+  assert.equal(client.frames.filter(isError).length, 3);
+});
+
+test('a key without the scope is told which it has, and ended with 4403', async () => {
+  const taker = await market.trader({ scopes: ['read', 'taker'] });
+  const client = await openFeed(market.at);
+  client.send({ apiKey: taker.key });
+  assert.equal((await client.closed).code, 4403);
+  assert.match(client.frames[0].error, /"maker"; this key has read, taker$/);
+});
+
+test('a binary frame is refused in words', async () => {
+  const client = await openFeed(market.at);
+  client.ws.send(Buffer.from(JSON.stringify({ apiKey: maker.key })), { binary: true });
+  assert.match((await client.frame(isError)).error, /text, not binary/);
+  client.close();
+});
+
+test('frames that come while the key is looked up are heard after it', async () => {
+  const taker = await market.trader();
+  const { id } = await market.rfq(taker);
+  const client = await openFeed(market.at);
+  client.send({ apiKey: maker.key });
+  client.send({ quote: { rfqId: id, quoteAmount: '65000000' } });
+  assert.equal((await client.of('quoted')).rfqId, id);
+  await client.of('ready');
+  client.close();
+});
+
+test('who says nothing for 10 s is ended with 4401', { timeout: 30_000 }, async () => {
+  const client = await openFeed(market.at);
+  assert.equal((await client.closed).code, 4401);
+  assert.match(client.frames[0].error, /no valid first frame within 10 s/);
+});
+
+/** What HTTP answers to a request for a socket that is not one. */
+function asked(
+  headers: Record<string, string>,
+  path = '/v1/ws',
+  method = 'GET',
+): Promise<{ status: number; headers: Record<string, unknown>; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${market.at}${path}`, { method, headers }, (answer) => {
+      let body = '';
+      answer.on('data', (piece) => {
+        body += piece;
+      });
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }),
+      );
+    });
+    sent.on('upgrade', (answer, socket) => {
+      socket.destroy();
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: '' });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const good = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+const rateHeaders = [
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+];
+
+test('HTTP answers what is no handshake in the form of every other refusal', async () => {
+  const cases: [number, string, Record<string, string>, string?, string?][] = [
+    [426, 'upgrade_required', {}],
+    [426, 'upgrade_required', { connection: 'Upgrade', upgrade: 'h2c' }],
+    [426, 'upgrade_required', { ...good, 'sec-websocket-version': '8' }],
+    [400, 'bad_header', { ...good, 'sec-websocket-key': 'short' }],
+    [400, 'bad_header', { ...good, 'sec-websocket-protocol': 'a b' }],
+    [405, 'method_not_allowed', {}, '/v1/ws', 'POST'],
+    [404, 'not_found', good, '/v1/wss'],
+  ];
+  for (const [status, code, headers, path, method] of cases) {
+    const answer = await asked(headers, path, method);
+    assert.deepEqual(
+      [answer.status, answer.headers['x-parley-error']],
+      [status, code],
+      answer.body,
+    );
+    assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error']);
+    for (const name of rateHeaders) assert.ok(answer.headers[name] !== undefined, name);
+  }
+  const { status } = await asked({ connection: 'Upgrade', upgrade: 'h2c' }, '/v1/openapi.json');
+  assert.equal(status, 200);
+});
+
+test('a handshake carries the rate headers too, and the protocol that was asked for', async () => {
+  const { status, headers } = await asked({ ...good, 'sec-websocket-protocol': 'a, b' });
+  assert.deepEqual([status, headers['sec-websocket-protocol']], [101, 'a']);
+  for (const name of rateHeaders) assert.ok(headers[name] !== undefined, name);
+});
+
+test('an address has so many sockets at once, and opens so many in a minute', async (t) => {
+  const small = await feedMarket({ feedSocketsPerIp: 2 });
+  t.after(() => small.close());
+  const two = [await openFeed(small.at), await openFeed(small.at)];
+  const third = await openFeed(small.at);
+  assert.equal((await third.closed).code, 4429);
+  assert.match(third.frames[0].error, /^2 sockets/);
+  two[0]?.close();
+  await two[0]?.closed;
+  for (let opened = 3; opened < 20; opened += 1) {
+    const next = await openFeed(small.at);
+    next.close();
+    await next.closed;
+  }
+  const status = await new Promise((resolve) => {
+    get(`${small.at}/v1/ws`, { headers: good }, (answer) => {
+      answer.resume();
+      resolve([answer.statusCode, answer.headers['x-parley-error'], answer.headers['retry-after']]);
+    });
+  });
+  assert.deepEqual((status as unknown[]).slice(0, 2), [429, 'rate_limited']);
+  assert.ok(Number((status as unknown[])[2]) >= 1);
+  two[1]?.close();
+});
+
+test('wrong keys spend what requests without a key spend, until the socket is ended', async (t) => {
+  const small = await feedMarket({ rateLimit: 4 });
+  t.after(() => small.close());
+  for (let tries = 0; tries < 4; tries += 1) {
+    const client = await openFeed(small.at);
+    client.send({ apiKey: 'wrong' });
+    assert.match((await client.frame(isError)).error, /invalid/);
+    client.close();
+  }
+  const client = await openFeed(small.at);
+  client.send({ apiKey: 'wrong' });
+  assert.equal((await client.closed).code, 4429);
+  assert.match(client.frames[0].error, /too many requests for this address \(4 in 60 s\)/);
+});

@@ -1,0 +1,142 @@
+// Who listens to the feed, and the newest of its log. An entry is made into bytes once for all who
+// may see the same; a socket that is still catching up takes what it has not seen from here.
+
+import type { FeedRow } from '../../db/feed-log.ts';
+import { entriesBytes, type Manner } from './frames.ts';
+
+/** An entry, and who may see it. */
+export type Entry = FeedRow & {
+  /** Of a private RFQ: the accounts that held its address when it was told; null = everybody. */
+  readonly holders: ReadonlySet<string> | null;
+};
+
+/** One listening socket. */
+export type Listener = {
+  readonly accountId: string;
+  readonly manner: Manner;
+  /** It has been sent everything up to here. */
+  at: number;
+  /** False while it catches up: then it is passed over. */
+  live: boolean;
+  write(bytes: Buffer): void;
+  /** Looks whether its key still stands, and ends where it does not. */
+  check(): void;
+};
+
+export type Hub = {
+  /** The number of the newest entry. */
+  position(): number;
+  /** Begins here: nothing before it is known. */
+  startAt(seq: number): void;
+  /** Adds entries and writes them to all who are live; done when all have been written to. */
+  publish(entries: readonly Entry[]): Promise<void>;
+  /** What came after `seq`, at most `limit`; null when that reaches further back than is kept. */
+  after(seq: number, limit: number): Entry[] | null;
+  join(listener: Listener): void;
+  leave(listener: Listener): void;
+  /** Those of an account; null = all. */
+  of(accountId: string | null): ReadonlySet<Listener>;
+};
+
+/** Entries kept for sockets that catch up: at about 500 bytes each. */
+const mostKept = 5_000;
+/** Sockets written to before others have their turn: some 5 ms. */
+const slice = 1_000;
+
+export function createHub(): Hub {
+  let kept: Entry[] = [];
+  let floor = 0;
+  let position = 0;
+  const listeners = new Set<Listener>();
+  const accounts = new Map<string, Set<Listener>>();
+  const nobody: ReadonlySet<Listener> = new Set();
+
+  async function writeToAll(entries: readonly Entry[], last: number): Promise<void> {
+    const bytes = bytesFor(entries);
+    let written = 0;
+    for (const each of listeners) {
+      if (!each.live || each.at >= last) continue;
+      each.at = last;
+      const own = bytes(each);
+      if (own.length > 0) each.write(own);
+      written += 1;
+      if (written % slice === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  return {
+    position: () => position,
+    startAt: (seq) => {
+      floor = seq;
+      position = seq;
+    },
+    publish: async (entries) => {
+      const last = entries.at(-1);
+      if (last === undefined) return;
+      kept.push(...entries);
+      position = last.seq;
+      if (kept.length > 2 * mostKept) {
+        const dropped = kept.length - mostKept;
+        floor = (kept[dropped - 1] as Entry).seq;
+        kept = kept.slice(dropped);
+      }
+      await writeToAll(entries, last.seq);
+    },
+    after: (seq, limit) => {
+      if (seq < floor) return null;
+      const from = firstAfter(kept, seq);
+      return kept.slice(from, from + limit);
+    },
+    join: (listener) => {
+      listeners.add(listener);
+      const own = accounts.get(listener.accountId) ?? new Set();
+      own.add(listener);
+      accounts.set(listener.accountId, own);
+    },
+    leave: (listener) => {
+      listeners.delete(listener);
+      const own = accounts.get(listener.accountId);
+      own?.delete(listener);
+      if (own?.size === 0) accounts.delete(listener.accountId);
+    },
+    of: (accountId) => (accountId === null ? listeners : (accounts.get(accountId) ?? nobody)),
+  };
+}
+
+/** Where in a list that ascends by `seq` the first entry after `seq` is. */
+function firstAfter(entries: readonly Entry[], seq: number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle] as Entry).seq <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Whether an account is told of an entry: never of its own RFQs. */
+export function isFor({ creatorId, holders }: Entry, accountId: string): boolean {
+  return creatorId !== accountId && (holders === null || holders.has(accountId));
+}
+
+/** The bytes of some entries for each listener: made once for all who see the same of them. */
+function bytesFor(entries: readonly Entry[]): (listener: Listener) => Buffer {
+  const isPublic = ({ holders }: Entry) => holders === null;
+  const special = new Set(
+    entries.flatMap(({ creatorId, holders }) => [creatorId, ...(holders ?? [])]),
+  );
+  const made = new Map<string, Buffer>();
+  return ({ accountId, manner }) => {
+    const name = special.has(accountId) ? `${manner} ${accountId}` : manner;
+    let bytes = made.get(name);
+    if (bytes === undefined) {
+      const seen = special.has(accountId)
+        ? entries.filter((each) => isFor(each, accountId))
+        : entries.filter(isPublic);
+      bytes = entriesBytes(seen, manner);
+      made.set(name, bytes);
+    }
+    return bytes;
+  };
+}

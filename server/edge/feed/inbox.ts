@@ -1,0 +1,204 @@
+// What comes from a socket: its first frame, then quotes and pings. Frames are answered side by
+// side, but those on one RFQ in turn, so that the price sent last is the one that stands.
+
+import type { WebSocket } from 'ws';
+import { overBudgetOf } from '../access.ts';
+import { whenKnown } from '../budgets.ts';
+import { refusalOf } from '../errors.ts';
+import { pingFrame, quoteFrame } from '../schemas/feed.ts';
+import { frameCheck } from '../validate.ts';
+import { callerOf, type Greeting, parseFrame, type Rejected, readGreeting } from './first-frame.ts';
+import { begin, createMaker, type Feed, type Maker } from './maker.ts';
+import { closeCodes, mostFrameBytes, type Peer } from './peer.ts';
+
+const greetingMs = 10_000;
+const mostGreetings = 3;
+/** Frames of a socket that are being answered; more wait in the network. */
+const mostInHand = 64;
+/** Answers in a second that no budget pays for: pongs, and that a budget is out. */
+const mostFree = 200;
+
+export type Inbox = {
+  /** The maker, once its first frame was taken. */
+  maker(): Maker | null;
+};
+
+/** Reads the socket until it is closed. */
+export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string): Inbox {
+  let maker: Maker | null = null;
+  let greetings = 0;
+  let turn = Promise.resolve();
+  let inHand = 0;
+  const hears = createHearing(feed);
+  const timer = setTimeout(() => {
+    const sentence = `no valid first frame within ${greetingMs / 1_000} s`;
+    if (maker === null) peer.end(closeCodes.noKey, sentence);
+  }, greetingMs);
+  timer.unref();
+
+  const greet = async (data: Buffer, isBinary: boolean): Promise<void> => {
+    const answer = await tryGreeting(feed, data, isBinary, client);
+    if (!peer.isOpen()) return;
+    if ('key' in answer) {
+      maker = createMaker(feed, peer, answer);
+      clearTimeout(timer);
+      feed.hub.join(maker);
+      // Not waited for: frames that come meanwhile are heard.
+      begin(feed, maker, answer.since);
+      return;
+    }
+    greetings += 1;
+    const { sentence, code } = answer;
+    if (code !== undefined) peer.end(code, sentence);
+    else if (greetings >= mostGreetings) peer.end(closeCodes.noKey, sentence);
+    else peer.say({ type: 'error', error: sentence });
+  };
+
+  ws.on('message', (data: Buffer, isBinary) => {
+    if (!peer.isOpen()) return;
+    if (data.length > mostFrameBytes) {
+      const sentence = `a frame has ${data.length} bytes, more than ${mostFrameBytes}`;
+      peer.end(closeCodes.tooLarge, sentence);
+      return;
+    }
+    inHand += 1;
+    if (inHand >= mostInHand) ws.pause();
+    const done = () => {
+      inHand -= 1;
+      if (inHand < mostInHand && ws.isPaused) ws.resume();
+    };
+    if (maker !== null) hears(maker, data, isBinary).then(done, done);
+    else {
+      const next = () => (maker === null ? greet(data, isBinary) : hears(maker, data, isBinary));
+      turn = turn.then(next).then(done, done);
+    }
+  });
+  ws.on('close', () => clearTimeout(timer));
+  return { maker: () => maker };
+}
+
+async function tryGreeting(
+  feed: Feed,
+  data: Buffer,
+  isBinary: boolean,
+  client: string,
+): Promise<Greeting | Rejected> {
+  try {
+    return await readGreeting(feed, parseFrame(data, isBinary), client);
+  } catch (error) {
+    return { sentence: sentenceOf(feed, error).sentence };
+  }
+}
+
+/** What is said of anything thrown, and its code. */
+function sentenceOf({ deps }: Feed, error: unknown): { sentence: string; code: string } {
+  const refusal = refusalOf(error, deps.settings.shortName);
+  if (refusal !== null) return refusal;
+  deps.log.error({ err: error }, 'a frame failed');
+  return { sentence: 'something failed on our side; it has been logged', code: 'internal' };
+}
+
+type Quote = { rfqId: string; quoteAmount: string; idempotencyKey?: string };
+
+const checkQuote = frameCheck(quoteFrame);
+const checkPing = frameCheck(pingFrame);
+
+/** Answers the frames of one socket. */
+function createHearing(feed: Feed) {
+  const turns = new Map<string, Promise<void>>();
+  const free = createAllowance();
+
+  const quote = async (maker: Maker, { rfqId, quoteAmount, idempotencyKey }: Quote) => {
+    const caller = await callerOf(feed.keys, maker.key);
+    if (caller === null) {
+      maker.peer.end(closeCodes.noKey, 'the API key was revoked or has expired');
+      return;
+    }
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    const url = `/v1/rfqs/${encodeURIComponent(rfqId)}/quotes`;
+    const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {} };
+    const answer = await feed.quote({ ...asked, body: { quoteAmount } }, caller);
+    const body = answer.body as { error?: string; thread?: { id: string; rfqId: string } };
+    if (body.thread === undefined) {
+      maker.refuse(body.error ?? '', { code: answer.code ?? '', rfqId });
+      return;
+    }
+    maker.say({ type: 'quoted', rfqId: body.thread.rfqId, threadId: body.thread.id });
+  };
+
+  /** After those on the same RFQ that came before. */
+  const inTurn = (maker: Maker, wanted: Quote): Promise<void> => {
+    const { rfqId } = wanted;
+    const name = rfqId.toLowerCase();
+    const own = (turns.get(name) ?? Promise.resolve()).then(() =>
+      quote(maker, wanted).catch((error: unknown) => {
+        const { sentence, code } = sentenceOf(feed, error);
+        maker.refuse(sentence, { code, rfqId });
+      }),
+    );
+    turns.set(name, own);
+    return own.then(() => {
+      if (turns.get(name) === own) turns.delete(name);
+    });
+  };
+
+  return async (maker: Maker, data: Buffer, isBinary: boolean): Promise<void> => {
+    if (feed.isClosing()) return;
+    const frame = read(feed, maker, data, isBinary);
+    if (isPing(frame)) {
+      if (free()) maker.say({ type: 'pong', pong: frame.ping });
+      return;
+    }
+    const spent = await whenKnown(feed.budgets.spendCaller(maker), (known) => known);
+    if (!spent.allowed) {
+      const { sentence, code } = overBudgetOf(spent);
+      if (free()) maker.refuse(sentence, { code, ...named(frame) });
+      return;
+    }
+    const { fault } = frame;
+    if (fault !== undefined) maker.refuse(fault.sentence, { code: fault.code, ...named(frame) });
+    else await inTurn(maker, frame.quote as Quote);
+  };
+}
+
+type Read = {
+  readonly quote?: Quote;
+  readonly ping?: string;
+  readonly fault?: { sentence: string; code: string };
+};
+
+function isPing(frame: Read): frame is { ping: string } {
+  return frame.ping !== undefined;
+}
+
+/** Which RFQ a refused frame was about, where that can be read. */
+function named({ quote }: Read): { rfqId?: string } {
+  return typeof quote?.rfqId === 'string' ? { rfqId: quote.rfqId } : {};
+}
+
+function read(feed: Feed, { manner }: Maker, data: Buffer, isBinary: boolean): Read {
+  let quote: Quote | undefined;
+  try {
+    const frame = parseFrame(data, isBinary);
+    if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
+    quote = (frame as { quote?: Quote } | null)?.quote;
+    const fault = checkQuote(frame);
+    if (fault === null) return { quote: quote as Quote };
+    return { ...(quote ? { quote } : {}), fault: { sentence: fault, code: 'bad_field' } };
+  } catch (error) {
+    return { ...(quote ? { quote } : {}), fault: sentenceOf(feed, error) };
+  }
+}
+
+/** So many a second. */
+function createAllowance(): () => boolean {
+  let second = 0;
+  let given = 0;
+  return () => {
+    const now = Math.floor(performance.now() / 1_000);
+    if (now !== second) given = 0;
+    second = now;
+    given += 1;
+    return given <= mostFree;
+  };
+}

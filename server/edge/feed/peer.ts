@@ -1,0 +1,104 @@
+// A socket of the feed as the rest of it is used: says texts, writes ready bytes, is ended for a
+// reason that is said before, and is dropped when it reads too slowly.
+
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
+import { encodeFrame } from './frames.ts';
+
+/** Why a socket is ended by us (decisions, 7: "Feed"). */
+export const closeCodes = {
+  tooLarge: 1009,
+  restart: 1012,
+  noKey: 4401,
+  noScope: 4403,
+  tooSlow: 4408,
+  tooMany: 4429,
+} as const;
+
+/** A frame of a client. */
+export const mostFrameBytes = 16_384;
+/** A reader further behind is dropped. */
+export const mostUnreadBytes = 1_048_576;
+/** A reader this far behind is waited for, where we set the pace. */
+const paceBytes = 262_144;
+const paceMs = 30_000;
+/** For the other side to answer our close. */
+const partingMs = 5_000;
+
+export type Peer = {
+  say(frame: object): void;
+  /** Whole frames; drops a reader that is too far behind. */
+  write(bytes: Buffer): void;
+  /** Says why, then closes; what is said after it is not sent. */
+  end(code: number, sentence: string): void;
+  /** Without a word: nobody is there. */
+  drop(): void;
+  isOpen(): boolean;
+  /** When so much was read that more may be written; ends a reader that takes too long. */
+  drained(): Promise<void>;
+};
+
+export function createPeer(
+  ws: WebSocket,
+  socket: Socket,
+  said: (code: number) => void = () => {},
+): Peer {
+  const isOpen = () => ws.readyState === WebSocket.OPEN;
+  const peer: Peer = {
+    say: (frame) => peer.write(encodeFrame(JSON.stringify(frame))),
+    write: (bytes) => {
+      if (!isOpen()) return;
+      // Past the library, which would make a frame for each socket: it writes whole frames too.
+      socket.write(bytes);
+      if (socket.writableLength <= mostUnreadBytes) return;
+      const sentence = `more than ${mostUnreadBytes} bytes were not read: connect again`;
+      peer.end(closeCodes.tooSlow, sentence);
+    },
+    end: (code, sentence) => {
+      if (!isOpen()) return;
+      said(code);
+      socket.write(encodeFrame(JSON.stringify({ type: 'error', error: sentence })));
+      ws.close(code, sentence.slice(0, 120));
+      setTimeout(() => ws.terminate(), partingMs).unref();
+    },
+    drop: () => ws.terminate(),
+    isOpen,
+    drained: () =>
+      new Promise((resolve) => {
+        if (socket.writableLength <= paceBytes || !isOpen()) return resolve();
+        const done = () => {
+          clearTimeout(timer);
+          socket.off('drain', done);
+          socket.off('close', done);
+          resolve();
+        };
+        const timer = setTimeout(() => {
+          peer.end(closeCodes.tooSlow, `nothing was read for ${paceMs / 1_000} s: connect again`);
+          done();
+        }, paceMs);
+        socket.on('drain', done);
+        socket.on('close', done);
+      }),
+  };
+  return peer;
+}
+
+/** Says why before the library closes for what the protocol forbids. */
+export class FeedSocket extends WebSocket {
+  override close(code?: number, reason?: string | Buffer): void {
+    const sentence = faults.get(code ?? 0);
+    if (sentence !== undefined && this.readyState === WebSocket.OPEN && reason === undefined) {
+      this.send(JSON.stringify({ type: 'error', error: sentence }));
+      super.close(code, sentence);
+      return;
+    }
+    super.close(code, reason);
+  }
+}
+
+const faults = new Map([
+  [1002, 'this breaks the WebSocket protocol'],
+  [1007, 'a text frame must be valid UTF-8'],
+  [1008, 'a frame is in too many pieces'],
+  [closeCodes.tooLarge, `a frame is larger than ${mostFrameBytes} bytes`],
+]);

@@ -1,0 +1,79 @@
+// The book as a maker first sees it, read once for all who come within a moment. It goes with the
+// number of the log from before it was read: whatever it may lack is told after that number.
+
+import { findHoldings } from '../../db/holdings.ts';
+import { listAddressed, listBook } from '../../db/rfqs.ts';
+import type { Deps } from '../../deps.ts';
+import { bookOf } from '../../market/book.ts';
+import { type RfqView, rfqView } from '../../market/views.ts';
+import type { Hub } from './hub.ts';
+
+export const mostInSnapshot = 100;
+/** How stale a change by another process may show; it is told of after the snapshot too. */
+const maxAgeMs = 250;
+
+export type Snapshot = { readonly at: number; readonly rfqs: readonly RfqView[] };
+export type Snapshots = {
+  /** Without the account's own. */
+  for(accountId: string): Promise<Snapshot>;
+  /** Private RFQs for addresses of the account, newest first. */
+  addressed(accountId: string): Promise<RfqView[]>;
+  close(): void;
+};
+
+type Kept = Snapshot & { readonly readAt: number; readonly nowMs: number; readonly until: number };
+
+const everything = { direction: null, baseAssetId: null, quoteAssetId: null };
+const newest = { before: null, limit: mostInSnapshot };
+
+export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snapshots {
+  const { db, now } = deps;
+  let kept: Promise<Kept> | null = null;
+  const forget = () => {
+    kept = null;
+  };
+  const close = bookOf(db).onAnnounced(forget);
+
+  const read = async (without: string | null): Promise<Kept> => {
+    const at = hub.position();
+    const readAt = performance.now();
+    const nowMs = now();
+    const found = await listBook(db, everything, newest, new Date(nowMs), without);
+    const until = found.reduce(
+      (least, each) => Math.min(least, each.expiresAt.getTime()),
+      Number.POSITIVE_INFINITY,
+    );
+    return { at, rfqs: found.map((each) => rfqView(each, nowMs, false)), readAt, nowMs, until };
+  };
+
+  const shared = async (): Promise<Kept> => {
+    const before = kept;
+    if (before !== null) {
+      const known = await before;
+      const isFresh = performance.now() - known.readAt < maxAgeMs;
+      if (kept === before && isFresh && now() < known.until && now() >= known.nowMs) return known;
+      if (kept === before) forget();
+    }
+    // Whoever comes while it is read shares it, unless the book changes meanwhile.
+    kept ??= read(null);
+    const reading = kept;
+    reading.catch(() => kept === reading && forget());
+    return reading;
+  };
+
+  return {
+    for: async (accountId) => {
+      const { at, rfqs } = await shared();
+      if (rfqs.some((each) => each.creatorId === accountId)) return read(accountId);
+      return { at, rfqs };
+    },
+    addressed: async (accountId) => {
+      const { addresses } = await findHoldings(db, accountId);
+      const nowMs = now();
+      const filters = { ...everything, addresses, without: accountId };
+      const found = await listAddressed(db, filters, newest, new Date(nowMs));
+      return found.map((each) => rfqView(each, nowMs, true));
+    },
+    close,
+  };
+}

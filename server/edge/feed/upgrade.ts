@@ -1,0 +1,90 @@
+// From HTTP to a socket: a request for one passes the same gate as every other, and is refused in
+// the same form.
+
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type Access, clientOf } from '../access.ts';
+import { HttpError } from '../errors.ts';
+import { FeedSocket, mostFrameBytes } from './peer.ts';
+
+export const feedPath = '/v1/ws';
+/** A little more than is allowed, so that most of what is too large is refused in our own words. */
+const mostPayloadBytes = 4 * mostFrameBytes;
+
+/** A socket that is open, and the address it comes from. */
+export type Opened = (ws: WebSocket, socket: Socket, client: string) => void;
+
+/** Whether node is to hand the connection over, instead of treating it as any request. */
+export function wantsSocket({ url = '', headers }: IncomingMessage): boolean {
+  return url.split('?')[0] === feedPath && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** Declares the path, and calls `opened` for every socket that passes the gate. */
+export function acceptSockets(app: FastifyInstance, opened: Opened): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: mostPayloadBytes,
+    WebSocket: FeedSocket,
+  });
+  const heads = new WeakMap<IncomingMessage, Buffer>();
+  const named = new WeakMap<IncomingMessage, FastifyReply>();
+  sockets.on('headers', (lines, request) => {
+    for (const [name, value] of Object.entries(named.get(request)?.getHeaders() ?? {})) {
+      lines.push(`${name}: ${value}`);
+    }
+  });
+
+  app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    const response = new ServerResponse(request);
+    response.assignSocket(socket);
+    response.shouldKeepAlive = false;
+    response.on('finish', () => {
+      response.detachSocket(socket);
+      socket.destroySoon();
+    });
+    heads.set(request, head);
+    app.routing(request, response);
+  });
+
+  app.get(
+    feedPath,
+    { config: { access: { kind: 'open', socket: true } satisfies Access } },
+    async (request, reply) => {
+      const { raw } = request;
+      const head = heads.get(raw);
+      if (head === undefined) {
+        const sentence = 'this is a WebSocket: connect with Upgrade: websocket';
+        throw new HttpError('upgrade_required', sentence, { upgrade: 'websocket' });
+      }
+      mustBeHandshake(request);
+      const client = clientOf(request);
+      const socket = raw.socket;
+      named.set(raw, reply);
+      reply.hijack();
+      reply.raw.detachSocket(socket);
+      sockets.handleUpgrade(raw, socket, head, (ws) => opened(ws, socket, client));
+      return reply;
+    },
+  );
+}
+
+/** What the library would refuse in its own form (RFC 6455, 4.2.1). */
+function mustBeHandshake({ headers }: FastifyRequest): void {
+  const { 'sec-websocket-key': key, 'sec-websocket-version': version } = headers;
+  if (version !== '13') {
+    const said = { upgrade: 'websocket', 'sec-websocket-version': '13' };
+    throw new HttpError('upgrade_required', 'Sec-WebSocket-Version must be 13', said);
+  }
+  if (!/^[+/0-9A-Za-z]{22}==$/.test(key ?? '')) {
+    throw new HttpError('bad_header', 'Sec-WebSocket-Key must be 16 bytes in base64');
+  }
+  const protocols = headers['sec-websocket-protocol'];
+  if (protocols !== undefined && !/^[!-+\--~]+( *, *[!-+\--~]+)*$/.test(protocols)) {
+    throw new HttpError('bad_header', 'Sec-WebSocket-Protocol must be a list of names');
+  }
+}

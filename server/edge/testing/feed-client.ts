@@ -1,0 +1,83 @@
+// A maker's socket in tests: the frames that came, in order, and waiting for one of them.
+
+import { WebSocket } from 'ws';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire says
+export type Frame = any;
+
+export type FeedClient = {
+  readonly ws: WebSocket;
+  readonly frames: Frame[];
+  send(frame: unknown): void;
+  /** The first frame, from now on or before, that this is true of; throws when there is none. */
+  frame(is: (frame: Frame) => boolean): Promise<Frame>;
+  /** Of this type. */
+  of(type: string): Promise<Frame>;
+  /** How the socket ended. */
+  readonly closed: Promise<{ code: number; reason: string }>;
+  close(): void;
+};
+
+const patienceMs = 20_000;
+
+/** Resolves when the socket is open; `url` is the market's. */
+export async function openFeed(
+  url: string,
+  options: { readonly headers?: Record<string, string>; readonly localAddress?: string } = {},
+): Promise<FeedClient> {
+  const ws = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`, options);
+  const frames: Frame[] = [];
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const each of waiting) each();
+  };
+  ws.on('message', (data) => {
+    frames.push(JSON.parse(String(data)));
+    wake();
+  });
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    ws.on('close', (code, reason) => {
+      resolve({ code, reason: reason.toString() });
+      wake();
+    });
+  });
+  ws.on('error', () => {});
+  await new Promise<void>((resolve, reject) => {
+    ws.once('open', resolve);
+    ws.once('error', reject);
+  });
+  const frame = (is: (frame: Frame) => boolean) =>
+    new Promise<Frame>((resolve, reject) => {
+      const look = () => {
+        const found = frames.find(is);
+        if (found === undefined && ws.readyState !== WebSocket.CLOSED) return;
+        waiting.delete(look);
+        clearTimeout(timer);
+        if (found !== undefined) resolve(found);
+        else reject(new Error(`closed without it: ${JSON.stringify(frames).slice(0, 2_000)}`));
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(look);
+        reject(new Error(`no such frame: ${is} in ${JSON.stringify(frames).slice(0, 2_000)}`));
+      }, patienceMs);
+      waiting.add(look);
+      look();
+    });
+  return {
+    ws,
+    frames,
+    send: (value) => ws.send(typeof value === 'string' ? value : JSON.stringify(value)),
+    frame,
+    of: (type) => frame((each) => each.type === type),
+    closed,
+    close: () => ws.close(),
+  };
+}
+
+/** Opened, and told of the book. */
+export async function openMaker(url: string, first: object): Promise<FeedClient> {
+  const client = await openFeed(url);
+  client.send(first);
+  await client.of('ready');
+  return client;
+}

@@ -1,0 +1,45 @@
+// A market that listens, for tests of the maker feed.
+
+import { type TestMarket, type Trader, testMarket } from '../../../test/support/trading.ts';
+import type { Settings } from '../../config.ts';
+import type { AppOptions } from '../app.ts';
+import { type FeedClient, openMaker } from './feed-client.ts';
+
+export type FeedMarket = TestMarket & {
+  /** Where it listens. */
+  readonly at: string;
+  /** Posts an RFQ; its view. */
+  rfq(
+    by: Trader,
+    fields?: Record<string, unknown>,
+  ): Promise<{ id: string; [name: string]: unknown }>;
+  /** On the feed as this trader, ready. */
+  maker(trader: Trader, first?: object): Promise<FeedClient>;
+};
+
+export async function feedMarket(
+  settings: Partial<Settings> = {},
+  app: AppOptions = {},
+): Promise<FeedMarket> {
+  const market = await testMarket({ settings, app });
+  const at = await market.app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    ...market,
+    at,
+    rfq: async (by, fields = {}) => {
+      const { btc, usd } = market.assets;
+      const wanted = {
+        direction: 'sell_base',
+        baseAssetId: btc.id,
+        baseAmount: '100000',
+        quoteAssetId: usd.id,
+        ttlSeconds: 600,
+        ...fields,
+      };
+      const { status, body } = await by.post('/v1/rfqs', wanted);
+      if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
+      return body.rfq;
+    },
+    maker: (trader, first = {}) => openMaker(at, { apiKey: trader.key, ...first }),
+  };
+}
