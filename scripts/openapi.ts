@@ -1,9 +1,10 @@
-// Rewrites docs/openapi.json from the routes: node scripts/openapi.ts
+// Rewrites docs/openapi.json and docs/asyncapi.json from the source: node scripts/openapi.ts
 
 import { mkdir, writeFile } from 'node:fs/promises';
-import { goldenDescription } from '../server/edge/describe.ts';
+import { goldenDescription, goldenFeed } from '../server/edge/describe.ts';
 
-const file = new URL('../docs/openapi.json', import.meta.url);
-await mkdir(new URL('.', file), { recursive: true });
-await writeFile(file, await goldenDescription());
-console.log('docs/openapi.json is as the routes declare');
+const docs = new URL('../docs/', import.meta.url);
+await mkdir(docs, { recursive: true });
+await writeFile(new URL('openapi.json', docs), await goldenDescription());
+await writeFile(new URL('asyncapi.json', docs), goldenFeed());
+console.log('docs/openapi.json and docs/asyncapi.json are as the source declares');

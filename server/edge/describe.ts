@@ -1,5 +1,5 @@
-// The API description of the source tree, as the golden file docs/openapi.json keeps it: needs no
-// database and no chain, because routes only declare.
+// The descriptions of the source tree, as the golden files docs/openapi.json and docs/asyncapi.json
+// keep them: they need no database and no chain, because routes only declare.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { readSettings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { createMetrics } from '../metrics.ts';
 import { buildApp } from './app.ts';
+import { describeFeed } from './feed/asyncapi.ts';
 import { describeApi } from './openapi.ts';
 
 export async function goldenDescription(): Promise<string> {
@@ -33,4 +34,8 @@ export async function goldenDescription(): Promise<string> {
     await app.close();
     await rm(home, { recursive: true, force: true });
   }
+}
+
+export function goldenFeed(): string {
+  return `${JSON.stringify(describeFeed(readSettings({})), null, 2)}\n`;
 }

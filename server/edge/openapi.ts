@@ -10,7 +10,8 @@ import { webhookEvents } from './schemas/events.ts';
 export const apiVersion = '1.0.0';
 
 type Json = Record<string, unknown>;
-type Components = Map<string, unknown>;
+/** Schemas that have a name. */
+export type Components = Map<string, unknown>;
 
 const errors: Readonly<Record<number, string>> = {
   400: 'malformed or refused input',
@@ -263,7 +264,7 @@ function json(schema: unknown): Json {
 }
 
 /** The schema with every named one inside it replaced by a reference. */
-function publish(schema: unknown, components: Components): unknown {
+export function publish(schema: unknown, components: Components): unknown {
   if (Array.isArray(schema)) return schema.map((part) => publish(part, components));
   if (schema === null || typeof schema !== 'object') return schema;
   const { 'x-name': name, ...fields } = schema as { 'x-name'?: string };

@@ -7,6 +7,7 @@ import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import type { Access } from '../access.ts';
+import { describeFeed } from '../feed/asyncapi.ts';
 import { describeApi } from '../openapi.ts';
 
 const scriptPath = '/v1/docs/scalar-1.72.1.js';
@@ -32,6 +33,12 @@ export function registerDocs(app: FastifyInstance, deps: Deps): void {
   app.get('/v1/openapi.json', { config: openAccess }, (_request, reply) => {
     description ??= JSON.stringify(describeApi(app.edge.operations, deps.settings));
     return reply.type('application/json; charset=utf-8').send(description);
+  });
+
+  let feed: string | undefined;
+  app.get('/v1/asyncapi.json', { config: openAccess }, (_request, reply) => {
+    feed ??= JSON.stringify(describeFeed(deps.settings));
+    return reply.type('application/json; charset=utf-8').send(feed);
   });
 
   const page = pageOf(deps.settings.productName);
