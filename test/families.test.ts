@@ -7,16 +7,25 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { base64 } from '@scure/base';
 import { TronWeb } from 'tronweb';
 import type { SignedTron, SolanaMaterial, TronMaterial } from '../chains/material.ts';
-import { hashlockOf } from '../core/hashlock.ts';
+import { signTronTransaction } from '../chains/tron/signed.ts';
 import { parleyClient } from '../sdk/client.ts';
 import { ParleyApiError } from '../sdk/errors.ts';
 import { linkWallet } from '../sdk/keys.ts';
 import { solanaMessageSigner } from '../sdk/wallets/solana.ts';
 import { tronMessageSigner } from '../sdk/wallets/tron.ts';
+import {
+  agree,
+  asMaterial,
+  assetOf,
+  bothLegs,
+  type Coin,
+  reaches,
+  sendAll,
+  units,
+} from './families/deals.ts';
 import { newcomer, newTrader, type Place, placeOf, type Trader } from './families/people.ts';
 import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
 
@@ -34,94 +43,6 @@ before(async () => {
 after(async () => {
   for (const step of undo) await step();
 }, limits);
-
-type Coin = readonly ['tron' | 'solana', 'native' | 'token'];
-const units: Readonly<Record<'tron' | 'solana', bigint>> = {
-  tron: 50_000_000n,
-  solana: 2_000_000_000n,
-};
-
-function assetOf([family, kind]: Coin): Promise<string> {
-  const { chain, tokens = [] } = place[family];
-  return place.assetOf(chain, kind === 'native' ? null : (tokens[0]?.address ?? ''));
-}
-
-type Deal = { readonly swapId: string; readonly secret: string };
-
-/** The taker gives `b` and is the initiator; the maker gives `a`. */
-async function agree(taker: Trader, maker: Trader, b: Coin, a: Coin): Promise<Deal> {
-  const rfq = await taker.client.createRfq({
-    direction: 'sell_base',
-    baseAssetId: await assetOf(b),
-    baseAmount: units[b[0]].toString(),
-    quoteAssetId: await assetOf(a),
-    ttlSeconds: 600,
-  });
-  const price = units[a[0]].toString();
-  const thread = await maker.client.quote(rfq.id, price);
-  assert.equal(thread.initiator, 'taker');
-  const secret = randomBytes(32).toString('hex');
-  await taker.client.accept(thread.id, { quoteAmount: price, hashlock: hashlockOf(secret) });
-  const { swap } = await maker.client.accept(thread.id, { quoteAmount: price });
-  assert.ok(swap);
-  for (const [trader, coin] of [
-    [taker, a],
-    [taker, b],
-    [maker, a],
-    [maker, b],
-  ] as const) {
-    const { address } = trader[coin[0]];
-    const { chain } = place[coin[0]];
-    await trader.client.setAddress(swap.id, { chain, address });
-  }
-  return { swapId: swap.id, secret };
-}
-
-async function reaches(trader: Trader, { swapId }: Deal, status: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const swap = await trader.client.swap(swapId);
-    if (swap.status === status) return;
-    await sleep(300);
-  }
-  assert.equal((await trader.client.swap(swapId)).status, status);
-}
-
-/** Each at its own chain's depth. */
-async function bothLegs(trader: Trader, { swapId }: Deal, status: string) {
-  for (let tries = 0; ; tries += 1) {
-    const swap = await trader.client.swap(swapId);
-    const { a, b } = swap.legs;
-    if (a.status === status && b.status === status) return swap;
-    assert.ok(tries < 100, `the legs are ${a.status} and ${b.status}, not ${status}`);
-    await sleep(300);
-  }
-}
-
-/** Signs each transaction and sends it; on TRON the next one when the one before has succeeded. */
-async function sendAll(trader: Trader, material: TronMaterial | SolanaMaterial): Promise<void> {
-  if (material.sign === 'solana-tx') {
-    await trader.client.broadcast('solana', await trader.signSolana(material));
-    return;
-  }
-  const node = new TronWeb({ fullHost: place.tron.rpcUrl });
-  for (const at of material.transactions.keys()) {
-    const signed = await trader.signTron(material, at);
-    assert.ok('visible' in signed && 'raw_data' in signed, 'as wallets give it, nothing left out');
-    const { txid } = await trader.client.broadcast(at === 0 ? 'tron' : place.tron.chain, signed);
-    for (let tries = 0; ; tries += 1) {
-      const info = await node.trx.getUnconfirmedTransactionInfo(txid);
-      if ('id' in info) {
-        assert.equal(info.receipt.result ?? 'SUCCESS', 'SUCCESS');
-        break;
-      }
-      assert.ok(tries < 100, `${txid} is in no block`);
-      await sleep(100);
-    }
-  }
-}
-
-const asMaterial = (built: unknown) =>
-  built as (TronMaterial | SolanaMaterial) & { validUntil: number };
 
 async function refusal(work: Promise<unknown>): Promise<[number, string]> {
   try {
@@ -145,21 +66,21 @@ for (const [b, a] of [
 ] as const satisfies readonly (readonly [Coin, Coin])[]) {
   test(`${b.join(' ')} for ${a.join(' ')} settles, signed by tronweb and kit`, limits, async () => {
     const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
-    const deal = await agree(taker, maker, b, a);
+    const deal = await agree(place, taker, maker, b, a);
     const { swapId, secret } = deal;
     const funding = asMaterial(await taker.client.fund(swapId, 'b'));
     assert.equal(funding.family, b[0]);
     assert.deepEqual(await refusal(maker.client.fund(swapId, 'a')), [409, 'not_fundable_yet']);
-    await sendAll(taker, funding);
+    await sendAll(place, taker, funding);
     await reaches(maker, deal, 'initiator_funded');
-    await sendAll(maker, asMaterial(await maker.client.fund(swapId, 'a')));
+    await sendAll(place, maker, asMaterial(await maker.client.fund(swapId, 'a')));
     await reaches(taker, deal, 'counterparty_funded');
     assert.deepEqual(await refusal(taker.client.refund(swapId, 'b')), [409, 'too_early_to_refund']);
-    await sendAll(taker, asMaterial(await taker.client.claim(swapId, 'a', secret)));
+    await sendAll(place, taker, asMaterial(await taker.client.claim(swapId, 'a', secret)));
     await reaches(maker, deal, 'initiator_claimed');
     const seen = (await maker.client.swap(swapId)).secret;
     assert.equal(seen, secret);
-    await sendAll(maker, asMaterial(await maker.client.claim(swapId, 'b', secret)));
+    await sendAll(place, maker, asMaterial(await maker.client.claim(swapId, 'b', secret)));
     await reaches(maker, deal, 'counterparty_claimed');
     const { legs } = await bothLegs(taker, deal, 'claimed');
     assert.ok(legs.a.claimTx && legs.b.claimTx && legs.a.fundTx && legs.b.fundTx);
@@ -171,21 +92,22 @@ test(
   limits,
   async () => {
     const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
-    const { swapId } = await agree(taker, maker, ['tron', 'native'], ['solana', 'native']);
+    const { swapId } = await agree(place, taker, maker, ['tron', 'native'], ['solana', 'native']);
     const material = asMaterial(await taker.client.fund(swapId, 'b')) as TronMaterial;
     const signed = await taker.signTron(material);
     const hex = signed.raw_data_hex;
     const altered = `${hex.slice(0, -2)}${hex.endsWith('00') ? '01' : '00'}`;
-    const foreign = await maker
-      .signTron({ ...material, from: maker.tron.address })
-      .catch(() => null);
+    // tronweb itself refuses to sign with another key than the owner's.
+    const [unsigned] = material.transactions;
+    assert.ok(unsigned);
+    const foreign = signTronTransaction(randomBytes(32), unsigned);
     const wrong: [string, SignedTron][] = [
       ['altered bytes', { ...signed, raw_data_hex: altered }],
       ['altered bytes, no id', { raw_data_hex: altered, signature: signed.signature }],
       ['another id', { ...signed, txID: 'ab'.repeat(32) }],
       ['no signature', { ...signed, signature: ['00'.repeat(65)] }],
       ['no bytes', { ...signed, raw_data_hex: 'zz' }],
-      ...(foreign === null ? [] : [['another signer', foreign] as [string, SignedTron]]),
+      ['another signer', foreign],
     ];
     for (const [what, lie] of wrong) {
       assert.deepEqual(
@@ -209,7 +131,7 @@ test(
 
 test('a Solana transaction that another key signed, or nobody, is 400', limits, async () => {
   const [taker, maker] = [await newTrader(place, 'solana'), await newTrader(place, 'tron')];
-  const { swapId } = await agree(taker, maker, ['solana', 'token'], ['tron', 'native']);
+  const { swapId } = await agree(place, taker, maker, ['solana', 'token'], ['tron', 'native']);
   const material = asMaterial(await taker.client.fund(swapId, 'b')) as SolanaMaterial;
   const unsigned = base64.decode(material.transaction);
   const signed = base64.decode(await taker.signSolana(material));
@@ -236,7 +158,7 @@ test(
       [['solana', 'native'], 60],
     ] as const) {
       const a: Coin = [b[0] === 'tron' ? 'solana' : 'tron', 'native'];
-      const { swapId } = await agree(taker, maker, b, a);
+      const { swapId } = await agree(place, taker, maker, b, a);
       const { now } = await place.dev.status();
       const how = { idempotencyKey: randomBytes(8).toString('hex') };
       const first = asMaterial(await taker.client.fund(swapId, 'b', how));
@@ -256,35 +178,46 @@ test(
   'a TRON claimer that was never used, or cannot pay, is warned about before anyone funds',
   limits,
   async () => {
-    const taker = await newTrader(place, 'solana');
-    const maker = await newcomer(place, 'tron');
-    await linkWallet(maker.client, maker.solana, maker.tron);
-    // The maker gives SOL and is to be paid on TRON, where its address is new.
-    await place.dev.faucet({ chain: place.solana.chain, address: maker.solana.address });
-    const { swapId } = await agree(taker, maker, ['tron', 'native'], ['solana', 'native']).catch(
-      async () =>
-        agree(await newTrader(place, 'tron'), maker, ['tron', 'native'], ['solana', 'native']),
-    );
-    const { next } = await maker.client.swap(swapId);
-    const warned = next.filter(({ warnings }) =>
-      warnings?.some(({ code }) => code === 'not_activated'),
-    );
-    assert.deepEqual(
-      warned.map(({ by, action }) => `${by} ${action}`).sort(),
-      ['counterparty wait', 'initiator fund'],
-      JSON.stringify(next),
-    );
-    const [first] = warned[0]?.warnings ?? [];
-    assert.match(
-      first?.text ?? '',
-      new RegExp(`${maker.tron.address} was never used on tron-dev.*sun`),
-    );
+    for (const [sun, code, words] of [
+      [null, 'not_activated', /was never used on tron-dev.*sun/],
+      // 1.3 times 17 000 energy at 100 sun, and bandwidth of its own
+      [2_209_999n, 'energy_poor', /has 2209999 sun on tron-dev, and .* may take 2210000 sun/],
+      [2_210_000n, null, null],
+    ] as const) {
+      const taker = await newTrader(place, 'tron');
+      const maker = await newcomer(place, 'tron');
+      await linkWallet(maker.client, maker.solana, maker.tron);
+      // The maker gives SOL and is to be paid on TRON.
+      await place.dev.faucet({ chain: place.solana.chain, address: maker.solana.address });
+      const { address } = maker.tron;
+      if (sun !== null) await place.dev.faucet({ chain: place.tron.chain, address, amount: sun });
+      const coins = [
+        ['tron', 'native'],
+        ['solana', 'native'],
+      ] as const;
+      const { swapId } = await agree(place, taker, maker, ...coins);
+      const { next } = await maker.client.swap(swapId);
+      const warned = next.filter(({ warnings }) => warnings !== undefined);
+      assert.deepEqual(
+        warned.map(({ by, action }) => `${by} ${action}`).sort(),
+        code === null ? [] : ['counterparty wait', 'initiator fund'],
+        JSON.stringify(next),
+      );
+      for (const { warnings = [] } of warned) {
+        assert.deepEqual(
+          warnings.map((each) => each.code),
+          [code],
+        );
+        assert.match(warnings[0]?.text ?? '', words ?? /never/);
+        assert.ok(warnings[0]?.text.startsWith(address));
+      }
+    }
   },
 );
 
 test('who may be paid and who may be refunded where', limits, async () => {
   const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
-  const { swapId } = await agree(taker, maker, ['tron', 'native'], ['solana', 'native']);
+  const { swapId } = await agree(place, taker, maker, ['tron', 'native'], ['solana', 'native']);
   const { client } = taker;
   const solana = solanaMessageSigner({ secretKey: new Uint8Array(randomBytes(32)) }).address;
   const tron = tronMessageSigner({ privateKey: randomBytes(32).toString('hex') }).address;
@@ -318,9 +251,9 @@ test(
     const request = async (by: Trader, give: Coin, want: Coin) =>
       by.client.createRfq({
         direction: 'sell_base',
-        baseAssetId: await assetOf(give),
+        baseAssetId: await assetOf(place, give),
         baseAmount: units[give[0]].toString(),
-        quoteAssetId: await assetOf(want),
+        quoteAssetId: await assetOf(place, want),
         ttlSeconds: 600,
       });
     const sol: Coin = ['solana', 'native'];
@@ -372,7 +305,7 @@ test('the wallet of the tour signs in with, and for, TRON and Solana', limits, a
     ['solana', place.solana.rpcUrl],
   ] as const) {
     const a: Coin = [b === 'tron' ? 'solana' : 'tron', 'native'];
-    const deal = await agree(taker.trader, maker.trader, [b, 'native'], a);
+    const deal = await agree(place, taker.trader, maker.trader, [b, 'native'], a);
     const built = await taker.trader.client.fund(deal.swapId, 'b');
     const said = await wallet(['sign', taker.file, node], JSON.stringify(built));
     const { chain, signed } = JSON.parse(said) as { chain: string; signed: string };
@@ -384,16 +317,16 @@ test('the wallet of the tour signs in with, and for, TRON and Solana', limits, a
 // Last: it moves the clocks by hours.
 test('both legs go back to their funders after the timelocks, and not before', limits, async () => {
   const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
-  const deal = await agree(taker, maker, ['solana', 'token'], ['tron', 'token']);
+  const deal = await agree(place, taker, maker, ['solana', 'token'], ['tron', 'token']);
   const { swapId } = deal;
-  await sendAll(taker, asMaterial(await taker.client.fund(swapId, 'b')));
+  await sendAll(place, taker, asMaterial(await taker.client.fund(swapId, 'b')));
   await reaches(maker, deal, 'initiator_funded');
-  await sendAll(maker, asMaterial(await maker.client.fund(swapId, 'a')));
+  await sendAll(place, maker, asMaterial(await maker.client.fund(swapId, 'a')));
   await reaches(taker, deal, 'counterparty_funded');
   const { deadlines } = await taker.client.swap(swapId);
   const { now } = await place.dev.status();
   await place.dev.time(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - now + 120);
-  await sendAll(maker, asMaterial(await maker.client.refund(swapId, 'a')));
-  await sendAll(taker, asMaterial(await taker.client.refund(swapId, 'b')));
+  await sendAll(place, maker, asMaterial(await maker.client.refund(swapId, 'a')));
+  await sendAll(place, taker, asMaterial(await taker.client.refund(swapId, 'b')));
   assert.equal((await bothLegs(taker, deal, 'refunded')).status, 'refunded');
 });
