@@ -274,6 +274,14 @@ test('swap.agreed goes to the webhooks of both parties, after the quotes of its 
     const lockOf = (side: string) =>
       thread.initiator === side ? { hashlock: randomBytes(32).toString('hex') } : {};
     const accept = `/v1/threads/${thread.id}/accept`;
+    let underway = 0;
+    receiver.answer((_received, response) => {
+      underway += 1;
+      setTimeout(() => {
+        response.writeHead(underway === 1 ? 200 : 500).end();
+        underway -= 1;
+      }, 100);
+    });
     await must(taker.post(accept, { ...quote, ...lockOf('taker') }));
     const { swap } = await must(maker.post(accept, { ...quote, ...lockOf('maker') }));
     await deliver();
@@ -281,6 +289,7 @@ test('swap.agreed goes to the webhooks of both parties, after the quotes of its 
       receiver.received.map(({ headers }) => headers['x-parley-event']),
       ['quote.created', 'swap.agreed'],
     );
+    assert.equal((await shown(taker)).lastStatus, 200, 'one after the answer to the other');
     const [one, ...more] = atMaker.received;
     assert.ok(one !== undefined && more.length === 0);
     const heard = verifyWebhook({ secret, now: soon(), ...one });

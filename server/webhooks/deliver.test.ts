@@ -152,6 +152,7 @@ test('each of the six attempts comes to the second, after the end of the one bef
   });
   const delivering = createDelivering(deps, { send });
   await delivering.pass();
+  assert.deepEqual(retryAfterSeconds, [15, 30, 60, 120, 240]);
   for (const [index, seconds] of retryAfterSeconds.entries()) {
     const ended = deps.now();
     deps.advance(seconds * 1_000 - 1);
@@ -204,8 +205,17 @@ test('of one swap a later event waits for the first attempt of an earlier one, n
   const names = ['swap.agreed', 'swap.funded', 'secret.revealed', 'swap.settled'];
   for (const name of names) await happens(accountId, name, { swapId: swap });
   await happens(accountId, 'swap.agreed', { swapId: other });
-  const { sent, send } = recorder();
+  const underway = new Map<string, number>();
+  const { sent, send } = recorder(async ({ body }) => {
+    const { swapId: id } = JSON.parse(body) as { swapId: string };
+    underway.set(id, (underway.get(id) ?? 0) + 1);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.equal(underway.get(id), 1, 'none of a swap while another is under way');
+    underway.delete(id);
+    return 200;
+  });
   await createDelivering(deps, { send }).pass();
+  assert.equal((await deliveries()).filter(({ state }) => state === 'delivered').length, 5);
   const ofSwap = sent.filter(({ body }) => body.includes(swap)).map(typeOf);
   assert.deepEqual(ofSwap, names);
   // A receiver that fails: what failed comes later, the rest is not held up.
@@ -350,36 +360,58 @@ test('what is handed out while the one before it is stored is not left behind it
   assert.deepEqual([...first.sent, ...sent].map(typeOf), ['swap.agreed', 'swap.funded']);
 });
 
-test('of two who make the same attempt the one that succeeds counts, whichever is stored first', async () => {
-  for (const failsFirst of [true, false]) {
-    const accountId = await account();
-    await webhook(accountId);
-    for (let n = 0; n < 3; n += 1) await happens(accountId, 'swap.agreed', { swapId: swapId(1) });
-    await handOut(deps);
-    const held = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const;
-    const thought = recorder(() => held[0].promise);
-    const dead = createDelivering(deps, { send: thought.send }).pass();
-    while (thought.sent.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    deps.advance(20_001);
-    const taking = recorder((_sending, count) => (count === 1 ? held[1].promise : 200));
-    const other = createDelivering(deps, { send: taking.send }).pass();
-    while (taking.sent.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    const [failing, succeeding] = failsFirst ? held : [held[1], held[0]];
-    failing.resolve(500);
-    await (failsFirst ? dead : new Promise((resolve) => setTimeout(resolve, 50)));
-    succeeding.resolve(200);
-    await Promise.all([dead, other]);
-    await createDelivering(deps, { send: recorder().send }).pass();
+/** A delivery in two hands: one was thought dead, and still runs. */
+async function inTwoHands() {
+  const accountId = await account();
+  await webhook(accountId);
+  await happens(accountId, 'swap.agreed', { swapId: swapId(1) });
+  const held = Promise.withResolvers<number>();
+  const late = recorder(() => held.promise);
+  const thought = createDelivering(deps, { send: late.send }).pass();
+  while (late.sent.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  deps.advance(20_001);
+  return {
+    answerLate: async (status: number) => {
+      held.resolve(status);
+      await thought;
+    },
+  };
+}
+
+test('who was thought dead and fails late takes nothing back from who took over', async () => {
+  for (const [status, after] of [
+    [200, 'delivered 1'],
+    [500, 'waiting 2'],
+  ] as const) {
+    const { answerLate } = await inTwoHands();
+    const { send } = recorder(() => status);
+    const other = createDelivering(deps, { send });
+    await other.pass();
     deps.advance(15_000);
-    await createDelivering(deps, { send: recorder().send }).pass();
-    const states = (await deliveries()).map(({ state, attempts }) => `${state} ${attempts}`);
-    assert.ok(
-      states.every((each) => each.startsWith('delivered')),
-      states.join(),
+    await other.pass();
+    await answerLate(500);
+    assert.deepEqual(
+      (await deliveries()).map(({ state, attempts }) => `${state} ${attempts}`),
+      [after],
     );
-    assert.deepEqual(await waitingOf(), [0]);
     await database.db.rows({ name: 'clear webhooks', text: 'delete from webhooks', values: [] });
   }
+});
+
+test('who was thought dead and succeeds late spares the next attempt', async () => {
+  const { answerLate } = await inTwoHands();
+  const { sent, send } = recorder(() => 500);
+  const other = createDelivering(deps, { send });
+  await other.pass();
+  await answerLate(200);
+  deps.advance(15_000);
+  await other.pass();
+  assert.equal(sent.length, 1);
+  assert.deepEqual(
+    (await deliveries()).map(({ state }) => state),
+    ['delivered'],
+  );
+  assert.deepEqual(await waitingOf(), [0]);
 });
 
 test('what waits for one webhook has a bound, and what comes beyond is counted as dropped', async () => {
@@ -396,6 +428,9 @@ test('what waits for one webhook has a bound, and what comes beyond is counted a
   }
   await handOut(deps);
   assert.equal((await deliveries()).length, 1 + 3);
+  assert.deepEqual((await waitingOf()).sort(), [mostWaiting, 3].sort());
+  await createDelivering(deps, { send: recorder().send }).pass();
+  assert.deepEqual((await waitingOf()).sort(), [mostWaiting - 1, 0].sort());
   const text = await deps.metrics.registry.metrics();
   assert.match(text, /webhook_attempts_total\{outcome="dropped"\} 2/);
 });
