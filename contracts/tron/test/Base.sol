@@ -9,6 +9,7 @@ import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 /// @notice Cheatcodes that the EVM escrows do not need.
 interface MoreVm is Vm {
     function roll(uint256 number) external;
+    function prank(address sender, address origin) external;
     function chainId(uint256 id) external;
     function load(address where, bytes32 slot) external view returns (bytes32);
     function store(address where, bytes32 slot, bytes32 value) external;
@@ -80,8 +81,9 @@ abstract contract Base {
         return terms.token == address(0) ? terms.amount : 0;
     }
 
+    /// @dev As somebody who signs it: sender and origin are one.
     function fund(Terms memory terms) internal {
-        vm.prank(terms.refund);
+        vm.prank(terms.refund, terms.refund);
         escrows.fund{value: valueOf(terms)}(terms);
     }
 

@@ -66,6 +66,34 @@ contract Attacker {
     }
 }
 
+/// @notice Funds from its constructor, while it has no code.
+contract Unborn {
+    constructor(address target, address token, Terms memory terms) {
+        terms.refund = address(this);
+        Plain(token).mint(address(this), terms.amount);
+        Plain(token).approve(target, terms.amount);
+        ParleyEscrows(target).fund(terms);
+    }
+}
+
+/// @notice In the place of an attacker: makes such a contract from inside a token's hook.
+contract Nursery {
+    address private immutable _target;
+    Terms private _terms;
+
+    constructor(address target, Terms memory terms) {
+        _target = target;
+        _terms = terms;
+    }
+
+    function tokensReceived(address, address, uint256) external {
+        if (_terms.amount == 0) return;
+        Terms memory terms = _terms;
+        _terms.amount = 0;
+        new Unborn(_target, terms.token, terms);
+    }
+}
+
 /// @notice In a transfer by `victim` only, moves `missing` less than told and takes `extra` more.
 ///         Anybody can be given a hook, this contract's own target included.
 contract Crooked is Plain {
@@ -224,6 +252,34 @@ contract ReentrancyTest is Base {
         attacker.armGift(address(leaky), AMOUNT / 2); // a gift may: nothing is owed for it
         fund(terms);
         vm.assertEq(here(address(leaky)), 2 * AMOUNT, "what is owed");
+    }
+
+    /// Who signs and has code could be called by a token too, on a chain that gives code to
+    /// accounts: then that its sender is the origin says nothing.
+    function test_a_funding_within_by_a_signer_with_code_is_noticed() public {
+        Crooked leaky = new Crooked();
+        Terms memory terms = prepared(leaky);
+        Terms memory second = altered(terms, 5);
+        second.refund = address(attacker);
+        second.amount = AMOUNT / 2;
+        leaky.cheat(FUNDER, AMOUNT / 2, 0);
+        leaky.register(address(escrows), address(attacker));
+        armed(abi.encodeCall(ParleyEscrows.fund, (second)));
+        expectError(abi.encodeWithSelector(ParleyEscrows.FundedWithin.selector, leaky));
+        vm.prank(FUNDER, address(attacker));
+        escrows.fund(terms);
+    }
+
+    /// That it has no code says nothing either: a contract has none while it is made.
+    function test_a_funding_within_by_a_contract_in_the_making_is_noticed() public {
+        Crooked leaky = new Crooked();
+        Terms memory terms = prepared(leaky);
+        Terms memory second = altered(terms, 5);
+        second.amount = AMOUNT / 2;
+        leaky.cheat(FUNDER, AMOUNT / 2, 0);
+        leaky.register(address(escrows), address(new Nursery(address(escrows), second)));
+        expectError(abi.encodeWithSelector(ParleyEscrows.FundedWithin.selector, leaky));
+        fund(terms);
     }
 
     /// The same on the way out, by a token that takes more than the amount from this contract.
