@@ -29,15 +29,12 @@ import {
 } from '../server/settle/testing/world.ts';
 import { type GuardedNode, guardedNode } from './support/guarded-node.ts';
 import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
+import { found, rowsOfAll, secretsOfRun } from './support/secrets.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Everything that must show nowhere, by what it is. */
-const secrets = new Map<string, string>();
-const secret = (what: string, value = randomBytes(16).toString('hex')): string => {
-  secrets.set(`${what} ${secrets.size}`, value);
-  return value;
-};
+const { secrets, note: secret } = secretsOfRun();
 
 let world: World;
 let market: RunningMarket;
@@ -181,41 +178,6 @@ async function mint(lines: readonly string[] = [], broken = false) {
   return { wallet, ...minted };
 }
 
-/** Every row of every table as text. */
-async function rowsOfAll(): Promise<string> {
-  const { db } = world.deps;
-  const tables = await db.rows<{ name: string }>({
-    name: 'test_tables',
-    text: `select tablename as name from pg_tables where schemaname = 'public'`,
-    values: [],
-  });
-  assert.ok(tables.length > 10);
-  const parts: string[] = [];
-  for (const { name } of tables) {
-    const text = `select t::text as row from ${name} t`;
-    const rows = await db.rows<{ row: string }>({ name: `test_rows_${name}`, text, values: [] });
-    parts.push(...rows.map(({ row }) => `${name} ${row}`));
-  }
-  return parts.join('\n');
-}
-
-/** Names of the secrets in the text: as they are, as bytes in hex, or in base64. */
-function found(text: string, of = secrets): string[] {
-  const all = text.toLowerCase();
-  return [...of].flatMap(([what, value]) => {
-    const bytes = Buffer.from(value);
-    const forms = [
-      value,
-      bytes.toString('hex'),
-      bytes.toString('base64').replace(/.=*$/, ''),
-      ...(/^(0x)?[0-9a-f]{64,}$/i.test(value)
-        ? [Buffer.from(value.replace(/^0x/, ''), 'hex').toString('base64').replace(/.=*$/, '')]
-        : []),
-    ];
-    return forms.some((form) => all.includes(form.toLowerCase())) ? [what] : [];
-  });
-}
-
 async function shown(): Promise<string> {
   const metrics = await (await fetch(market.ready.metrics ?? '')).text();
   assert.match(metrics, /parley_chain_height/);
@@ -241,6 +203,8 @@ test('what is found is found: a secret in any of its forms', () => {
     Buffer.from(`x=${hex}`).toString('utf8'),
     Buffer.from(hex).toString('base64'),
     Buffer.from(hex, 'hex').toString('base64'),
+    Buffer.from(`01${hex}0203`, 'hex').toString('base64'),
+    Buffer.from(`0102${hex}03`, 'hex').toString('base64'),
   ]) {
     assert.deepEqual(found(`before ${form} after`, one), ['it'], form);
   }
@@ -253,19 +217,23 @@ test('a run that signs in, trades, fails and recovers shows no secret', async ()
   await fundBoth(there, traded);
   await refuseClaims(traded);
   const before = new Map([...secrets].filter(([what]) => !what.startsWith('nonce')));
-  assert.deepEqual(found(await rowsOfAll(), before), [], 'before the secret is public');
+  assert.deepEqual(
+    found(await rowsOfAll(world.deps.db), before),
+    [],
+    'before the secret is public',
+  );
   await breakNodes(traded);
   await breakDatabase(traded);
   await settleIt(traded);
-  assert.deepEqual(found(await shown()), []);
+  assert.deepEqual(found(await shown(), secrets), []);
   const known = new Set([traded.secret]);
   const hidden = [...secrets].filter(
     ([what, value]) => !what.startsWith('nonce') && !known.has(value),
   );
-  assert.deepEqual(found(await rowsOfAll(), new Map(hidden)), [], 'after the run');
+  assert.deepEqual(found(await rowsOfAll(world.deps.db), new Map(hidden)), [], 'after the run');
   assert.ok(market.log().includes('request'), 'the log is as verbose as it gets');
   assert.equal(await market.stop(), 0, market.log().slice(-2_000));
-  assert.deepEqual(found(market.log()), []);
+  assert.deepEqual(found(market.log(), secrets), []);
 });
 
 async function signInAndFail(): Promise<void> {

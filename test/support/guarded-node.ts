@@ -31,16 +31,26 @@ export async function guardedNode(
       reply.writeHead(500, headers).end(`failed ${request.url} ${request.headers.authorization}`);
       return;
     }
-    const sends = /"(eth_sendRawTransaction|sendrawtransaction|testmempoolaccept)"/.test(body);
+    // Beyond the guard: java-tron's API is a path for each call.
+    const rest = (request.url ?? '').slice(path.length);
+    const sends =
+      /"(eth_sendRawTransaction|sendrawtransaction|testmempoolaccept|sendTransaction)"/.test(
+        body,
+      ) || rest === '/wallet/broadcasthex';
     if (node.manner === 'echo' && sends) {
       const { id } = JSON.parse(body) as { id?: number };
       // The end of it: of long words only the beginning is kept.
       const error = { code: -26, message: `refused: ${body.slice(-400)}` };
-      reply.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      const message = Buffer.from(error.message).toString('hex');
+      const said =
+        rest === '' || rest === '/'
+          ? { jsonrpc: '2.0', id, error }
+          : { result: false, code: 'SIGERROR', message };
+      reply.writeHead(200, headers).end(JSON.stringify(said));
       return;
     }
     const authorization = `Basic ${login}`;
-    const served = await fetch(to, {
+    const served = await fetch(new URL(`${to.pathname}${rest}`.replace('//', '/'), to), {
       method: 'POST',
       headers: { ...headers, authorization },
       body,

@@ -1,0 +1,65 @@
+// What a run must not leave behind: secrets by name, and the search for each of them in everything
+// that the run wrote.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../../server/db/database.ts';
+
+export type Secrets = ReadonlyMap<string, string>;
+
+/** `note` keeps a value under a name, and makes one up where none is given. */
+export function secretsOfRun(): {
+  readonly secrets: Secrets;
+  note(what: string, value?: string): string;
+} {
+  const secrets = new Map<string, string>();
+  return {
+    secrets,
+    note: (what, value = randomBytes(16).toString('hex')) => {
+      secrets.set(`${what} ${secrets.size}`, value);
+      return value;
+    },
+  };
+}
+
+/** Base64 of bytes wherever they stand among others: the letters that are theirs alone. */
+function base64Within(bytes: Buffer): string[] {
+  return [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const whole = Math.floor(((before + bytes.length) * 8) / 6);
+    return text.slice(Math.ceil((before * 8) / 6), whole);
+  });
+}
+
+/** Names of the secrets in the text: as they are, as bytes in hex, or in base64. */
+export function found(text: string, of: Secrets): string[] {
+  const all = text.toLowerCase();
+  return [...of].flatMap(([what, value]) => {
+    const bytes = Buffer.from(value);
+    const isHex = /^(0x)?[0-9a-f]{64,}$/i.test(value);
+    const forms = [
+      value,
+      bytes.toString('hex'),
+      ...base64Within(bytes),
+      ...(isHex ? base64Within(Buffer.from(value.replace(/^0x/, ''), 'hex')) : []),
+    ];
+    return forms.some((form) => all.includes(form.toLowerCase())) ? [what] : [];
+  });
+}
+
+/** Every row of every table as text. */
+export async function rowsOfAll(db: Pick<Database, 'rows'>): Promise<string> {
+  const tables = await db.rows<{ name: string }>({
+    name: 'test_tables',
+    text: `select tablename as name from pg_tables where schemaname = 'public'`,
+    values: [],
+  });
+  assert.ok(tables.length > 10);
+  const parts: string[] = [];
+  for (const { name } of tables) {
+    const text = `select t::text as row from ${name} t`;
+    const rows = await db.rows<{ row: string }>({ name: `test_rows_${name}`, text, values: [] });
+    parts.push(...rows.map(({ row }) => `${name} ${row}`));
+  }
+  return parts.join('\n');
+}
