@@ -39,6 +39,12 @@ export class DevnetRefusal extends Error {
 }
 
 export function devnetClient(url: string): DevnetClient {
+  if (!URL.canParse(url)) {
+    throw new Error(
+      `the control address of the dev network is '${url}', which is no URL: give the one that ` +
+        'the market prints when it is ready, such as http://127.0.0.1:8081',
+    );
+  }
   const call = async (method: 'GET' | 'POST', path: string, body?: object) => {
     const response = await fetch(new URL(path, url), {
       method,

@@ -1,13 +1,13 @@
-// The example of README.md, run by its own command against a market of its own.
+// The examples of README.md, each run by its own command against a market of its own.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import test from 'node:test';
+import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ownMarket } from '../scripts/demo/market.ts';
+import { ownMarket, type Stage } from '../scripts/demo/market.ts';
 
 const root = join(import.meta.dirname, '..');
 const limitMs = 90_000;
@@ -33,30 +33,52 @@ function run(command: string, env: Record<string, string>) {
   });
 }
 
-test('the example of the README runs as it stands, and both are paid', {
-  timeout: 200_000,
-}, async () => {
-  const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
-  const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
-  assert.match(example, /await settle|settle\(/);
-  const command = /^DEV=<control address> (.+) example\.ts$/m.exec(readme)?.[1] ?? '';
+let readme: string;
+let dir: string;
+let market: Stage;
+before(async () => {
+  readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
+  dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
+  market = await ownMarket();
+});
+after(async () => {
+  await market.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Runs the first program after the command that names its file. */
+async function runExample(name: string, env: Record<string, string>) {
+  const [before = '', after = ''] = readme.split(` ${name}\n`);
+  const command = before.slice(before.lastIndexOf('\n') + 1);
   // npm 10 links no `node` into node_modules/.bin, so `npx node` would be the machine's own.
-  assert.equal(command, 'npm run -s node --');
-  const dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
-  const market = await ownMarket();
-  try {
-    const file = join(dir, 'example.ts');
-    const base = pathToFileURL(`${root}/`).href;
-    // npm runs it in the repository, which no test writes to.
-    const placed = example
-      .replaceAll(/(?<=from ')\.\//g, base)
-      .replace('.parley/example/', `${dir}/`);
-    await writeFile(file, placed);
-    const { code, said } = await run(`${command} ${file}`, { URL: market.url, DEV: market.dev });
+  assert.equal(command, 'DEV=<control address> npm run -s node --');
+  const example = /```ts\n([\s\S]*?)```/.exec(after)?.[1] ?? '';
+  assert.match(example, /settle\(/);
+  const file = join(dir, name);
+  const base = pathToFileURL(`${root}/`).href;
+  // npm runs it in the repository, which no test writes to.
+  const placed = example
+    .replaceAll(/(?<=from ')\.\//g, base)
+    .replace('.parley/example/', `${dir}/`);
+  await writeFile(file, placed);
+  return run(`${command.replace(/^DEV=\S+ \S+ /, '')} ${file}`, { URL: market.url, ...env });
+}
+
+for (const name of ['example.ts', 'trx-for-sol.ts']) {
+  test(`${name} of the README runs as it stands, and both are paid`, {
+    timeout: 200_000,
+  }, async () => {
+    const { code, said } = await runExample(name, { DEV: market.dev });
     assert.equal(code, 0, said);
     assert.match(said, /received and received\n$/);
-  } finally {
-    await market.stop();
-    await rm(dir, { recursive: true, force: true });
-  }
+  });
+}
+
+test('an example without the address of the dev network says what to give', async () => {
+  const { code, said } = await runExample('example.ts', { DEV: '' });
+  assert.notEqual(code, 0);
+  assert.match(
+    said,
+    /control address of the dev network is ''.*the market prints when it is ready/s,
+  );
 });

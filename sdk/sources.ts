@@ -10,15 +10,43 @@ import { type EvmDeployment, evmDeployment } from '../chains/evm/plan.ts';
 import { type DepthTag, evmChains } from '../chains/evm/policy.ts';
 import { solanaAdapter } from '../chains/solana/adapter.ts';
 import { type SolanaDeployment, solanaDeployment } from '../chains/solana/plan.ts';
-import { type SolanaChainSettings, solanaChains } from '../chains/solana/policy.ts';
+import {
+  type SolanaChainSettings,
+  solanaChains,
+  solanaDevPolicy,
+} from '../chains/solana/policy.ts';
 import { tronAdapter } from '../chains/tron/adapter.ts';
 import type { TronSource } from '../chains/tron/http.ts';
 import type { TronDeployment } from '../chains/tron/plan.ts';
-import { type TronChainSettings, tronChains } from '../chains/tron/policy.ts';
+import { type TronChainSettings, tronChains, tronDevPolicy } from '../chains/tron/policy.ts';
+import type { Family } from '../core/families.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { ChainSource } from './settle/context.ts';
 
 export type { ChainSource } from './settle/context.ts';
+
+/**
+ * Time and depth of dev networks, to be given as `policy`: a dev chain of TRON or Solana is known
+ * by nothing that stays the same. Never for a chain with money on it.
+ */
+export const devPolicies = {
+  tron: tronDevPolicy,
+  solana: solanaDevPolicy,
+} as const satisfies Partial<Record<Family, ChainPolicy>>;
+
+/** Which depth is enough and how long a chain may stand still is the customer's to say. */
+function policyNeeded(
+  chain: string,
+  id: string,
+  known: Readonly<Record<string, unknown>>,
+  dev: string,
+): Error {
+  return new Error(
+    `chain ${chain} (${id}) needs a policy: this package has those of ` +
+      `${Object.keys(known).join(', ')}. Give \`policy\`: ${dev}, and for any other network ` +
+      'numbers of your own (docs/timelocks.md)',
+  );
+}
 
 export type EvmSourceOptions = {
   /** The market's name of the chain, such as `ethereum`. */
@@ -36,7 +64,10 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
   const { chain, chainId, rpcUrls, deployment = evmDeployment } = options;
   const known = Object.values(evmChains).find((each) => each.chainId === chainId);
   const policy = options.policy ?? known?.policy;
-  if (policy === undefined) throw new Error(`chain ${chain} (${chainId}) needs a policy`);
+  if (policy === undefined) {
+    const dev = 'a dev network has chain id 31337 or 31338 and needs none';
+    throw policyNeeded(chain, `chain id ${chainId}`, evmChains, dev);
+  }
   const depthTag = options.depthTag ?? known?.depthTag ?? null;
   return {
     view: { family: 'evm', chain, chainId, deployment, policy },
@@ -96,8 +127,10 @@ export function tronSource(options: TronSourceOptions): ChainSource {
   const networks: readonly TronChainSettings[] = Object.values(tronChains);
   const known = networks.find(({ chainId }) => chainId === deployment.chainId);
   const policy = options.policy ?? known?.policy;
-  if (policy === undefined)
-    throw new Error(`chain ${chain} (${deployment.chainId}) needs a policy`);
+  if (policy === undefined) {
+    const dev = 'for a dev network `devPolicies.tron` of sdk/sources.ts';
+    throw policyNeeded(chain, `chain id ${deployment.chainId}`, tronChains, dev);
+  }
   const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };
   return {
     view: { family: 'tron', chain, deployment, policy, ...most },
@@ -123,7 +156,10 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
   const clusters: readonly SolanaChainSettings[] = Object.values(solanaChains);
   const known = clusters.find((each) => each.genesisHash === genesisHash);
   const policy = options.policy ?? known?.policy;
-  if (policy === undefined) throw new Error(`chain ${chain} (${genesisHash}) needs a policy`);
+  if (policy === undefined) {
+    const dev = 'for a dev network `devPolicies.solana` of sdk/sources.ts';
+    throw policyNeeded(chain, `genesis hash ${genesisHash}`, solanaChains, dev);
+  }
   const deployment: SolanaDeployment = {
     ...solanaDeployment,
     ...(options.program === undefined ? {} : { program: options.program }),

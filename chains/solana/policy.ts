@@ -64,3 +64,5 @@ export const solanaChains = {
   },
   'solana-dev': { genesisHash: null, policy: dev },
 } as const satisfies Record<string, SolanaChainSettings>;
+
+export const solanaDevPolicy: ChainPolicy = dev;
