@@ -105,6 +105,8 @@ function market(options: HttpOptions) {
         direction?: Direction;
         baseAssetId?: string;
         quoteAssetId?: string;
+        /** Instead: private RFQs for an address of yours. */
+        addressed?: boolean;
       } = {},
       how: CallOptions = {},
     ) => call<Page<'rfqs', Rfq>>(options, get('/v1/rfqs', query, how)),

@@ -70,3 +70,29 @@ export class SettleError extends Error {
     this.code = code;
   }
 }
+
+/** Why a quote down the feed has no thread. */
+export type QuoteFault =
+  /** The market said no: `code` of the error says why. */
+  | 'refused'
+  /** Its time was over before it could be sent. */
+  | 'stale'
+  /** Another price for the same RFQ came after it. */
+  | 'superseded'
+  /** It was sent, and no answer came in time: it may have been taken. Read the RFQ's threads. */
+  | 'unknown'
+  /** The feed was closed. */
+  | 'closed';
+
+export class QuoteError extends Error {
+  readonly fault: QuoteFault;
+  /** The market's own code, where it refused. */
+  readonly code: string | null;
+
+  constructor(fault: QuoteFault, sentence: string, code: string | null = null) {
+    super(sentence);
+    this.name = 'QuoteError';
+    this.fault = fault;
+    this.code = code;
+  }
+}

@@ -19,7 +19,12 @@ export type Greeting = {
 };
 
 /** The socket is ended with `code`, where there is one; otherwise it may try again. */
-export type Rejected = { readonly sentence: string; readonly code?: number };
+export type Rejected = {
+  readonly sentence: string;
+  readonly close?: number;
+  /** The code of the refusal, for who asked for `resume`. */
+  readonly code?: string;
+};
 
 type Needs = { readonly keys: Keys; readonly budgets: Budgets };
 
@@ -35,18 +40,22 @@ export async function readGreeting(
   const fault = check(frame);
   if (fault !== null) return { sentence: `${example}: ${fault}` };
   const { apiKey: key, resume = false, since = null } = frame as First;
+  const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
   const caller = await callerOf(keys, key);
   if (caller === null) {
     // As a request with such a key would.
     const spent = await whenKnown(budgets.spendClient(client), (known) => known);
-    if (!spent.allowed) return { sentence: overBudgetOf(spent).sentence, code: closeCodes.tooMany };
-    return { sentence: 'the API key is invalid, revoked or expired' };
+    if (!spent.allowed) {
+      const { sentence, code } = overBudgetOf(spent);
+      return { sentence, close: closeCodes.tooMany, ...coded(code) };
+    }
+    return { sentence: 'the API key is invalid, revoked or expired', ...coded('key_invalid') };
   }
   if (!caller.scopes.includes('maker')) {
     const held = caller.scopes.join(', ');
     const sentence = `the feed needs a key with the scope "maker"; this key has ${held}`;
-    return { sentence, code: closeCodes.noScope };
+    return { sentence, close: closeCodes.noScope, ...coded('scope_missing') };
   }
   return { key, caller, manner: resume ? 'resume' : 'plain', since };
 }

@@ -48,10 +48,10 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
       return;
     }
     greetings += 1;
-    const { sentence, code } = answer;
-    if (code !== undefined) peer.end(code, sentence);
-    else if (greetings >= mostGreetings) peer.end(closeCodes.noKey, sentence);
-    else peer.say({ type: 'error', error: sentence });
+    const { sentence, close, ...more } = answer;
+    if (close !== undefined) peer.end(close, sentence, more);
+    else if (greetings >= mostGreetings) peer.end(closeCodes.noKey, sentence, more);
+    else peer.say({ type: 'error', error: sentence, ...more });
   };
 
   ws.on('message', (data: Buffer, isBinary) => {

@@ -30,7 +30,7 @@ export type Peer = {
   /** Whole frames; drops a reader that is too far behind. */
   write(bytes: Buffer): void;
   /** Says why, then closes; what is said after it is not sent. */
-  end(code: number, sentence: string): void;
+  end(code: number, sentence: string, more?: object): void;
   /** Without a word: nobody is there. */
   drop(): void;
   isOpen(): boolean;
@@ -54,10 +54,10 @@ export function createPeer(
       const sentence = `more than ${mostUnreadBytes} bytes were not read: connect again`;
       peer.end(closeCodes.tooSlow, sentence);
     },
-    end: (code, sentence) => {
+    end: (code, sentence, more = {}) => {
       if (!isOpen()) return;
       said(code);
-      socket.write(encodeFrame(JSON.stringify({ type: 'error', error: sentence })));
+      socket.write(encodeFrame(JSON.stringify({ type: 'error', error: sentence, ...more })));
       ws.close(code, sentence.slice(0, 120));
       setTimeout(() => ws.terminate(), partingMs).unref();
     },

@@ -1,0 +1,204 @@
+// MakerFeed against the real feed, through connections that are cut, held up and moved.
+
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { buildApp } from '../server/edge/app.ts';
+import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
+import { tcpProxy } from '../test/support/tcp-proxy.ts';
+import type { Trader } from '../test/support/trading.ts';
+import { QuoteError } from './errors.ts';
+import { type MakerFeed, type MakerFeedOptions, makerFeed } from './feed.ts';
+
+let market: FeedMarket;
+let taker: Trader;
+
+before(async () => {
+  market = await feedMarket();
+  taker = await market.trader();
+});
+after(() => market.close());
+
+const portOf = (url: string) => Number(new URL(url).port);
+const limitMs = 20_000;
+
+async function until(what: string, is: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await is())) {
+    if (performance.now() > end) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Closed with the test. */
+function opened(t: TestContext, options: MakerFeedOptions): MakerFeed {
+  const feed = makerFeed(options);
+  t.after(() => feed.close());
+  return feed;
+}
+
+/** Through a proxy of its own. */
+async function proxied(t: TestContext, trader: Trader, more: Partial<MakerFeedOptions> = {}) {
+  const proxy = await tcpProxy(portOf(market.at));
+  t.after(() => proxy.close());
+  const baseUrl = `http://127.0.0.1:${proxy.port}`;
+  const feed = opened(t, { baseUrl, key: trader.key, random: () => 0.01, ...more });
+  await feed.ready;
+  return { proxy, feed };
+}
+
+test('the book is there when it is ready, and follows what comes and goes', async (t) => {
+  const { id: before } = await market.rfq(taker);
+  const { key } = await market.trader();
+  const changes: string[] = [];
+  const feed = opened(t, {
+    baseUrl: market.at,
+    key,
+    onChange: ({ kind, rfq }) => changes.push(`${kind} ${rfq.id}`),
+  });
+  await feed.ready;
+  assert.equal(feed.state(), 'live');
+  assert.ok(feed.book.has(before));
+  const { id } = await market.rfq(taker);
+  await until('it is told', () => feed.book.has(id));
+  await taker.post(`/v1/rfqs/${id}/cancel`);
+  await until('it is gone', () => !feed.book.has(id));
+  assert.deepEqual(changes.slice(-2), [`created ${id}`, `cancelled ${id}`]);
+});
+
+test('a quote has its thread, a refusal its code, and a bad amount is no silence', async (t) => {
+  const feed = opened(t, { baseUrl: market.at, key: (await market.trader()).key });
+  const { id } = await market.rfq(taker);
+  const { threadId } = await feed.quote(id, 65_000_000n);
+  assert.equal((await taker.get(`/v1/threads/${threadId}`)).body.quoteAmount, '65000000');
+  const { threadId: again } = await feed.quote(id.toUpperCase(), '64000000');
+  assert.equal(again, threadId);
+  const refused = (rfqId: string, amount: string, code: string) =>
+    assert.rejects(feed.quote(rfqId, amount), (error: QuoteError) => {
+      assert.deepEqual([error.fault, error.code], ['refused', code], error.message);
+      return error instanceof QuoteError;
+    });
+  await refused('nothing', '1', 'unknown_rfq');
+  await refused(id, '0', 'bad_amount');
+  await taker.post(`/v1/rfqs/${id}/cancel`);
+  await refused(id, '63000000', 'rfq_gone');
+});
+
+test('after a cut it resumes: nothing is missed, and nothing told twice', async (t) => {
+  const told: string[] = [];
+  const { proxy, feed } = await proxied(t, await market.trader(), {
+    onChange: ({ kind, rfq }) => told.push(`${kind} ${rfq.id}`),
+  });
+  told.length = 0;
+  const expected: string[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    proxy.cut();
+    const { id } = await market.rfq(taker);
+    expected.push(`created ${id}`);
+    if (round % 2 === 0) {
+      await taker.post(`/v1/rfqs/${id}/cancel`);
+      expected.push(`cancelled ${id}`);
+    }
+    await until('it is told', () => told.length === expected.length);
+  }
+  assert.deepEqual(told, expected);
+  assert.equal(feed.state(), 'live');
+});
+
+test('it goes on at another process, from where it was', async (t) => {
+  const told: string[] = [];
+  const { proxy } = await proxied(t, await market.trader(), {
+    onChange: ({ rfq }) => told.push(rfq.id),
+  });
+  const other = await buildApp(market.deps);
+  t.after(() => other.close());
+  const at = await other.listen({ host: '127.0.0.1', port: 0 });
+  proxy.pointTo(null);
+  proxy.cut();
+  const { id } = await market.rfq(taker);
+  told.length = 0;
+  proxy.pointTo(portOf(at));
+  await until('it is told', () => told.length > 0);
+  assert.deepEqual(told, [id]);
+});
+
+test('a book of more than a snapshot is whole when it is ready, and stays so', async (t) => {
+  const own = await feedMarket();
+  t.after(() => own.close());
+  const [asks, maker] = [await own.trader(), await own.trader()];
+  const ids: string[] = [];
+  for (let count = 0; count < 250; count += 1) {
+    const { id } = await own.rfq(count % 50 === 7 ? maker : asks);
+    if (count % 50 !== 7) ids.push(id);
+  }
+  const feed = opened(t, { baseUrl: own.at, key: maker.key });
+  await feed.ready;
+  assert.deepEqual([...feed.book.keys()].sort(), ids.sort());
+});
+
+test('a quote that a cut interrupts is stored once, and answered', async (t) => {
+  const { proxy, feed } = await proxied(t, await market.trader());
+  for (let round = 0; round < 10; round += 1) {
+    const { id } = await market.rfq(taker);
+    const quoting = feed.quote(id, '65000000', { goodForMs: 10_000 });
+    setTimeout(proxy.cut, round * 2);
+    const { threadId } = await quoting;
+    const { body } = await taker.get(`/v1/threads/${threadId}`);
+    assert.equal(body.messages.length, 1);
+  }
+});
+
+test('a connection that says nothing is found out and replaced', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { proxy, feed } = await proxied(t, await market.trader());
+  proxy.hold(true);
+  t.mock.timers.tick(15_000);
+  t.mock.timers.tick(10_000);
+  assert.equal(feed.state(), 'connecting');
+  proxy.hold(false);
+  t.mock.timers.tick(1_000);
+  t.mock.timers.reset();
+  await until('it is live again', () => feed.state() === 'live');
+});
+
+test('a key that is not good for the feed ends it, with a reason', async () => {
+  const reader = await market.trader({ scopes: ['read'] });
+  const cases: [string, RegExp][] = [
+    [reader.key, /lacks the scope maker/],
+    [`parley_test_${'x'.repeat(43)}`, /not valid/],
+  ];
+  for (const [key, sentence] of cases) {
+    const said: string[] = [];
+    const feed = makerFeed({ baseUrl: market.at, key, onError: (error) => said.push(error) });
+    const quoting = feed.quote('0193f0a0-0000-7000-8000-000000000000', '1', { goodForMs: 20_000 });
+    quoting.catch(() => {});
+    await assert.rejects(feed.ready, sentence);
+    assert.equal(feed.state(), 'closed');
+    await assert.rejects(quoting, (error: QuoteError) => error.fault === 'closed');
+    assert.match(said.join(), sentence);
+  }
+});
+
+test('a server that restarts is come back to', async (t) => {
+  const proxy = await tcpProxy(null);
+  t.after(() => proxy.close());
+  const first = await buildApp(market.deps);
+  proxy.pointTo(portOf(await first.listen({ host: '127.0.0.1', port: 0 })));
+  const baseUrl = `http://127.0.0.1:${proxy.port}`;
+  const feed = opened(t, { baseUrl, key: (await market.trader()).key, random: () => 0.01 });
+  await feed.ready;
+  await first.close();
+  proxy.pointTo(portOf(market.at));
+  const { id } = await market.rfq(taker);
+  await until('it is told', () => feed.book.has(id) && feed.state() === 'live');
+});
+
+test('closed is closed: no frame, no reconnect, quotes say so', async () => {
+  const feed = makerFeed({ baseUrl: market.at, key: (await market.trader()).key });
+  await feed.ready;
+  feed.close();
+  const { id } = await market.rfq(taker);
+  await assert.rejects(feed.quote(id, '1'), (error: QuoteError) => error.fault === 'closed');
+  assert.ok(!feed.book.has(id));
+  assert.equal(feed.state(), 'closed');
+  feed.close();
+});

@@ -1,0 +1,172 @@
+// The maker feed: the book kept true through lost connections, and quotes down the same socket.
+
+import { parleyClient } from './client.ts';
+import { type Book, type BookChange, createBook } from './feed/book.ts';
+import type { ServerFrame } from './feed/frames.ts';
+import { createLink, type Link, type LinkState } from './feed/link.ts';
+import { createQuotes, type Quoted } from './feed/quotes.ts';
+import type { HttpOptions } from './http.ts';
+import { sleep } from './http.ts';
+import type { Rfq } from './types.ts';
+
+export type { BookChange } from './feed/book.ts';
+export type { Quoted } from './feed/quotes.ts';
+
+export type MakerFeedOptions = HttpOptions & {
+  /** A key with the scope `maker`. */
+  readonly key: string;
+  /** An RFQ came, or left the book. */
+  readonly onChange?: (change: BookChange) => void;
+  /** `live`: the book is whole and changes are heard. */
+  readonly onState?: (state: LinkState) => void;
+  /** What the market refused that is no answer to a quote, and why the feed was given up. */
+  readonly onError?: (sentence: string) => void;
+  /** From 0 to 1: the part of its longest wait after which it connects again. */
+  readonly random?: () => number;
+  /** Instead of the runtime's WebSocket. */
+  readonly open?: (url: string) => WebSocket;
+};
+
+export type MakerFeed = {
+  /** Public RFQs of others, and private ones for this account, by id; while `live` as the market's. */
+  readonly book: ReadonlyMap<string, Rfq>;
+  /** Resolves when the book is whole for the first time; rejects where it never can be. */
+  readonly ready: Promise<void>;
+  state(): LinkState;
+  /**
+   * Quotes, or moves the price. Sent again after a lost connection only within `goodForMs` (default
+   * 5 000), under one idempotency key, and never after another price for the same RFQ. Throws
+   * QuoteError.
+   */
+  quote(
+    rfqId: string,
+    quoteAmount: string | bigint,
+    how?: { readonly goodForMs?: number; readonly idempotencyKey?: string },
+  ): Promise<Quoted>;
+  close(): void;
+};
+
+const defaultGoodForMs = 5_000;
+/** What a snapshot holds at most: the rest is read by REST. */
+const snapshotSize = 100;
+const mostPages = 1_000;
+const againMs = 1_000;
+
+export function makerFeed(options: MakerFeedOptions): MakerFeed {
+  const { onChange = () => {}, onState = () => {}, onError = () => {} } = options;
+  const client = parleyClient(options);
+  const book = createBook(() => Date.now());
+  const first = Promise.withResolvers<void>();
+  // Nobody has to wait for it.
+  first.promise.catch(() => {});
+  const stop = new AbortController();
+  let state: LinkState = 'connecting';
+  /** Counts snapshots: what was being read for an earlier one is of no use. */
+  let filling = 0;
+  let whole = false;
+
+  const tell = (changes: readonly BookChange[]) => {
+    for (const each of changes) onChange(each);
+  };
+  const move = (next: LinkState) => {
+    if (next === state) return;
+    state = next;
+    onState(next);
+  };
+  const live = () => {
+    whole = true;
+    move('live');
+    first.resolve();
+  };
+
+  const quotes = createQuotes((frame) => link.send(frame));
+  const link: Link = createLink({
+    url: `${options.baseUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/ws`,
+    key: options.key,
+    ...(options.random === undefined ? {} : { random: options.random }),
+    ...(options.open === undefined ? {} : { open: options.open }),
+    heard: (frame) => {
+      tell(book.take(frame));
+      if (frame.type === 'snapshot') begin(frame);
+      if (!quotes.take(frame) && frame.type === 'error') onError(frame.error);
+    },
+    changed: (next) => {
+      if (next === 'live') quotes.connected();
+      if (next !== 'live') move(next);
+      else if (whole) live();
+    },
+    ended: (sentence) => {
+      quotes.end();
+      stop.abort();
+      first.reject(new Error(sentence));
+      onError(sentence);
+    },
+  });
+
+  /** A snapshot that is full is the newest part of the book. */
+  const begin = (frame: ServerFrame & { type: 'snapshot' }) => {
+    filling += 1;
+    const lists = [frame.rfqs, frame.addressed ?? []];
+    whole = lists.every(({ length }) => length < snapshotSize);
+    if (whole) tell(book.settle());
+    else fill(filling).catch(() => {}); // Stopped.
+  };
+
+  const fill = async (turn: number) => {
+    for (;;) {
+      try {
+        await fillFrom(client, book, tell, () => turn === filling, stop.signal);
+        break;
+      } catch (error) {
+        stop.signal.throwIfAborted();
+        onError(`the rest of the book could not be read: ${(error as Error).message}`);
+        await sleep(againMs, stop.signal);
+      }
+    }
+    if (turn !== filling) return;
+    tell(book.settle());
+    whole = true;
+    if (link.isLive()) live();
+  };
+
+  return {
+    book: book.rfqs,
+    ready: first.promise,
+    state: () => state,
+    quote: (rfqId, quoteAmount, { goodForMs = defaultGoodForMs, idempotencyKey } = {}) =>
+      quotes.quote({
+        rfqId,
+        quoteAmount: quoteAmount.toString(),
+        idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
+        goodForMs,
+      }),
+    close: () => {
+      stop.abort();
+      quotes.end();
+      link.close();
+      first.reject(new Error('the feed was closed'));
+    },
+  };
+}
+
+/** Reads all pages of the book and of what is addressed, as long as that is `wanted`. */
+async function fillFrom(
+  client: ReturnType<typeof parleyClient>,
+  book: Book,
+  tell: (changes: readonly BookChange[]) => void,
+  wanted: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { userId } = await client.me({ signal });
+  for (const addressed of [{}, { addressed: true }]) {
+    let cursor: string | null = null;
+    for (let pages = 0; pages < mostPages && wanted(); pages += 1) {
+      const query = { limit: snapshotSize, ...addressed, ...(cursor === null ? {} : { cursor }) };
+      const page: { rfqs: Rfq[]; nextCursor: string | null } = await client.rfqs(query, { signal });
+      if (!wanted()) return;
+      tell(book.fill(page.rfqs.filter(({ creatorId }) => creatorId !== userId)));
+      cursor = page.nextCursor;
+      if (cursor === null) break;
+    }
+  }
+}

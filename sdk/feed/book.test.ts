@@ -1,0 +1,112 @@
+// The book against a plain model, and the races of a page of REST with frames.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../test/support/runs.ts';
+import type { Rfq } from '../types.ts';
+import { createBook } from './book.ts';
+import { parseFrame } from './frames.ts';
+
+const rfq = (id: string) => ({ id }) as Rfq;
+const ids = (book: { rfqs: ReadonlyMap<string, Rfq> }) => [...book.rfqs.keys()].sort();
+const now = () => 0;
+
+test('a page that was read before an RFQ left does not bring it back', () => {
+  const book = createBook(now);
+  book.take({ type: 'snapshot', rfqs: [rfq('c')], seq: 1 });
+  book.take({ type: 'gone', rfqId: 'a', reason: 'agreed', seq: 2 });
+  book.take({ type: 'rfq', kind: 'cancelled', rfq: rfq('b'), seq: 3 });
+  assert.deepEqual(
+    book.fill([rfq('a'), rfq('b'), rfq('d')]).map(({ rfq: { id } }) => id),
+    ['d'],
+  );
+  assert.deepEqual(ids(book), ['c', 'd']);
+});
+
+test('what a snapshot and its pages do not show has left, and only that', () => {
+  const book = createBook(now);
+  book.take({ type: 'snapshot', rfqs: [rfq('a'), rfq('b'), rfq('c')], seq: 1 });
+  const shown = book.take({ type: 'snapshot', rfqs: [rfq('c'), rfq('d')], seq: 5 });
+  assert.deepEqual(shown, [{ kind: 'created', rfq: rfq('d') }]);
+  assert.deepEqual(ids(book), ['a', 'b', 'c', 'd']);
+  book.fill([rfq('b')]);
+  assert.deepEqual(book.settle(), [{ kind: 'cancelled', rfq: rfq('a') }]);
+  assert.deepEqual(ids(book), ['b', 'c', 'd']);
+  assert.deepEqual(book.settle(), []);
+});
+
+test('an RFQ that comes back is on the book again', () => {
+  const book = createBook(now);
+  const frame = (kind: 'created' | 'cancelled') =>
+    book.take({ type: 'rfq', kind, rfq: rfq('a'), seq: 1 });
+  assert.deepEqual(
+    [frame('created'), frame('created'), frame('cancelled'), frame('cancelled'), frame('created')],
+    [
+      [{ kind: 'created', rfq: rfq('a') }],
+      [],
+      [{ kind: 'cancelled', rfq: rfq('a') }],
+      [],
+      [{ kind: 'created', rfq: rfq('a') }],
+    ],
+  );
+  assert.deepEqual(ids(book), ['a']);
+});
+
+test('changes told are exactly those of the book (property)', () => {
+  const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('created' as const), id }),
+    fc.record({ do: fc.constant('cancelled' as const), id }),
+    fc.record({ do: fc.constant('gone' as const), id }),
+    fc.record({ do: fc.constant('snapshot' as const), all: fc.uniqueArray(id) }),
+    fc.record({ do: fc.constant('fill' as const), all: fc.uniqueArray(id) }),
+    fc.record({ do: fc.constant('settle' as const) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const book = createBook(now);
+      const told = new Set<string>();
+      for (const each of steps) {
+        const changes =
+          each.do === 'settle'
+            ? book.settle()
+            : each.do === 'fill'
+              ? book.fill(each.all.map(rfq))
+              : each.do === 'snapshot'
+                ? book.take({ type: 'snapshot', rfqs: each.all.map(rfq), seq: 1 })
+                : each.do === 'gone'
+                  ? book.take({ type: 'gone', rfqId: each.id, reason: 'expired', seq: 1 })
+                  : book.take({ type: 'rfq', kind: each.do, rfq: rfq(each.id), seq: 1 });
+        for (const change of changes) {
+          const isNew = change.kind === 'created';
+          assert.equal(told.has(change.rfq.id), !isNew);
+          if (isNew) told.add(change.rfq.id);
+          else told.delete(change.rfq.id);
+        }
+        if (each.do === 'created') assert.ok(book.rfqs.has(each.id));
+        if (each.do === 'cancelled' || each.do === 'gone') assert.ok(!book.rfqs.has(each.id));
+        if (each.do === 'snapshot') assert.ok(each.all.every((one) => book.rfqs.has(one)));
+      }
+      assert.deepEqual([...told].sort(), ids(book));
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('what is no frame is passed over', () => {
+  const bad = [
+    7,
+    '{',
+    'null',
+    '[]',
+    '{}',
+    '{"type":"other"}',
+    '{"type":"rfq"}',
+    '{"type":"rfq","rfq":null}',
+    '{"type":"snapshot"}',
+    '{"type":"snapshot","rfqs":[null]}',
+  ];
+  for (const each of bad) assert.equal(parseFrame(each), null, String(each));
+  assert.deepEqual(parseFrame('{"type":"ready","seq":1}'), { type: 'ready', seq: 1 });
+});

@@ -1,0 +1,74 @@
+// The book as the feed tells it. What left it is remembered for a while, so that a page of REST that
+// was read a moment too early does not bring it back.
+
+import type { Rfq } from '../types.ts';
+import type { ServerFrame } from './frames.ts';
+
+export type BookChange =
+  | { readonly kind: 'created'; readonly rfq: Rfq }
+  | { readonly kind: 'cancelled' | 'expired' | 'agreed'; readonly rfq: Rfq };
+
+export type Book = {
+  readonly rfqs: ReadonlyMap<string, Rfq>;
+  /** Takes a frame; what changed by it. */
+  take(frame: ServerFrame): BookChange[];
+  /** Adds what a page of REST shows, but what has left since; what changed by it. */
+  fill(rfqs: readonly Rfq[]): BookChange[];
+  /** All of the book was shown since the last snapshot: the rest has left; what changed by it. */
+  settle(): BookChange[];
+};
+
+/** Pages of REST are at most this much older than a frame. */
+const rememberedMs = 60_000;
+const mostRemembered = 20_000;
+
+/** `now` in milliseconds. */
+export function createBook(now: () => number): Book {
+  const rfqs = new Map<string, Rfq>();
+  const left = new Map<string, number>();
+  /** Known from before a snapshot, and not shown since. */
+  const doubtful = new Set<string>();
+
+  const add = (rfq: Rfq): BookChange[] => {
+    const isNew = !rfqs.has(rfq.id);
+    doubtful.delete(rfq.id);
+    rfqs.set(rfq.id, rfq);
+    return isNew ? [{ kind: 'created', rfq }] : [];
+  };
+
+  const remove = (id: string, kind: 'cancelled' | 'expired' | 'agreed'): BookChange[] => {
+    left.delete(id);
+    left.set(id, now());
+    for (const [old, at] of left) {
+      if (left.size <= mostRemembered && now() - at < rememberedMs) break;
+      left.delete(old);
+    }
+    doubtful.delete(id);
+    const rfq = rfqs.get(id);
+    if (rfq === undefined) return [];
+    rfqs.delete(id);
+    return [{ kind, rfq }];
+  };
+
+  return {
+    rfqs,
+    take: (frame) => {
+      switch (frame.type) {
+        case 'snapshot':
+          for (const id of rfqs.keys()) doubtful.add(id);
+          return [...frame.rfqs, ...(frame.addressed ?? [])].flatMap(add);
+        case 'rfq':
+          if (frame.kind === 'cancelled') return remove(frame.rfq.id, 'cancelled');
+          // On the book again: a token that reopened.
+          left.delete(frame.rfq.id);
+          return add(frame.rfq);
+        case 'gone':
+          return remove(frame.rfqId, frame.reason);
+        default:
+          return [];
+      }
+    },
+    fill: (page) => page.filter(({ id }) => !left.has(id)).flatMap(add),
+    settle: () => [...doubtful].flatMap((id) => remove(id, 'cancelled')),
+  };
+}

@@ -1,0 +1,45 @@
+// The frames of the maker feed with `resume`, as they arrive: docs/feed.md, docs/asyncapi.json.
+
+import type { Rfq } from '../types.ts';
+
+export type ServerFrame =
+  | { type: 'snapshot'; rfqs: Rfq[]; addressed?: Rfq[]; seq: number }
+  | { type: 'ready' | 'resumed' | 'reset' | 'pong'; seq: number }
+  | { type: 'rfq'; kind: 'created' | 'cancelled'; rfq: Rfq; seq: number }
+  | { type: 'gone'; rfqId: string; reason: 'expired' | 'agreed'; seq: number }
+  | { type: 'quoted'; rfqId: string; threadId: string; seq: number }
+  | { type: 'error'; error: string; code?: string; rfqId?: string; seq?: number };
+
+const types = [
+  'snapshot',
+  'ready',
+  'resumed',
+  'reset',
+  'pong',
+  'rfq',
+  'gone',
+  'quoted',
+  'error',
+] as const;
+
+/** Null for what is no frame, or one of a kind that is not known here: it is passed over. */
+export function parseFrame(data: unknown): ServerFrame | null {
+  if (typeof data !== 'string') return null;
+  let frame: { type?: unknown; rfq?: unknown; rfqs?: unknown } | null;
+  try {
+    frame = JSON.parse(data) as typeof frame;
+  } catch {
+    return null;
+  }
+  if (typeof frame !== 'object' || frame === null) return null;
+  if (!(types as readonly unknown[]).includes(frame.type)) return null;
+  if (frame.type === 'rfq' && !isRfq(frame.rfq)) return null;
+  if (frame.type === 'snapshot' && !(Array.isArray(frame.rfqs) && frame.rfqs.every(isRfq))) {
+    return null;
+  }
+  return frame as ServerFrame;
+}
+
+function isRfq(value: unknown): boolean {
+  return typeof (value as Rfq | null)?.id === 'string';
+}

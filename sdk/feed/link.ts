@@ -1,0 +1,151 @@
+// The connection to the feed, again and again: resumed where it was lost, with a random wait that
+// grows, and given up only for what waiting cannot mend.
+
+import { parseFrame, type ServerFrame } from './frames.ts';
+
+export type LinkState = 'connecting' | 'live' | 'closed';
+
+export type LinkOptions = {
+  /** `ws:` or `wss:`. */
+  readonly url: string;
+  readonly key: string;
+  /** Every frame, in order. */
+  readonly heard: (frame: ServerFrame) => void;
+  readonly changed: (state: LinkState) => void;
+  /** It is given up: the key is not, or no longer, good for the feed. */
+  readonly ended: (sentence: string) => void;
+  /** From 0 to 1. */
+  readonly random?: () => number;
+  /** Instead of the runtime's own. */
+  readonly open?: (url: string) => WebSocket;
+};
+
+export type Link = {
+  /** False where nothing can be sent now. */
+  send(frame: object): boolean;
+  isLive(): boolean;
+  close(): void;
+};
+
+/** Silence that is broken by a ping, and what is waited for its answer. */
+const quietMs = 15_000;
+const answerMs = 10_000;
+const waitFirstMs = 250;
+const waitMostMs = 30_000;
+/** A connection that lived as long as this was a good one. */
+const provenMs = 10_000;
+/** Of an error, or of a close: the key is wrong, has ended, or lacks the scope. */
+const fatalCodes = new Map<string | number, string>([
+  ['key_invalid', 'the API key is not valid'],
+  [4401, 'the API key is not valid'],
+  ['scope_missing', 'the API key lacks the scope maker'],
+  [4403, 'the API key lacks the scope maker'],
+]);
+const tooManyCode = 4429;
+
+export function createLink(options: LinkOptions): Link {
+  const { url, key, heard, changed, ended, random = Math.random } = options;
+  const open = options.open ?? ((address: string) => new WebSocket(address));
+  let socket: WebSocket | null = null;
+  let live = false;
+  /** This connection's first frame was taken. */
+  let greeted = false;
+  let closed = false;
+  let since: number | null = null;
+  let failures = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let quiet: NodeJS.Timeout | undefined;
+
+  const listen = (own: WebSocket) => {
+    clearTimeout(quiet);
+    quiet = setTimeout(() => {
+      if (own !== socket) return;
+      if (live) own.send(JSON.stringify({ ping: 'still there?' }));
+      // Nobody may be there to answer a close either.
+      quiet = setTimeout(() => lost(own, null), answerMs);
+    }, quietMs);
+  };
+
+  const take = (own: WebSocket, data: unknown) => {
+    if (own !== socket) return;
+    listen(own);
+    const frame = parseFrame(data);
+    if (frame === null) return;
+    if (frame.seq !== undefined) since = Math.max(since ?? 0, frame.seq);
+    // Not known of what was seen before: the book comes anew.
+    if (frame.type === 'reset') since = frame.seq;
+    heard(frame);
+    if (frame.type === 'error' && !greeted) giveUp(own, frame.code ?? null);
+    greeted ||= frame.type !== 'error';
+    if (frame.type !== 'ready') return;
+    live = true;
+    changed('live');
+  };
+
+  const connect = () => {
+    const own = open(url);
+    const began = Date.now();
+    socket = own;
+    greeted = false;
+    listen(own);
+    own.addEventListener('open', () => {
+      const resume = { resume: true, ...(since === null ? {} : { since }) };
+      own.send(JSON.stringify({ apiKey: key, ...resume }));
+    });
+    own.addEventListener('message', ({ data }) => take(own, data));
+    own.addEventListener('error', () => {}); // `close` follows.
+    own.addEventListener('close', ({ code }) => {
+      if (Date.now() - began > provenMs) failures = 0;
+      lost(own, code);
+    });
+  };
+
+  const lost = (own: WebSocket, code: number | null) => {
+    if (own !== socket || closed) return;
+    socket = null;
+    live = false;
+    clearTimeout(quiet);
+    if (code === null) own.close();
+    giveUp(own, code);
+    if (closed) return;
+    changed('connecting');
+    timer = setTimeout(connect, waitMs(code));
+  };
+
+  const giveUp = (own: WebSocket, code: string | number | null) => {
+    const sentence = fatalCodes.get(code ?? 0);
+    if (sentence === undefined) return;
+    closed = true;
+    live = false;
+    clearTimeout(quiet);
+    own.close();
+    changed('closed');
+    ended(sentence);
+  };
+
+  /** Anywhere within a span that doubles: those who were cut off together come back apart. */
+  const waitMs = (code: number | null): number => {
+    const span = Math.min(waitFirstMs * 2 ** failures, waitMostMs);
+    failures += 1;
+    return (code === tooManyCode ? waitMostMs : span) * random();
+  };
+
+  connect();
+  return {
+    send: (frame) => {
+      if (!live || socket === null) return false;
+      socket.send(JSON.stringify(frame));
+      return true;
+    },
+    isLive: () => live,
+    close: () => {
+      if (closed) return;
+      closed = true;
+      live = false;
+      clearTimeout(timer);
+      clearTimeout(quiet);
+      socket?.close();
+      changed('closed');
+    },
+  };
+}

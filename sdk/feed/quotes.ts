@@ -1,0 +1,156 @@
+// Quotes on their way: one of an RFQ at a time, each answered once. A quote is sent again after a
+// lost connection only while its price still holds, under its own idempotency key; one that is stale,
+// or was followed by another price, never is.
+
+import { QuoteError } from '../errors.ts';
+import type { ServerFrame } from './frames.ts';
+
+export type Quoted = { readonly rfqId: string; readonly threadId: string };
+
+type Pending = {
+  readonly rfqId: string;
+  readonly quoteAmount: string;
+  readonly idempotencyKey: string;
+  /** It is not sent after this. */
+  readonly staleAt: number;
+  /** Whether the market may have it. */
+  sent: boolean;
+  timer: NodeJS.Timeout;
+  readonly resolve: (quoted: Quoted) => void;
+  readonly reject: (error: QuoteError) => void;
+};
+
+type Wanted = { rfqId: string; quoteAmount: string; idempotencyKey: string; goodForMs: number };
+
+export type Quotes = {
+  quote(wanted: Wanted): Promise<Quoted>;
+  /** Takes the answers of the market; true when it was one. */
+  take(frame: ServerFrame): boolean;
+  /** The connection is there: sends what still holds. */
+  connected(): void;
+  end(): void;
+};
+
+/** How long an answer is waited for. */
+const answerMs = 15_000;
+const mostPending = 10_000;
+const stillRunning = 'still_running';
+const againMs = 200;
+
+/** `send` is false where nothing can be sent now. */
+export function createQuotes(
+  send: (frame: object) => boolean,
+  now: () => number = () => performance.now(),
+): Quotes {
+  const pending = new Map<string, Pending>();
+  /** The next price of an RFQ whose last one is not answered. */
+  const next = new Map<string, Pending>();
+  let over = false;
+
+  const drop = (each: Pending, error: QuoteError) => {
+    clearTimeout(each.timer);
+    if (next.get(each.rfqId) === each) next.delete(each.rfqId);
+    if (pending.get(each.rfqId) === each) pending.delete(each.rfqId);
+    each.reject(error);
+  };
+
+  const go = (each: Pending) => {
+    pending.set(each.rfqId, each);
+    trySending(each);
+  };
+
+  const trySending = (each: Pending) => {
+    if (now() > each.staleAt) return;
+    const { rfqId, quoteAmount, idempotencyKey } = each;
+    if (send({ quote: { rfqId, quoteAmount, idempotencyKey } })) each.sent = true;
+  };
+
+  /** The one that waited has its turn. */
+  const advance = (rfqId: string) => {
+    const waiting = next.get(rfqId);
+    next.delete(rfqId);
+    if (waiting !== undefined) go(waiting);
+  };
+
+  const expire = (each: Pending) => {
+    if (each.sent && now() <= each.staleAt + answerMs) {
+      each.timer = setTimeout(() => expire(each), answerMs + 1);
+      return;
+    }
+    const said = each.sent
+      ? new QuoteError('unknown', `no answer to the quote on ${each.rfqId}: it may have been taken`)
+      : new QuoteError('stale', `the quote on ${each.rfqId} could not be sent in time`);
+    const wasPending = pending.get(each.rfqId) === each;
+    drop(each, said);
+    if (wasPending) advance(each.rfqId);
+  };
+
+  return {
+    quote: ({ rfqId: given, quoteAmount, idempotencyKey, goodForMs }) =>
+      new Promise((resolve, reject) => {
+        if (over) return reject(new QuoteError('closed', 'the feed was closed'));
+        const rfqId = given.toLowerCase();
+        if (pending.size + next.size >= mostPending) {
+          const sentence = `${mostPending} quotes wait for their answers`;
+          reject(new QuoteError('refused', sentence, 'overloaded'));
+          return;
+        }
+        const each: Pending = {
+          rfqId,
+          quoteAmount,
+          idempotencyKey,
+          staleAt: now() + goodForMs,
+          sent: false,
+          timer: setTimeout(() => expire(each), goodForMs),
+          resolve,
+          reject,
+        };
+        const before = next.get(rfqId);
+        const words = `another price for ${rfqId} came after it`;
+        if (before !== undefined) drop(before, new QuoteError('superseded', words));
+        const first = pending.get(rfqId);
+        if (first === undefined) return go(each);
+        if (!first.sent) {
+          drop(first, new QuoteError('superseded', words));
+          return go(each);
+        }
+        next.set(rfqId, each);
+      }),
+    take: (frame) => {
+      if (frame.type !== 'quoted' && frame.type !== 'error') return false;
+      if (frame.rfqId === undefined) return false;
+      const each = pending.get(frame.rfqId.toLowerCase());
+      if (each === undefined) return false;
+      if (frame.type === 'error' && frame.code === stillRunning) {
+        // Its own first try, sent before the connection was lost.
+        setTimeout(() => pending.get(each.rfqId) === each && trySending(each), againMs);
+        return true;
+      }
+      clearTimeout(each.timer);
+      pending.delete(each.rfqId);
+      if (frame.type === 'quoted') {
+        each.resolve({ rfqId: frame.rfqId, threadId: frame.threadId });
+      } else {
+        each.reject(new QuoteError('refused', frame.error, frame.code ?? null));
+      }
+      advance(each.rfqId);
+      return true;
+    },
+    connected: () => {
+      for (const each of [...pending.values()]) {
+        const newer = next.get(each.rfqId);
+        if (newer !== undefined && each.sent) {
+          const words = `another price for ${each.rfqId} came after it; it may have been taken`;
+          drop(each, new QuoteError('superseded', words));
+          advance(each.rfqId);
+        } else trySending(each);
+      }
+    },
+    end: () => {
+      over = true;
+      for (const each of [...pending.values(), ...next.values()]) {
+        drop(each, new QuoteError('closed', 'the feed was closed'));
+      }
+    },
+  };
+}
