@@ -293,6 +293,15 @@ test('the wrong secret, an empty escrow and amounts not worth a claim are refuse
   await adapter.checkAmount(chain.token('DevDollar'), 1n, signal());
 });
 
+test('more sun than a transaction carries is refused before anybody agrees on it', async () => {
+  const adapter = adapterOf();
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  await adapter.checkAmount(null, most, signal());
+  const refused = is('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
+  await assert.rejects(adapter.checkAmount(null, most + 1n, signal()), refused);
+  await adapter.checkAmount(chain.token('DevDollar'), 2n ** 256n - 1n, signal());
+});
+
 test('another chain, no contract, other code and another domain are refused', async () => {
   const open = (over: object, lie?: Lie) => async () => {
     const node = await lyingNode(chain.url, lie ?? ((_, forward) => forward()));

@@ -30,6 +30,7 @@ import {
   callsIn,
   claimCall,
   fundCalls,
+  mustFit,
   refundCall,
   type TronDeployment,
   tronEscrow,
@@ -296,6 +297,7 @@ async function checkAmount(
   amount: bigint,
   signal: AbortSignal,
 ): Promise<void> {
+  mustFit(token, amount);
   // What a token is worth in energy is not known here.
   let least = 0n;
   if (token === null) {

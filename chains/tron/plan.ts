@@ -105,6 +105,15 @@ export function idOfEscrow(escrow: string): Hex {
 /** More sun than this is no number that a wallet reads exactly from JSON. */
 const mostSun = BigInt(Number.MAX_SAFE_INTEGER);
 
+/** Throws `bad_amount` where no transaction can carry so much. A token's amount is a word of 256 bits. */
+export function mustFit(token: string | null, amount: bigint): void {
+  if (token !== null || amount <= mostSun) return;
+  throw new ParleyError('bad_amount', `${amount} sun is more than ${mostSun}`, {
+    amount,
+    most: mostSun,
+  });
+}
+
 /**
  * The escrow of these terms. Throws `bad_address` for destinations where money would be lost: the
  * zero address, the token, and the contract itself.
@@ -124,12 +133,7 @@ export function tronEscrow(terms: EscrowTerms, deployment: TronDeployment): Escr
   if (terms.token !== null && plain.token === noToken) {
     throw refuse('token', terms.token, 'the zero address; TRX has no token');
   }
-  if (terms.token === null && terms.amount > mostSun) {
-    throw new ParleyError('bad_amount', `${terms.amount} sun is more than ${mostSun}`, {
-      amount: terms.amount,
-      most: mostSun,
-    });
-  }
+  mustFit(terms.token, terms.amount);
   return { address: escrowName(escrowId(plain, deployment), deployment), redeemScript: null };
 }
 
