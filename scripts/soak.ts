@@ -1,9 +1,10 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
-// requests, the property tests with twenty times their runs, the contracts fuzzed twenty times as
-// long, and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
+// requests, the property tests (the Solana program's with them) with twenty times their runs, the
+// contracts of EVM and TRON fuzzed twenty times as long, and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
+//   npm run soak -- --list                      what the parts are, nothing run
 //   npm run soak -- --requests 50000 --seed 7   another size; a seed that failed, again
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -20,6 +21,7 @@ const { values, positionals } = parseArgs({
     requests: { type: 'string', default: '10000' },
     times: { type: 'string', default: '20' },
     seed: { type: 'string' },
+    list: { type: 'boolean', default: false },
   },
 });
 const bin = [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH];
@@ -64,7 +66,7 @@ function tests(files: readonly string[]): Promise<Outcome> {
 }
 
 const propertyFiles = () =>
-  globSync('{core,chains,server,sdk}/**/*.test.ts', { cwd: root })
+  globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] })
     .filter((file) => /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')))
     .sort();
 
@@ -72,7 +74,8 @@ const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
   fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
   properties: () => tests(propertyFiles()),
   schemathesis: () => run(['scripts/schemathesis.ts']),
-  contracts: () => run(['contracts/evm/test.ts', '--profile', 'ci']),
+  'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'ci']),
+  'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'ci']),
 };
 
 const unknown = positionals.filter((name) => !(name in parts));
@@ -81,6 +84,10 @@ if (unknown.length > 0) {
     `no part is called ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`,
   );
   process.exit(2);
+}
+if (values.list) {
+  console.log(JSON.stringify({ parts: Object.keys(parts), properties: propertyFiles() }));
+  process.exit(0);
 }
 const outcomes: string[] = [];
 let failed = 0;
