@@ -11,9 +11,11 @@ import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
 import { setStage } from './stage.ts';
+import { benchStart } from './start.ts';
+import { benchVerify } from './verify.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const names = ['reads', 'quotes', 'webhooks', 'budgets', 'gas'] as const;
+const names = ['reads', 'quotes', 'webhooks', 'budgets', 'gas', 'start', 'verify'] as const;
 type Name = (typeof names)[number];
 
 const { values, positionals } = parseArgs({
@@ -52,6 +54,10 @@ process.exitCode = missed === 0 ? 0 : 1;
 
 async function runOne(name: Name): Promise<Row[]> {
   if (name === 'gas') return benchGas();
+  if (name === 'start' || name === 'verify') {
+    say(`${name}: median of ${effort.rounds} rounds`);
+    return name === 'start' ? benchStart(effort) : benchVerify(effort);
+  }
   if (name === 'budgets' || name === 'webhooks') {
     say(`${name}: median of ${effort.rounds} rounds of ${effort.seconds} s`);
     return name === 'budgets' ? benchBudgets(effort) : benchWebhooks(effort);
