@@ -1,9 +1,10 @@
-// What a text becomes where a number is wanted.
+// What a text becomes where a number is wanted, and what is said where one of several shapes is.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
-import { coercingCheckOf } from './check.ts';
+import { checkOf, coercingCheckOf } from './check.ts';
+import { broadcastBody } from './edge/schemas/material.ts';
 
 const schema = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -21,4 +22,18 @@ test('a text is a number only within its bounds, and never an endless one', () =
   for (const text of ['10001', '0.5', '1e400', '-1e400', 'Infinity', 'NaN']) {
     assert.match(String(check({ rate: text })), /"rate"/, text);
   }
+});
+
+test('of several shapes the sentence is about the one that was meant', () => {
+  const said = (signed: unknown) => checkOf(broadcastBody, 'the body')({ chain: 'tron', signed });
+  const unsigned = { txID: 'aa', raw_data: {}, raw_data_hex: '0a', visible: false };
+  assert.equal(said(unsigned), 'field "signed.signature" is missing');
+  assert.match(
+    String(said({ ...unsigned, signature: 'aa' })),
+    /^field "signed\.signature" must be array/,
+  );
+  assert.equal(said({ signature: ['aa'] }), 'field "signed.raw_data_hex" is missing');
+  assert.equal(said({ psbtBase64: 'aa' }), 'field "signed.signaturesHex" is missing');
+  assert.match(String(said(5)), /^field "signed" must be string/);
+  assert.equal(said({ ...unsigned, signature: ['aa'] }), null);
 });

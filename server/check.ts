@@ -40,9 +40,25 @@ function endless(value: unknown): string | null {
 function checkWith(validate: ValidateFunction, what: string, readers: Readers): Check {
   return (value) => {
     if (validate(value)) return null;
-    const errors = validate.errors ?? [];
-    return errors[0] === undefined ? `${what} is malformed` : sentenceOf(errors[0], what, readers);
+    const error = meantBy(validate.errors ?? []);
+    return error === undefined ? `${what} is malformed` : sentenceOf(error, what, readers);
   };
+}
+
+/**
+ * Where one of several shapes is wanted, what is wrong with the one that was meant: with the object
+ * that shares the most fields with what came.
+ */
+function meantBy(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const choice = errors.at(-1);
+  const { data, instancePath } = choice ?? {};
+  if (choice?.keyword !== 'anyOf' || typeof data !== 'object' || data === null) return errors[0];
+  const shared = (error: ErrorObject): number => {
+    if (error.instancePath !== instancePath) return 1; // one of its fields is there, and wrong
+    const { properties = {} } = (error.parentSchema ?? {}) as { properties?: object };
+    return Object.keys(data).filter((field) => Object.hasOwn(properties, field)).length;
+  };
+  return errors.slice(0, -1).reduce((a, b) => (shared(b) > shared(a) ? b : a));
 }
 
 function sentenceOf(error: ErrorObject, what: string, readers: Readers): string {
