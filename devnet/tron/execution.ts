@@ -16,7 +16,7 @@ import {
   transactionBytes,
 } from './messages.ts';
 import { parameters, resultBytes } from './parameters.ts';
-import { FormatError, type JsonObject, type Message, toJson } from './protobuf.ts';
+import { base58Address, FormatError, type JsonObject, type Message, toJson } from './protobuf.ts';
 import { invalid, Refusal } from './refusal.ts';
 
 export type Ledger = { readonly state: TvmState; readonly tvm: Tvm };
@@ -38,6 +38,11 @@ export type Info = {
 };
 export type Applied = { readonly info: Info; readonly contractRet: string };
 
+/** Base58, as java-tron names accounts to people. */
+function shown(hex: string): string {
+  return base58Address(hexToBytes(hex));
+}
+
 const energyPrice = BigInt(parameters.getEnergyFee);
 
 function number(message: Message, name: string): bigint {
@@ -57,7 +62,7 @@ export function requireSignature({ rawBytes, signatures, contract }: Transaction
   if (header > 3) throw new Refusal('SIGERROR', 'Header byte out of range');
   const owner = bytesToHex((contract.owner_address ?? new Uint8Array()) as Uint8Array);
   if (signerOf(sha256(rawBytes), signature, header) !== owner.slice(2)) {
-    throw new Refusal('SIGERROR', `${owner} is not the signer`);
+    throw new Refusal('SIGERROR', `${shown(owner)} is not the signer`);
   }
 }
 
@@ -77,7 +82,7 @@ type Burnt = { net: { usage: number; fee: number }; other: number };
 /** Free bandwidth, or else TRX by the byte; a new account always costs TRX. */
 function payBandwidth(state: TvmState, tx: Transaction, owner: string, nowMs: number): Burnt {
   const balance = balanceOf(state, owner);
-  if (balance === null) throw invalid(`account [${owner}] does not exist`);
+  if (balance === null) throw invalid(`account [${shown(`41${owner}`)}] does not exist`);
   const memo = ((tx.raw.data ?? new Uint8Array()) as Uint8Array).length > 0;
   const other = memo ? parameters.getMemoFee : 0;
   const bytes = transactionBytes(tx).length + resultBytes;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { recorder } from '../testing/start.ts';
 import { supply } from './chain.ts';
@@ -84,13 +85,33 @@ function signBytes(tx: Transaction, rawBytes: Uint8Array, key = faucetKey): Tran
   return { ...tx, rawBytes, raw: decode(rawSchema, rawBytes), signatures: [signature] };
 }
 
+/** A call by an account that was never used. */
+function fromNobody(tx: Transaction): Transaction {
+  const key = sha256(faucetKey);
+  const point = secp256k1.getPublicKey(key, false).subarray(1);
+  const owner_address = Uint8Array.from([0x41, ...keccak_256(point).subarray(12)]);
+  const { contract: _, ...rest } = tx.raw;
+  const raw = buildRaw(
+    'TriggerSmartContract',
+    { owner_address, contract_address: owner_address },
+    rest,
+    0n,
+  );
+  return signBytes(tx, raw, key);
+}
+
 test('a broadcast is refused with the code and the words of java-tron', async (t) => {
   const simulator = await (await lab(t)).start();
   const good = sendTo(simulator, {});
   const stranger = signBytes(good, good.rawBytes, sha256(faucetKey));
   const { header } = simulator.chain.tip('head');
   const cases: [Transaction, string, RegExp][] = [
-    [stranger, 'SIGERROR', /^Validate signature error: /],
+    [stranger, 'SIGERROR', /^Validate signature error: T\w{33} is not the signer$/],
+    [
+      fromNobody(good),
+      'CONTRACT_VALIDATE_ERROR',
+      /^Contract validate error : account \[T\w{33}\] does not exist$/,
+    ],
     [{ ...good, signatures: [] }, 'SIGERROR', /^Validate signature error: miss sig or contract$/],
     [
       rebuilt(simulator, { ref_block_hash: new Uint8Array(8) }),

@@ -202,12 +202,15 @@ function unknownRoute(visit: Visit) {
 
 function refuseRoute(visit: Visit) {
   const { state, request } = visit;
-  const allowed = state.routes.methodsOf(request.url.split('?')[0] ?? '');
+  const path = request.url.split('?')[0] ?? '';
+  const allowed = state.routes.methodsOf(path);
   if (allowed.length === 0 || allowed.includes(request.method)) {
     return refuse(visit, 'not_found', 'there is nothing at this path');
   }
   const allow = allowed.join(', ');
-  const sentence = `this path takes ${allow}, not ${request.method}`;
+  const besides = state.routes.besides(request.method ?? '', path);
+  const elsewhere = besides.length === 0 ? '' : `; ${request.method} is for ${besides.join(', ')}`;
+  const sentence = `this path takes ${allow}, not ${request.method}${elsewhere}`;
   refuse(visit, 'method_not_allowed', sentence, { allow });
 }
 

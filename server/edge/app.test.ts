@@ -93,6 +93,11 @@ describe('the checks come in their order', () => {
     const wrong = await edge.call('DELETE', '/v1/rfqs');
     assert.equal(wrong.status, 405);
     assert.equal(wrong.headers.allow, 'GET, HEAD, POST');
+    const beside = await edge.call('POST', '/v1/wallets/doge');
+    assert.match(
+      beside.text,
+      /takes DELETE, not POST; POST is for \/v1\/wallets\/bitcoin, .*\/tron/,
+    );
     const body = 'x'.repeat(70_000);
     assert.equal((await edge.call('POST', '/v1/nothing', { body })).status, 404);
   });
