@@ -95,7 +95,7 @@ describe('the checks come in their order', () => {
     assert.equal(wrong.headers.allow, 'GET, HEAD, POST');
     const beside = await edge.call('POST', '/v1/wallets/doge');
     assert.match(
-      beside.text,
+      String(beside.body.error),
       /takes DELETE, not POST; POST is for \/v1\/wallets\/bitcoin, .*\/tron/,
     );
     const body = 'x'.repeat(70_000);
