@@ -23,6 +23,7 @@ import { devAssets, devChains, type ReadyChain, servedChains } from './dev-netwo
 import { buildApp } from './edge/app.ts';
 import { seedAssets } from './market/assets.ts';
 import { startPruning } from './market/prune.ts';
+import { byTurns } from './market/turns.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { createSettlement } from './settle/follow.ts';
 import {
@@ -94,7 +95,7 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const chains = settings.chains ?? devChains(devnet);
   const adapters = await openAdapters(settings, chains, { now, log });
   undo.push(() => closeAll(adapters));
-  const evmNodes = nodesForProofs(chains, settings);
+  const evmNodes = byTurns(nodesForProofs(chains, settings));
   const metrics = createMetrics(settings.shortName);
   const made = { settings, db, now, randomBytes, adapters: adapters, log };
   const deps: Deps = { ...made, evmNodes, metrics };

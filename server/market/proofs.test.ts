@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rpc } from '../../chains/rpc.ts';
 import type { ParleyError } from '../../core/errors.ts';
 import { checkSignature, type ProofDeps } from './proofs.ts';
+import { byTurns } from './turns.ts';
 
 const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const signed = { family: 'evm', address, message: 'text', signature: '0xab' } as const;
@@ -22,7 +23,7 @@ function slowNode(ms: number) {
     return method === 'eth_getCode' ? '0x60' : '0x';
   };
   const node: Rpc = { chain: 'evm-dev', sources: 1, call, ask: async () => null };
-  return { seen, deps: { evmNodes: [node] } as unknown as ProofDeps };
+  return { seen, deps: { evmNodes: byTurns([node]) } as unknown as ProofDeps };
 }
 
 const codeOf = (work: Promise<unknown>) =>
@@ -56,4 +57,14 @@ test('whoever waits too long for a turn ends in time, and leaves the others thei
     await codeOf(checkSignature(deps, signed, AbortSignal.timeout(20_000))),
     'bad_signature',
   );
+});
+
+test('a hundred wait for a turn; one more is told at once, and the next when there is room', async () => {
+  const { seen, deps } = slowNode(20);
+  const check = () => codeOf(checkSignature(deps, signed, AbortSignal.timeout(20_000)));
+  const all = Array.from({ length: 104 }, check);
+  assert.equal(await check(), 'chain_unavailable');
+  assert.equal(seen.calls, 4);
+  assert.deepEqual(new Set(await Promise.all(all)), new Set(['bad_signature']));
+  assert.equal(await check(), 'bad_signature');
 });

@@ -4,7 +4,6 @@ import { bitcoinNetworkOf, parseBitcoinAddress } from '../../chains/bitcoin/netw
 import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { verifyEvmProof } from '../../chains/evm/proof.ts';
-import type { Rpc } from '../../chains/rpc.ts';
 import { parseSolanaAddress } from '../../chains/solana/address.ts';
 import { verifySolanaProof } from '../../chains/solana/proof.ts';
 import { parseTronAddress, tronHex } from '../../chains/tron/address.ts';
@@ -54,13 +53,14 @@ export async function checkSignature(
 ): Promise<{ pubkey: string | null }> {
   const { family, address, message, signature } = signed;
   switch (family) {
-    case 'evm':
-      await verifyEvmProof({ address, message, signature, nodes: fewAtOnce(deps) }, signal).catch(
-        (error: unknown) => {
-          throw signal.aborted ? timedOut(error) : error;
-        },
-      );
+    case 'evm': {
+      const { evmNodes: nodes = [] } = deps;
+      const checking = verifyEvmProof({ address, message, signature, nodes }, signal);
+      await checking.catch((error: unknown) => {
+        throw signal.aborted ? timedOut(error) : error;
+      });
       return { pubkey: null };
+    }
     case 'tron':
       verifyTronProof({ address, message, signature });
       return { pubkey: null };
@@ -72,46 +72,6 @@ export async function checkSignature(
       return verifyBitcoinProof({ address, message, signature, network });
     }
   }
-}
-
-/** Calls of strangers' contracts that nodes work on at a time for this process. */
-const mostCalls = 4;
-let calls = 0;
-const waiting: (() => void)[] = [];
-
-/** The nodes, asked a few at a time; who waits too long ends by its own signal. */
-function fewAtOnce({ evmNodes = [] }: ProofDeps): Rpc[] {
-  return evmNodes.map((node) => ({
-    ...node,
-    call: async (method, params, signal) => {
-      if (calls >= mostCalls) await turn(signal);
-      else calls += 1;
-      try {
-        return await node.call(method, params, signal);
-      } finally {
-        const next = waiting.shift();
-        if (next === undefined) calls -= 1;
-        else next();
-      }
-    },
-  }));
-}
-
-/** Whoever ends hands its place on. */
-function turn(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const next = () => {
-      signal.removeEventListener('abort', ended);
-      resolve();
-    };
-    const ended = () => {
-      waiting.splice(waiting.indexOf(next), 1);
-      reject(signal.reason);
-    };
-    signal.throwIfAborted();
-    signal.addEventListener('abort', ended, { once: true });
-    waiting.push(next);
-  });
 }
 
 function timedOut(cause: unknown): ParleyError {
