@@ -59,7 +59,9 @@ function lifeOf(material: Material, nowSeconds: number): number {
       );
     case 'solana-tx':
       return nowSeconds + blockhashSeconds;
-    default:
+    case 'evm-tx':
+    case 'btc-payment':
+    case 'btc-sighash':
       return Number.POSITIVE_INFINITY;
   }
 }
