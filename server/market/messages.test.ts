@@ -22,6 +22,7 @@ describe('the nonce', () => {
     ['empty', 'Nonce: '],
     ['followed by more', 'Nonce: abc def'],
     ['with a trailing space', 'Nonce: abc '],
+    ['named inside a word, where a wallet may break the line', 'Nonce: abc\nKey name: xNonce: b'],
     ['not letters and digits', 'Nonce: abc-def'],
     ['not ASCII', 'Nonce: abcé'],
     ['very long', `Nonce: ${'a'.repeat(129)}`],
