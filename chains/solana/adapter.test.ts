@@ -6,7 +6,6 @@ import { base64 } from '@scure/base';
 import { nothingSeen } from '../../core/facts.ts';
 import type { SolanaMaterial } from '../material.ts';
 import { unsignedTransaction } from './message.ts';
-import { signaturesPage } from './node.ts';
 import { materialProblems, solanaDeployment } from './plan.ts';
 import { type Call, lyingNode } from './testing/nodes.ts';
 import {
@@ -337,30 +336,6 @@ for (const asset of assets) {
     assert.equal(telling()[0], 'sendTransaction');
   });
 }
-
-test('an escrow with an endless history is read in five pages, and the log says so', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  let pages = 0;
-  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) => {
-    if (method === 'getTransaction') return { result: null };
-    if (method !== 'getSignaturesForAddress') return forward();
-    pages += 1;
-    // Whoever goes on is not kept for ever.
-    const length = pages > 8 ? 0 : signaturesPage;
-    const one = (_: unknown, at: number) => ({
-      signature: `${pages} ${at}`,
-      slot: 1,
-      err: null,
-      confirmationStatus: 'confirmed',
-    });
-    return { result: Array.from({ length }, one) };
-  });
-  const logged: string[] = [];
-  await adapterOf(world, logged, { rpcUrls: [url] }).readEscrow(escrow, soon());
-  assert.equal(pages, 5);
-  assert.ok(logged.includes('long_history'));
-});
 
 test('the node’s refusal comes in its own words; an old blockhash is one', async (context) => {
   const world = await newWorld(context);

@@ -123,6 +123,9 @@ function newWatch(options: SolanaAdapterOptions): Watch {
     isFollowing: false,
     recent: new Map(),
     missing: new Map(),
+    unread: new Set(),
+    leftOut: false,
+    reportedAllAt: Number.NEGATIVE_INFINITY,
     headSlot: 0,
     said: new Set(),
   };

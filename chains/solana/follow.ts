@@ -3,8 +3,8 @@
 // escrows. What is missed while the service is down each escrow's own history tells (read.ts).
 
 import type { Changes, Heads } from '../adapter.ts';
+import { dueAgain, readTransactions, signaturesAbove } from './history.ts';
 import { chainClock, latestBlockhash, signaturesOf, slotAt } from './node.ts';
-import { readTransactions, signaturesAbove } from './read.ts';
 import type { Watch } from './watch.ts';
 
 /** How many blocks above it a blockhash is good for. */
@@ -27,6 +27,8 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   else await start(watch, signal);
   if (slot !== watch.headSlot) comeToDepth(watch, finalized);
   watch.headSlot = slot;
+  reportAll(watch);
+  for (const address of dueAgain(watch)) watch.owed.add(address);
   const touched = [...watch.owed];
   watch.owed.clear();
   return { touched, heads };
@@ -73,6 +75,18 @@ async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
   if (final === -1) return;
   watch.cursor = list[final]?.txid ?? watch.cursor;
   for (const { txid } of list.slice(final)) watch.recent.delete(txid);
+}
+
+/** Between two reports of everybody, which a stranger's transaction of a cent may ask for. */
+const reportEverySeconds = 60;
+
+/** Whom a transaction that was left out touched is not known: everybody is looked at again. */
+function reportAll(watch: Watch): void {
+  const since = watch.now() - watch.reportedAllAt;
+  if (!watch.leftOut || (since >= 0 && since < reportEverySeconds)) return;
+  watch.leftOut = false;
+  watch.reportedAllAt = watch.now();
+  for (const address of watch.known.keys()) watch.owed.add(address);
 }
 
 /** Reports again whatever is on its way to its depth, at every new head until it is there. */

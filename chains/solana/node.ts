@@ -192,40 +192,58 @@ export type Transaction = {
   readonly inner: readonly {
     readonly program: string;
     readonly accounts: readonly string[];
-    readonly data: Uint8Array;
+    /** Base58, as nodes give it: up to 10 kB, and slow to decode. */
+    readonly data: string;
   }[];
 };
 
-/** null when the node does not have it (yet). */
-export function transactionOf(
+/** What a node lists and nothing here can read: strangers may write what they like. */
+export type Unreadable = { readonly txid: string; readonly why: string };
+
+/** Such as a version of transactions that is newer than what is asked for. */
+const unsupportedVersion = -32_015;
+
+/**
+ * null when the node does not give it (yet), for whatever reason of its own. No transaction fails
+ * it: what a stranger wrote must not look like a node that is gone.
+ */
+export async function transactionOf(
   rpc: Rpc,
   txid: string,
   signal: AbortSignal,
-): Promise<Transaction | null> {
+): Promise<Transaction | Unreadable | null> {
   const config = { commitment: 'confirmed', encoding: 'base64', maxSupportedTransactionVersion: 0 };
-  return asked(rpc, 'getTransaction', [txid, config], signal, (answer) => {
-    if (answer === null) return null;
-    const [wire] = list(field(answer, 'transaction')).map(text);
-    const read = readBytes(base64.decode(wire ?? ''));
-    if (read.txid !== txid) throw new Error('another transaction');
-    const meta = field(answer, 'meta');
-    const loaded = field(meta, 'loadedAddresses');
-    const keys = [
-      ...read.keys,
-      ...(loaded === null
-        ? []
-        : [...list(field(loaded, 'writable')), ...list(field(loaded, 'readonly'))].map(text)),
-    ];
-    const inner = list(field(meta, 'innerInstructions') ?? [])
-      .flatMap((each) => list(field(each, 'instructions')))
-      .map((each) => ({
-        program: keys[whole(field(each, 'programIdIndex'))] ?? '',
-        accounts: list(field(each, 'accounts')).map((at) => keys[whole(at)] ?? ''),
-        data: base58.decode(text(field(each, 'data'))),
-      }));
-    const slot = whole(field(answer, 'slot'));
-    return { txid, slot, failed: field(meta, 'err') !== null, read, keys, inner };
-  });
+  try {
+    const answer = (await rpc.call('getTransaction', [txid, config], signal)) as Json;
+    return answer === null ? null : readAnswered(answer, txid);
+  } catch (error) {
+    if (error instanceof ParleyError && error.code !== 'bad_transaction') throw error;
+    if (error instanceof RpcError && error.code !== unsupportedVersion) return null;
+    return { txid, why: (error as Error).message };
+  }
+}
+
+function readAnswered(answer: Json, txid: string): Transaction {
+  const [wire] = list(field(answer, 'transaction')).map(text);
+  const read = readBytes(base64.decode(wire ?? ''));
+  if (read.txid !== txid) throw new Error('another transaction');
+  const meta = field(answer, 'meta');
+  const loaded = field(meta, 'loadedAddresses');
+  const keys = [
+    ...read.keys,
+    ...(loaded === null
+      ? []
+      : [...list(field(loaded, 'writable')), ...list(field(loaded, 'readonly'))].map(text)),
+  ];
+  const inner = list(field(meta, 'innerInstructions') ?? [])
+    .flatMap((each) => list(field(each, 'instructions')))
+    .map((each) => ({
+      program: keys[whole(field(each, 'programIdIndex'))] ?? '',
+      accounts: list(field(each, 'accounts')).map((at) => keys[whole(at)] ?? ''),
+      data: text(field(each, 'data')),
+    }));
+  const slot = whole(field(answer, 'slot'));
+  return { txid, slot, failed: field(meta, 'err') !== null, read, keys, inner };
 }
 
 /** Of blocks, not slots: what `lastValidBlockHeight` counts. */

@@ -1,6 +1,6 @@
 // What one escrow shows: its account at `confirmed` and `finalized`, joined with the transactions
-// that say how it came about. The account alone says what is true: logs are not asked, and a
-// transaction without the account is nothing.
+// that say how it came about. The account alone says what is true: logs are not asked, a
+// transaction without the account is nothing, and no transaction can make a read fail.
 //
 //   account                 is shown as
 //   none, the system's      not funded
@@ -13,24 +13,13 @@
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import {
-  accountsAt,
-  type Commitment,
-  type Signature,
-  signaturesOf,
-  signaturesPage,
-  transactionOf,
-} from './node.ts';
+import { tellHistory } from './history.ts';
+import { accountsAt, type Commitment } from './node.ts';
 import { encodeTerms } from './plan.ts';
 import { finalizedConfirmations } from './policy.ts';
 import { type EscrowState, readState, stageOf } from './state.ts';
-import { type Known, once, remember, take, type Verb, type Watch } from './watch.ts';
+import { once, remember, type Verb, type Watch } from './watch.ts';
 
-/** Pages of an escrow's history in one reading: more is somebody's noise. */
-const mostPages = 5;
-const batch = 8;
-/** Tries for a transaction that the node lists and does not give. */
-const mostTries = 20;
 /** Shown where a node has the escrow and no longer the transaction. */
 const unknownTxid = 'unknown';
 
@@ -43,9 +32,9 @@ export async function readEscrow(
   // The older one first: what is finalized by then is confirmed a moment later.
   const deep = await stateOf(watch, watched, 'finalized', signal);
   const now = await stateOf(watch, watched, 'confirmed', signal);
-  await readHistory(watch, known, signal);
-  const secret = watch.secrets.get(watched.terms.hashlock) ?? null;
   const shown = stageOf(now.state) >= stageOf(deep.state) ? now.state : deep.state;
+  await tellHistory(watch, known, shown?.status ?? null, signal);
+  const secret = watch.secrets.get(watched.terms.hashlock) ?? null;
   if (shown === null) {
     watch.shallow.delete(watched.address);
     return { ...nothingSeen, secret };
@@ -100,73 +89,4 @@ export async function stateOf(
       { cause },
     );
   }
-}
-
-/** All signatures of an address above a cursor, newest first. */
-export async function signaturesAbove(
-  watch: Watch,
-  address: string,
-  until: string | null,
-  signal: AbortSignal,
-): Promise<{ readonly list: readonly Signature[]; readonly isWhole: boolean }> {
-  const all: Signature[] = [];
-  for (let page = 0; page < mostPages; page++) {
-    const before = all.at(-1)?.txid ?? null;
-    const more = await signaturesOf(watch.rpc, address, { until, before }, signal);
-    all.push(...more);
-    if (more.length < signaturesPage) return { list: all, isWhole: true };
-  }
-  return { list: all, isWhole: false };
-}
-
-/** The transactions of this escrow, failed ones too, since the last time. */
-async function readHistory(watch: Watch, known: Known, signal: AbortSignal): Promise<void> {
-  const { address } = known.watched;
-  const { list, isWhole } = await signaturesAbove(watch, address, known.cursor, signal);
-  if (!isWhole) once(watch, 'long_history', { chain: watch.chain, escrow: address });
-  const listed = new Set(list.map(({ txid }) => txid));
-  // What was read above the cursor and is no longer listed was taken back.
-  for (const txid of [...known.taken]) {
-    if (listed.has(txid)) continue;
-    known.taken.delete(txid);
-    for (const [verb, mark] of known.marks) if (mark.txid === txid) known.marks.delete(verb);
-  }
-  const fresh = list.filter(({ txid }) => !known.taken.has(txid)).reverse();
-  const all = await readTransactions(watch, fresh, signal);
-  if (!all) return;
-  const final = list.find(({ finalized }) => finalized);
-  if (final === undefined) return;
-  known.cursor = final.txid;
-  // What is below the cursor is never listed again.
-  const above = list.slice(0, list.indexOf(final));
-  for (const txid of [...known.taken]) {
-    if (!above.some((each) => each.txid === txid)) known.taken.delete(txid);
-  }
-}
-
-/** Reads them in order; false when the node did not give one yet. */
-export async function readTransactions(
-  watch: Watch,
-  list: readonly Signature[],
-  signal: AbortSignal,
-  taken: (txid: string, touched: ReadonlySet<string>) => void = () => {},
-): Promise<boolean> {
-  for (let from = 0; from < list.length; from += batch) {
-    const part = list.slice(from, from + batch);
-    const read = await Promise.all(part.map(({ txid }) => transactionOf(watch.rpc, txid, signal)));
-    for (const [at, transaction] of read.entries()) {
-      const txid = part[at]?.txid ?? '';
-      if (transaction !== null) {
-        watch.missing.delete(txid);
-        taken(txid, take(watch, transaction));
-        continue;
-      }
-      const tries = (watch.missing.get(txid) ?? 0) + 1;
-      watch.missing.set(txid, tries);
-      if (tries < mostTries) return false;
-      watch.missing.delete(txid);
-      watch.log('transaction_missing', { chain: watch.chain, txid });
-    }
-  }
-  return true;
 }

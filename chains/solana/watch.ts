@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { base58 } from '@scure/base';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import type { Rpc } from '../rpc.ts';
@@ -19,14 +20,32 @@ export type Mark = {
   readonly slot: number;
 };
 
+/** A part of an escrow's list that is still to be read: between two transactions, without them. */
+export type Gap = { before: string; readonly until: string | null };
+
+/** How far an escrow's transactions were read. */
+export type History = {
+  /** All up to here is listed: read, in a gap, or missing. */
+  top: string | null;
+  topSlot: number;
+  /** Read, and above `top`. */
+  readonly taken: Set<string>;
+  /** Oldest first. */
+  readonly gaps: Gap[];
+  /** Listed by the node, and not given. */
+  readonly missing: Set<string>;
+  /** Whether the account shows more than the transactions that were read. */
+  lacks: boolean;
+  /** What is missing or lacking is asked for again then; by the wall, Unix seconds. */
+  again: number;
+  pauseSeconds: number;
+};
+
 export type Known = {
   readonly watched: WatchedEscrow;
   /** By verb. */
   readonly marks: Map<Verb, Mark>;
-  /** Transactions read already. */
-  readonly taken: Set<string>;
-  /** All of its history up to here is finalized and read. */
-  cursor: string | null;
+  readonly history: History;
 };
 
 export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;
@@ -53,8 +72,13 @@ export type Watch = {
   isFollowing: boolean;
   /** Of the program, read but not finalized: whom they touched. */
   readonly recent: Map<string, ReadonlySet<string>>;
-  /** How often a transaction that the node lists could not be had. */
+  /** Of the program, listed by the node and not given: since when, by the wall, Unix seconds. */
   readonly missing: Map<string, number>;
+  /** Escrows whose history is not read to its end. */
+  readonly unread: Set<string>;
+  /** Whether a transaction of the program was left out since everybody was last reported. */
+  leftOut: boolean;
+  reportedAllAt: number;
   headSlot: number;
   readonly said: Set<string>;
 };
@@ -68,13 +92,24 @@ export function once(watch: Watch, event: string, facts: Readonly<Record<string,
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
   const before = watch.known.get(watched.address);
   if (before !== undefined) return before;
-  const known: Known = { watched, marks: new Map(), taken: new Set(), cursor: null };
+  const known: Known = { watched, marks: new Map(), history: newHistory() };
   watch.known.set(watched.address, known);
   const { hashlock } = watched.terms;
   const same = watch.byHashlock.get(hashlock) ?? new Set();
   watch.byHashlock.set(hashlock, same.add(watched.address));
   watch.owed.add(watched.address);
   return known;
+}
+
+function newHistory(): History {
+  const none = {
+    top: null,
+    topSlot: -1,
+    taken: new Set<string>(),
+    gaps: [],
+    missing: new Set<string>(),
+  };
+  return { ...none, lacks: false, again: 0, pauseSeconds: 0 };
 }
 
 export function forget(watch: Watch, address: string): void {
@@ -84,7 +119,8 @@ export function forget(watch: Watch, address: string): void {
   const same = watch.byHashlock.get(hashlock);
   same?.delete(address);
   if (same?.size === 0) watch.byHashlock.delete(hashlock);
-  for (const each of [watch.known, watch.owed, watch.shallow]) each.delete(address);
+  const all = [watch.known, watch.owed, watch.shallow, watch.unread];
+  for (const each of all) each.delete(address);
 }
 
 /** Keeps a secret when it opens a hashlock that is watched. */
@@ -129,13 +165,32 @@ export function learnFrom(
   }
 }
 
+/** Base58 of a funding, the longest of our instructions. */
+const mostDataText = 208;
+
+/** Our own among the instructions that programs called; no other bytes are worth decoding. */
+function ownInner({ deployment }: Watch, { inner }: Transaction) {
+  return inner.flatMap(({ program, accounts, data }) => {
+    if (program !== deployment.program || data.length > mostDataText) return [];
+    try {
+      return [{ program, accounts, data: base58.decode(data) }];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** Reads a transaction of the chain: marks, secrets. Returns the watched escrows that it names. */
 export function take(watch: Watch, transaction: Transaction): ReadonlySet<string> {
-  const { keys, read, inner, txid, slot, failed } = transaction;
+  const { keys, read, txid, slot, failed } = transaction;
   const touched = new Set(keys.filter((key) => watch.known.has(key)));
   if (touched.size === 0) return touched;
+  const inner = ownInner(watch, transaction);
   learnFrom(watch, touched, [read.message, ...inner.map(({ data }) => data)]);
-  for (const address of touched) watch.known.get(address)?.taken.add(txid);
+  for (const address of touched) {
+    const history = watch.known.get(address)?.history;
+    if (history !== undefined && slot > history.topSlot) history.taken.add(txid);
+  }
   if (failed) return touched;
   const called = [
     ...read.instructions.map(({ program, accounts, data }) => ({
@@ -150,9 +205,10 @@ export function take(watch: Watch, transaction: Transaction): ReadonlySet<string
     const found = decodeInstruction(data, accounts);
     const known = found === null ? undefined : watch.known.get(found.escrow);
     if (found === null || known === undefined) continue;
-    // A refund after a claim only sends home what the claim left.
-    if (found.verb === 'refund' && known.marks.has('claim')) continue;
-    if (!known.marks.has(found.verb)) known.marks.set(found.verb, { verb: found.verb, txid, slot });
+    // Each succeeds once, unless the chain took it back: then the newest counts.
+    const before = known.marks.get(found.verb);
+    if (before !== undefined && before.slot >= slot) continue;
+    known.marks.set(found.verb, { verb: found.verb, txid, slot });
   }
   return touched;
 }

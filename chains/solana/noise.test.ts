@@ -1,0 +1,297 @@
+// What strangers may write: transactions that nothing can read, thousands of them, and nodes that
+// are late with some. None of it stops following, claiming or refunding, nor hides a secret.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Call, lyingNode } from './testing/nodes.ts';
+import {
+  adapterOf,
+  built,
+  claim,
+  escrowIn,
+  finalize,
+  fund,
+  newWorld,
+  secret,
+  soon,
+  type World,
+} from './testing/world.ts';
+
+type Answer = Record<string, unknown>;
+type Lie = (call: Call, forward: () => Promise<Answer>) => Promise<object> | object;
+
+async function over(context: TestContext, world: World, lie: Lie, logged: string[] = []) {
+  const url = await lyingNode(context, world.chain.info.rpcUrl, lie);
+  return adapterOf(world, logged, { rpcUrls: [url] });
+}
+
+/** As a program that calls itself with so much data would leave it. */
+const longData = '2'.repeat(6_800);
+
+/** The same transaction, with such an instruction among those that programs called. */
+function poisoned(answer: Answer, program = 0): Answer {
+  const result = answer.result as { meta: { innerInstructions: object[] } };
+  const call = { programIdIndex: program, accounts: [0], data: longData, stackHeight: 2 };
+  const inner = [...(result.meta.innerInstructions ?? []), { index: 0, instructions: [call] }];
+  return { result: { ...result, meta: { ...result.meta, innerInstructions: inner } } };
+}
+
+const unsupported = {
+  error: { code: -32_015, message: 'Transaction version (1) is not supported' },
+};
+
+const isRead = ({ method }: Call) => method === 'getTransaction';
+
+/** What a stranger can do to the answer for a transaction. */
+const hostile: Record<string, (answer: Answer) => object> = {
+  'ten kilobytes of inner data': (answer) => poisoned(answer),
+  'a version nobody asked for': () => unsupported,
+  'bytes that are no transaction': () => ({ result: { transaction: ['AAAA', 'base64'] } }),
+};
+
+for (const [what, spoil] of Object.entries(hostile)) {
+  test(`${what}: neither following nor reading an escrow stops, and a refund is built`, async (context) => {
+    const world = await newWorld(context);
+    const logged: string[] = [];
+    const lie: Lie = async (call, forward) => (isRead(call) ? spoil(await forward()) : forward());
+    const adapter = await over(context, world, lie, logged);
+    const escrow = escrowIn(world);
+    adapter.watch([escrow]);
+    await adapter.changes(soon());
+    await fund(world, escrow);
+    await finalize(world);
+    assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+    const { funded, balance } = await adapter.readEscrow(escrow, soon());
+    assert.equal(funded?.deep, true);
+    assert.equal(balance, escrow.terms.amount);
+    await adapter.buildRefund(built(escrow), soon());
+    assert.equal(logged.includes('transaction_unreadable'), !what.includes('inner'));
+  });
+}
+
+test('a claim with ten kilobytes of noise beside it has shown its secret all the same', async (context) => {
+  const world = await newWorld(context);
+  const adapter = await over(context, world, async (call, forward) =>
+    isRead(call) ? poisoned(await forward()) : forward(),
+  );
+  const escrow = escrowIn(world);
+  const funded = await fund(world, escrow);
+  const claimed = await claim(world, escrow);
+  await finalize(world);
+  const facts = await adapter.readEscrow(escrow, soon());
+  assert.equal(facts.secret, secret);
+  assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [funded, claimed]);
+});
+
+test('everybody is looked at again after transactions that nobody could read, once a minute', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const other = escrowIn(world, { amount: 1_000_000_000n });
+  const adapter = await over(context, world, (call, forward) =>
+    isRead(call) ? unsupported : forward(),
+  );
+  adapter.watch([escrow, other]);
+  await adapter.changes(soon());
+  const both = [escrow.address, other.address].sort();
+  await fund(world, escrow);
+  assert.deepEqual((await adapter.changes(soon())).touched.toSorted(), both);
+  await finalize(world);
+  await fund(world, other);
+  await finalize(world);
+  assert.deepEqual((await adapter.changes(soon())).touched, []);
+  world.time.now += 61;
+  assert.deepEqual((await adapter.changes(soon())).touched.toSorted(), both);
+});
+
+test('a transaction of the program that the node never gives holds up nobody behind it for ever', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const logged: string[] = [];
+  const lie: Lie = (call, forward) => (isRead(call) ? { result: null } : forward());
+  const adapter = await over(context, world, lie, logged);
+  adapter.watch([escrow]);
+  await adapter.changes(soon());
+  await fund(world, escrow);
+  await finalize(world);
+  assert.deepEqual((await adapter.changes(soon())).touched, []);
+  world.time.now += 31;
+  assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+  assert.ok(logged.includes('transaction_missing'));
+});
+
+type Listed = { signature: string; slot: number; err: null; confirmationStatus: string };
+
+/** A node with this many transactions of strangers above what it truly lists for an address. */
+function buried(address: string, count: number, calls: Call[] = []): Lie {
+  const noise = Array.from({ length: count }, (_, at) => `noise${count - at}`);
+  return async (call, forward) => {
+    calls.push(call);
+    const [first, config] = call.params as [string, Record<string, unknown>];
+    if (isRead(call) && first.startsWith('noise')) return unsupported;
+    if (call.method !== 'getSignaturesForAddress' || first !== address) return forward();
+    const { before, until, limit } = config as { before?: string; until?: string; limit: number };
+    const show = (signature: string): Listed => ({
+      signature,
+      slot: 1,
+      err: null,
+      confirmationStatus: 'finalized',
+    });
+    const isNoise = before?.startsWith('noise') === true;
+    const from = before === undefined ? 0 : isNoise ? noise.indexOf(before) + 1 : noise.length;
+    const to = until?.startsWith('noise') === true ? noise.indexOf(until) : noise.length;
+    const shown = noise.slice(from, Math.min(to, from + limit)).map(show);
+    if (to < noise.length || shown.length === limit) return { result: shown };
+    // The true ones are below all noise.
+    const { before: _, ...rest } = config;
+    const asked = { ...call, params: [address, isNoise ? rest : config] };
+    const truth = await fetch(truthOf(forward), { method: 'POST', body: JSON.stringify(asked) });
+    const { result } = (await truth.json()) as { result: Listed[] };
+    return { result: [...shown, ...result].slice(0, limit) };
+  };
+}
+
+/** Where the honest node is; set by the test that buries something. */
+let honest = '';
+const truthOf = (_: unknown) => honest;
+
+test('thousands of cheap transactions after a claim hide its secret from nobody who looks later', async (context) => {
+  const world = await newWorld(context);
+  honest = world.chain.info.rpcUrl;
+  const escrow = escrowIn(world);
+  const funded = await fund(world, escrow);
+  await claim(world, escrow);
+  await finalize(world);
+  const logged: string[] = [];
+  const calls: Call[] = [];
+  const adapter = await over(context, world, buried(escrow.address, 5_005, calls), logged);
+  adapter.watch([escrow]);
+  await adapter.changes(soon());
+  let found: string | null = null;
+  for (let looks = 0; found === null && looks < 20; looks += 1) {
+    calls.length = 0;
+    const facts = await adapter.readEscrow(escrow, soon());
+    found = facts.secret;
+    assert.equal(facts.claimed?.deep, true);
+    assert.ok(calls.filter(isRead).length <= 1_000);
+    assert.ok(calls.filter(({ method }) => method === 'getSignaturesForAddress').length <= 5);
+    // The follower comes back to it by itself.
+    assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+  }
+  assert.equal(found, secret);
+  assert.ok(logged.includes('long_history'));
+  // Nothing more is to be learnt, whatever is written there.
+  calls.length = 0;
+  const facts = await adapter.readEscrow(escrow, soon());
+  assert.equal(facts.funded?.txid, funded);
+  assert.equal(calls.filter(isRead).length, 0);
+});
+
+test('an endless history never fails a read, and one that grows while it is read comes to its end', async (context) => {
+  const world = await newWorld(context);
+  honest = world.chain.info.rpcUrl;
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  await claim(world, escrow);
+  await finalize(world);
+  let count = 3_000;
+  const adapter = await over(context, world, (call, forward) =>
+    buried(escrow.address, count)(call, forward),
+  );
+  let found: string | null = null;
+  for (let looks = 0; found === null && looks < 40; looks += 1) {
+    ({ secret: found } = await adapter.readEscrow(escrow, soon()));
+    // Faster than the new ones alone are read in one look.
+    if (looks < 12) count += 700;
+  }
+  assert.equal(found, secret);
+});
+
+test('a claim that the node lists long before it gives it is asked for until it does', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  await finalize(world);
+  let hidden = '';
+  let asked = 0;
+  const adapter = await over(context, world, (call, forward) => {
+    if (!isRead(call) || call.params[0] !== hidden) return forward();
+    asked += 1;
+    return { result: null };
+  });
+  await adapter.readEscrow(escrow, soon());
+  hidden = await claim(world, escrow);
+  await finalize(world);
+  for (let looks = 0; looks < 60; looks += 1) {
+    const { secret: shown, claimed } = await adapter.readEscrow(escrow, soon());
+    assert.equal(shown, null);
+    assert.equal(claimed?.deep, true);
+    world.time.now += looks % 2;
+  }
+  assert.ok(asked < 40, `asked ${asked} times in 60 looks`);
+  hidden = '';
+  world.time.now += 61;
+  assert.equal((await adapter.readEscrow(escrow, soon())).secret, secret);
+});
+
+test('a claim that the node left out of its list is found once it lists it', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  let hidden = await claim(world, escrow);
+  await finalize(world);
+  // Above it is another that names the escrow, so that it lies below what was read.
+  await world.chain.give({ address: escrow.address, token: null, amount: 1_000_000n });
+  await finalize(world);
+  const adapter = await over(context, world, async (call, forward) => {
+    const answer = await forward();
+    if (call.method !== 'getSignaturesForAddress') return answer;
+    const list = answer.result as Listed[];
+    return { result: list.filter(({ signature }) => signature !== hidden) };
+  });
+  for (let looks = 0; looks < 5; looks += 1) {
+    assert.equal((await adapter.readEscrow(escrow, soon())).secret, null);
+  }
+  hidden = '';
+  world.time.now += 61;
+  assert.equal((await adapter.readEscrow(escrow, soon())).secret, secret);
+});
+
+test('a history that the node refuses to show fails no read', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  await finalize(world);
+  const logged: string[] = [];
+  const refused = { error: { code: -32_011, message: 'no history here' } };
+  const lie: Lie = ({ method }, forward) =>
+    method === 'getSignaturesForAddress' ? refused : forward();
+  const adapter = await over(context, world, lie, logged);
+  const facts = await adapter.readEscrow(escrow, soon());
+  assert.equal(facts.funded?.deep, true);
+  assert.ok(logged.includes('history_unread'));
+});
+
+test('noise costs little: inner data of others is never decoded', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  let decodable = 0;
+  // Of a length that can be decoded, at a price: sixty of them in each transaction.
+  const adapter = await over(context, world, async (call, forward) => {
+    const answer = await forward();
+    if (!isRead(call)) return answer;
+    decodable += 1;
+    const result = answer.result as { meta: object };
+    const one = { programIdIndex: 0, accounts: [0], data: '2'.repeat(3_900), stackHeight: 2 };
+    const inner = [{ index: 0, instructions: Array.from({ length: 60 }, () => one) }];
+    return { result: { ...result, meta: { ...result.meta, innerInstructions: inner } } };
+  });
+  await fund(world, escrow);
+  await claim(world, escrow);
+  await finalize(world);
+  const before = process.cpuUsage();
+  assert.equal((await adapter.readEscrow(escrow, soon())).secret, secret);
+  const { user } = process.cpuUsage(before);
+  assert.ok(decodable > 1);
+  // Decoding them took more than half a second of work.
+  assert.ok(user < 250_000, `${user} µs`);
+});
