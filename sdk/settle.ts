@@ -165,8 +165,9 @@ function ended(record: SwapRecord, { state, clocks }: Seen): boolean {
     neverFunds;
   if (!ownDone) return false;
   const otherOpen = otherStatus === 'funded' || otherStatus === 'seen';
-  // With the secret public the other leg can still be claimed; without it, it cannot any more.
-  return !otherOpen || state.secret === null;
+  // Whoever claimed the own leg has shown the secret, found yet or not: it opens the other leg.
+  const isPublic = state.secret !== null || ownStatus === 'claimed';
+  return !otherOpen || !isPublic;
 }
 
 function outcome(context: Context, record: SwapRecord, { state, clocks }: Seen): Outcome {
