@@ -274,12 +274,13 @@ test('swap.agreed goes to the webhooks of both parties, after the quotes of its 
     const lockOf = (side: string) =>
       thread.initiator === side ? { hashlock: randomBytes(32).toString('hex') } : {};
     const accept = `/v1/threads/${thread.id}/accept`;
-    let underway = 0;
+    let [underway, most] = [0, 0];
     receiver.answer((_received, response) => {
       underway += 1;
+      most = Math.max(most, underway);
       setTimeout(() => {
-        response.writeHead(underway === 1 ? 200 : 500).end();
         underway -= 1;
+        response.writeHead(200).end();
       }, 100);
     });
     await must(taker.post(accept, { ...quote, ...lockOf('taker') }));
@@ -289,7 +290,7 @@ test('swap.agreed goes to the webhooks of both parties, after the quotes of its 
       receiver.received.map(({ headers }) => headers['x-parley-event']),
       ['quote.created', 'swap.agreed'],
     );
-    assert.equal((await shown(taker)).lastStatus, 200, 'one after the answer to the other');
+    assert.equal(most, 1, 'one after the answer to the other');
     const [one, ...more] = atMaker.received;
     assert.ok(one !== undefined && more.length === 0);
     const heard = verifyWebhook({ secret, now: soon(), ...one });

@@ -38,11 +38,25 @@ async function agreed(): Promise<Deal> {
   const parties: Party[] = [await newParty(world), await newParty(world)];
   for (const [at, party] of parties.entries()) {
     receivers[at]!.received.length = 0;
+    answerSlowly(receivers[at]!);
     const made = await party.post('/v1/webhooks', { url: receivers[at]!.url });
     assert.equal(made.status, 201, JSON.stringify(made.body));
   }
   const [initiator, counterparty] = parties as [Party, Party];
   return agree(world, { initiator, counterparty });
+}
+
+/** An answer takes time: were two of one swap under way at once, one would show it. */
+function answerSlowly(receiver: Receiver): void {
+  let underway = 0;
+  receiver.answer((_received, response) => {
+    underway += 1;
+    const status = underway === 1 ? 200 : 409;
+    setTimeout(() => {
+      underway -= 1;
+      response.writeHead(status).end();
+    }, 50);
+  });
 }
 
 /** What each party has heard of the swap after its agreement; both the same. */
@@ -56,6 +70,12 @@ async function heard(deal: Deal): Promise<unknown[]> {
       .filter(({ type }) => type !== 'swap.agreed'),
   );
   assert.deepEqual(one, other);
+  const [row] = await world.deps.db.rows<{ refused: number }>({
+    name: 'test_refused',
+    text: 'select count(*)::int as refused from delivery_attempts where status <> 200',
+    values: [],
+  });
+  assert.equal(row?.refused, 0, 'one at a time, from the agreement on');
   for (const each of one ?? []) assert.equal(each.swapId, deal.id);
   return (one ?? []).map(({ swapId: _swap, ...rest }) => rest);
 }

@@ -111,24 +111,15 @@ test('an event reaches a real receiver with its headers, and the signature is ov
     assert.deepEqual(said, { type: 'swap.funded', deliveryId, createdAt, ...payload });
     const timestamp = String(start / 1_000);
     const mac = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
-    assert.deepEqual(
-      [
-        'content-type',
-        'user-agent',
-        'x-parley-event',
-        'x-parley-delivery',
-        'x-parley-timestamp',
-        'x-parley-signature',
-      ].map((name) => headers[name]),
-      [
-        'application/json',
-        'Parley-Webhooks/1',
-        'swap.funded',
-        deliveryId,
-        timestamp,
-        `sha256=${mac}`,
-      ],
-    );
+    const expected = {
+      'content-type': 'application/json',
+      'user-agent': 'Parley-Webhooks/1',
+      'x-parley-event': 'swap.funded',
+      'x-parley-delivery': deliveryId,
+      'x-parley-timestamp': timestamp,
+      'x-parley-signature': `sha256=${mac}`,
+    };
+    for (const [name, value] of Object.entries(expected)) assert.equal(headers[name], value);
     assert.match(secret, /^whsec_\S{43}$/);
     const [row] = await database.db.rows({
       name: 'test_last',
@@ -255,6 +246,35 @@ test('a receiver that hangs keeps nobody else waiting, and takes few places', as
   assert.equal(hanging, 2);
   hung.resolve(500);
   await delivering.stop();
+});
+
+test('a webhook whose last attempt took two seconds has two deliveries under way, a quicker one eight', async () => {
+  for (const [milliseconds, most] of [
+    [1_999, 8],
+    [2_000, 2],
+  ] as const) {
+    const accountId = await account();
+    await webhook(accountId);
+    await happens(accountId, 'swap.agreed', { swapId: swapId(0) });
+    const timed = recorder(() => {
+      deps.advance(milliseconds);
+      return 200;
+    });
+    await createDelivering(deps, { send: timed.send }).pass();
+    for (let n = 1; n <= 20; n += 1) {
+      await happens(accountId, 'swap.agreed', { swapId: swapId(n) });
+    }
+    const held = Promise.withResolvers<number>();
+    const { sent, send } = recorder(() => held.promise);
+    const delivering = createDelivering(deps, { send });
+    const passing = delivering.pass();
+    while (sent.length < most) await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal(sent.length, most);
+    held.resolve(200);
+    await passing;
+    assert.equal(sent.length, 20);
+  }
 });
 
 test('what a process had in hand when it died is sent by another, with the same id, and no other is', async () => {

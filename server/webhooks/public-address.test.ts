@@ -77,6 +77,7 @@ test('no inside address is, however it is wrapped', () => {
     '4000::1', // given to nobody
     'ff0e::1', // multicast
     '192.88.99.1', // 6to4 relays
+    '192.0.2.1', // documentation
     '192.31.196.1', // AS112
     '192.175.48.1',
     '192.52.193.1', // AMT

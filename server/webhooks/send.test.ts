@@ -168,9 +168,13 @@ async function allClosed({ open }: { open: () => number }): Promise<void> {
 }
 
 test('an answer that never ends is read so far and no further, and its connection closed', async (t) => {
+  let [parts, drips] = [0, 0];
   const endless = await rawReceiver(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
-    const more = setInterval(() => socket.write(`4000\r\n${'x'.repeat(16_384)}\r\n`), 1);
+    const more = setInterval(() => {
+      parts += 1;
+      socket.write(`4000\r\n${'x'.repeat(16_384)}\r\n`);
+    }, 20);
     socket.on('close', () => clearInterval(more));
   });
   assert.deepEqual(await sendDelivery(sending(endless.url), mayReach), {
@@ -178,14 +182,20 @@ test('an answer that never ends is read so far and no further, and its connectio
     error: null,
   });
   await allClosed(endless);
+  // A second would have brought fifty.
+  assert.ok(parts < 25, `${parts} parts of 16 KiB were sent`);
   const dripping = await rawReceiver(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nx');
-    const drip = setInterval(() => socket.write('x'), 20);
+    const drip = setInterval(() => {
+      drips += 1;
+      socket.write('x');
+    }, 20);
     socket.on('close', () => clearInterval(drip));
   });
   await sendDelivery(sending(dripping.url), mayReach);
-  // Before its ten seconds: the delivery does not count as ended while it is still connected.
   await allClosed(dripping);
+  // Ten seconds would have brought five hundred.
+  assert.ok(drips < 250, `${drips} bytes were waited for`);
 });
 
 test('headers that come a byte at a time, or are too large, are no answer', async (t) => {
