@@ -15,7 +15,7 @@ export type Child = {
 /** Starts a file of this folder; it answers one question at a time over IPC. */
 export function startChild(file: string): Child {
   const child = fork(new URL(file, import.meta.url), {
-    execArgv: file === 'market.ts' ? flagsOfStart() : [],
+    execArgv: file.endsWith('market.ts') ? [...flagsOfStart(), '--expose-gc'] : [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return {

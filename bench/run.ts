@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { benchBudgets } from './budgets.ts';
+import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
 import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
@@ -15,7 +16,7 @@ import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const names = ['reads', 'quotes', 'webhooks', 'budgets', 'gas', 'start', 'verify'] as const;
+const names = ['reads', 'quotes', 'feed', 'webhooks', 'budgets', 'gas', 'start', 'verify'] as const;
 type Name = (typeof names)[number];
 
 const { values, positionals } = parseArgs({
@@ -42,7 +43,7 @@ const say = (text: string) => {
 };
 
 say(`machine: ${machine()}`);
-say(`versions: Node ${process.version}, ${versionsOf(['fastify', 'pg', 'iovalkey'])}`);
+say(`versions: Node ${process.version}, ${versionsOf(['fastify', 'pg', 'iovalkey', 'ws'])}`);
 let missed = 0;
 for (const name of wanted) {
   for (const row of await runOne(name)) {
@@ -67,6 +68,7 @@ async function runOne(name: Name): Promise<Row[]> {
     say(
       `${name}: median of ${effort.rounds} alternating rounds of ${effort.seconds} s; ${stage.database}`,
     );
+    if (name === 'feed') return await benchFeed(stage, effort);
     return name === 'reads' ? await benchReads(stage, effort) : await benchQuotes(stage, effort);
   } finally {
     await stage.stop();

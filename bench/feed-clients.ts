@@ -1,0 +1,113 @@
+// Many makers in one process: sockets that count bytes, so that they take as little of the machine as
+// can be, and when the last of them had each frame.
+
+import { connect, type Socket } from 'node:net';
+import { answerQuestions } from './children.ts';
+
+export type ClientsQuestion =
+  /** Opens sockets, sends `first` on each, and waits until each has been sent `until`. */
+  | {
+      readonly port: number;
+      readonly count: number;
+      readonly first: string;
+      readonly until: string;
+    }
+  /** From now on frames of these lengths come, in this order. */
+  | { readonly lengths: readonly number[] }
+  /** Waits until every socket has them all. */
+  | { readonly arrived: true };
+
+/** Of each frame, when the first and the last socket had it, in microseconds of this machine. */
+export type Arrived = { readonly first: readonly number[]; readonly last: readonly number[] };
+
+type Client = { socket: Socket; bytes: number; next: number };
+
+const atOnce = 200;
+const clients: Client[] = [];
+let ends: number[] = [];
+let firsts: number[] = [];
+let lasts: number[] = [];
+let open = 0;
+let done: (() => void) | null = null;
+
+export const microseconds = () => Number(process.hrtime.bigint() / 1_000n);
+
+function count(client: Client, length: number): void {
+  client.bytes += length;
+  if (client.next >= ends.length || client.bytes < (ends[client.next] as number)) return;
+  const now = microseconds();
+  while (client.next < ends.length && client.bytes >= (ends[client.next] as number)) {
+    firsts[client.next] ??= now;
+    lasts[client.next] = now;
+    client.next += 1;
+  }
+  if (client.next < ends.length) return;
+  open -= 1;
+  if (open === 0) done?.();
+}
+
+function masked(text: string): Buffer {
+  const payload = Buffer.from(text);
+  // A mask of zeros changes nothing.
+  const head = [0x81, 0x80 | payload.length, 0, 0, 0, 0];
+  if (payload.length > 125) throw new Error('the first frame is too long');
+  return Buffer.concat([Buffer.from(head), payload]);
+}
+
+function join(port: number, first: string, until: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.setNoDelay();
+    let text = '';
+    let greeted = false;
+    const client: Client = { socket, bytes: 0, next: 0 };
+    const early = (data: Buffer) => {
+      text += data.toString('latin1');
+      if (!greeted && text.includes('\r\n\r\n')) {
+        greeted = true;
+        if (first !== '') socket.write(masked(first));
+      }
+      if (!text.includes(until)) return;
+      socket.off('data', early);
+      socket.on('data', (more) => count(client, more.length));
+      clients.push(client);
+      resolve();
+    };
+    socket.on('data', early);
+    socket.on('error', reject);
+    socket.write(
+      'GET /v1/ws HTTP/1.1\r\nHost: bench\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+  });
+}
+
+async function answer(question: ClientsQuestion): Promise<Arrived | null> {
+  if ('port' in question) {
+    const { port, count: wanted, first, until } = question;
+    for (let joined = 0; joined < wanted; joined += atOnce) {
+      const some = Math.min(atOnce, wanted - joined);
+      await Promise.all(Array.from({ length: some }, () => join(port, first, until)));
+    }
+    return null;
+  }
+  if ('lengths' in question) {
+    let sum = 0;
+    ends = question.lengths.map((each) => {
+      sum += each;
+      return sum;
+    });
+    [firsts, lasts] = [[], []];
+    open = clients.length;
+    for (const each of clients) [each.bytes, each.next] = [0, 0];
+    return null;
+  }
+  if (open > 0) {
+    await new Promise<void>((resolve) => {
+      done = resolve;
+    });
+  }
+  return { first: firsts, last: lasts };
+}
+
+answerQuestions(answer);

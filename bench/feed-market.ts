@@ -1,0 +1,35 @@
+// The market as the feed is measured on it, in a process of its own.
+
+import type { AddressInfo } from 'node:net';
+import { connect, databaseLimits } from '../server/db/database.ts';
+import { buildApp } from '../server/edge/app.ts';
+import { bookOf } from '../server/market/book.ts';
+import { testDeps } from '../test/support/deps.ts';
+import { answerQuestions } from './children.ts';
+
+export type FeedMarketQuestion =
+  | { readonly url: string }
+  /** When RFQs were committed since it was asked last, in microseconds of this machine. */
+  | { readonly commits: true }
+  | { readonly memory: true };
+
+let commits: number[] = [];
+
+async function answer(question: FeedMarketQuestion): Promise<unknown> {
+  if ('url' in question) {
+    const db = connect(question.url, databaseLimits);
+    const app = await buildApp(testDeps({ db }));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    bookOf(db).onAnnounced(() => commits.push(Number(process.hrtime.bigint() / 1_000n)));
+    return { port: (app.server.address() as AddressInfo).port };
+  }
+  if ('commits' in question) {
+    const given = commits;
+    commits = [];
+    return given;
+  }
+  globalThis.gc?.();
+  return process.memoryUsage().rss;
+}
+
+answerQuestions(answer);

@@ -1,0 +1,202 @@
+// The maker feed against raw `ws` sending the same bytes: how soon the last of a thousand makers
+// has an RFQ, how many frames a second ten thousand get, and what a socket takes of memory.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { insertOutbox } from '../server/db/outbox.ts';
+import { encodeFrame, entryText } from '../server/edge/feed/frames.ts';
+import { type Child, startChild } from './children.ts';
+import type { Arrived, ClientsQuestion } from './feed-clients.ts';
+import { alternating, type Effort } from './reads.ts';
+import { type Row, rowOf } from './report.ts';
+import type { Account, Stage } from './stage.ts';
+
+const makers = { latency: 1_000, throughput: 10_000 };
+/** RFQs of a round, and their distance. */
+const posted = 100;
+const apartMs = 40;
+/** Frames of a burst to each socket. */
+const burst = 60;
+const latencyLimitMs = 100;
+const memoryLimitKiB = 20;
+
+type Sides = {
+  readonly market: Child;
+  readonly port: number;
+  readonly peer: Child;
+  /** Of the market, of the peer. */
+  readonly clients: readonly [Child, Child];
+};
+
+export async function benchFeed(stage: Stage, effort: Effort): Promise<Row[]> {
+  // None but those of the bench are on the book: a snapshot of thousands is not measured here.
+  await stage.db.rows({
+    name: 'bench_empty',
+    text: `update rfqs set status = 'cancelled'`,
+    values: [],
+  });
+  return [...(await latency(stage, effort)), ...(await throughput(stage, effort))];
+}
+
+async function withSides<T>(
+  stage: Stage,
+  count: number,
+  work: (sides: Sides, bytesBefore: number) => Promise<T>,
+): Promise<T> {
+  const children = ['feed-market.ts', 'feed-peer.ts', 'feed-clients.ts', 'feed-clients.ts'];
+  const [market, peer, ours, theirs] = children.map(startChild) as [Child, Child, Child, Child];
+  try {
+    const { port } = await market.ask<{ port: number }>({ url: stage.url });
+    const { port: peerPort } = await peer.ask<{ port: number }>({ listen: true });
+    const { key } = await stage.account();
+    const warm = { port, count: 50, first: JSON.stringify({ apiKey: key }), until: '"ready"' };
+    await ours.ask(warm satisfies ClientsQuestion);
+    const before = await market.ask<number>({ memory: true });
+    await ours.ask({ ...warm, count: count - warm.count } satisfies ClientsQuestion);
+    const raw = { port: peerPort, count, first: '', until: '\r\n\r\n' };
+    await theirs.ask(raw satisfies ClientsQuestion);
+    return await work({ market, port, peer, clients: [ours, theirs] }, before);
+  } finally {
+    for (const child of [market, peer, ours, theirs]) await child.stop();
+  }
+}
+
+/** Of RFQs posted one after another, the 99th percentile from the commit to the last maker. */
+async function latency(stage: Stage, { rounds }: Effort): Promise<Row[]> {
+  return withSides(stage, makers.latency, async ({ market, port, peer, clients }) => {
+    const [ours, theirs] = clients;
+    const texts = Array.from({ length: posted }, (_, seq) => textLike(stage, seq));
+    const lengths = texts.map((text) => encodeFrame(text).length);
+    const [value, limit] = await alternating(
+      rounds,
+      async () => {
+        await ours.ask({ lengths });
+        await market.ask({ commits: true });
+        const taker = await stage.account();
+        for (let each = 0; each < posted; each += 1) {
+          await post(stage, port, taker);
+          await sleep(apartMs);
+        }
+        const { last } = await ours.ask<Arrived>({ arrived: true });
+        return p99Ms(last, await market.ask<number[]>({ commits: true }));
+      },
+      async () => {
+        await theirs.ask({ lengths });
+        const began = await peer.ask<number[]>({ texts, apartMs });
+        const { last } = await theirs.ask<Arrived>({ arrived: true });
+        return p99Ms(last, began);
+      },
+    );
+    const row = `an RFQ's commit -> its frame at the last of ${makers.latency} makers, p99`;
+    const same = { bench: 'feed', value, unit: 'ms', is: 'atMost' as const };
+    const against = 'raw ws broadcasting the same bytes, from its first send';
+    return [
+      rowOf({ ...same, row, limit, bar: 1.5, against }),
+      rowOf({ ...same, row, limit: latencyLimitMs, bar: 1, against: 'the limit' }),
+    ];
+  });
+}
+
+/** A burst to all, from the first byte at a maker to the last. */
+async function throughput(stage: Stage, { rounds }: Effort): Promise<Row[]> {
+  return withSides(stage, makers.throughput, async (sides, before) => {
+    const { market, peer, clients } = sides;
+    const [ours, theirs] = clients;
+    const after = await market.ask<number>({ memory: true });
+    const texts = Array.from({ length: burst }, (_, seq) => textLike(stage, seq));
+    const lengths = texts.map((text) => encodeFrame(text).length);
+    const perSecond = ({ first, last }: Arrived) =>
+      (burst * makers.throughput * 1e6) / ((last.at(-1) as number) - (first[0] as number));
+    const [value, limit] = await alternating(
+      rounds,
+      async () => {
+        await ours.ask({ lengths });
+        await commitBurst(stage);
+        return perSecond(await ours.ask<Arrived>({ arrived: true }));
+      },
+      async () => {
+        await theirs.ask({ lengths });
+        await peer.ask({ texts, apartMs: 0 });
+        return perSecond(await theirs.ask<Arrived>({ arrived: true }));
+      },
+    );
+    return [
+      rowOf({
+        bench: 'feed',
+        row: `frames to ${makers.throughput} sockets, ${burst} RFQs of one transaction`,
+        value,
+        unit: 'frames/s',
+        limit,
+        bar: 0.8,
+        is: 'atLeast',
+        against: 'raw ws broadcasting the same bytes',
+      }),
+      rowOf({
+        bench: 'feed',
+        row: `memory of the server, a socket of ${makers.throughput}`,
+        value: (after - before) / 1_024 / makers.throughput,
+        unit: 'KiB',
+        limit: memoryLimitKiB,
+        bar: 1,
+        is: 'atMost',
+        against: 'the limit',
+      }),
+    ];
+  });
+}
+
+function p99Ms(last: readonly number[], began: readonly number[]): number {
+  if (began.length !== last.length) throw new Error(`${began.length} RFQs, ${last.length} frames`);
+  const took = last.map((at, index) => (at - (began[index] as number)) / 1_000);
+  return took.toSorted((a, b) => a - b)[Math.ceil(took.length * 0.99) - 1] as number;
+}
+
+/** A frame of the length that the market's have. */
+function textLike({ assets, takers }: Stage, seq: number): string {
+  const at = new Date(0).toISOString();
+  const id = '019f0000-0000-7000-8000-000000000000';
+  const body = JSON.stringify({
+    id,
+    direction: 'sell_base',
+    baseAssetId: assets[0]?.id,
+    baseAmount: '100000',
+    quoteAssetId: assets[1]?.id,
+    status: 'open',
+    visibility: 'public',
+    askAmount: null,
+    creatorId: takers[0]?.accountId,
+    createdAt: at,
+    expiresAt: at,
+  });
+  const creatorId = takers[0]?.accountId ?? '';
+  const entry = { seq, kind: 'created' as const, rfqId: id, creatorId, targetAddress: null, body };
+  return entryText(entry, 'plain') ?? '';
+}
+
+async function post({ assets }: Stage, port: number, { key }: Account): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/rfqs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      direction: 'sell_base',
+      baseAssetId: assets[0]?.id,
+      baseAmount: '100000',
+      quoteAssetId: assets[1]?.id,
+      ttlSeconds: 600,
+    }),
+  });
+  if (answer.status !== 201) throw new Error(await answer.text());
+  await answer.arrayBuffer();
+}
+
+async function commitBurst(stage: Stage): Promise<void> {
+  const { creatorId, rfqId } = { creatorId: stage.takers[0]?.accountId, rfqId: stage.rfqIds[0] };
+  const at = new Date();
+  await insertOutbox(
+    stage.db,
+    Array.from({ length: burst }, (_, seq) => {
+      const { rfq } = JSON.parse(textLike(stage, seq)) as { rfq: object };
+      const payload = { rfqId, creatorId, targetAddress: null, body: JSON.stringify(rfq) };
+      return { topic: 'feed.created', accountId: null, payload, at };
+    }),
+  );
+}
