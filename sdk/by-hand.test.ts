@@ -14,9 +14,9 @@ import { startAnvil } from '../chains/evm/testing/anvil.ts';
 import { deployToken, fund, funder, mint, newLeg } from '../chains/evm/testing/swap.ts';
 import { solanaDeployment, solanaEscrow } from '../chains/solana/plan.ts';
 import { solanaAddressOfSeed } from '../chains/solana/proof.ts';
-import { tronHex } from '../chains/tron/address.ts';
-import { tronEscrow } from '../chains/tron/plan.ts';
+import { idOfEscrow, tronEscrow } from '../chains/tron/plan.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
+import * as onTron from '../chains/tron/testing/chain.ts';
 import { deployment } from '../contracts/evm/artifacts/abi.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import { bitcoinView, now, termsOf } from './testing/honest.ts';
@@ -105,7 +105,6 @@ test('the commands for a Bitcoin escrow give its script and its output', async (
 
 test('the commands for a TRON escrow give its id', async () => {
   const addressOf = (byte: number) => tronAddressOfKey(new Uint8Array(32).fill(byte));
-  const bare = (address: string) => tronHex(address).slice(2);
   const where = { chainId: 0xcd8690dc, contract: addressOf(9) };
   const [, , , block = ''] = await blocks();
   for (const token of [null, addressOf(3)]) {
@@ -117,11 +116,11 @@ test('the commands for a TRON escrow give its id', async () => {
     };
     const [id] = await lines(block, {
       CHAIN_ID: String(where.chainId),
-      CONTRACT: bare(where.contract),
+      CONTRACT: where.contract,
       HASHLOCK: terms.hashlock,
-      PAYOUT: bare(terms.payout.address),
-      REFUND: bare(terms.refund.address),
-      TOKEN: token === null ? '0'.repeat(40) : bare(token),
+      PAYOUT: terms.payout.address,
+      REFUND: terms.refund.address,
+      TOKEN: token ?? '',
       AMOUNT: terms.amount.toString(),
       TIMELOCK: terms.timelock.toString(),
     });
@@ -129,9 +128,36 @@ test('the commands for a TRON escrow give its id', async () => {
   }
 });
 
+test('the commands for a TRON escrow on chain say that it is funded once that is solid', async () => {
+  const chain = await onTron.startTron();
+  try {
+    const leg = onTron.newLeg(chain);
+    const [, , , , block = ''] = await blocks();
+    const { contract } = chain.deployment;
+    const ID = idOfEscrow(leg.escrow.address).slice(2);
+    const seen = () => lines(block, { NODE: chain.url, CONTRACT: contract, ID });
+    await onTron.fund(chain, leg);
+    const { number } = chain.dev.simulator.chain.tip('head').header;
+    assert.deepEqual(await seen(), ['0', '0', '0']);
+    await chain.solidify();
+    assert.deepEqual(await seen(), ['1', String(number), '0']);
+  } finally {
+    await chain.stop();
+  }
+});
+
+test('the example values are such as the first commands take', async () => {
+  const text = await readFile(join(root, 'docs/dont-trust-verify.md'), 'utf8');
+  const [, values = ''] = /```sh\n(export HASHLOCK[\s\S]*?)```/.exec(text) ?? [];
+  const [block = ''] = await blocks();
+  const said = await lines(`${values}\n${block}`, {});
+  assert.equal(said.length, 3);
+  assert.match(said[0] ?? '', /^0x[0-9a-fA-F]{40}$/);
+});
+
 test('the commands for a Solana escrow give its address', async () => {
   const addressOf = (byte: number) => solanaAddressOfSeed(new Uint8Array(32).fill(byte));
-  const [, , , , block = ''] = await blocks();
+  const [, , , , , block = ''] = await blocks();
   for (const token of [null, addressOf(3)]) {
     const terms: EscrowTerms = {
       ...termsOf('a', now + 20_000),

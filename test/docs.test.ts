@@ -2,7 +2,7 @@
 // that no longer exists is.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { refusalKinds } from '../core/errors.ts';
 import { httpCodes } from '../server/edge/errors.ts';
@@ -27,6 +27,26 @@ test('docs/errors.md explains every code, with its status, and no other', () => 
     for (const [, code = ''] of codes.matchAll(/`(\w+)`/g)) told.set(code, Number(status));
   }
   assert.deepEqual(Object.fromEntries([...told].sort()), Object.fromEntries([...wanted].sort()));
+});
+
+test('docs/lifecycle.md explains every warning', () => {
+  const [, codes = ''] = /readonly code: ('[^;]+);/.exec(read('chains/adapter.ts')) ?? [];
+  const wanted = [...codes.matchAll(/'(\w+)'/g)].map(([, code]) => code);
+  const told = [...read('docs/lifecycle.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
+  assert.ok(wanted.length > 1);
+  for (const code of wanted) assert.ok(told.includes(code), `${code} is not in docs/lifecycle.md`);
+});
+
+test('a command of the documents runs with the Node that the README asks for, 20 too', () => {
+  const docs = readdirSync(new URL('../docs', import.meta.url))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`);
+  for (const path of [...docs, 'README.md', 'sdk/README.md']) {
+    const bare = read(path).match(
+      /(?<!run -s )\bnode (?!-- )(-\S+ )*[\w/-]+\.ts\b|`[\w/-]+\.ts --\w+/g,
+    );
+    assert.equal(bare, null, `${path}: TypeScript needs \`npm run -s node --\` before it`);
+  }
 });
 
 test('docs/operations.md names every setting that the server reads, and no other', () => {
