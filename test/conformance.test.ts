@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
+import { devnetClient } from '../devnet/client.ts';
+import { startDevnet } from '../devnet/devnet.ts';
 import { tronChain } from '../devnet/tron/tron-chain.ts';
 
 const run = promisify(execFile);
@@ -45,4 +47,38 @@ test('the promises that need no clock of ours are kept on a TRON node given by i
   assert.ok(Number(kept) >= 15, stdout);
   assert.ok(Number(skipped) >= 4 && Number(skipped) <= 6, stdout);
   assert.match(stdout, /not run: a funding that a reorganisation takes away/);
+});
+
+test('on a dev network whose clock was moved by a day it goes by the chain’s, and asks for blocks', {
+  timeout: 240_000,
+}, async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
+  t.after(() => rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+  const devnet = await startDevnet({
+    dir,
+    log: quiet,
+    bitcoin: false,
+    solana: false,
+    moveClock: () => undefined,
+  });
+  t.after(() => devnet.stop());
+  const dev = devnetClient(devnet.dev);
+  await dev.time(86_400);
+  const { chains } = await dev.status();
+  const tron = chains.find(({ family }) => family === 'tron');
+  const address = tronAddressOfKey(Buffer.from(key, 'hex'));
+  await dev.faucet({ chain: tron?.chain ?? '', address });
+  const keyFile = join(dir, 'key');
+  await writeFile(keyFile, `${key}\n`, { mode: 0o600 });
+  const where = ['--url', tron?.rpcUrl ?? '', '--contract', tron?.escrows ?? ''];
+  const args = [...where, '--key-file', keyFile, '--dev', devnet.dev];
+  const script = join(import.meta.dirname, 'adapters', 'conformance.ts');
+  const { stdout, stderr } = await run(process.execPath, [script, ...args], {
+    timeout: 230_000,
+  }).catch((error: { stdout: string; stderr: string }) =>
+    assert.fail(`${error.stdout}\n${error.stderr}`),
+  );
+  assert.match(stdout, /\n1[4-9] kept, 0 broken, [4-8] not run, of \d+\n$/);
+  assert.match(stderr, /^the chain's clock is 86\d{3} s from this machine's/);
+  assert.match(stderr, /\n2 of \d+: \w/);
 });

@@ -13,6 +13,7 @@ import { idOfEscrow } from '../../chains/tron/plan.ts';
 import { type TronChainSettings, tronChains, tronDevPolicy } from '../../chains/tron/policy.ts';
 import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts';
 import type { Destination } from '../../core/terms.ts';
+import { devnetClient } from '../../devnet/client.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
 import type { Driver } from './driver.ts';
@@ -24,6 +25,9 @@ export type RemoteTron = {
   readonly contract: string;
   /** A TRC-20 that this account has some of; null: none is tried. */
   readonly token: string | null;
+  /** Control address of the dev network whose chain it is: its blocks are asked for. */
+  readonly dev?: string | null;
+  readonly log?: (text: string) => void;
 };
 
 /** What no real chain does for a test. */
@@ -35,6 +39,8 @@ const sun = 1_000_000n;
 const amountSun = 10n * sun;
 const amountUnits = 1_000n;
 const receiverSun = 150n * sun;
+/** A clock further off than that is another one: a dev network's may have been moved. */
+const mostClockSeconds = 120;
 const blockLimitMs = 60_000;
 const solidLimitMs = 300_000;
 const pollMs = 200;
@@ -43,6 +49,11 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
   const { source, contract, token } = options;
   const http = httpClient({ chain, sources: [source] });
   const chainId = await chainIdOf(http, soon());
+  const aheadSeconds = await clockDifference(http);
+  if (aheadSeconds !== 0) {
+    options.log?.(`the chain's clock is ${aheadSeconds} s from this machine's: timelocks go by it`);
+  }
+  const blocks = options.dev ? devBlocks(options.dev, chainId) : patience;
   const networks: readonly TronChainSettings[] = Object.values(tronChains);
   const policy = networks.find((each) => each.chainId === chainId)?.policy ?? tronDevPolicy;
   const privateKey = (await readFile(options.keyFile, 'utf8')).trim().replace(/^0x/, '');
@@ -51,12 +62,13 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
   // The same each time, so that what an earlier run gave it is not lost.
   const second = bytesToHex(sha256(utf8ToBytes(`conformance of ${privateKey}`)));
   const receiver = wallet(second);
-  await payFor(http, { privateKey, from: funder.address, to: receiver.address });
+  await payFor(http, { privateKey, from: funder.address, to: receiver.address }, blocks);
   const home = (address: string): Destination => ({ address, pubkey: null });
   const never = (what: string) => async () => {
     throw new NotHere(what);
   };
-  const mine = (blocks: number) => untilHead(http, blocks);
+  const mine = (some: number) => untilHead(http, some, blocks);
+  const { confirmations } = policy.normal;
   const dev = {
     info: { chain, family: 'tron', rpcUrl: source.url, chainId },
     mine,
@@ -71,7 +83,7 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
     token: (kind) => (kind === 'token' ? token : null),
     amount: (kind) => (kind === 'token' ? amountUnits : amountSun),
     parties: { funder: home(funder.address), receiver: home(receiver.address) },
-    depth: policy.normal.confirmations,
+    depth: confirmations,
     adapter: (urls = [source.url], attemptTimeoutMs = 10_000) =>
       tronAdapter({
         chain,
@@ -86,10 +98,10 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
       if (first === undefined) throw new Error('there is nothing to sign');
       return (await (by === 'funder' ? funder : receiver).sign(first, soon())).raw;
     },
-    now: () => Math.floor(Date.now() / 1_000),
+    now: () => Math.floor(Date.now() / 1_000) + aheadSeconds,
     pass: never('its clock is its own'),
     show: () => mine(1),
-    deepen: () => untilSolid(http),
+    deepen: () => untilDeep(http, confirmations, blocks),
     takeBack: never('its blocks are not ours to take back'),
     differ: (escrow) => (asked, answer) =>
       asked.path.startsWith('/walletsolidity/triggerconstant') &&
@@ -105,10 +117,34 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
 
 const soon = () => AbortSignal.timeout(30_000);
 
+/** Has a block made where that can be asked for, and waits a little. */
+type Blocks = () => Promise<void>;
+
+const patience: Blocks = () => sleep(pollMs);
+
+function devBlocks(url: string, chainId: number): Blocks {
+  const dev = devnetClient(url);
+  return async () => {
+    const { chains } = await dev.status();
+    const own = chains.find((each) => each.family === 'tron' && each.chainId === chainId);
+    if (own === undefined) throw new Error(`the dev network at ${url} has no chain ${chainId}`);
+    await dev.mine(own.chain, 1);
+    await sleep(pollMs);
+  };
+}
+
+/** By how much the newest block is ahead of this machine's clock; 0 where that means nothing. */
+async function clockDifference(http: Http): Promise<number> {
+  const { timestampMs } = await headBlock(http, 'head', soon());
+  const seconds = Math.round((timestampMs - Date.now()) / 1_000);
+  return Math.abs(seconds) > mostClockSeconds ? seconds : 0;
+}
+
 /** A transfer that the node itself writes; its id is computed here before it is signed. */
 async function payFor(
   http: Http,
   { privateKey, from, to }: { privateKey: string; from: string; to: string },
+  blocks: Blocks,
 ): Promise<void> {
   const { balance = 0n } = (await accountOf(http, to, soon())) ?? {};
   if (balance >= receiverSun / 2n) return;
@@ -122,31 +158,32 @@ async function payFor(
   await sendHex(http, raw, soon());
   for (const until = performance.now() + blockLimitMs; performance.now() < until; ) {
     if ((await infoOf(http, txid, 'head', soon())) !== null) return;
-    await sleep(pollMs);
+    await blocks();
   }
   throw new Error(`${txid}, which pays for the second account, is in no block`);
 }
 
-async function untilHead(http: Http, blocks: number): Promise<void> {
+async function untilHead(http: Http, some: number, blocks: Blocks): Promise<void> {
   const { number } = await headBlock(http, 'head', soon());
-  await untilBlock(http, 'head', number + blocks, blockLimitMs + blocks * 10_000);
+  await untilBlock(http, { view: 'head', number: number + some }, blocks);
 }
 
-/** What is in the newest block now is solid. */
-async function untilSolid(http: Http): Promise<void> {
+/** What is in the newest block now is solid, and under as many blocks as the policy wants. */
+async function untilDeep(http: Http, confirmations: number, blocks: Blocks): Promise<void> {
   const { number } = await headBlock(http, 'head', soon());
-  await untilBlock(http, 'solid', number + 1, solidLimitMs);
+  await untilBlock(http, { view: 'head', number: number + confirmations - 1 }, blocks);
+  await untilBlock(http, { view: 'solid', number }, blocks);
 }
 
 async function untilBlock(
   http: Http,
-  view: 'head' | 'solid',
-  number: number,
-  limitMs: number,
+  { view, number }: { view: 'head' | 'solid'; number: number },
+  blocks: Blocks,
 ): Promise<void> {
+  const limitMs = view === 'head' ? blockLimitMs * 3 : solidLimitMs;
   for (const until = performance.now() + limitMs; performance.now() < until; ) {
     if ((await headBlock(http, view, soon())).number >= number) return;
-    await sleep(pollMs);
+    await blocks();
   }
   throw new Error(`block ${number} is not ${view} after ${limitMs / 1_000} s`);
 }
