@@ -48,6 +48,8 @@ export type ReadTransaction = {
   /** The bytes to send, as the node takes them. */
   readonly raw: string;
   readonly touches: readonly Touch[];
+  /** Who pays for it, where that need not be the party that a claim pays. */
+  readonly payer?: string;
 };
 
 export type BuildInput = {
@@ -58,13 +60,19 @@ export type BuildInput = {
 
 /** What a party should hear before money moves. Nothing of it refuses anything. */
 export type Warning = {
-  /** TRON: the address was never used, or has too little TRX to burn for energy. */
-  readonly code: 'not_activated' | 'energy_poor';
+  /**
+   * TRON: the address was never used, or has too little TRX to burn for energy. Solana: it has too
+   * little SOL for the fee and the accounts that it has to make.
+   */
+  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor';
   /** What this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;
   readonly sentence: string;
 };
+
+/** What a preflight is for. */
+export type About = 'payout' | 'funding' | 'claim';
 
 export type ChainAdapter = {
   readonly chain: ChainKey;
@@ -102,15 +110,22 @@ export type ChainAdapter = {
   /**
    * Whether funding and both payouts of these terms would work on chain, as far as it can be
    * tried without the secret. Throws `payout_would_fail` or `funding_would_fail` with the reason.
-   * `about` 'payout' leaves the funder's balance and approval out.
+   * `about` 'payout' leaves the funder's balance and approval out; 'claim' is for an escrow that is
+   * funded, and looks at nothing that the funder could change: it must not be able to stop a reveal.
    */
-  preflight(terms: EscrowTerms, about: 'payout' | 'funding', signal: AbortSignal): Promise<void>;
+  preflight(terms: EscrowTerms, about: About, signal: AbortSignal): Promise<void>;
 
   /**
    * Whether the parties of a leg can pay for what they have to send; where a chain asks for more
    * than a fee out of the coin that moves.
    */
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
+
+  /**
+   * What `payer` lacks to send the claim of these terms now; null: nothing. Asked before a secret is
+   * shown: a claim that nobody can pay for shows it in vain.
+   */
+  claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Warning | null>;
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;

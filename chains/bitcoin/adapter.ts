@@ -7,6 +7,7 @@ import { type Hex32, opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type {
+  About,
   BuildInput,
   ChainAdapter,
   ReadTransaction,
@@ -368,10 +369,10 @@ export function leastAmount(rate: number, bounds: FeeBounds): bigint {
 async function preflight(
   context: Context,
   terms: EscrowTerms,
-  about: 'payout' | 'funding',
+  about: About,
   signal: AbortSignal,
 ): Promise<void> {
-  const code = about === 'payout' ? 'payout_would_fail' : 'funding_would_fail';
+  const code = about === 'funding' ? 'funding_would_fail' : 'payout_would_fail';
   vsizeOf(terms, context.network, 'claim', 1);
   vsizeOf(terms, context.network, 'refund', 1);
   try {

@@ -7,6 +7,7 @@ import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type {
+  About,
   BuildInput,
   ChainAdapter,
   ReadTransaction,
@@ -15,9 +16,11 @@ import type {
 } from '../adapter.ts';
 import { newNames } from '../calldata.ts';
 import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
+import { type Opened, opening } from '../opened.ts';
 import { type Rpc, RpcError, type RpcOptions, rpcClient } from '../rpc.ts';
+import { eachSource } from '../sources.ts';
 import { parseEvmAddress } from './address.ts';
-import { eachSource, mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { changes } from './follow.ts';
 import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
 import {
@@ -75,27 +78,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
   const { chain, chainId, policy, deployment = evmDeployment } = options;
   const rpc = rpcClient({ chain, urls: options.rpcUrls, ...options.rpc });
   const watch = newWatch(options, rpc, deployment);
-  let checked: Promise<void> | null = null;
-  /** Checked until the node is gone; a failed check is repeated by the next call. */
-  const open = (signal: AbortSignal): Promise<void> => {
-    checked ??= checkNode(watch, chainId, signal).catch((error: unknown) => {
-      checked = null;
-      throw error;
-    });
-    return checked;
-  };
-  const opened = <A extends unknown[], T>(work: (...args: [...A, AbortSignal]) => Promise<T>) => {
-    return async (...args: [...A, AbortSignal]): Promise<T> => {
-      await open(args.at(-1) as AbortSignal);
-      try {
-        return await work(...args);
-      } catch (error) {
-        // Whatever answers there the next time may be another chain.
-        if (error instanceof ParleyError && error.kind === 'unavailable') checked = null;
-        throw error;
-      }
-    };
-  };
+  const { open, opened } = opening((signal) => checkNode(watch, chainId, signal));
   return {
     chain,
     family: 'evm',
@@ -118,7 +101,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     changes: opened((signal) => changes(watch, signal)),
     readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
     mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
-    preflight: opened((terms: EscrowTerms, about: 'payout' | 'funding', signal) =>
+    preflight: opened((terms: EscrowTerms, about: About, signal) =>
       preflight(watch, terms, about, signal),
     ),
     ...builders(watch, chainId, opened),
@@ -167,7 +150,7 @@ async function checkNode(watch: Watch, chainId: number, signal: AbortSignal): Pr
   const { rpc, chain, deployment } = watch;
   const wrong = (sentence: string, facts: Record<string, string | number>) =>
     new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
-  const ids = await eachSource(watch, (one) => chainIdOf(one, signal));
+  const ids = await eachSource(watch, watch.rpc, (one) => chainIdOf(one, signal));
   for (const { answer: id } of ids) {
     if (id === chainId) continue;
     throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
@@ -181,10 +164,6 @@ async function checkNode(watch: Watch, chainId: number, signal: AbortSignal): Pr
     throw wrong(sentence, { factory, codeHash, pinned });
   }
 }
-
-type Opened = <A extends unknown[], T>(
-  work: (...args: [...A, AbortSignal]) => Promise<T>,
-) => (...args: [...A, AbortSignal]) => Promise<T>;
 
 function builders(
   watch: Watch,

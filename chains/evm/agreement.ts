@@ -2,58 +2,18 @@
 // with a public secret and refunds go on: waiting can only lose money there. Nodes that do not
 // answer are left out: they are there so that one may fail.
 
-import { type Fact, ParleyError } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import type { Rpc } from '../rpc.ts';
+import { askEach, disagree, eachSource } from '../sources.ts';
 import { blockAt, headBlock } from './node.ts';
 import { deepestBlock, deepState, stateAt } from './read.ts';
-import { once, type Watch } from './watch.ts';
+import type { Watch } from './watch.ts';
 
 /** Blocks below the lowest head at which sources are compared: the last ones may still change. */
 const agreementDepth = 6;
 
 /** A node that takes longer to name its head is left out, so that one alone cannot pause all. */
 const mostHeadMs = 4_000;
-
-/** A source by itself: no other is asked when it fails. */
-function sourceAt({ rpc }: Watch, at: number): Rpc {
-  return { ...rpc, call: (method, params, signal) => rpc.ask(at, method, params, signal) };
-}
-
-type Answer<T> = { readonly one: Rpc; readonly answer: T };
-
-async function askEach<T>(
-  watch: Watch,
-  sources: readonly Rpc[],
-  ask: (one: Rpc) => Promise<T>,
-): Promise<Answer<T>[]> {
-  const { chain } = watch;
-  const asking = sources.map(async (one, at): Promise<Answer<T>[]> => {
-    try {
-      return [{ one, answer: await ask(one) }];
-    } catch (error) {
-      once(watch, `source_${at}_silent`, { chain, source: at, why: String(error) });
-      return [];
-    }
-  });
-  const answers = (await Promise.all(asking)).flat();
-  // None answered: say why, as a plain call does.
-  return answers.length > 0 ? answers : [{ one: watch.rpc, answer: await ask(watch.rpc) }];
-}
-
-/** Asks every source by itself. Throws as a plain call does when none answers. */
-export function eachSource<T>(watch: Watch, ask: (one: Rpc) => Promise<T>): Promise<Answer<T>[]> {
-  const sources = Array.from({ length: watch.rpc.sources }, (_, at) => sourceAt(watch, at));
-  return askEach(watch, sources, ask);
-}
-
-function disagree(watch: Watch, sentence: string, facts: Record<string, Fact>): ParleyError {
-  return new ParleyError(
-    'sources_disagree',
-    `the nodes of ${watch.chain} disagree, so nothing is funded or revealed: ${sentence}`,
-    { chain: watch.chain, ...facts },
-  );
-}
 
 /**
  * All must have the same block, some blocks below the lowest head. Throws `sources_disagree`.
@@ -62,13 +22,19 @@ function disagree(watch: Watch, sentence: string, facts: Record<string, Fact>): 
 export async function mustAgreeOnHeads(watch: Watch, signal: AbortSignal): Promise<Rpc[]> {
   if (watch.rpc.sources < 2) return [];
   const soon = AbortSignal.any([signal, AbortSignal.timeout(mostHeadMs)]);
-  const heads = await eachSource(watch, (one) => headBlock(one, one === watch.rpc ? signal : soon));
+  const heads = await eachSource(watch, watch.rpc, (one) =>
+    headBlock(one, one === watch.rpc ? signal : soon),
+  );
   const lowest = Math.min(...heads.map(({ answer }) => answer.number));
   const height = Math.max(0, lowest - agreementDepth);
   const sources = heads.map(({ one }) => one);
-  const blocks = await askEach(watch, sources, (one) => blockAt(one, height, false, signal));
+  const blocks = await askEach(watch, watch.rpc, sources, (one) =>
+    blockAt(one, height, false, signal),
+  );
   const hashes = new Set(blocks.flatMap(({ answer }) => (answer === null ? [] : [answer.hash])));
-  if (hashes.size > 1) throw disagree(watch, `their blocks ${height} differ`, { height });
+  if (hashes.size > 1) {
+    throw disagree(watch.chain, `its nodes differ about block ${height}`, { height });
+  }
   return sources;
 }
 
@@ -80,13 +46,13 @@ export async function mustAgree(
 ): Promise<void> {
   const sources = await mustAgreeOnHeads(watch, signal);
   if (sources.length < 2) return;
-  const shown = await askEach(watch, sources, (one) =>
+  const shown = await askEach(watch, watch.rpc, sources, (one) =>
     fundingOf({ ...watch, rpc: one }, escrow, signal),
   );
   const different = [...new Set(shown.map(({ answer }) => answer))];
   if (different.length < 2) return;
   const { address } = escrow;
-  throw disagree(watch, `for ${address} one shows ${different.join(', another ')}`, {
+  throw disagree(watch.chain, `for ${address} one node shows ${different.join(', another ')}`, {
     escrow: address,
   });
 }

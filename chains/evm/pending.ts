@@ -4,9 +4,10 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
+import { once } from '../sources.ts';
 import { type Block, blockAt, type Tx } from './node.ts';
 import { decodeCall } from './plan.ts';
-import { once, touchesOf, type Verb, type Waiting, type Watch } from './watch.ts';
+import { touchesOf, type Verb, type Waiting, type Watch } from './watch.ts';
 
 /** Transactions tried in one call; the rest show when they are mined, or at a later call. */
 const mostTrials = 32;

@@ -193,3 +193,31 @@ test('a contract wallet can be the funder and be paid back', async () => {
   await adapter.preflight(await terms({ refund: to(address) }), 'funding', signal());
   await adapter.preflight(await terms({ refund: to(address), token }), 'funding', signal());
 });
+
+test('once a leg is funded, its funder’s own address stops no reveal, lent balances or not', async () => {
+  const plain = await lyingNode(chain.rpcUrl, ({ method, params }, forward) =>
+    method === 'eth_call' && params.length > 2
+      ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
+      : forward(),
+  );
+  const token = await deploy(chain, zoo.get('Governed')!.bytecode);
+  const leg = await newLeg(chain, { token });
+  await mint(chain, token, funder.address, 2n * leg.terms.amount);
+  await fund(chain, leg);
+  try {
+    const adapters = [adapterOf(), adapterOf({ rpcUrls: [plain.url] })];
+    await tell('Governed', token, 'setBlacklisted', [funder.address, true]);
+    for (const adapter of adapters) {
+      const both = adapter.preflight(leg.terms, 'payout', signal());
+      await assert.rejects(both, refuses('payout_would_fail', /./));
+      await adapter.preflight(leg.terms, 'claim', signal());
+    }
+    await tell('Governed', token, 'setBlacklisted', [receiver.address, true]);
+    for (const adapter of adapters) {
+      const claim = adapter.preflight(leg.terms, 'claim', signal());
+      await assert.rejects(claim, refuses('payout_would_fail', /to the payout address/));
+    }
+  } finally {
+    await plain.stop();
+  }
+});

@@ -4,11 +4,12 @@
 
 import { encodeFunctionData, type Hex } from 'viem';
 import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
-import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { About } from '../adapter.ts';
 import type { EvmCall } from '../material.ts';
-import { sameAddress } from './address.ts';
+import { once } from '../sources.ts';
+import { wouldFail } from '../would-fail.ts';
 import { allowanceOf, balanceAt, codeAt, headBlock } from './node.ts';
 import { claimCall, evmEscrow, fundCalls } from './plan.ts';
 import {
@@ -20,9 +21,7 @@ import {
   tryCall,
   tryCalls,
 } from './simulate.ts';
-import { once, type Watch } from './watch.ts';
-
-export type About = 'payout' | 'funding';
+import type { Watch } from './watch.ts';
 
 const trialSecret = '00'.repeat(31).concat('01');
 const trialTimelockSeconds = 7_200;
@@ -40,27 +39,33 @@ export async function preflight(
   evmEscrow(terms, watch.deployment);
   const { token } = terms;
   if (token !== null && (await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
-    throw fails(watch, terms, about, null, `there is no contract at ${token}`);
+    throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
   }
   if (!(await lends(watch.rpc, signal))) {
     once(watch, 'preflight_without_overrides', { chain: watch.chain });
     return plainTrial(watch, terms, about, signal);
   }
   if (about === 'funding') await tryFunding(watch, terms, signal);
-  const purse = await purseOf(watch, terms, signal);
+  const purse = await purseOf(watch, terms, about, signal);
   if (purse === null) {
     watch.log('preflight_without_balance', { chain: watch.chain, token });
     return plainTrial(watch, terms, about, signal);
   }
   const { timestamp } = await headBlock(watch.rpc, signal);
-  for (const { address } of [terms.payout, terms.refund]) {
+  for (const { address } of receiversOf(terms, about)) {
     await tryPayout(watch, terms, about, address, purse, timestamp, signal);
   }
+}
+
+/** Once a leg is funded, its funder could change its own address to stop a reveal. */
+function receiversOf({ payout, refund }: EscrowTerms, about: About) {
+  return about === 'claim' ? [payout] : [payout, refund];
 }
 
 async function purseOf(
   watch: Watch,
   { token, amount, refund }: EscrowTerms,
+  about: About,
   signal: AbortSignal,
 ): Promise<Purse | null> {
   if (token === null) {
@@ -68,6 +73,7 @@ async function purseOf(
   }
   const lent = await lendBalance(watch.rpc, token, stranger, amount, signal);
   if (lent !== null) return { from: stranger, lent };
+  if (about === 'claim') return null;
   const held = await balanceAt(watch.rpc, token, refund.address, 'latest', signal);
   return held >= amount ? { from: refund.address, lent: {} } : null;
 }
@@ -101,7 +107,7 @@ async function tryPayout(
   if (failure === null) return;
   const claiming = failure.index === funding.length;
   const reason = await innerReason(watch, terms, claiming ? to : escrow, purse, failure, signal);
-  throw fails(watch, terms, claiming ? 'payout' : about, claiming ? to : null, reason);
+  throw wouldFail(terms, native, claiming ? 'payout' : about, claiming ? to : null, reason);
 }
 
 /** Our contracts keep no answer of a token or a receiver: the bare transfer is asked for it. */
@@ -150,12 +156,13 @@ async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
   if (failure === null) return;
   const { address: escrow } = evmEscrow(terms, deployment);
   const reason = await innerReason(watch, terms, escrow, { from: funder, lent }, failure, signal);
-  throw fails(watch, terms, 'funding', null, reason);
+  throw wouldFail(terms, native, 'funding', null, reason);
 }
 
 /**
- * Without state overrides, or where a token's balances cannot be lent: what the funder could send
- * right now is tried as plain calls; where it has too little, nothing can be tried.
+ * Without state overrides, or where a token's balances cannot be lent: what the funder, or the
+ * funded escrow, could send right now is tried as plain calls; where it has too little, nothing can
+ * be tried.
  */
 async function plainTrial(
   watch: Watch,
@@ -164,40 +171,22 @@ async function plainTrial(
   signal: AbortSignal,
 ): Promise<void> {
   const { rpc, deployment } = watch;
-  const { token, amount, payout, refund } = terms;
-  const from = refund.address;
+  const { token, amount, refund } = terms;
+  const from = about === 'claim' ? evmEscrow(terms, deployment).address : refund.address;
   const held = await balanceAt(rpc, token, from, 'latest', signal);
   if (held < amount) return;
-  for (const { address: to } of [payout, refund]) {
+  for (const { address: to } of receiversOf(terms, about)) {
     const failure = await tryCall(rpc, { from, ...transfer(token, to, amount) }, null, signal);
-    if (failure !== null) throw fails(watch, terms, 'payout', to, failure.words);
+    if (failure !== null) throw wouldFail(terms, native, 'payout', to, failure.words);
   }
-  if (about === 'payout') return;
+  if (about !== 'funding') return;
   const allowance =
     token === null ? 0n : await allowanceOf(rpc, token, from, deployment.factory, signal);
   const calls = fundCalls(terms, deployment, allowance);
   const [fund] = calls;
   if (calls.length > 1 || fund === undefined) return;
   const failure = await tryCall(rpc, { from, ...fund }, null, signal);
-  if (failure !== null) throw fails(watch, terms, 'funding', null, failure.words);
+  if (failure !== null) throw wouldFail(terms, native, 'funding', null, failure.words);
 }
 
-function fails(
-  watch: Watch,
-  terms: EscrowTerms,
-  about: About,
-  to: string | null,
-  reason: string,
-): ParleyError {
-  const { token, amount, payout } = terms;
-  const what = `${amount} of ${token === null ? 'the native coin' : `token ${token}`}`;
-  const facts = { chain: watch.chain, token, amount, to };
-  if (about === 'funding') {
-    const sentence = `funding with ${what} on ${watch.chain} would fail: ${reason}`;
-    return new ParleyError('funding_would_fail', sentence, facts);
-  }
-  const which = to === null ? null : sameAddress(to, payout.address) ? 'payout' : 'refund';
-  const where = which === null ? 'through an escrow' : `to the ${which} address ${to}`;
-  const sentence = `a payment of ${what} on ${watch.chain} ${where} would fail: ${reason}`;
-  return new ParleyError('payout_would_fail', sentence, facts);
-}
+const native = 'the native coin';

@@ -20,10 +20,11 @@
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
+import { once } from '../sources.ts';
 import { confirmed, creationOf } from './creation.ts';
 import { type Block, balanceAt, blockAt, codeAt, headBlock } from './node.ts';
 import { scanEscrow } from './scan.ts';
-import { type Known, type Mark, mark, once, remember, type Watch } from './watch.ts';
+import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
 type State = { readonly code: boolean; readonly balance: bigint };
 

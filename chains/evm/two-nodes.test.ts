@@ -55,7 +55,7 @@ test('nodes on two chains of one id pause funding and revealing, not refunds', a
       [other.rpcUrl, chain.rpcUrl],
     ]) {
       const adapter = adapterOf(...urls);
-      const differ = disagree(/their blocks \d+ differ/);
+      const differ = disagree(/its nodes differ about block \d+/);
       await assert.rejects(adapter.mustAgree(leg.escrow, signal()), differ);
       await assert.rejects(adapter.buildFund(inputOf(leg), signal()), differ);
       await assert.rejects(adapter.buildClaim(inputOf(leg), leg.secret, signal()), differ);

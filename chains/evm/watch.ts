@@ -75,12 +75,6 @@ export type Watch = {
   readonly said: Set<string>;
 };
 
-export function once(watch: Watch, event: string, facts: Readonly<Record<string, unknown>>): void {
-  if (watch.said.has(event)) return;
-  watch.said.add(event);
-  watch.log(event, facts);
-}
-
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
   const before = watch.known.get(watched.address);
   if (before !== undefined) return before;

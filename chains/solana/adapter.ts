@@ -5,13 +5,16 @@ import { base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { ChainAdapter, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import type { About, ChainAdapter, ReadTransaction, WatchedEscrow } from '../adapter.ts';
 import type { Signed } from '../material.ts';
+import { opening } from '../opened.ts';
 import { type RpcOptions, rpcClient } from '../rpc.ts';
+import { eachSource } from '../sources.ts';
 import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
-import { eachSource, mustAgree } from './agreement.ts';
+import { mustAgree } from './agreement.ts';
 import { send } from './broadcast.ts';
 import { builders } from './builders.ts';
+import { claimShortage, warningsOf } from './fees.ts';
 import { changes, headsOf } from './follow.ts';
 import { solanaFault } from './identity.ts';
 import { type ReadMessage, readTransaction, refuse } from './message.ts';
@@ -49,27 +52,7 @@ export type SolanaAdapter = ChainAdapter & {
 export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
   const { chain, policy } = options;
   const watch = newWatch(options);
-  let checked: Promise<void> | null = null;
-  /** Checked until the node is gone; a failed check is repeated by the next call. */
-  const open = (signal: AbortSignal): Promise<void> => {
-    checked ??= checkNode(watch, options.genesisHash, signal).catch((error: unknown) => {
-      checked = null;
-      throw error;
-    });
-    return checked;
-  };
-  const opened = <A extends unknown[], T>(work: (...args: [...A, AbortSignal]) => Promise<T>) => {
-    return async (...args: [...A, AbortSignal]): Promise<T> => {
-      await open(args.at(-1) as AbortSignal);
-      try {
-        return await work(...args);
-      } catch (error) {
-        // Whatever answers there the next time may be another chain.
-        if (error instanceof ParleyError && error.kind === 'unavailable') checked = null;
-        throw error;
-      }
-    };
-  };
+  const { open, opened } = opening((signal) => checkNode(watch, options.genesisHash, signal));
   return {
     chain,
     family: 'solana',
@@ -90,8 +73,12 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     changes: opened((signal) => changes(watch, signal)),
     readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
     mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
-    preflight: opened((terms: EscrowTerms, about: 'payout' | 'funding', signal) =>
+    preflight: opened((terms: EscrowTerms, about: About, signal) =>
       preflight(watch, terms, about, signal),
+    ),
+    warnings: opened((terms: EscrowTerms, signal) => warningsOf(watch, terms, signal)),
+    claimShortage: opened((terms: EscrowTerms, payer: string, signal) =>
+      claimShortage(watch, terms, payer, signal),
     ),
     ...builders(watch, opened),
     readSigned: (signed, signal) => readSigned(watch, signed, signal),
@@ -134,12 +121,9 @@ function newWatch(options: SolanaAdapterOptions): Watch {
 async function checkNode(watch: Watch, genesis: string | null, signal: AbortSignal): Promise<void> {
   const { chain, deployment } = watch;
   const wanted = { genesisHash: genesis, program: deployment.program };
-  const answers = await eachSource(watch, (one) => solanaFault(one, wanted, signal));
-  const faults = answers.map(({ answer }) => answer);
-  // Where none answers, its silence or its words are the error.
-  if (answers.length === 0) faults.push(await solanaFault(watch.rpc, wanted, signal));
-  const fault = faults.find((each) => each !== null);
-  if (fault === undefined || fault === null) return;
+  const answers = await eachSource(watch, watch.rpc, (one) => solanaFault(one, wanted, signal));
+  const fault = answers.map(({ answer }) => answer).find((each) => each !== null);
+  if (fault === undefined) return;
   throw new ParleyError('chain_unavailable', `${chain}: a node ${fault}`, { chain });
 }
 
@@ -160,7 +144,8 @@ async function readSigned(
     if (!isSigned(signature, message, key)) throw refuse(`the signature of ${key} is not valid`);
   }
   const touches = touchesIn(watch, read, await allKeys(watch, read, signal));
-  return { txid: read.txid, raw: base64.encode(base64.decode(signed)), touches };
+  const [payer = ''] = keys;
+  return { txid: read.txid, raw: base64.encode(base64.decode(signed)), touches, payer };
 }
 
 function isSigned(signature: Uint8Array, message: Uint8Array, key: string): boolean {

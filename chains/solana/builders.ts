@@ -5,22 +5,22 @@ import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { BuildInput, ChainAdapter } from '../adapter.ts';
 import type { SolanaMaterial } from '../material.ts';
+import type { Opened } from '../opened.ts';
 import { mustAgree } from './agreement.ts';
-import { latestBlockhash, recentPrices, simulate } from './node.ts';
+import { settlePurse } from './fees.ts';
+import { accountsAt, latestBlockhash, recentPrices, simulate } from './node.ts';
 import {
   mostPriorityLamports,
+  payerOf,
   solanaEscrow,
   solanaTransaction,
   unitLimits,
   type Wanted,
 } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
+import { systemProgram } from './programs.ts';
 import { stateOf } from './read.ts';
 import type { Watch } from './watch.ts';
-
-type Opened = <A extends unknown[], T>(
-  work: (...args: [...A, AbortSignal]) => Promise<T>,
-) => (...args: [...A, AbortSignal]) => Promise<T>;
 
 export function builders(
   watch: Watch,
@@ -54,8 +54,10 @@ export function builders(
       if (state?.status !== 'open') {
         throw nothing(address, state === null ? 'is not funded' : `was ${state.status}`);
       }
-      const whole = await material(watch, terms, { verb: 'claim', secret }, signal);
-      // A secret that is not public is shown to no node before its claim.
+      // A secret that is not public is shown to no node before its claim, so nothing is simulated.
+      const withoutRefund = !isPublic && !(await isPlain(watch, terms.refund.address, signal));
+      const first: Wanted = { verb: 'claim', secret, withoutRefund };
+      const whole = await material(watch, terms, first, signal);
       if (!isPublic || (await simulate(watch.rpc, whole.transaction, signal)) === null)
         return whole;
       const wanted: Wanted = { verb: 'claim', secret, withoutRefund: true };
@@ -73,6 +75,13 @@ export function builders(
   };
 }
 
+/** A wallet as it should be. The funder could make it a program, which takes no rent back. */
+async function isPlain({ rpc }: Watch, wallet: string, signal: AbortSignal): Promise<boolean> {
+  const { accounts } = await accountsAt(rpc, [wallet], 'confirmed', signal);
+  const [account = null] = accounts;
+  return account === null || (account.owner === systemProgram && !account.executable);
+}
+
 async function material(
   watch: Watch,
   terms: EscrowTerms,
@@ -82,12 +91,29 @@ async function material(
   const { rpc, chain, deployment } = watch;
   const { address: escrow } = solanaEscrow(terms, deployment);
   const tokenProgram = await tokenProgramOf(watch, terms, signal);
-  const unitPrice = await priceFor(watch, terms, escrow, signal);
+  const usual = await priceFor(watch, terms, escrow, signal);
+  const unitPrice = await affordable(watch, terms, wanted, usual, signal);
   const { blockhash, lastValidBlockHeight } = await latestBlockhash(rpc, 'confirmed', signal);
   const circumstances = { tokenProgram, blockhash, unitPrice };
   const transaction = solanaTransaction(terms, deployment, wanted, circumstances);
   const sign = { chain, family: 'solana', sign: 'solana-tx' } as const;
   return { ...sign, transaction, lastValidBlockHeight, escrow };
+}
+
+/** Others can bid the price up: it must not be what keeps a poor wallet from its money. */
+async function affordable(
+  watch: Watch,
+  terms: EscrowTerms,
+  wanted: Wanted,
+  usual: bigint,
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (wanted.verb === 'fund' || usual === 0n) return usual;
+  const payer = payerOf(terms, wanted);
+  const { need, has } = await settlePurse(watch, terms, payer, payer, signal);
+  const limit = BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
+  const most = has > need ? ((has - need) * 1_000_000n) / limit : 0n;
+  return usual < most ? usual : most;
 }
 
 /** What three of four paid of late, within the bound that customers check. */

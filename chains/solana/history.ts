@@ -3,6 +3,7 @@
 // bounded part at a time and every part in the end, what cannot be read is left out, and nothing
 // here fails or holds up what the account says.
 
+import { once } from '../sources.ts';
 import {
   type Signature,
   signaturesOf,
@@ -12,7 +13,7 @@ import {
   type Unreadable,
 } from './node.ts';
 import type { EscrowState } from './state.ts';
-import { type History, type Known, once, take, type Watch } from './watch.ts';
+import { type History, type Known, take, type Watch } from './watch.ts';
 
 /** In one call, of one escrow or of the program. */
 const mostPages = 5;

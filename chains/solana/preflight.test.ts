@@ -5,18 +5,26 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Address } from '@solana/kit';
 import { solanaAddressBytes } from './address.ts';
+import { vaultAddress } from './plan.ts';
 import {
   associatedTokenAccount,
   type TokenProgram,
   token2022Program,
   tokenProgram,
 } from './programs.ts';
+import { lyingNode } from './testing/nodes.ts';
 import {
+  adapterOf,
+  built,
+  claim,
   escrowIn,
+  fund,
   HOUR,
   newWorld,
   refuses,
   SOL,
+  secret,
+  sent,
   soon,
   type World,
   walletOf,
@@ -209,3 +217,116 @@ test('a funder who forbids programs to move its tokens is told so', async (conte
   const words = /CPI guard/;
   await refuses(world.adapter.preflight(terms, 'funding', soon()), 'funding_would_fail', words);
 });
+
+test('once a leg is funded, nothing that its funder does to its own accounts stops a reveal', async (context) => {
+  const world = await newWorld(context);
+  const { adapter } = world;
+  const tokens = tokenEscrow(world, world.dollar);
+  await fund(world, tokens);
+  const theirs: Changes = { owner: walletOf('stranger'), extensions: [[11, Uint8Array.of(1)]] };
+  putHolding(world, walletOf('funder'), world.dollar, tokenProgram, theirs);
+  await refuses(adapter.preflight(tokens.terms, 'payout', soon()), 'payout_would_fail');
+  await adapter.preflight(tokens.terms, 'claim', soon());
+  await claim(world, tokens);
+  assert.notEqual((await adapter.readEscrow(tokens, soon())).claimed, null);
+});
+
+test('a payout that cannot take tokens, or a frozen vault, still stops a reveal', async (context) => {
+  const world = await newWorld(context);
+  const { adapter } = world;
+  const escrow = tokenEscrow(world, world.dollar);
+  await fund(world, escrow);
+  const payee = walletOf('payee');
+  putHolding(world, payee, world.dollar, tokenProgram, { frozen: true });
+  const reveal = () => adapter.preflight(escrow.terms, 'claim', soon());
+  await refuses(reveal(), 'payout_would_fail', /payout address \w+ would fail: .* frozen/);
+  putHolding(world, payee, world.dollar, tokenProgram);
+  await reveal();
+  const vault = vaultAddress(escrow.address, tokenProgram);
+  const account = await accountOf(world, vault);
+  account.data[108] = 2;
+  put(world, vault, tokenProgram, account.data);
+  await refuses(reveal(), 'payout_would_fail', /the vault \w+: it is frozen/);
+});
+
+test('a funder that made its wallet a program is left out of the first claim, and stops nothing', async (context) => {
+  const world = await newWorld(context);
+  const { adapter, chain } = world;
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  const data = new Uint8Array(readFileSync(programFile));
+  const owner = 'BPFLoader2111111111111111111111111111111111' as Address;
+  chain.put(walletOf('funder'), { lamports: SOL, owner, data, executable: true });
+  await refuses(adapter.preflight(escrow.terms, 'payout', soon()), 'payout_would_fail');
+  await adapter.preflight(escrow.terms, 'claim', soon());
+  await claim(world, escrow);
+  assert.notEqual((await adapter.readEscrow(escrow, soon())).claimed, null);
+});
+
+const empty = (name: string) => ({ address: walletOf(name), pubkey: null });
+
+test('who cannot pay for its claim or its funding is named, with what it needs; who can is not', async (context) => {
+  const world = await newWorld(context);
+  const { adapter } = world;
+  const rich = [escrowIn(world), tokenEscrow(world, world.dollar)];
+  for (const { terms } of rich) assert.deepEqual(await adapter.warnings?.(terms, soon()), []);
+  const changed = { payout: empty('nobody yet'), refund: empty('nobody else') };
+  const poor = escrowIn(world, { ...changed, token: world.dollar, amount: AMOUNT });
+  const [claiming, funding, ...more] = (await adapter.warnings?.(poor.terms, soon())) ?? [];
+  assert.deepEqual(more, []);
+  const { address } = changed.payout;
+  assert.deepEqual(
+    [claiming?.code, claiming?.verb, claiming?.address],
+    ['fee_poor', 'claim', address],
+  );
+  // A signature, the wallet's own rent, that of a token account, and a little.
+  const need = 5_000 + 890_880 + 2_039_280 + 100_000;
+  assert.match(
+    claiming?.sentence ?? '',
+    new RegExp(`has 0 lamports .* ${need} .*anybody else may`),
+  );
+  assert.deepEqual([funding?.code, funding?.verb], ['fee_poor', 'fund']);
+});
+
+test('what a claim costs its sender is asked to the lamport, whoever it is', async (context) => {
+  const world = await newWorld(context);
+  const { adapter, chain } = world;
+  const { terms } = escrowIn(world, { payout: empty('a poor wallet') });
+  const lacks = async (payer: string) =>
+    (await adapter.claimShortage?.(terms, payer, soon()))?.code;
+  const give = async (amount: bigint) => {
+    await chain.give({ address: terms.payout.address, token: null, amount });
+    await chain.mine(2);
+  };
+  assert.equal(await lacks(terms.payout.address), 'fee_poor');
+  assert.equal(await lacks(walletOf('stranger')), undefined);
+  await give(895_879n);
+  assert.equal(await lacks(terms.payout.address), 'fee_poor');
+  await give(1n);
+  assert.equal(await lacks(terms.payout.address), undefined);
+});
+
+test('a price of speed that others bid up keeps no poor wallet from its claim', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world, { payout: empty('a poor wallet') });
+  await fund(world, escrow);
+  await world.chain.give({ address: escrow.terms.payout.address, token: null, amount: 896_000n });
+  await world.chain.mine(2);
+  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
+    method === 'getRecentPrioritizationFees'
+      ? { result: [{ slot: 1, prioritizationFee: 300_000 }] }
+      : forward(),
+  );
+  const adapter = adapterOf(world, [], { rpcUrls: [url] });
+  const material = await adapter.buildClaim(built(escrow), secret, soon());
+  await sent(world, material, 'a poor wallet');
+  await world.chain.mine(2);
+  assert.notEqual((await adapter.readEscrow(escrow, soon())).claimed, null);
+});
+
+async function accountOf({ chain }: World, of: string) {
+  const { value } = await chain.rpc
+    .getAccountInfo(of as Address, { encoding: 'base64', commitment: 'processed' })
+    .send();
+  return { data: Uint8Array.from(Buffer.from(value?.data[0] ?? '', 'base64')) };
+}

@@ -8,15 +8,15 @@ import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { About } from '../adapter.ts';
+import { wouldFail } from '../would-fail.ts';
 import { solanaAddressOf } from './address.ts';
 import { mostTransactionBytes } from './message.ts';
-import { accountsAt, chainClock, rentFor, simulate, type Trial } from './node.ts';
-import { solanaEscrow, solanaTransaction, trialTransaction } from './plan.ts';
+import { type Account, accountsAt, chainClock, rentFor, simulate, type Trial } from './node.ts';
+import { solanaEscrow, solanaTransaction, trialTransaction, vaultAddress } from './plan.ts';
 import { associatedTokenAccount, systemProgram, type TokenProgram } from './programs.ts';
 import { isGuarded, readHolding, readMint } from './tokens.ts';
 import type { Watch } from './watch.ts';
-
-export type About = 'payout' | 'funding';
 
 const trialSecret = '00'.repeat(31).concat('01');
 const trialTimelockSeconds = 7_200;
@@ -35,8 +35,9 @@ export async function preflight(
   solanaEscrow(terms, watch.deployment);
   const owner = await tokenProgramOf(watch, terms, signal).catch((error: unknown) => {
     if (!(error instanceof ParleyError) || error.code !== 'bad_asset') throw error;
-    throw fails(watch, terms, about, null, error.message);
+    throw wouldFail(terms, native, about, null, error.message);
   });
+  if (about === 'claim') return checkClaim(watch, terms, owner, signal);
   const hasFunds =
     owner === null
       ? await checkWallets(watch, terms, signal)
@@ -53,7 +54,7 @@ export async function preflight(
   if (about === 'funding') {
     const funding = solanaTransaction(terms, watch.deployment, { verb: 'fund' }, circumstances);
     const trial = await simulate(watch.rpc, funding, signal);
-    if (trial !== null) throw fails(watch, terms, 'funding', null, reasonOf(watch, trial));
+    if (trial !== null) throw wouldFail(terms, native, 'funding', null, reasonOf(watch, trial));
   }
   const trialTerms: EscrowTerms = {
     ...terms,
@@ -63,7 +64,7 @@ export async function preflight(
   const text = trialTransaction(trialTerms, watch.deployment, trialSecret, circumstances);
   if (base64.decode(text).length > mostTransactionBytes) return;
   const trial = await simulate(watch.rpc, text, signal);
-  if (trial !== null) throw fails(watch, terms, 'payout', null, reasonOf(watch, trial));
+  if (trial !== null) throw wouldFail(terms, native, 'payout', null, reasonOf(watch, trial));
 }
 
 /** The program of the terms' mint; null for SOL. Throws `bad_asset` for a mint that is refused. */
@@ -82,6 +83,51 @@ export async function tokenProgramOf(
   });
 }
 
+/**
+ * Of a funded escrow: the payout can take the amount, and tokens can leave the vault. No trial,
+ * which would depend on what the funder has and allows.
+ */
+async function checkClaim(
+  watch: Watch,
+  terms: EscrowTerms,
+  program: TokenProgram | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const { payout, token } = terms;
+  if (token === null || program === null) {
+    const { accounts } = await accountsAt(watch.rpc, [payout.address], 'confirmed', signal);
+    return checkWallet(watch, terms, payout.address, accounts[0] ?? null, signal);
+  }
+  const { address: escrow } = solanaEscrow(terms, watch.deployment);
+  const vault = vaultAddress(escrow, program);
+  const holding = associatedTokenAccount(payout.address, token, program);
+  const { accounts } = await accountsAt(watch.rpc, [holding, vault], 'confirmed', signal);
+  const expected = { mint: token, program };
+  const taking = readHolding(accounts[0] ?? null, { ...expected, owner: payout.address });
+  if (typeof taking === 'string') {
+    const why = `its token account ${holding}: ${taking}`;
+    throw wouldFail(terms, native, 'payout', payout.address, why);
+  }
+  const giving = readHolding(accounts[1] ?? null, { ...expected, owner: escrow });
+  if (typeof giving !== 'string') return;
+  throw wouldFail(terms, native, 'payout', null, `the vault ${vault}: ${giving}`);
+}
+
+async function checkWallet(
+  watch: Watch,
+  terms: EscrowTerms,
+  to: string,
+  account: Account | null,
+  signal: AbortSignal,
+): Promise<void> {
+  if (account?.executable) throw wouldFail(terms, native, 'payout', to, 'it is a program');
+  if (account !== null) return;
+  const least = await rentFor(watch.rpc, 0, signal);
+  if (terms.amount >= least) return;
+  const why = `an account that holds nothing yet takes at least ${least} lamports`;
+  throw wouldFail(terms, native, 'payout', to, why);
+}
+
 /** SOL: both wallets can take the amount. Returns whether the funder has it. */
 async function checkWallets(
   watch: Watch,
@@ -91,15 +137,10 @@ async function checkWallets(
   const { payout, refund, amount } = terms;
   const addresses = [payout.address, refund.address];
   const { accounts } = await accountsAt(watch.rpc, addresses, 'confirmed', signal);
-  const least = await rentFor(watch.rpc, 0, signal);
   for (const [at, to] of addresses.entries()) {
-    const account = accounts[at] ?? null;
-    if (account?.executable) throw fails(watch, terms, 'payout', to, 'it is a program');
-    if (account === null && amount < least) {
-      const why = `an account that holds nothing yet takes at least ${least} lamports`;
-      throw fails(watch, terms, 'payout', to, why);
-    }
+    await checkWallet(watch, terms, to, accounts[at] ?? null, signal);
   }
+  const least = await rentFor(watch.rpc, 0, signal);
   const rent = await rentFor(watch.rpc, stateBytes, signal);
   const funder = accounts[1] ?? null;
   return BigInt(Math.floor(funder?.lamports ?? 0)) >= amount + rent + least + feeLamports;
@@ -127,13 +168,19 @@ async function checkHoldings(
   for (const [at, owner] of wallets.entries()) {
     const holding = readHolding(accounts[at] ?? null, { mint, owner, program });
     if (typeof holding === 'string') {
-      throw fails(watch, terms, 'payout', owner, `its token account ${holdings[at]}: ${holding}`);
+      throw wouldFail(
+        terms,
+        native,
+        'payout',
+        owner,
+        `its token account ${holdings[at]}: ${holding}`,
+      );
     }
     held = holding?.amount ?? 0n;
   }
   if (about === 'funding' && isGuarded(accounts[1] ?? null)) {
     const why = `${holdings[1]} forbids programs to move its tokens (CPI guard)`;
-    throw fails(watch, terms, 'funding', null, why);
+    throw wouldFail(terms, native, 'funding', null, why);
   }
   const rents = await Promise.all(
     [stateBytes, vaultBytes, vaultBytes, 0].map((bytes) => rentFor(watch.rpc, bytes, signal)),
@@ -154,22 +201,4 @@ export function reasonOf(watch: Pick<Watch, 'deployment'>, { error, logs }: Tria
   return last === undefined ? words : `${words}, ${last.slice(0, 200)}`;
 }
 
-function fails(
-  watch: Watch,
-  terms: EscrowTerms,
-  about: About,
-  to: string | null,
-  reason: string,
-): ParleyError {
-  const { token, amount, payout } = terms;
-  const what = `${amount} of ${token === null ? 'SOL, in lamports' : `token ${token}`}`;
-  const facts = { chain: watch.chain, token, amount, to };
-  if (about === 'funding') {
-    const sentence = `funding with ${what} on ${watch.chain} would fail: ${reason}`;
-    return new ParleyError('funding_would_fail', sentence, facts);
-  }
-  const which = to === payout.address ? 'payout' : 'refund';
-  const where = to === null ? 'through an escrow' : `to the ${which} address ${to}`;
-  const sentence = `a payment of ${what} on ${watch.chain} ${where} would fail: ${reason}`;
-  return new ParleyError('payout_would_fail', sentence, facts);
-}
+const native = 'SOL, in lamports';

@@ -13,12 +13,13 @@
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
+import { once } from '../sources.ts';
 import { tellHistory } from './history.ts';
 import { accountsAt, type Commitment } from './node.ts';
 import { encodeTerms } from './plan.ts';
 import { finalizedConfirmations } from './policy.ts';
 import { type EscrowState, readState, stageOf } from './state.ts';
-import { once, remember, type Verb, type Watch } from './watch.ts';
+import { remember, type Verb, type Watch } from './watch.ts';
 
 /** Shown where a node has the escrow and no longer the transaction. */
 const unknownTxid = 'unknown';

@@ -83,12 +83,6 @@ export type Watch = {
   readonly said: Set<string>;
 };
 
-export function once(watch: Watch, event: string, facts: Readonly<Record<string, unknown>>): void {
-  if (watch.said.has(event)) return;
-  watch.said.add(event);
-  watch.log(event, facts);
-}
-
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
   const before = watch.known.get(watched.address);
   if (before !== undefined) return before;
@@ -221,6 +215,12 @@ export function touchesIn(watch: Watch, read: ReadMessage, keys: readonly string
       data,
       accounts.map((at) => keys[at] ?? null),
     );
-    return found !== null && watch.known.has(found.escrow) ? [found] : [];
+    if (found === null) return [];
+    const terms = watch.known.get(found.escrow)?.watched.terms;
+    if (terms === undefined) return [];
+    // Anybody may name an escrow in a funding of his own: it is one only by its funder.
+    const [funder = -1] = accounts;
+    const isBy = funder < read.signers && keys[funder] === terms.refund.address;
+    return found.verb !== 'fund' || isBy ? [found] : [];
   });
 }

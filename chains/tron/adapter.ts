@@ -5,6 +5,7 @@ import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type {
+  About,
   BuildInput,
   ChainAdapter,
   ReadTransaction,
@@ -12,8 +13,10 @@ import type {
   WatchedEscrow,
 } from '../adapter.ts';
 import type { Signed, TronMaterial } from '../material.ts';
+import { type Opened, opening } from '../opened.ts';
+import { eachSource } from '../sources.ts';
 import { parseTronAddress } from './address.ts';
-import { eachSource, mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import {
   feeLimitOf,
   fundEnergy,
@@ -35,7 +38,7 @@ import {
   type TronDeployment,
   tronEscrow,
 } from './plan.ts';
-import { preflight, type TronWarning, warningsOf } from './preflight.ts';
+import { claimShortage, preflight, type TronWarning, warningsOf } from './preflight.ts';
 import { readEscrow, recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { readTronSigned } from './signed.ts';
@@ -67,15 +70,11 @@ export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
   open(signal: AbortSignal): Promise<void>;
 };
 
-type Opened = <A extends unknown[], T>(
-  work: (...args: [...A, AbortSignal]) => Promise<T>,
-) => (...args: [...A, AbortSignal]) => Promise<T>;
-
 export function tronAdapter(options: TronAdapterOptions): TronAdapter {
   const { chain, deployment, policy, sources, log = () => {} } = options;
   const http = httpClient({ chain, sources, ...options.http });
   const watch = newWatch(chain, http, deployment, log);
-  const { open, opened } = opening(watch);
+  const { open, opened } = opening((signal) => checkNodes(watch, signal));
   return {
     chain,
     family: 'tron',
@@ -97,10 +96,13 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     changes: opened((signal) => changes(watch, signal)),
     readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
     mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
-    preflight: opened((terms: EscrowTerms, about: 'payout' | 'funding', signal) =>
+    preflight: opened((terms: EscrowTerms, about: About, signal) =>
       preflight(watch, terms, about, signal),
     ),
     warnings: opened((terms: EscrowTerms, signal) => warningsOf(watch, terms, signal)),
+    claimShortage: opened((terms: EscrowTerms, payer: string, signal) =>
+      claimShortage(watch, terms, payer, signal),
+    ),
     ...builders(watch, policy, opened),
     readSigned: async (signed) => readSigned(watch, signed),
     broadcast: opened((transaction: ReadTransaction, signal) =>
@@ -115,34 +117,9 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
   };
 }
 
-/** Checks the nodes before they are used, and again after they were gone. */
-function opening(watch: Watch): { open: (signal: AbortSignal) => Promise<void>; opened: Opened } {
-  let checked: Promise<void> | null = null;
-  const open = (signal: AbortSignal): Promise<void> => {
-    checked ??= checkNodes(watch, signal).catch((error: unknown) => {
-      checked = null;
-      throw error;
-    });
-    return checked;
-  };
-  const opened: Opened =
-    (work) =>
-    async (...args) => {
-      await open(args.at(-1) as AbortSignal);
-      try {
-        return await work(...args);
-      } catch (error) {
-        // Whatever answers there the next time may be another chain.
-        if (error instanceof ParleyError && error.kind === 'unavailable') checked = null;
-        throw error;
-      }
-    };
-  return { open, opened };
-}
-
 async function checkNodes(watch: Watch, signal: AbortSignal): Promise<void> {
   const { chain, deployment } = watch;
-  const answers = await eachSource(watch, (one) => tronFault(one, deployment, signal));
+  const answers = await eachSource(watch, watch.http, (one) => tronFault(one, deployment, signal));
   const faults = answers.map(({ answer }) => answer);
   // Where none answers, its silence or its words are the error.
   if (answers.length === 0) faults.push(await tronFault(watch.http, deployment, signal));
@@ -249,12 +226,15 @@ async function triedEnergy(
 }
 
 function readSigned({ known, deployment, byHashlock }: Watch, signed: Signed): ReadTransaction {
-  const { txid, raw, rawData } = readTronSigned(signed);
+  const { txid, raw, rawData, owner, called } = readTronSigned(signed);
   const wanted = (hashlock: string) => byHashlock.has(hashlock);
+  // Anybody may quote a funding, in a memo or to another contract: it is one only by its funder.
+  const canFund = (escrow: string) =>
+    called === deployment.contract && known.get(escrow)?.terms.refund.address === owner;
   const touches: Touch[] = callsIn(rawData, deployment, wanted)
-    .filter(({ escrow }) => known.has(escrow))
+    .filter(({ verb, escrow }) => known.has(escrow) && (verb !== 'fund' || canFund(escrow)))
     .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
-  return { txid, raw, touches };
+  return { txid, raw, touches, payer: owner };
 }
 
 async function broadcast(

@@ -195,3 +195,21 @@ test('after the funding the contract itself stands for the payment', async () =>
   await fund(chain, leg);
   await adapter.preflight({ ...leg.terms, refund: to(newcomer()) }, 'payout', signal());
 });
+
+test('once a leg is funded, a refund address that would refuse its money stops no reveal', async () => {
+  const leg = legOf();
+  await fund(chain, leg);
+  const terms = { ...leg.terms, refund: to(await deploy(chain, rejecting)) };
+  await assert.rejects(adapter.preflight(terms, 'payout', signal()));
+  await adapter.preflight(terms, 'claim', signal());
+  const picky = { ...leg.terms, payout: to(await deploy(chain, rejecting)) };
+  const fails = is('payout_would_fail', /payout address/);
+  await assert.rejects(adapter.preflight(picky, 'claim', signal()), fails);
+});
+
+test('what a claim costs is asked of whoever sends it', async () => {
+  const { terms } = legOf({ payout: to(newcomer()) });
+  const own = await adapter.claimShortage?.(terms, terms.payout.address, signal());
+  assert.deepEqual([own?.code, own?.verb], ['not_activated', 'claim']);
+  assert.equal(await adapter.claimShortage?.(terms, anyone.address, signal()), null);
+});

@@ -3,9 +3,10 @@
 // somebody who has the money: the contract itself, which will make it, or the funder. So a token
 // that takes a fee shows only once it is approved.
 
-import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Warning } from '../adapter.ts';
+import type { About, Warning } from '../adapter.ts';
+import { once } from '../sources.ts';
+import { wouldFail } from '../would-fail.ts';
 import {
   fundEnergy,
   holderOf,
@@ -19,9 +20,7 @@ import { accountOf, allowanceOf, codeAt, pricesOf, resourcesOf, tokenBalance } f
 import { fundCalls, tronEscrow } from './plan.ts';
 import { reasonOf } from './reverts.ts';
 import type { TronCall } from './transaction.ts';
-import { once, type Watch } from './watch.ts';
-
-export type About = 'payout' | 'funding';
+import type { Watch } from './watch.ts';
 
 /** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
 export async function preflight(
@@ -33,18 +32,21 @@ export async function preflight(
   tronEscrow(terms, watch.deployment);
   const { token } = terms;
   if (token !== null && (await codeAt(watch.http, token, signal)) === null) {
-    throw fails(watch, terms, about, null, `there is no contract at ${token}`);
+    throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
   }
   if (about === 'funding') await tryFunding(watch, terms, signal);
-  const from = await holderOf(watch, terms, signal);
+  // The funder of a funded leg could change its own address to stop a reveal.
+  const isFunded = about === 'claim';
+  const from = isFunded ? watch.deployment.contract : await holderOf(watch, terms, signal);
   if (from === null) {
     once(watch, 'preflight_without_balance', { chain: watch.chain, token });
     return;
   }
-  for (const { address: to } of [terms.payout, terms.refund]) {
+  const receivers = isFunded ? [terms.payout] : [terms.payout, terms.refund];
+  for (const { address: to } of receivers) {
     const call = await paymentTo(watch, terms, from, to, signal);
     const reason = call === null ? null : reasonOf(await trialOf(watch, call, signal));
-    if (reason !== null) throw fails(watch, terms, 'payout', to, reason);
+    if (reason !== null) throw wouldFail(terms, native, 'payout', to, reason);
   }
 }
 
@@ -83,29 +85,11 @@ async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
       : [...calls.slice(0, 1), transferCall(token, funder, deployment.contract, amount)];
   for (const call of trials) {
     const reason = reasonOf(await trialOf(watch, call, signal));
-    if (reason !== null) throw fails(watch, terms, 'funding', null, reason);
+    if (reason !== null) throw wouldFail(terms, native, 'funding', null, reason);
   }
 }
 
-function fails(
-  watch: Watch,
-  terms: EscrowTerms,
-  about: About,
-  to: string | null,
-  reason: string,
-): ParleyError {
-  const { token, amount, payout } = terms;
-  const what = `${amount} of ${token === null ? 'TRX (sun)' : `token ${token}`}`;
-  const facts = { chain: watch.chain, token, amount, to };
-  if (about === 'funding') {
-    const sentence = `funding with ${what} on ${watch.chain} would fail: ${reason}`;
-    return new ParleyError('funding_would_fail', sentence, facts);
-  }
-  const which = to === payout.address ? 'payout' : 'refund';
-  const where = to === null ? 'through an escrow' : `to the ${which} address ${to}`;
-  const sentence = `a payment of ${what} on ${watch.chain} ${where} would fail: ${reason}`;
-  return new ParleyError('payout_would_fail', sentence, facts);
-}
+const native = 'TRX (sun)';
 
 /** Something that does not stop a swap, but may stop a party in it: to be said before it funds. */
 export type TronWarning = Warning & {
@@ -125,19 +109,24 @@ export async function warningsOf(
   signal: AbortSignal,
 ): Promise<readonly TronWarning[]> {
   const { payout, refund } = terms;
-  const claim = await settleEnergy(watch, terms, payout.address, signal);
-  const fund = await fundEnergy(watch, terms, signal);
-  return [
-    ...(await shortOf(watch, 'claim', payout.address, claim, 0n, signal)),
-    ...(await shortOf(
-      watch,
-      'fund',
-      refund.address,
-      fund,
-      terms.token === null ? terms.amount : 0n,
-      signal,
-    )),
+  const energy = await fundEnergy(watch, terms, signal);
+  const aside = terms.token === null ? terms.amount : 0n;
+  const both = [
+    await claimShortage(watch, terms, payout.address, signal),
+    await shortOf(watch, 'fund', refund.address, energy, aside, signal),
   ];
+  return both.filter((each) => each !== null);
+}
+
+/** See ChainAdapter. */
+export async function claimShortage(
+  watch: Watch,
+  terms: EscrowTerms,
+  payer: string,
+  signal: AbortSignal,
+): Promise<TronWarning | null> {
+  const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
+  return shortOf(watch, 'claim', payer, energy, 0n, signal);
 }
 
 async function shortOf(
@@ -147,7 +136,7 @@ async function shortOf(
   energy: bigint,
   aside: bigint,
   signal: AbortSignal,
-): Promise<TronWarning[]> {
+): Promise<TronWarning | null> {
   const { energySun, byteSun } = await pricesOf(http, signal);
   const account = await accountOf(http, address, signal);
   const has = await resourcesOf(http, address, signal);
@@ -156,7 +145,7 @@ async function shortOf(
   const needSun = (burnt > 0n ? burnt * energySun : 0n) + bytes * byteSun;
   const free = (account?.balance ?? 0n) - aside;
   const hasSun = free > 0n ? free : 0n;
-  if (account !== null && hasSun >= needSun) return [];
+  if (account !== null && hasSun >= needSun) return null;
   const code = account === null ? 'not_activated' : 'energy_poor';
   const what = verb === 'claim' ? 'send its own claim' : 'fund';
   const why =
@@ -165,5 +154,5 @@ async function shortOf(
         `${needSun} sun for the energy`
       : `has ${hasSun} sun on ${chain}, and to ${what} may take ${needSun} sun for energy and bandwidth`;
   const other = verb === 'claim' ? '; anybody else may send the claim for it' : '';
-  return [{ code, verb, address, needSun, hasSun, sentence: `${address} ${why}${other}` }];
+  return { code, verb, address, needSun, hasSun, sentence: `${address} ${why}${other}` };
 }

@@ -39,6 +39,8 @@ export type SignedTransaction = {
   readonly raw: string;
   /** base58 */
   readonly owner: string;
+  /** The contract that it calls, base58; null where it is no call. */
+  readonly called: string | null;
   /** Unix milliseconds. */
   readonly expiration: number;
 };
@@ -107,6 +109,7 @@ export function readTronSigned(signed: Signed): SignedTransaction {
     rawData: bytesToHex(rawData),
     raw: bytesToHex(whole),
     owner,
+    called: calledBy(intOf(contract, 1), parameter),
     expiration: Number(intOf(raw, 8)),
   };
 }
@@ -114,6 +117,17 @@ export function readTronSigned(signed: Signed): SignedTransaction {
 function ownerOf(parameter: Uint8Array): string {
   if (!ownerField.every((byte, at) => parameter[at] === byte)) throw bad('it has no owner');
   return tronAddressOf(parameter.slice(ownerField.length, ownerField.length + 20));
+}
+
+const triggerSmartContract = 31n;
+/** Follows the owner in a call: field 2, the contract's address. */
+const calledField = Uint8Array.of(0x12, 21, 0x41);
+
+function calledBy(type: bigint, parameter: Uint8Array): string | null {
+  const rest = parameter.slice(ownerField.length + 20);
+  if (type !== triggerSmartContract) return null;
+  if (!calledField.every((byte, at) => rest[at] === byte)) return null;
+  return tronAddressOf(rest.slice(calledField.length, calledField.length + 20));
 }
 
 /**

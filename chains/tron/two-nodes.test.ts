@@ -66,7 +66,7 @@ test('nodes on two chains of one id pause funding and revealing, not refunds', a
     return { body: { ...body, blockID: `${body.blockID?.slice(0, 16)}${'ab'.repeat(24)}` } };
   };
   await withLiar(fork, async (adapter) => {
-    const differ = disagree(/their blocks \d+ differ/);
+    const differ = disagree(/its nodes differ about block \d+/);
     await assert.rejects(adapter.mustAgree(leg.escrow, signal()), differ);
     await assert.rejects(adapter.buildFund(inputOf(newLeg(chain)), signal()), differ);
     await assert.rejects(adapter.buildClaim(inputOf(leg), leg.secret, signal()), differ);

@@ -63,12 +63,6 @@ export function newWatch(
   };
 }
 
-export function once(watch: Watch, event: string, facts: Readonly<Record<string, unknown>>): void {
-  if (watch.said.has(event)) return;
-  watch.said.add(event);
-  watch.log(event, facts);
-}
-
 export function remember(watch: Watch, watched: WatchedEscrow): void {
   if (watch.known.has(watched.address)) return;
   watch.known.set(watched.address, watched);

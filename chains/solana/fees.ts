@@ -1,0 +1,92 @@
+// What a transaction of ours costs whoever pays for it, beside what moves: the fee of its signature,
+// rents of accounts that it makes, and what the payer's own account must keep.
+
+import layout from '../../contracts/solana/layout.json' with { type: 'json' };
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { Warning } from '../adapter.ts';
+import { accountsAt, rentFor } from './node.ts';
+import { tokenProgramOf } from './preflight.ts';
+import { associatedTokenAccount } from './programs.ts';
+import type { Watch } from './watch.ts';
+
+const signatureLamports = 5_000n;
+/** For speed, and for what changes until it is sent: only warnings count it. */
+const sparedLamports = 100_000n;
+const { stateBytes, vaultBytes } = layout.constants;
+
+export type Purse = { readonly need: bigint; readonly has: bigint };
+
+/** For a claim or refund that pays `wallet`, making its token account where there is none. */
+export async function settlePurse(
+  watch: Watch,
+  terms: EscrowTerms,
+  wallet: string,
+  payer: string,
+  signal: AbortSignal,
+): Promise<Purse> {
+  const program = await tokenProgramOf(watch, terms, signal);
+  const { token } = terms;
+  const isToken = token !== null && program !== null;
+  const holding = isToken ? [associatedTokenAccount(wallet, token, program)] : [];
+  const { accounts } = await accountsAt(watch.rpc, [payer, ...holding], 'confirmed', signal);
+  // A fee must not leave an account with less than its rent.
+  const rents = [await rentFor(watch.rpc, 0, signal)];
+  if (isToken && (accounts[1]?.data.length ?? 0) === 0) {
+    rents.push(await rentFor(watch.rpc, vaultBytes, signal));
+  }
+  const need = rents.reduce((sum, each) => sum + each, signatureLamports);
+  return { need, has: BigInt(Math.floor(accounts[0]?.lamports ?? 0)) };
+}
+
+async function fundPurse(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Purse> {
+  const { refund, token, amount } = terms;
+  const { accounts } = await accountsAt(watch.rpc, [refund.address], 'confirmed', signal);
+  const sizes = token === null ? [0, stateBytes] : [0, stateBytes, vaultBytes];
+  const rents = await Promise.all(sizes.map((bytes) => rentFor(watch.rpc, bytes, signal)));
+  const need = rents.reduce((sum, each) => sum + each, signatureLamports);
+  const left = BigInt(Math.floor(accounts[0]?.lamports ?? 0)) - (token === null ? amount : 0n);
+  return { need, has: left > 0n ? left : 0n };
+}
+
+/** See ChainAdapter. */
+export async function claimShortage(
+  watch: Watch,
+  terms: EscrowTerms,
+  payer: string,
+  signal: AbortSignal,
+): Promise<Warning | null> {
+  const purse = await settlePurse(watch, terms, terms.payout.address, payer, signal);
+  return shortOf(watch, 'claim', payer, purse);
+}
+
+/** Whether both parties of a leg can pay for what they have to send, and a little more. */
+export async function warningsOf(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<readonly Warning[]> {
+  const { payout, refund } = terms;
+  const more = ({ need, has }: Purse) => ({ need: need + sparedLamports, has });
+  const claim = more(await settlePurse(watch, terms, payout.address, payout.address, signal));
+  const fund = more(await fundPurse(watch, terms, signal));
+  const both = [
+    shortOf(watch, 'claim', payout.address, claim),
+    shortOf(watch, 'fund', refund.address, fund),
+  ];
+  return both.filter((each) => each !== null);
+}
+
+function shortOf(
+  { chain }: Watch,
+  verb: Warning['verb'],
+  address: string,
+  { need, has }: Purse,
+): Warning | null {
+  if (has >= need) return null;
+  const what = verb === 'claim' ? 'send its own claim' : 'fund, beside what it funds with,';
+  const other = verb === 'claim' ? '; anybody else may send the claim for it' : '';
+  const sentence =
+    `${address} has ${has} lamports on ${chain}, and to ${what} may take ${need} for the fee and ` +
+    `the rent of accounts${other}`;
+  return { code: 'fee_poor', verb, address, sentence };
+}
