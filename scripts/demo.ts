@@ -8,7 +8,7 @@ import { brandOf } from './demo/brand.ts';
 import { add, type Doings, feesOf, type Holding, holdingOf } from './demo/ledger.ts';
 import { ownMarket, runningMarket, type Stage } from './demo/market.ts';
 import { leave, newPerson, type Person } from './demo/people.ts';
-import { coinNames, type Place, placeOf } from './demo/place.ts';
+import { coinNames, namesOf, type Place, placeOf } from './demo/place.ts';
 import { type Ending, type Plan, plansOf } from './demo/plans.ts';
 import { labelOf, type Report, reportTo } from './demo/report.ts';
 import {
@@ -75,6 +75,7 @@ async function play(
   const dev = devnetClient(stage.dev);
   const status = await dev.status();
   const place = placeOf(status);
+  report.say(`chains: ${namesOf(status)}`);
   // The dev network's clock is the machine's and an offset, which only /time changes.
   const clock = { offsetSeconds: status.clockOffsetSeconds };
   const now = () => Math.floor(Date.now() / 1000) + clock.offsetSeconds;
@@ -113,8 +114,15 @@ async function play(
     ...differences,
   ];
   await Promise.all([leave(alice), leave(bob)]);
+  const shareOf = (settles: boolean) => {
+    const meant = played.filter(({ plan }) => (plan.ends === 'settled') === settles);
+    return { done: meant.filter((each) => each.problems.length === 0).length, of: meant.length };
+  };
   report.totals({
     ok: problems.length === 0,
+    all,
+    settled: shareOf(true),
+    refunded: shareOf(false),
     swaps: played.length,
     asExpected: played.filter((each) => each.problems.length === 0).length,
     refundedOn: [...new Set(played.flatMap(({ refundedOn }) => refundedOn))].sort(),

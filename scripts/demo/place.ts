@@ -39,6 +39,14 @@ export type Place = {
 
 type Served = DevnetStatus['chains'][number];
 
+/** Each chain with what runs it: nobody is to take a simulator for a node. */
+export function namesOf({ chains }: Pick<DevnetStatus, 'chains'>): string {
+  const names = chains.map(({ chain, node }) =>
+    node.name.includes('simulator') ? `${chain} (a SIMULATOR, no node)` : `${chain} (${node.name})`,
+  );
+  return names.join(', ');
+}
+
 /** The chains and coins of the demo; throws where one is missing. */
 export function placeOf(status: DevnetStatus): Place {
   const { chains } = status;

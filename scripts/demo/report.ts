@@ -9,10 +9,17 @@ export type SwapLine = {
   readonly txids: Readonly<Record<string, string>>;
 };
 
+/** How many of those that were meant to did. */
+export type Share = { readonly done: number; readonly of: number };
+
 export type Totals = {
   readonly ok: boolean;
+  /** Every ordered pair of the families was played. */
+  readonly all: boolean;
   readonly swaps: number;
   readonly asExpected: number;
+  readonly settled: Share;
+  readonly refunded: Share;
   /** Chains on which money was taken back. */
   readonly refundedOn: readonly string[];
   readonly balancesExact: boolean;
@@ -30,6 +37,17 @@ export type Report = {
 /** What a swap is called in the timeline. */
 export function labelOf(pair: string, scenario: string): string {
   return scenario === 'settled' ? pair : `${pair} ${scenario}`;
+}
+
+export function verdictOf(totals: Totals): string {
+  const { ok, all, settled, refunded, refundedOn, balancesExact, durationMs } = totals;
+  const parts = [
+    `${settled.done} of ${settled.of} ${all ? 'ordered pairs of families' : 'pairs'} settled`,
+    `${refunded.done} of ${refunded.of} refunded (on ${refundedOn.join(', ')})`,
+    balancesExact ? 'every balance is exact' : 'balances differ',
+    `${(durationMs / 1000).toFixed(1)} s`,
+  ];
+  return `${ok ? 'OK' : 'FAILED'}: ${parts.join(', ')}`;
 }
 
 export function reportTo(json: boolean, write: (line: string) => void): Report {
@@ -53,15 +71,9 @@ export function reportTo(json: boolean, write: (line: string) => void): Report {
       write(
         `${at()}  ${labelOf(pair, scenario).padEnd(30)} ended ${status} in ${(durationMs / 1000).toFixed(1)} s`,
       ),
-    totals: ({ ok, swaps, asExpected, refundedOn, balancesExact, durationMs, problems }) => {
-      for (const problem of problems) write(`        PROBLEM  ${problem}`);
-      const balances = balancesExact ? 'every balance is exact' : 'balances differ';
-      const seconds = (durationMs / 1000).toFixed(1);
-      const verdict = ok ? 'OK' : 'FAILED';
-      write(
-        `${at()}  ${verdict}: ${asExpected} of ${swaps} as expected, ` +
-          `refunds on ${refundedOn.join(', ')}, ${balances}, ${seconds} s`,
-      );
+    totals: (totals) => {
+      for (const problem of totals.problems) write(`        PROBLEM  ${problem}`);
+      write(`${at()}  ${verdictOf(totals)}`);
     },
   };
 }

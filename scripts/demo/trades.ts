@@ -124,6 +124,7 @@ async function run(
   deal: Deal,
   side: Side,
   stopWhen: (progress: Progress) => boolean = () => false,
+  isBack = false,
 ): Promise<Outcome | null> {
   const { person, trade } = side;
   const stop = new AbortController();
@@ -141,7 +142,7 @@ async function run(
       marketPollMs,
       signal: AbortSignal.any([stop.signal, stage.signal]),
       onProgress: (progress) => {
-        tell(stage, deal.plan, person, progress);
+        tell(stage, deal.plan, person, progress, isBack);
         if (stopWhen(progress)) stop.abort(stopped);
       },
     });
@@ -160,13 +161,15 @@ function seenByReceiver(plan: Plan, person: Person, progress: Progress): boolean
 
 const sends = new Set(['approved', 'funded', 'claimed', 'refunded']);
 
-function tell(stage: Scene, plan: Plan, person: Person, progress: Progress): void {
+/** Who comes back sees what happened meanwhile: that is no news. */
+function tell(stage: Scene, plan: Plan, person: Person, progress: Progress, isBack: boolean): void {
   const { step, text, txid, leg } = progress;
   const doings = stage.doings.get(person.name);
   if (sends.has(step) && txid !== null && leg !== null && doings !== undefined) {
     note(doings.sent, chainOf(stage, plan, leg), txid);
   }
-  if (quiet.has(step) || (step === 'seen' && !seenByReceiver(plan, person, progress))) return;
+  if (quiet.has(step) || (step === 'seen' && (isBack || !seenByReceiver(plan, person, progress))))
+    return;
   stage.report.event(
     labelOf(plan.pair, plan.ends),
     person.name,
@@ -246,7 +249,10 @@ export async function bothRefund(stage: Scene, plan: Plan): Promise<Stuck> {
       initiator.person.name,
       'comes back after the timelock',
     );
-    const [first, second] = await Promise.all([run(stage, deal, initiator), theirs]);
+    const [first, second] = await Promise.all([
+      run(stage, deal, initiator, undefined, true),
+      theirs,
+    ]);
     const problems = [
       ...differs(initiator.person.name, 'refunded', first?.end),
       ...differs(other.person.name, 'refunded', second?.end),
