@@ -1,0 +1,18 @@
+// The package against its README: what is named there can be imported.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+
+test('every module in the table of the README is exported, and every export is there', () => {
+  const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string> };
+  const rows = read('README.md').match(/^\| `.*?` \|/gm) ?? [];
+  const named = rows.flatMap((row) => row.match(/[\w/-]+\.ts(?=`)/g) ?? []);
+  assert.ok(named.includes('webhooks.ts') && named.length >= 7, named.join());
+  for (const file of named) assert.equal(exports[`./${file.replace(/\.ts$/, '')}`], `./${file}`);
+  for (const file of Object.values(exports)) {
+    assert.ok(existsSync(new URL(file, import.meta.url)), file);
+  }
+});
