@@ -84,6 +84,7 @@ export const refusalKinds = {
   too_many_escrows: 'conflict',
   payout_would_fail: 'conflict',
   funding_would_fail: 'conflict',
+  claim_unpayable: 'conflict',
   sources_disagree: 'conflict',
   bad_transaction: 'invalid',
   refused_by_node: 'invalid',

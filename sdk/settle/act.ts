@@ -6,7 +6,7 @@ import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
-import { keepOrForget, mustAgree } from './before-sending.ts';
+import { keepOrForget, mustAfford, mustAgree } from './before-sending.ts';
 import {
   type Context,
   legOf,
@@ -59,7 +59,8 @@ async function mayReveal(context: Context, record: SwapRecord, seen: Seen): Prom
   const { gets } = ownSides(record);
   const { adapter } = sourceOf(context, legOf(record, gets).chain);
   await mustAgree(context, record);
-  await adapter.preflight(legOf(record, gets).escrow.terms, 'payout', context.limit());
+  await mustAfford(context, record);
+  await adapter.preflight(legOf(record, gets).escrow.terms, 'claim', context.limit());
   // Trying took time.
   claimGate(seen.state, gets, { ...seen.clocks, wall: await context.now() });
 }

@@ -1,7 +1,8 @@
 // What stands between signing and sending, for every verb.
 
+import { ParleyError } from '../../core/errors.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { type Context, legOf, type SetLeg, sourceOf, watchedOf } from './context.ts';
+import { type Context, legOf, ownSides, type SetLeg, sourceOf, watchedOf } from './context.ts';
 import { handOf } from './hands/of.ts';
 
 /** Keeps what was signed if `gate` still lets it be sent; else its nonce must not be left out. */
@@ -19,6 +20,22 @@ export async function keepOrForget(
     handOf(context, leg).forget();
     throw error;
   }
+}
+
+/**
+ * The own wallet must be able to pay for the own claim, before this side funds and before it shows
+ * the secret: a claim that cannot be paid for, or fails for want of energy, leaves this side with
+ * neither. Waits for whoever tops it up.
+ */
+export async function mustAfford(context: Context, record: SwapRecord): Promise<void> {
+  const leg = legOf(record, ownSides(record).gets);
+  const { adapter } = sourceOf(context, leg.chain);
+  const { terms } = leg.escrow;
+  const { address } = terms.payout;
+  const shortage = await adapter.claimShortage?.(terms, address, context.limit());
+  if (!shortage) return;
+  const { sentence, code } = shortage;
+  throw new ParleyError('claim_unpayable', sentence, { leg: leg.leg, address, lack: code });
 }
 
 /** Several nodes of one chain must show the same before money or a secret relies on it. */

@@ -10,7 +10,7 @@ import { sleep } from '../http.ts';
 import { inPlaceOf, type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { verifyMaterial } from '../verify-material.ts';
-import { keepOrForget, mustAgree } from './before-sending.ts';
+import { keepOrForget, mustAfford, mustAgree } from './before-sending.ts';
 import { type Context, legOf, look, ownSides, type Seen, sourceOf } from './context.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import { handOf } from './hands/of.ts';
@@ -43,6 +43,7 @@ async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecor
   const built = await askToFund(context, record, gives);
   if (built === null) return record;
   await mustAgree(context, record);
+  await mustAfford(context, record);
   await preflight(context, record);
   const { after, kept } = await signFunding(context, record, built);
   const { funding } = record;

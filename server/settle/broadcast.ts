@@ -50,7 +50,8 @@ export async function broadcast(
     }
     const isKnown = () => within(signal, chain, adapter.isKnown(transaction, signal));
     if (touched.length > 0 && (await isKnown())) return { txid };
-    for (const each of touched) await passGates(deps, each, signal);
+    const { payer = null } = transaction;
+    for (const each of touched) await passGates(deps, each, payer, signal);
     return { txid: await send(deps, adapter, transaction, touched, signal) };
   } catch (error) {
     throw named(error, chain, txid);
@@ -107,6 +108,7 @@ async function swapAt(deps: Deps, chain: ChainKey, touch: Touch): Promise<Touche
 async function passGates(
   deps: Deps,
   { touch, row, swap }: Touched,
+  payer: string | null,
   signal: AbortSignal,
 ): Promise<void> {
   switch (touch.verb) {
@@ -121,7 +123,10 @@ async function passGates(
       if (touch.secret !== null) mustOpen(swap.state, touch.secret);
       const { state, clocks } = await readForClaim(deps, swap, row.leg, signal);
       claimGate(state, row.leg, clocks);
-      if (state.secret === null) await mayReveal(deps, swap, escrowOfRow(swap, row), signal);
+      if (state.secret !== null) return;
+      const escrow = escrowOfRow(swap, row);
+      const by = payer ?? escrow.terms.payout.address;
+      await mayReveal(deps, swap, { escrow, payer: by }, signal);
       return;
     }
     case 'refund': {

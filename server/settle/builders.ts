@@ -122,7 +122,10 @@ export async function buildClaim(
   const leg = state.legs[name];
   const escrow = planned(swap, name);
   const adapter = adapterOf(deps, leg.chain);
-  if (state.secret === null) await mayReveal(deps, swap, escrow, signal);
+  if (state.secret === null) {
+    const payer = escrow.terms.payout.address;
+    await mayReveal(deps, swap, { escrow, payer }, signal);
+  }
   const build = () => adapter.buildClaim({ escrow, feeRateSatPerVbyte }, secret, signal);
   const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
   const reveals = state.secret === null;

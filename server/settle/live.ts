@@ -2,6 +2,7 @@
 // Nothing is stored: the follower finds the same by itself.
 
 import type { WatchedEscrow } from '../../chains/adapter.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
@@ -95,19 +96,25 @@ export async function sourcesAgree(deps: Deps, swap: Swap, signal: AbortSignal):
 }
 
 /**
- * Before a claim shows the secret: the sources agree, and the payout would arrive. A token that was
- * paused since, or a receiver that was blocked, would burn the secret for nothing.
+ * Before a claim shows the secret: the sources agree, the payout would arrive, and whoever sends it
+ * can pay for it. A token that was paused since, a receiver that was blocked, or a wallet that runs
+ * out of energy would burn the secret for nothing.
  */
 export async function mayReveal(
   deps: Deps,
   swap: Swap,
-  escrow: WatchedEscrow,
+  { escrow: { terms }, payer }: { readonly escrow: WatchedEscrow; readonly payer: string },
   signal: AbortSignal,
 ): Promise<void> {
   await sourcesAgree(deps, swap, signal);
-  const { chain } = escrow.terms;
-  const trying = adapterOf(deps, chain).preflight(escrow.terms, 'payout', signal);
-  await within(signal, chain, trying);
+  const { chain } = terms;
+  const adapter = adapterOf(deps, chain);
+  await within(signal, chain, adapter.preflight(terms, 'claim', signal));
+  const asking = adapter.claimShortage?.(terms, payer, signal);
+  const shortage = asking === undefined ? null : await within(signal, chain, asking);
+  if (shortage === null) return;
+  const { sentence, code } = shortage;
+  throw new ParleyError('claim_unpayable', sentence, { chain, payer, lack: code });
 }
 
 /** One leg; of the other what was last stored. */

@@ -68,7 +68,8 @@ const step = named(
     why: text,
     warnings: Type.Optional(
       Type.Array(Type.Object({ code: text, text }), {
-        description: 'TRON: not_activated, energy_poor: who could not pay for what has to be sent',
+        description:
+          'TRON: not_activated, energy_poor; Solana: fee_poor: who could not pay for what has to be sent',
       }),
     ),
   }),

@@ -1,0 +1,172 @@
+// A wallet that could not send its own claim: nobody funds with it, nobody shows a secret with it,
+// and the settlement goes on when it can. And what the other side may not do: stop a reveal.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import test, { after, before } from 'node:test';
+import type { ChainAdapter } from '../chains/adapter.ts';
+import { ParleyError } from '../core/errors.ts';
+import type { ChainKey } from '../core/families.ts';
+import { hashlockOf } from '../core/hashlock.ts';
+import type { LegName, Party } from '../core/trade.ts';
+import type { ChainSource } from './settle/context.ts';
+import { type Progress, type SettleInput, settle } from './settle.ts';
+import { type Coin, type FourChains, fourChains } from './testing/four-chains.ts';
+import type { Scene } from './testing/two-chains.ts';
+import { solanaWallet } from './wallets/solana.ts';
+import { tronWallet } from './wallets/tron.ts';
+import type { Wallet } from './wallets/wallet.ts';
+
+const limits = { timeout: 90_000 };
+let chains: FourChains;
+
+before(async () => {
+  chains = await fourChains();
+}, limits);
+after(async () => {
+  await chains?.stop();
+}, limits);
+
+async function sideOf(scene: Scene, party: Party): Promise<SettleInput> {
+  const input = scene.input(party);
+  if (party === 'taker') await input.store.putSecret(hashlockOf(scene.secret), scene.secret);
+  return input;
+}
+
+/** Runs until it has said this; what it said until then. */
+async function until(
+  input: SettleInput,
+  when: (progress: Progress) => boolean,
+): Promise<Progress[]> {
+  const stop = new AbortController();
+  const stopped = new Error('stopped here');
+  const told: Progress[] = [];
+  const onProgress = (progress: Progress) => {
+    told.push(progress);
+    if (when(progress)) stop.abort(stopped);
+  };
+  await assert.rejects(settle({ ...input, signal: stop.signal, onProgress }), stopped);
+  return told;
+}
+
+/** One party's wallet of this family is new and has nothing, for as long as `work` takes. */
+async function withNewWallet(
+  family: 'tron' | 'solana',
+  party: Party,
+  work: (at: { chain: ChainKey; wallet: Wallet }) => Promise<void>,
+): Promise<void> {
+  const served = (await chains.dev.status()).chains.find((each) => each.family === family);
+  const { chain = '', rpcUrl = '' } = served ?? {};
+  const key = randomBytes(32);
+  const wallet =
+    family === 'tron'
+      ? tronWallet({ chain, sources: [{ url: rpcUrl }], privateKey: key.toString('hex') })
+      : solanaWallet({ chain, rpcUrls: [rpcUrl], secretKey: Uint8Array.from(key) });
+  const purse = chains.purses[party] as Map<ChainKey, Wallet>;
+  const had = purse.get(chain);
+  purse.set(chain, wallet);
+  try {
+    await work({ chain, wallet });
+  } finally {
+    if (had !== undefined) purse.set(chain, had);
+  }
+}
+
+const poor: readonly [string, 'tron' | 'solana', Party, Record<LegName, Coin>, RegExp][] = [
+  ['TRON counterparty never used', 'tron', 'maker', { a: 'SOL', b: 'TRX' }, /was never used/],
+  ['TRON initiator never used', 'tron', 'taker', { a: 'TRX', b: 'SOL' }, /was never used/],
+  [
+    'Solana counterparty without SOL',
+    'solana',
+    'maker',
+    { a: 'TRX', b: 'SPL dollar' },
+    /has 0 lam/,
+  ],
+];
+
+for (const [who, family, party, coins, words] of poor) {
+  test(
+    `${who}: does not fund until its claim can be paid for, and then settles`,
+    limits,
+    async () => {
+      await withNewWallet(family, party, async ({ chain, wallet }) => {
+        const scene = chains.swap(coins);
+        const own = await sideOf(scene, party);
+        const other = await sideOf(scene, party === 'maker' ? 'taker' : 'maker');
+        const stop = new AbortController();
+        const others = settle({ ...other, signal: stop.signal });
+        try {
+          const told = await until(own, ({ step, text }) => step === 'waiting' && words.test(text));
+          assert.ok(told.every(({ step }) => step !== 'funded'));
+          await chains.dev.faucet({ chain, address: wallet.address });
+          const ends = await Promise.all([settle(own), others]);
+          assert.deepEqual(
+            ends.map(({ end }) => end),
+            ['received', 'received'],
+          );
+        } finally {
+          stop.abort();
+          await others.catch(() => undefined);
+        }
+      });
+    },
+  );
+}
+
+/** The side with another word of its adapter on the chain of this leg. */
+function altered(
+  input: SettleInput,
+  scene: Scene,
+  leg: LegName,
+  alter: (adapter: ChainAdapter) => Partial<ChainAdapter>,
+): SettleInput {
+  const { chain } = scene.market.watched(leg).terms;
+  const source = input.sources.get(chain) as ChainSource;
+  const adapter = { ...source.adapter, ...alter(source.adapter) };
+  return { ...input, sources: new Map([...input.sources, [chain, { ...source, adapter }]]) };
+}
+
+const isFunded = ({ step }: Progress) => step === 'funded';
+
+test(
+  'a wallet that ran dry after the funding shows no secret until it is filled again',
+  limits,
+  async () => {
+    const scene = chains.swap({ a: 'TRX', b: 'SOL' });
+    const [taker, maker] = [await sideOf(scene, 'taker'), await sideOf(scene, 'maker')];
+    await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+    const shortage = async (_: unknown, address: string) =>
+      ({ code: 'energy_poor', verb: 'claim', address, sentence: 'it ran dry' }) as const;
+    const dry = altered(taker, scene, 'a', () => ({ claimShortage: shortage }));
+    const told = await until(dry, ({ text }) => text === 'it ran dry');
+    assert.ok(told.every(({ step }) => step !== 'claimed'));
+    assert.equal((await taker.store.getSwap(taker.swapId))?.publicSecret, null);
+    const ends = await Promise.all([settle(taker), settle(maker)]);
+    assert.deepEqual(
+      ends.map(({ end }) => end),
+      ['received', 'received'],
+    );
+  },
+);
+
+test(
+  'the funder of the short leg cannot stop the reveal by what it does to its own account',
+  limits,
+  async () => {
+    const scene = chains.swap({ a: 'SPL dollar', b: 'TRX' });
+    const [taker, maker] = [await sideOf(scene, 'taker'), await sideOf(scene, 'maker')];
+    await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+    // As an account that was given away shows itself.
+    const vetoed = altered(taker, scene, 'a', ({ preflight }) => ({
+      preflight: (terms, about, signal) => {
+        if (about === 'claim') return preflight(terms, about, signal);
+        throw new ParleyError('payout_would_fail', 'the refund account belongs to another now', {});
+      },
+    }));
+    const ends = await Promise.all([settle(vetoed), settle(maker)]);
+    assert.deepEqual(
+      ends.map(({ end }) => end),
+      ['received', 'received'],
+    );
+  },
+);
