@@ -81,12 +81,13 @@ test('a thousand escrows are kept: one more pushes the oldest out', async () => 
   assert.equal(asked(), 1_002);
 });
 
-test('a funding is warned of until it is made, a claim until the leg is settled', async () => {
+test('a funding is warned of until it is made, a claim until it is sent', async () => {
   const { of } = warningsBy(async () => [warningOf('fund'), warningOf('claim')]);
   const verbs = async (swap: Swap) => (await of(swap)).map(({ verb, by }) => `${by} ${verb}`);
   const claim = 'counterparty claim';
   assert.deepEqual(await verbs(swapOf('e')), ['initiator fund', claim]);
   assert.deepEqual(await verbs(swapOf('e', 'seen')), [claim]);
+  assert.deepEqual(await verbs(swapOf('e', 'claiming')), []); // it was sent, by whomever
   assert.deepEqual(await verbs(swapOf('e', 'claimed')), []);
   assert.deepEqual(await verbs(swapOf('e', 'refunded')), []);
   assert.deepEqual(await verbs({ ...swapOf('e'), done: true }), []);

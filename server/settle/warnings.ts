@@ -51,7 +51,7 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
     }
     const warnings = await Promise.race([found.reading, nothingAfter(patienceMs)]);
     return warnings
-      .filter(({ verb }) => verb === 'claim' || status === 'unfunded')
+      .filter(({ verb }) => (verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null))
       .map(({ verb, code, sentence: text }) => {
         const party = funderOf(verb === 'fund' ? name : otherLeg(name));
         return { leg: name, by: roleOf(party, swap.long), verb, code, text };
