@@ -20,6 +20,7 @@ import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import {
   feeLimitOf,
   fundEnergy,
+  heldBy,
   ownEnergy,
   settleEnergy,
   transactionBytes,
@@ -177,10 +178,11 @@ function builders(
       const allowance =
         token === null ? 0n : await allowanceOf(http, token, refund.address, contract, signal);
       const calls = fundCalls(terms, deployment, allowance);
+      const held = await heldBy(watch, terms, refund.address, signal);
       const parts: Part[] = [];
       for (const call of calls) {
-        // Before its approval a funding cannot be tried.
-        const untried = calls.length > 1 && call.to === contract;
+        // Before its approval a funding cannot be tried, nor before its money is there.
+        const untried = call.to === contract && (calls.length > 1 || held < terms.amount);
         const energy = untried
           ? await fundEnergy(watch, terms, signal)
           : await triedEnergy(watch, terms, call, signal);

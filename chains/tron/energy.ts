@@ -6,8 +6,16 @@ import { encodeFunctionData } from 'viem/utils';
 import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { TronRefusal } from './http.ts';
-import { accountOf, codeAt, type Prices, type Trial, tokenBalance, tryCall } from './node.ts';
-import { bareAddress } from './plan.ts';
+import {
+  accountOf,
+  allowanceOf,
+  codeAt,
+  type Prices,
+  type Trial,
+  tokenBalance,
+  tryCall,
+} from './node.ts';
+import { bareAddress, fundCalls } from './plan.ts';
 import { largestFeeLimitSun, type TronCall } from './transaction.ts';
 import type { Watch } from './watch.ts';
 
@@ -23,6 +31,8 @@ export const ownEnergy = {
   newAccount: 25_000n,
   tokenFund: 58_000n,
   tokenSettle: 17_000n,
+  /** Of one that cannot be tried, because the token wants another before it. */
+  approve: 23_000n,
 } as const;
 /** For a transfer that cannot be tried: USDT to a new holder, with most of its dynamic factor. */
 const unknownTransfer = 130_000n;
@@ -60,18 +70,25 @@ export async function trialOf(watch: Watch, call: TronCall, signal: AbortSignal)
   }
 }
 
+/** What somebody has now of the coin or token of these terms. */
+export async function heldBy(
+  { http }: Watch,
+  { token }: EscrowTerms,
+  holder: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (token !== null) return tokenBalance(http, 'head', token, holder, signal);
+  return (await accountOf(http, holder, signal))?.balance ?? 0n;
+}
+
 /** Who has as much of a token now: the contract, else the funder; null where neither does. */
 export async function holderOf(
   watch: Watch,
-  { token, amount, refund }: EscrowTerms,
+  terms: EscrowTerms,
   signal: AbortSignal,
 ): Promise<string | null> {
-  for (const holder of [watch.deployment.contract, refund.address]) {
-    const held =
-      token === null
-        ? ((await accountOf(watch.http, holder, signal))?.balance ?? 0n)
-        : await tokenBalance(watch.http, 'head', token, holder, signal);
-    if (held >= amount) return holder;
+  for (const holder of [watch.deployment.contract, terms.refund.address]) {
+    if ((await heldBy(watch, terms, holder, signal)) >= terms.amount) return holder;
   }
   return null;
 }
@@ -109,4 +126,24 @@ export async function fundEnergy(
   const call = transferCall(token, refund.address, watch.deployment.contract, amount);
   const { failure, energy } = await trialOf(watch, call, signal);
   return ownEnergy.tokenFund + (failure === null ? energy : unknownTransfer);
+}
+
+/** Everything that the funder has to send now, approvals too. */
+export async function wholeFunding(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<{ readonly energy: bigint; readonly transactions: bigint }> {
+  const { http, deployment } = watch;
+  const { token, refund } = terms;
+  let energy = await fundEnergy(watch, terms, signal);
+  if (token === null) return { energy, transactions: 1n };
+  const { contract } = deployment;
+  const allowance = await allowanceOf(http, token, refund.address, contract, signal);
+  const calls = fundCalls(terms, deployment, allowance);
+  for (const approval of calls.slice(0, -1)) {
+    const { failure, energy: used } = await trialOf(watch, approval, signal);
+    energy += failure === null ? used : ownEnergy.approve;
+  }
+  return { energy, transactions: BigInt(calls.length) };
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { httpClient } from './http.ts';
 import { accountOf } from './node.ts';
@@ -182,12 +183,64 @@ test('one that cannot burn enough is named, and staked energy counts', async () 
   }
 });
 
-test('what the funder pays in does not pay for its energy', async () => {
+test('what the funder pays in does not pay for its energy: it is told what it has, and needs', async () => {
   const http = httpClient({ chain: 'tron-dev', sources: [{ url: chain.url }] });
-  const { balance: amount = 0n } = (await accountOf(http, funder.address, signal())) ?? {};
-  const { terms } = legOf({ amount });
-  const [warning] = await adapter.warnings(terms, signal());
-  assert.deepEqual([warning?.code, warning?.verb, warning?.hasSun], ['energy_poor', 'fund', 0n]);
+  const { balance = 0n } = (await accountOf(http, funder.address, signal())) ?? {};
+  const funding = async (over: Partial<EscrowTerms>) => {
+    const warnings = await adapter.warnings(legOf(over).terms, signal());
+    return warnings.find(({ verb }) => verb === 'fund');
+  };
+  // 1.3 times 27 000 energy at 100 sun; of its free bandwidth enough may be left
+  const energySun = 3_510_000n;
+  for (const amount of [balance, balance + 40_000_000n]) {
+    const warning = await funding({ amount });
+    const bytesSun = (warning?.needSun ?? 0n) - amount - energySun;
+    assert.ok(bytesSun === 0n || bytesSun === 600_000n, `${bytesSun}`);
+    assert.deepEqual([warning?.code, warning?.hasSun], ['energy_poor', balance]);
+    const words = new RegExp(
+      `has ${balance} sun .*to fund may take ${warning?.needSun} sun: ${amount} .*leg and ` +
+        `${energySun + bytesSun} for energy and bandwidth`,
+    );
+    assert.match(warning?.sentence ?? '', words);
+  }
+  const amount = 50_000_000n;
+  const fresh = await funding({ amount, refund: to(newcomer()) });
+  assert.deepEqual([fresh?.code, fresh?.hasSun], ['not_activated', 0n]);
+  assert.equal(fresh?.needSun, amount + energySun + 600_000n);
+  assert.match(
+    fresh?.sentence ?? '',
+    /never used.*at least 54110000 sun: 50000000 .*leg and 4110000/,
+  );
+});
+
+test('the approvals that a funding needs are part of what it takes', async () => {
+  const token = chain.token('ReturnsFalse');
+  const refund = to(newcomer());
+  const warnings = await adapter.warnings(legOf({ token, refund }).terms, signal());
+  const { needSun = 0n, sentence = '' } = warnings.find(({ verb }) => verb === 'fund') ?? {};
+  // 58 000 for the funding without its transfer, which nobody without money can try (130 000),
+  // and 22 141 for the approval; of each transaction 600 bytes
+  const energy = (188_000n * 13n) / 10n + (22_141n * 13n + 9n) / 10n;
+  assert.equal(needSun, energy * 100n + 1_200_000n);
+  assert.match(sentence, new RegExp(`at least ${needSun} sun for energy and bandwidth$`));
+});
+
+test('a funder who is short gets its funding to sign: its money may still come', async () => {
+  const build = (terms: EscrowTerms) => {
+    const escrow = { ...legOf().escrow, terms };
+    return adapter.buildFund({ escrow, feeRateSatPerVbyte: null }, signal());
+  };
+  const coin = await build(legOf({ refund: to(newcomer()), amount: 50_000_000n }).terms);
+  assert.equal((coin as TronMaterial).transactions[0]?.raw_data.fee_limit, 3_510_000);
+  const token = chain.token('Blacklist');
+  const amount = 10n ** 30n;
+  const { terms } = legOf({ token, amount });
+  const [approve] = fundCalls(terms, chain.deployment, 0n);
+  assert.ok(approve);
+  await sendAndMine(chain, funder, approve);
+  const { transactions } = (await build(terms)) as TronMaterial;
+  assert.equal(transactions.length, 1);
+  await adapter.preflight(terms, 'funding', signal());
 });
 
 test('after the funding the contract itself stands for the payment', async () => {

@@ -8,15 +8,16 @@ import type { About, Warning } from '../adapter.ts';
 import { once } from '../sources.ts';
 import { wouldFail } from '../would-fail.ts';
 import {
-  fundEnergy,
+  heldBy,
   holderOf,
   settleEnergy,
   transactionBytes,
   transferCall,
   trialOf,
+  wholeFunding,
   withMargin,
 } from './energy.ts';
-import { accountOf, allowanceOf, codeAt, pricesOf, resourcesOf, tokenBalance } from './node.ts';
+import { accountOf, allowanceOf, codeAt, pricesOf, resourcesOf } from './node.ts';
 import { fundCalls, tronEscrow } from './plan.ts';
 import { reasonOf } from './reverts.ts';
 import type { TronCall } from './transaction.ts';
@@ -68,10 +69,7 @@ async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
   const { http, deployment, chain } = watch;
   const { token, amount, refund } = terms;
   const funder = refund.address;
-  const held =
-    token === null
-      ? ((await accountOf(http, funder, signal))?.balance ?? 0n)
-      : await tokenBalance(http, 'head', token, funder, signal);
+  const held = await heldBy(watch, terms, funder, signal);
   if (held < amount) {
     watch.log('funder_short', { chain, funder, token, held, amount });
     return;
@@ -93,7 +91,7 @@ const native = 'TRX (sun)';
 
 /** Something that does not stop a swap, but may stop a party in it: to be said before it funds. */
 export type TronWarning = Warning & {
-  /** Sun that the address needs, and has, beside what it funds. */
+  /** Sun that the address needs, what it funds included, and has. */
   readonly needSun: bigint;
   readonly hasSun: bigint;
 };
@@ -109,11 +107,11 @@ export async function warningsOf(
   signal: AbortSignal,
 ): Promise<readonly TronWarning[]> {
   const { payout, refund } = terms;
-  const energy = await fundEnergy(watch, terms, signal);
-  const aside = terms.token === null ? terms.amount : 0n;
+  const paid = terms.token === null ? terms.amount : 0n;
+  const funding = { verb: 'fund', paid, ...(await wholeFunding(watch, terms, signal)) } as const;
   const both = [
     await claimShortage(watch, terms, payout.address, signal),
-    await shortOf(watch, 'fund', refund.address, energy, aside, signal),
+    await shortOf(watch, refund.address, funding, signal),
   ];
   return both.filter((each) => each !== null);
 }
@@ -126,33 +124,41 @@ export async function claimShortage(
   signal: AbortSignal,
 ): Promise<TronWarning | null> {
   const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
-  return shortOf(watch, 'claim', payer, energy, 0n, signal);
+  return shortOf(watch, payer, { verb: 'claim', energy, transactions: 1n, paid: 0n }, signal);
 }
+
+/** What somebody has to send, and the sun that goes along with it. */
+type Sending = {
+  readonly verb: Warning['verb'];
+  readonly energy: bigint;
+  readonly transactions: bigint;
+  readonly paid: bigint;
+};
 
 async function shortOf(
   { http, chain }: Watch,
-  verb: Warning['verb'],
   address: string,
-  energy: bigint,
-  aside: bigint,
+  { verb, energy, transactions, paid }: Sending,
   signal: AbortSignal,
 ): Promise<TronWarning | null> {
   const { energySun, byteSun } = await pricesOf(http, signal);
   const account = await accountOf(http, address, signal);
   const has = await resourcesOf(http, address, signal);
   const burnt = withMargin(energy) - has.energy;
-  const bytes = has.bandwidth >= transactionBytes ? 0n : transactionBytes;
-  const needSun = (burnt > 0n ? burnt * energySun : 0n) + bytes * byteSun;
-  const free = (account?.balance ?? 0n) - aside;
-  const hasSun = free > 0n ? free : 0n;
+  const sent = transactions * transactionBytes;
+  const bytes = has.bandwidth >= sent ? 0n : sent;
+  const costSun = (burnt > 0n ? burnt * energySun : 0n) + bytes * byteSun;
+  const needSun = paid + costSun;
+  const hasSun = account?.balance ?? 0n;
   if (account !== null && hasSun >= needSun) return null;
   const code = account === null ? 'not_activated' : 'energy_poor';
   const what = verb === 'claim' ? 'send its own claim' : 'fund';
+  const parts = paid === 0n ? '' : `: ${paid} for the leg and ${costSun}`;
+  const needs = `${needSun} sun${parts} for energy and bandwidth`;
   const why =
     account === null
-      ? `was never used on ${chain}: it cannot ${what} before somebody has sent it TRX, at least ` +
-        `${needSun} sun for the energy`
-      : `has ${hasSun} sun on ${chain}, and to ${what} may take ${needSun} sun for energy and bandwidth`;
+      ? `was never used on ${chain}: it cannot ${what} before somebody has sent it TRX, at least ${needs}`
+      : `has ${hasSun} sun on ${chain}, and to ${what} may take ${needs}`;
   const other = verb === 'claim' ? '; anybody else may send the claim for it' : '';
   return { code, verb, address, needSun, hasSun, sentence: `${address} ${why}${other}` };
 }
