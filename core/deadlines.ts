@@ -74,7 +74,7 @@ export function deadlines(
 }
 
 /** On-chain bounds of a timelock at funding (contracts/evm): 30 minutes to 30 days ahead. */
-export const timelockBounds = { leastAheadSeconds: 1_800, mostAheadSeconds: 30 * 86_400 } as const;
+const timelockBounds = { leastAheadSeconds: 1_800, mostAheadSeconds: 30 * 86_400 } as const;
 
 /**
  * Every inequality the policies of a pair of chains must keep. Returns one sentence for each that

@@ -28,7 +28,7 @@ export type DevnetClient = {
 };
 
 /** A refusal of the control server, with its sentence. */
-export class DevnetRefusal extends Error {
+class DevnetRefusal extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {

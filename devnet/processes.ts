@@ -108,7 +108,7 @@ export async function untilReady<T>(
 }
 
 /** SIGTERM, then SIGKILL when it does not end. */
-export async function endProcess(pid: number): Promise<void> {
+async function endProcess(pid: number): Promise<void> {
   const steps: Step[] = [
     { signal: 'SIGTERM', limitMs: termLimitMs },
     { signal: 'SIGKILL', limitMs: killLimitMs },

@@ -6,7 +6,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 
 /** Its message is all that an operator needs: no stack is shown. */
-export class StartError extends Error {
+class StartError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
     this.name = 'StartError';

@@ -81,7 +81,7 @@ type Context = {
   readonly estimates: EstimateCache;
 };
 
-export function backendOf(
+function backendOf(
   source: BitcoinSource,
   network: BitcoinNetwork,
   now: () => number,
@@ -359,7 +359,7 @@ async function checkAmount(
 const claimVsize = spendVsize('claim', 1, 119, 34);
 
 /** Least amount whose claim is neither dust nor above the fee's share of the value. */
-export function leastAmount(rate: number, bounds: FeeBounds): bigint {
+function leastAmount(rate: number, bounds: FeeBounds): bigint {
   const fee = feeAt(claimVsize, Math.min(rate, bounds.capSatPerVbyte));
   const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;
   const byDust = fee + dustSats.p2pkh;

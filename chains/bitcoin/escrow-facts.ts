@@ -56,7 +56,7 @@ function sighting(
 }
 
 /** Blocks that `payment` needs before it counts. */
-export function requiredFor(payment: Payment, required: number): number {
+function requiredFor(payment: Payment, required: number): number {
   return payment.coinbase ? Math.max(required, coinbaseMaturity) : required;
 }
 
@@ -76,7 +76,7 @@ export function fundingPayment(history: EscrowHistory, amount: bigint): Payment 
 }
 
 /** What the funder can take back: mined, and spent by nothing that was seen. */
-export function unspentPayments(history: EscrowHistory): Payment[] {
+function unspentPayments(history: EscrowHistory): Payment[] {
   return history.payments.filter(({ height, spend }) => height !== null && spend === null);
 }
 

@@ -98,7 +98,7 @@ export function readEscrowScript(script: Uint8Array): EscrowScript | null {
 }
 
 /** Every item a script pushes, at any depth of parsing; stops quietly at malformed bytes. */
-export function scriptPushes(script: Uint8Array): Uint8Array[] {
+function scriptPushes(script: Uint8Array): Uint8Array[] {
   const items: Uint8Array[] = [];
   let at = 0;
   while (at < script.length) {

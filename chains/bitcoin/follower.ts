@@ -22,7 +22,7 @@ import { parseBlock } from './raw-transaction.ts';
 /** Blocks read in one pass, new and old together. */
 const maxBlocksPerPass = 40;
 /** The deepest reorganisation walked; a deeper one reads every escrow's past again. */
-export const reorgDepth = 144;
+const reorgDepth = 144;
 /** Block marks kept: by them an escrow that is watched late knows which blocks it missed. */
 const marksKept = 2_000;
 /** How far the clock that set `since` may be ahead of ours. */
@@ -112,7 +112,7 @@ export async function followToEnd(
 }
 
 /** Runs `work` when the pass under way has ended, or gives up with the caller's signal. */
-export async function exclusively<T>(
+async function exclusively<T>(
   follower: Follower,
   signal: AbortSignal,
   work: () => Promise<T>,

@@ -64,7 +64,7 @@ function malformed(why: string): ParleyError {
 }
 
 /** An id as people write it: the hash's bytes backwards. */
-export function idHex(hash: Uint8Array): string {
+function idHex(hash: Uint8Array): string {
   return bytesToHex(Uint8Array.from(hash).reverse());
 }
 

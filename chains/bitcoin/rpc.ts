@@ -39,7 +39,7 @@ export type CoreRpc = {
 const defaultLimits: HttpLimits = { timeMs: 15_000, bytes: 32_000_000 };
 
 /** Calls in one HTTP body: keeps an answer of large transactions below the size limit. */
-export const maxBatch = 100;
+const maxBatch = 100;
 
 type Answer = { id?: number; result?: unknown; error?: { code: number; message: string } | null };
 

@@ -81,7 +81,7 @@ export type SpendRequest = {
 };
 
 /** The caller's rate within the bounds. Throws `bad_field`. */
-export function checkRate(rate: number | null, bounds: FeeBounds): void {
+function checkRate(rate: number | null, bounds: FeeBounds): void {
   if (rate === null) return;
   const { floorSatPerVbyte: least, capSatPerVbyte: most } = bounds;
   if (Number.isFinite(rate) && rate >= least && rate <= most) return;

@@ -16,7 +16,7 @@ const mostHeadMs = 4_000;
 const slotsTried = 8;
 
 /** The chain's clock must be near the wall's: all timelocks are in the chain's time. */
-export async function mustAgreeOnTime(watch: Watch, signal: AbortSignal): Promise<void> {
+async function mustAgreeOnTime(watch: Watch, signal: AbortSignal): Promise<void> {
   const clock = await chainClock(watch.rpc, signal);
   const ahead = clock - watch.now();
   const most = watch.mostDriftSeconds;

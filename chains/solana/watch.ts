@@ -130,7 +130,7 @@ export function learn(watch: Watch, secret: string): void {
 const secretBytes = 32;
 
 /** The preimage of one of these hashlocks, at any place of some bytes. */
-export function secretIn(bytes: Uint8Array, hashlocks: ReadonlySet<string>): string | null {
+function secretIn(bytes: Uint8Array, hashlocks: ReadonlySet<string>): string | null {
   for (let at = 0; at + secretBytes <= bytes.length; at++) {
     const part = bytes.subarray(at, at + secretBytes);
     if (hashlocks.has(hash('sha256', part, 'hex'))) return bytesToHex(part);

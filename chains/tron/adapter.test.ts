@@ -8,7 +8,7 @@ import { nothingSeen } from '../../core/facts.ts';
 import type { SignedTron, TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
-import { goodUntil, materialProblems, type Wanted } from './plan.ts';
+import { materialProblems, type Wanted } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {
   type Account,
@@ -158,7 +158,9 @@ test('fee limits are 1.3 times what a trial used, and transactions last ten minu
   const adapter = adapterOf();
   const leg = newLeg(chain);
   const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
-  assert.equal(goodUntil(material), chain.now() + 600);
+  for (const { raw_data } of material.transactions) {
+    assert.equal(raw_data.expiration, (chain.now() + 600) * 1_000);
+  }
   const [txid] = await perform(adapter, material, funder);
   const place = chain.dev.simulator.chain.find(txid as string);
   const receipt = place?.block.transactions[place.index]?.info.receipt;

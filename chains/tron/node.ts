@@ -306,7 +306,7 @@ export async function tokenBalance(
   return balance;
 }
 
-export function balanceOfData(holder: string): string {
+function balanceOfData(holder: string): string {
   const args = [bareAddress(holder)] as const;
   return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args }).slice(2);
 }

@@ -13,7 +13,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { TronMaterial, TronTransaction } from '../material.ts';
-import { parseTronAddress, tronAddressOf, tronHex } from './address.ts';
+import { parseTronAddress, tronHex } from './address.ts';
 import {
   type Envelope,
   longestExpirationMs,
@@ -43,8 +43,6 @@ export type ContractTerms = {
 };
 
 const noToken: Hex = `0x${'0'.repeat(40)}`;
-/** No key's address: 0x41 and twenty zeros. */
-export const zeroTronAddress = tronAddressOf(new Uint8Array(20));
 
 const termsAbi = [
   { type: 'bytes32', name: 'hashlock' },
@@ -82,7 +80,7 @@ export function domainOf({ chainId, contract }: TronDeployment): Hex {
 }
 
 /** The contract's id of some terms. Checks nothing: for terms read from a chain. */
-export function escrowId(terms: ContractTerms, deployment: TronDeployment): Hex {
+function escrowId(terms: ContractTerms, deployment: TronDeployment): Hex {
   const { hashlock, payout, refund, token, amount, timelock } = terms;
   return keccak256(
     encodeAbiParameters(
@@ -382,10 +380,4 @@ function differences(name: string, said: unknown, expected: unknown): string[] {
     if (!Object.hasOwn(said, field)) return [`${place} is missing`];
     return differences(place, got?.[field], wanted?.[field]);
   });
-}
-
-/** Until when the material's transactions may be sent, Unix seconds. */
-export function goodUntil({ transactions }: TronMaterial): number {
-  const soonest = Math.min(...transactions.map(({ raw_data }) => raw_data.expiration));
-  return Math.floor(soonest / 1_000);
 }

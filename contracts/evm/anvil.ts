@@ -10,7 +10,7 @@ const START_MS = 20_000;
 /** Gas rules of the measurements. Pinned, because a fork changes prices. */
 export const HARDFORK = 'prague';
 
-export class ToolError extends Error {
+class ToolError extends Error {
   constructor(tool: string, what: string, options?: ErrorOptions) {
     super(`${tool}: ${what}`, options);
     this.name = 'ToolError';

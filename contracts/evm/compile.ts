@@ -23,7 +23,7 @@ type Output = {
   >;
 };
 
-export class CompileError extends Error {
+class CompileError extends Error {
   constructor(messages: readonly string[]) {
     super(`the contracts do not compile:\n${messages.join('\n')}`);
     this.name = 'CompileError';

@@ -34,7 +34,7 @@ const MAX_UINT = 2n ** 256n - 1n;
 
 /** The bars of the project. Best contracts of the same class: 67.2k/45.0k/41.5k native,
  *  105.8k/46.7k/45.7k ERC-20. */
-export const GAS_LIMITS = {
+const GAS_LIMITS = {
   'native fund': 67_000,
   'native claim': 40_000,
   'native refund': 37_000,

@@ -26,7 +26,7 @@ import { addressNamed } from './testing/tokens.ts';
 import { person } from './testing/vm.ts';
 
 export const VECTORS_FILE = join(import.meta.dirname, 'vectors.json');
-export const vectorSecret = sha256(Buffer.from('the secret of the vectors'));
+const vectorSecret = sha256(Buffer.from('the secret of the vectors'));
 export const VECTOR_FUNDER = 'vector funder';
 const NOW = 1_800_000_000n;
 

@@ -149,7 +149,7 @@ async function swap(
 }
 
 /** Deterministic. */
-export async function measureEnergy(): Promise<EnergyFigures> {
+async function measureEnergy(): Promise<EnergyFigures> {
   const state = new TvmState();
   for (const who of [FUNDER, THIRD, address('aa')]) {
     state.set(`account/${who.slice(2)}`, '1000000000000');

@@ -70,7 +70,7 @@ export function execute(svm: LiteSVM, wire: Wire, block: Place): Executed | null
   };
 }
 
-export function keysIn(svm: LiteSVM, wire: Wire): Keys {
+function keysIn(svm: LiteSVM, wire: Wire): Keys {
   return keysOf(wire, (table) => readAccount(svm, table)?.data ?? null);
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '../../core/families.ts';
 import { type Devnet, type DevnetOptions, startDevnet } from '../devnet.ts';
 
-export const eventuallyLimitMs = 40_000;
+const eventuallyLimitMs = 40_000;
 
 /** Nobody's, so that what they hold is what a test gave them. */
 export const someoneOn = {

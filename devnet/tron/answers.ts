@@ -42,7 +42,7 @@ export type Asked = {
   readonly nowMs: () => number;
 };
 
-export function shownAddress(hex: string, visible: boolean): string {
+function shownAddress(hex: string, visible: boolean): string {
   return visible ? base58Address(hexToBytes(hex)) : hex;
 }
 

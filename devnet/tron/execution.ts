@@ -50,7 +50,7 @@ function number(message: Message, name: string): bigint {
 }
 
 /** Of the owner's single key: neither changed permissions nor several signers are simulated. */
-export function requireSignature({ rawBytes, signatures, contract }: Transaction): void {
+function requireSignature({ rawBytes, signatures, contract }: Transaction): void {
   const [signature, second] = signatures;
   if (signature === undefined) throw new Refusal('SIGERROR', 'miss sig or contract');
   if (second !== undefined) throw new Refusal('SIGERROR', 'too many signatures');

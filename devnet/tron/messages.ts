@@ -67,7 +67,7 @@ export const smartContractSchema: Schema = {
 };
 
 /** The three kinds of transaction that the simulator runs, by Transaction.Contract.ContractType. */
-export const contractKinds = {
+const contractKinds = {
   names: { 1: 'TransferContract', 30: 'CreateSmartContract', 31: 'TriggerSmartContract' },
 } as const;
 export type ContractKind = (typeof contractKinds.names)[keyof typeof contractKinds.names];

@@ -42,7 +42,7 @@ export function factsOf(stored: StoredFacts): EscrowFacts {
   return { ...stored, balance: BigInt(stored.balance) };
 }
 
-export function storedTerms(terms: EscrowTerms): StoredTerms {
+function storedTerms(terms: EscrowTerms): StoredTerms {
   return { ...terms, amount: terms.amount.toString() };
 }
 

@@ -15,7 +15,7 @@ import { checkMessage, keyTermsOf, mustName, nonceOf } from './messages.ts';
 import { minting, withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';
 
-export const keyLifeDays = 90;
+const keyLifeDays = 90;
 export const mostBrowserKeys = 10;
 const secretBytes = 32;
 const prefixCharacters = 6;

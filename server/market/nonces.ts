@@ -7,7 +7,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { insertNonce, type NoncePlace, type Pool, unuseNonce, useNonce } from '../db/nonces.ts';
 import type { Deps } from '../deps.ts';
 
-export const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
+const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
   mint: 300,
   link: 600,
   authorize: 600,

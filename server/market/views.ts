@@ -72,7 +72,7 @@ export type ThreadView = {
 };
 
 /** An open thread of an RFQ that is gone is closed. */
-export function threadStatusAt(thread: Thread, nowMs: number): Thread['status'] {
+function threadStatusAt(thread: Thread, nowMs: number): Thread['status'] {
   return thread.status === 'open' && !isLive(thread.rfq, nowMs) ? 'closed' : thread.status;
 }
 

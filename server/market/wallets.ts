@@ -18,7 +18,7 @@ import { withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';
 
 /** Proofs of one account: far more than a desk needs, few enough to read whole. */
-export const mostProofs = 1_000;
+const mostProofs = 1_000;
 
 export type Words = {
   readonly address: string;

@@ -20,7 +20,7 @@ import { currentEscrow, destinationsOf, termsOfLeg } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 
 /** How many escrows a leg may have had: each is followed for as long as the swap. */
-export const escrowsALeg = 20;
+const escrowsALeg = 20;
 /** How long a funding that was sent keeps its leg from moving before it is seen. */
 const awaitedMs = 10 * 60_000;
 

@@ -10,7 +10,7 @@ import type { Destination } from '../../core/terms.ts';
 import type { PayableWallet } from '../db/legs.ts';
 
 /** Signed in with, authorised by the login wallet, or proven in a web session. */
-export function mayReceive(wallet: PayableWallet): boolean {
+function mayReceive(wallet: PayableWallet): boolean {
   return wallet.standing === 'login' || wallet.authorised || wallet.web;
 }
 

@@ -6,7 +6,7 @@ import { escrowsToFollow, type FollowedFrom, type FollowedRow, termsOf } from '.
 import type { Deps } from '../deps.ts';
 
 /** Escrows read in one statement: about a megabyte. */
-export const escrowsAtOnce = 2_000;
+const escrowsAtOnce = 2_000;
 
 export type Position = {
   from: FollowedFrom;

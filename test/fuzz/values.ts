@@ -16,7 +16,7 @@ export class Recall {
 }
 
 /** JSON text that no value is written as. */
-export class RawJson {
+class RawJson {
   readonly text: string;
 
   constructor(text: string) {

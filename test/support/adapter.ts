@@ -38,7 +38,7 @@ const addresses: Readonly<Record<'bitcoin' | 'evm', RegExp>> = {
 };
 
 /** The least amount that the stub takes. */
-export const stubDust = 546n;
+const stubDust = 546n;
 
 export function stubAdapter(
   chain: ChainKey,

@@ -162,7 +162,3 @@ export function withRole(base: Instruction, index: number, role: keyof typeof ro
   );
   return { ...base, accounts };
 }
-
-export function withData(base: Instruction, data: Uint8Array): Instruction {
-  return { ...base, data };
-}
