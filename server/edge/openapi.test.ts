@@ -43,6 +43,27 @@ test('every reference in it resolves, every operation has an id of its own', asy
   }
 });
 
+test('every operation that is not GET takes an Idempotency-Key, minting a key without effect', async () => {
+  const { body } = await edge.call('GET', '/v1/openapi.json');
+  type Parameter = {
+    readonly $ref?: string;
+    readonly name?: string;
+    readonly description?: string;
+  };
+  for (const [path, operations] of Object.entries<object>(body.paths)) {
+    for (const [method, operation] of Object.entries<{ parameters?: Parameter[] }>(
+      operations as never,
+    )) {
+      const taken = (operation.parameters ?? []).filter(
+        ({ $ref = '', name }) => $ref.endsWith('/IdempotencyKey') || name === 'Idempotency-Key',
+      );
+      assert.equal(taken.length, method === 'get' ? 0 : 1, `${method} ${path}`);
+      const isMint = path === '/v1/keys' && method === 'post';
+      assert.equal(taken[0]?.description?.includes('without effect') ?? false, isMint);
+    }
+  }
+});
+
 test('it says which operations need no key, which need a scope, and every webhook event', async () => {
   const { body } = await edge.call('GET', '/v1/openapi.json');
   assert.deepEqual(body.security, [{ bearer: [] }, { apiKey: [] }]);

@@ -99,6 +99,12 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
+/** Of requests without a key: minting one. */
+const withoutEffect = {
+  ...idempotencyKey,
+  description: 'Accepted, and without effect: the nonce makes the request single-use already.',
+};
+
 const whole = { schema: { type: 'integer' } };
 const rateHeaders = {
   'RateLimit-Limit': { description: 'requests in 60 s', ...whole },
@@ -185,6 +191,7 @@ function describeOperation(operation: Operation, components: Components): Json {
     ...parametersOf(params, 'path', components),
     ...parametersOf(query, 'query', components),
     ...(writes ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(method !== 'GET' && !writes ? [withoutEffect] : []),
   ];
   return {
     operationId: operation.operationId,
