@@ -9,7 +9,8 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Changes } from '../adapter.ts';
-import { type Block, blockAt, blocksOf, headBlock, type Info, infosAt } from './node.ts';
+import { type Block, blockAt, blocksOf, headBlock, type Info } from './node.ts';
+import { infosOf } from './receipts.ts';
 import { noteLog, touchesOf, type Watch } from './watch.ts';
 
 /** Blocks read whole in one call, and after a start: five minutes of them. */
@@ -93,7 +94,7 @@ async function take(
 ): Promise<boolean> {
   const blocks = await blocksOf(watch.http, from, to, signal);
   const infos = await Promise.all(
-    blocks.map(({ number, txs }) => (txs.length > 0 ? infosAt(watch.http, number, signal) : [])),
+    blocks.map((block) => (block.txs.length > 0 ? infosOf(watch, block, signal) : [])),
   );
   for (const [at, block] of blocks.entries()) {
     if (block.number !== from + at || block.parentId !== watch.blocks.at(-1)?.id) return false;

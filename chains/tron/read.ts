@@ -16,10 +16,11 @@ import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import { blockAt, headBlock, infosAt, tokenBalance, type View, wordsOf } from './node.ts';
-import { bareAddress, callsIn, idOfEscrow } from './plan.ts';
-import { topicOfVerb } from './topics.ts';
-import { noteLog, remember, type Verb, type Watch } from './watch.ts';
+import { once } from '../sources.ts';
+import { headBlock, tokenBalance, type View, wordsOf } from './node.ts';
+import { idOfEscrow } from './plan.ts';
+import { transactionIn } from './receipts.ts';
+import { remember, type Watch } from './watch.ts';
 
 export type Status = 'never' | 'funded' | 'claimed' | 'refunded';
 const statuses: readonly Status[] = ['never', 'funded', 'claimed', 'refunded'];
@@ -86,11 +87,12 @@ export async function readEscrow(
     const head = await headBlock(watch.http, 'head', signal);
     const made = await transactionsOf(watch, watched.address, now, signal);
     // A block may have been taken back between two questions.
-    if (made === null && tries < mostTries) continue;
-    if (made === null) {
-      const blocks = `${now.fundedBlock} and ${now.settledBlock}`;
-      const what = `${now.status}, but no transaction of blocks ${blocks} did it`;
-      throw unexplained(watch, watched.address, what);
+    if (!made.whole && tries < mostTries) continue;
+    if (!made.whole) {
+      // The record is the truth all the same.
+      const { status, fundedBlock, settledBlock } = now;
+      const facts = { escrow: watched.address, status, fundedBlock, settledBlock };
+      once(watch, 'no_history', { chain: watch.chain, ...facts });
     }
     const facts = factsOf(watch, watched, { now, deep, head: head.number, made });
     noteDepth(watch, watched, facts, now);
@@ -98,46 +100,30 @@ export async function readEscrow(
   }
 }
 
-type Made = { readonly fund: string | null; readonly settle: string | null };
+/** Shown where no transaction of a block is found to have done what the record says. */
+const unknownTxid = 'unknown';
 
-/** The ids of the transactions behind a record; null when one cannot be found. */
+type Made = { readonly fund: string; readonly settle: string; readonly whole: boolean };
+
+/** The ids of the transactions behind a record, as far as they are found. */
 async function transactionsOf(
   watch: Watch,
   escrow: string,
   record: Record,
   signal: AbortSignal,
-): Promise<Made | null> {
+): Promise<Made> {
   const { status, fundedBlock, settledBlock } = record;
-  if (status === 'never') return { fund: null, settle: null };
+  const none = { fund: unknownTxid, settle: unknownTxid };
+  if (status === 'never') return { ...none, whole: true };
   const fund = await transactionIn(watch, escrow, fundedBlock, 'fund', signal);
+  if (!isSettled(record)) return { ...none, fund: fund ?? unknownTxid, whole: fund !== null };
   const verb = status === 'claimed' ? 'claim' : 'refund';
-  const settle = isSettled(record)
-    ? await transactionIn(watch, escrow, settledBlock, verb, signal)
-    : null;
-  return fund === null || (isSettled(record) && settle === null) ? null : { fund, settle };
-}
-
-/** By its log, or, where the node keeps logs back, by having been that very call. */
-async function transactionIn(
-  watch: Watch,
-  escrow: string,
-  number: number,
-  verb: Verb,
-  signal: AbortSignal,
-): Promise<string | null> {
-  const { http, deployment } = watch;
-  for (const { txid, succeeded, logs } of await infosAt(http, number, signal)) {
-    const said = logs.filter(({ topics }) => topics[0] === topicOfVerb[verb]);
-    if (succeeded && said.some((log) => noteLog(watch, log) === escrow)) return txid;
-  }
-  const block = await blockAt(http, number, signal);
-  const made = block?.txs.find(
-    ({ succeeded, rawData }) =>
-      succeeded &&
-      rawData.includes(bareAddress(deployment.contract).slice(2)) &&
-      callsIn(rawData, deployment).some((call) => call.verb === verb && call.escrow === escrow),
-  );
-  return made?.txid ?? null;
+  const settle = await transactionIn(watch, escrow, settledBlock, verb, signal);
+  return {
+    fund: fund ?? unknownTxid,
+    settle: settle ?? unknownTxid,
+    whole: fund !== null && settle !== null,
+  };
 }
 
 type Shown = {
@@ -155,10 +141,10 @@ function factsOf(
 ): EscrowFacts {
   const secret = watch.secrets.get(terms.hashlock) ?? null;
   if (now.status === 'never') return { ...nothingSeen, secret };
-  const sight = (txid: string | null, block: number, isSolid: boolean): Sighting => {
+  const sight = (txid: string, block: number, isSolid: boolean): Sighting => {
     const confirmations = Math.max(1, head - block + 1);
     const deepEnough = isSolid && confirmations >= requiredConfirmations;
-    return { txid: txid ?? '', confirmations, deep: deepEnough };
+    return { txid, confirmations, deep: deepEnough };
   };
   const fundedSolid = deep.status !== 'never' && deep.covered && now.covered;
   const settledSolid = deep.status === now.status && deep.settledBlock === now.settledBlock;

@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { recorder } from '../../../devnet/testing/start.ts';
@@ -13,10 +14,11 @@ import { deployedAddress } from '../../../devnet/tron/messages.ts';
 import { faucetAddress } from '../../../devnet/tron/simulator.ts';
 import { type TronDevChain, tronChain } from '../../../devnet/tron/tron-chain.ts';
 import type { WatchedEscrow } from '../../adapter.ts';
-import type { TronMaterial } from '../../material.ts';
-import { parseTronAddress, tronAddressOf } from '../address.ts';
+import type { Signed, TronMaterial } from '../../material.ts';
+import { parseTronAddress, tronAddressOf, tronHex } from '../address.ts';
 import { claimCall, fundCalls, refundCall, type TronDeployment, tronEscrow } from '../plan.ts';
 import { tronAddressOfKey } from '../proof.ts';
+import { encodeFields } from '../protobuf.ts';
 import { readTronSigned, signTronTransaction } from '../signed.ts';
 import { referenceTo, type TronCall, tronTransaction } from '../transaction.ts';
 
@@ -123,7 +125,42 @@ export async function send(chain: TestChain, by: Account, call: TronCall): Promi
       feeLimitSun: 100_000_000n,
     },
   );
-  const { raw, txid } = readTronSigned(signTronTransaction(by.key, unsigned));
+  return post(chain, signTronTransaction(by.key, unsigned));
+}
+
+/** A payment of 1 sun to the receiver, with this calldata in its memo. */
+export function quoting(chain: TestChain, by: Account, data: string) {
+  const { id, header } = chain.dev.simulator.chain.tip('head');
+  const { refBlockBytes, refBlockHash } = referenceTo({ number: header.number, id });
+  const bytes = (address: string) => hexToBytes(tronHex(address));
+  const parameter = encodeFields([
+    [1, bytes(by.address)],
+    [2, bytes(receiver.address)],
+    [3, 1n],
+  ]);
+  const any = encodeFields([
+    [1, utf8ToBytes('type.googleapis.com/protocol.TransferContract')],
+    [2, parameter],
+  ]);
+  const contract = encodeFields([
+    [1, 1n],
+    [2, any],
+  ]);
+  const raw = encodeFields([
+    [1, hexToBytes(refBlockBytes)],
+    [4, hexToBytes(refBlockHash)],
+    [8, BigInt(header.timestamp + 600_000)],
+    [10, hexToBytes(data)],
+    [11, contract],
+    [14, BigInt(header.timestamp)],
+  ]);
+  const unsigned = { txID: bytesToHex(sha256(raw)), raw_data_hex: bytesToHex(raw) };
+  return signTronTransaction(by.key, unsigned);
+}
+
+/** Gives a signed transaction to the node; returns its id. */
+export async function post(chain: TestChain, signed: object): Promise<string> {
+  const { raw, txid } = readTronSigned(signed as Signed);
   const answer = await fetch(`${chain.url}/wallet/broadcasthex`, {
     method: 'POST',
     body: JSON.stringify({ transaction: raw }),
