@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { base64 } from '@scure/base';
 import { nothingSeen } from '../../core/facts.ts';
 import type { SolanaMaterial } from '../material.ts';
+import { solanaAddressBytes } from './address.ts';
 import { unsignedTransaction } from './message.ts';
 import { materialProblems, solanaDeployment } from './plan.ts';
 import { type Call, lyingNode } from './testing/nodes.ts';
@@ -417,4 +418,20 @@ test('a claim that leaves the funder out shows as claimed, and the rest is refun
   const after = await adapter.readEscrow(escrow, soon());
   assert.notEqual(after.claimed, null);
   assert.equal(after.refunded, null);
+});
+
+test('a stranger who names an escrow in a funding of its own does not fund it', async (context) => {
+  const world = await newWorld(context);
+  const { adapter } = world;
+  const escrow = escrowIn(world);
+  await adapter.readEscrow(escrow, soon());
+  const refund = { address: walletOf('stranger'), pubkey: null };
+  const own = escrowIn(world, { refund });
+  const material = (await adapter.buildFund(built(own), soon())) as SolanaMaterial;
+  const bytes = Buffer.from(base64.decode(material.transaction));
+  const at = bytes.indexOf(solanaAddressBytes(own.address));
+  bytes.set(solanaAddressBytes(escrow.address), at);
+  const bent = { ...material, transaction: bytes.toString('base64') };
+  const { touches } = await adapter.readSigned(signed(bent, 'stranger'), soon());
+  assert.deepEqual(touches, []);
 });

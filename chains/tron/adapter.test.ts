@@ -8,7 +8,7 @@ import { nothingSeen } from '../../core/facts.ts';
 import type { SignedTron, TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
-import { materialProblems, type Wanted } from './plan.ts';
+import { fundCalls, materialProblems, type Wanted } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {
   type Account,
@@ -18,6 +18,7 @@ import {
   type Leg,
   newcomer,
   newLeg,
+  quoting,
   receiver,
   signAll,
   solidityLag,
@@ -338,4 +339,20 @@ test('a node that hangs ends in chain_timeout', async () => {
   } finally {
     await node.stop();
   }
+});
+
+test('a funding is one only by its funder, as a call of the contract', async () => {
+  const leg = newLeg(chain);
+  const adapter = adapterOf();
+  adapter.watch([leg.escrow]);
+  const own = mustBeOurs(await adapter.buildFund(inputOf(leg), signal()), { verb: 'fund' }, leg);
+  const [call] = fundCalls(leg.terms, chain.deployment, 0n);
+  const touchesOf = async (signed: unknown) =>
+    (await adapter.readSigned(signed as SignedTron, signal())).touches.map(({ verb }) => verb);
+  for (const by of [anyone, funder]) {
+    assert.deepEqual(await touchesOf(quoting(chain, by, call?.data ?? '')), []);
+  }
+  const [signed] = signAll(funder, own);
+  assert.deepEqual(await touchesOf(signed), ['fund']);
+  assert.equal((await adapter.readSigned(signed as SignedTron, signal())).payer, funder.address);
 });
