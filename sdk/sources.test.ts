@@ -34,7 +34,7 @@ test('a chain that no table knows wants a policy, and says which one a dev netwo
   };
   assert.throws(
     () => tronSource({ ...tron, deployment }),
-    /tron-dev \(chain id 3437527082\).*tron, tron-nile, tron-shasta.*`devPolicies\.tron`.*sources\.ts/,
+    /tron-dev \(chain id 3437527082\).*tron, tron-nile, tron-shasta.*`devPolicies\.tron` of sdk/,
   );
   assert.throws(
     () => solanaSource(solana),

@@ -103,7 +103,7 @@ export function idOfEscrow(escrow: string): Hex {
 /** More sun than this is no number that a wallet reads exactly from JSON. */
 const mostSun = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Throws `bad_amount` where no transaction can carry so much. A token's amount is a word of 256 bits. */
+/** Throws `bad_amount` where no transaction carries so much. A token's amount has 256 bits. */
 export function mustFit(token: string | null, amount: bigint): void {
   if (token !== null || amount <= mostSun) return;
   throw new ParleyError('bad_amount', `${amount} sun is more than ${mostSun}`, {

@@ -1,7 +1,7 @@
 // The promises of adapters against a TRON node that somebody else runs: Nile, or a java-tron of
 // one's own. What needs a clock or a reorganisation of ours is not run, and said so.
 //
-//   npm run conformance -- --url URL [--solidity-url URL] --key-file FILE --contract ADDRESS [--dev URL]
+//   npm run conformance -- --url URL --key-file FILE --contract ADDRESS [--dev URL]
 //
 // It moves some ten TRX into escrows, which the funder of the key can take back after four hours.
 
@@ -17,8 +17,8 @@ const usage = `usage: npm run conformance -- --url URL --key-file FILE --contrac
   --token ADDRESS     a TRC-20 that this account has some of
   --only TEXT         only promises whose name has this in it
   --dev URL           control address of a dev network, which is asked for blocks
-It takes about half an hour on a public network, where a block is solid after a minute, and under a
-minute with --dev. The same for all four families, each on its dev chain: npm test -- test/adapters`;
+It takes about half an hour on a public network, where a block is solid after a minute, and
+under a minute with --dev. The same for all four families, each on its dev chain: npm test -- test/adapters`;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
