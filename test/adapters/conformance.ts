@@ -18,7 +18,7 @@ const usage = `usage: npm run conformance -- --url URL --key-file FILE --contrac
   --only TEXT         only promises whose name has this in it
   --dev URL           control address of a dev network, which is asked for blocks
 It takes about half an hour on a public network, where a block is solid after a minute, and
-under a minute with --dev. The same for all four families, each on its dev chain: npm test -- test/adapters`;
+minute with --dev. For all four families, each on its dev chain: npm test -- test/adapters`;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
