@@ -17,8 +17,8 @@ const usage = `usage: npm run conformance -- --url URL --key-file FILE --contrac
   --token ADDRESS     a TRC-20 that this account has some of
   --only TEXT         only promises whose name has this in it
   --dev URL           control address of a dev network, which is asked for blocks
-It takes about half an hour on a public network, where a block is solid after a minute, and
-minute with --dev. For all four families, each on its dev chain: npm test -- test/adapters`;
+It takes about half an hour on a public network, where a block is solid after a minute, much
+less with --dev. For all four families, each on its dev chain: npm test -- test/adapters`;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
