@@ -1,5 +1,5 @@
-// How long `npm start` takes from nothing, database, chains and contracts made anew, to the line that
-// says it is ready, with all four families served.
+// How long `npm start` takes from nothing, database, chains and contracts made anew, to the line
+// that says it is ready, with all four families served.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// The nodes of one chain, each asked by itself: so that what they say can be compared, and so that one
-// of them may fail.
+// The nodes of one chain, each asked by itself: so that what they say can be compared, and so that
+// one of them may fail.
 
 import { type Fact, ParleyError } from '../core/errors.ts';
 

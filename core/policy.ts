@@ -21,8 +21,8 @@ export type ChainPolicy = {
   /** How long after the timelock a claim may still land. */
   readonly lateClaimSeconds: number;
   /**
-   * How far the chain's clock may be ahead of the wall's, so that a timelock comes that much sooner.
-   * No more than `lateClaimSeconds`, which holds a clock that is behind.
+   * How far the chain's clock may be ahead of the wall's, so that a timelock comes that much
+   * sooner. No more than `lateClaimSeconds`, which holds a clock that is behind.
    */
   readonly driftSeconds: number;
   /** Time a party or its bot may take to react. */

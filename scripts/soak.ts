@@ -1,6 +1,7 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
-// contracts of EVM and TRON fuzzed twenty times as long, and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
+// contracts of EVM and TRON fuzzed twenty times as long, and schemathesis where it is installed. A
+// last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only

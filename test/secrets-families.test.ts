@@ -1,6 +1,6 @@
 // The same as secrets.test.ts for TRON and Solana, and for webhooks: a run that proves, links and
-// vouches for wallets, trades both ways and makes nodes and receivers fail leaves none of its secrets
-// in logs, metrics, ready line or database.
+// vouches for wallets, trades both ways and makes nodes and receivers fail leaves none of its
+// secrets in logs, metrics, ready line or database.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -238,7 +238,7 @@ async function settle(deal: Traded): Promise<void> {
   await reaches(maker, deal, 'counterparty_claimed');
 }
 
-/** A nonce is used up when it is shown again; a public secret and what is on chain are no secrets. */
+/** A nonce that was shown is used up; a public secret and what is on chain are no secrets. */
 const isPublicLater = (what: string) => /^nonce|^secret of a swap|^signature/.test(what);
 
 test('a run on TRON and Solana with webhooks shows no secret', limits, async () => {

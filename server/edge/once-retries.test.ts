@@ -1,5 +1,5 @@
-// A command that the database asks to run again: serialization failures and deadlocks, raised by the
-// real one.
+// A command that the database asks to run again: serialization failures and deadlocks, raised by
+// the real one.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

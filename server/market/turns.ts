@@ -6,7 +6,7 @@ import { ParleyError } from '../../core/errors.ts';
 
 /** At work at a time, on all the nodes together. */
 const mostCalls = 4;
-/** A hundred are served in as long as a request waits for a chain, if each takes a second or less. */
+/** As many are served while a request waits for a chain, if each takes a second or less. */
 const mostWaiting = 100;
 
 /** The nodes, asked by turns. */

@@ -1,5 +1,5 @@
-// Deals between traders of TRON and Solana over HTTP: agreed, watched, and what is built signed by the
-// wallets' own libraries and sent.
+// Deals between traders of TRON and Solana over HTTP: agreed, watched, and what is built signed by
+// the wallets' own libraries and sent.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
