@@ -4,7 +4,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test, { after, before } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../chains/adapter.ts';
+import { readTransaction } from '../chains/solana/message.ts';
+import { solanaDeployment, solanaTransaction } from '../chains/solana/plan.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey } from '../core/families.ts';
 import { hashlockOf } from '../core/hashlock.ts';
@@ -168,5 +171,44 @@ test(
       ends.map(({ end }) => end),
       ['received', 'received'],
     );
+  },
+);
+
+test(
+  'rent that a claim without the funder’s account left comes back to the funder',
+  limits,
+  async () => {
+    const scene = chains.swap({ a: 'SOL', b: 'TRX' });
+    const taker = altered(await sideOf(scene, 'taker'), scene, 'a', ({ buildClaim }) => ({
+      buildClaim: async (input, secret, signal) => {
+        const built = await buildClaim(input, secret, signal);
+        assert.equal(built.sign, 'solana-tx');
+        const { blockhash } = readTransaction(built.sign === 'solana-tx' ? built.transaction : '');
+        const circumstances = { tokenProgram: null, blockhash, unitPrice: 0n };
+        const wanted = { verb: 'claim', secret, withoutRefund: true } as const;
+        const { terms } = input.escrow;
+        const transaction = solanaTransaction(terms, solanaDeployment, wanted, circumstances);
+        return { ...built, transaction };
+      },
+    }));
+    const told: Progress[] = [];
+    const maker = await sideOf(scene, 'maker');
+    const onProgress = (progress: Progress) => void told.push(progress);
+    const ends = await Promise.all([settle(taker), settle({ ...maker, onProgress })]);
+    assert.deepEqual(
+      ends.map(({ end }) => end),
+      ['received', 'received'],
+    );
+    assert.ok(told.some(({ step, leg }) => step === 'refunded' && leg === 'a'));
+    const escrow = scene.market.watched('a');
+    const source = maker.sources.get(escrow.terms.chain) as ChainSource;
+    const input = { escrow, feeRateSatPerVbyte: null };
+    const left = () =>
+      source.adapter.buildRefund(input, AbortSignal.timeout(15_000)).then(
+        () => 'rent',
+        ({ code }: ParleyError) => code,
+      );
+    for (let looks = 0; looks < 100 && (await left()) === 'rent'; looks += 1) await sleep(100);
+    assert.equal(await left(), 'nothing_there');
   },
 );

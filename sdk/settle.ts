@@ -12,7 +12,7 @@ import { pessimistic } from '../core/swap.ts';
 import type { LegName } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
 import { sleep } from './http.ts';
-import { claim, refund, replaceStuck } from './settle/act.ts';
+import { claim, refund, replaceStuck, takeRent } from './settle/act.ts';
 import { cancelFunding, isLate } from './settle/cancel.ts';
 import {
   type Context,
@@ -63,7 +63,10 @@ export async function settle(input: SettleInput): Promise<Outcome> {
         record = await refresh(context, record, seen);
         if (record !== before) seen = await look(context, record);
       }
-      if (ended(record, seen)) return outcome(context, record, seen);
+      if (ended(record, seen)) {
+        await takeRent(context, record, seen);
+        return outcome(context, record, seen);
+      }
       record = await act(context, record, seen);
     } catch (error) {
       context.signal?.throwIfAborted();

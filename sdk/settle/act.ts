@@ -1,6 +1,7 @@
 // Claiming and refunding. Each: gate, build, verify, sign, gate again, keep, send. What was kept is
 // sent again, and made anew only where the chain takes one of them at most.
 
+import { ParleyError } from '../../core/errors.ts';
 import type { Sighting } from '../../core/facts.ts';
 import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -17,7 +18,7 @@ import {
   sourceOf,
 } from './context.ts';
 import { handOf } from './hands/of.ts';
-import { due } from './send.ts';
+import { due, sendAlone } from './send.ts';
 import { spend } from './spend.ts';
 
 /** Claims the leg that pays this side. */
@@ -84,6 +85,25 @@ export async function refund(
   );
   context.tell('refunded', gives, `sends the refund of leg ${gives}`, kept.txid);
   return sendAnyway(context, next, 'refund', gives);
+}
+
+/**
+ * Rent that a claim without the funder's account left in a Solana escrow. Sent for once, and waited
+ * for by nobody: the swap has ended.
+ */
+export async function takeRent(context: Context, record: SwapRecord, seen: Seen): Promise<void> {
+  const { gives } = ownSides(record);
+  const leg = legOf(record, gives);
+  if (leg.family !== 'solana' || seen.state.legs[gives].facts.claimed === null) return;
+  try {
+    const kept = await spend(context, record, gives, { verb: 'refund' });
+    await sendAlone(context, leg, kept);
+    context.tell('refunded', gives, `sends for the rent that leg ${gives} left`, kept.txid);
+  } catch (error) {
+    if (error instanceof ParleyError && error.code === 'nothing_there') return;
+    const why = error instanceof Error ? error.message : String(error);
+    context.tell('waiting', gives, `the rent that leg ${gives} left is not fetched: ${why}`);
+  }
 }
 
 /**

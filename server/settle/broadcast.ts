@@ -11,6 +11,7 @@ import { type EscrowRow, escrowAt, noteSent } from '../db/escrows.ts';
 import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
+import { isEmptied } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
@@ -131,7 +132,8 @@ async function passGates(
     }
     case 'refund': {
       const { state, clocks } = await readOneLeg(deps, swap, row.leg, signal);
-      refundGate(state.legs[row.leg], row.terms.timelock, clocks);
+      const leg = state.legs[row.leg];
+      if (!isEmptied(leg, row.address)) refundGate(leg, row.terms.timelock, clocks);
     }
   }
 }

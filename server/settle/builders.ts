@@ -16,6 +16,7 @@ import {
   refundGate,
 } from '../../core/gates.ts';
 import { parseHex32 } from '../../core/hashlock.ts';
+import type { Leg } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
@@ -147,16 +148,20 @@ export async function buildRefund(
   const escrow = await escrowToRefund(deps, swap, name, request.escrow);
   const { state, clocks } = await readOneLeg(deps, swap, name, signal);
   const leg = state.legs[name];
-  const isCurrent = escrow.address === leg.escrow;
-  // No timelock will bring back what has left for good; a second payment is another matter.
-  const { balance } = leg.facts;
-  const hasEnded = ['claimed', 'refunded'].includes(legStatus(leg.facts));
-  if (isCurrent && hasEnded && balance === 0n) mustNotBeSpent(name, leg.facts);
-  refundGate(leg, escrow.terms.timelock, clocks);
+  if (!isEmptied(leg, escrow.address)) refundGate(leg, escrow.terms.timelock, clocks);
   const adapter = adapterOf(deps, chain);
   const build = () => adapter.buildRefund({ escrow, feeRateSatPerVbyte }, signal);
   const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
   return built(material, clocks.wall + buildGoodForSeconds, clocks.wall);
+}
+
+/**
+ * Whether the leg's money has left this escrow for good. No timelock brings it back; what may be
+ * left of the funder's own, such as the rent on Solana, waits for none.
+ */
+export function isEmptied({ escrow, facts }: Leg, address: string): boolean {
+  const hasEnded = ['claimed', 'refunded'].includes(legStatus(facts));
+  return escrow === address && hasEnded && facts.balance === 0n;
 }
 
 type Spending = {
