@@ -1,5 +1,5 @@
-// Many makers in one process: sockets that count bytes, so that they take as little of the machine as
-// can be, and when the last of them had each frame.
+// Many makers in one process: sockets that count bytes, so that they take as little of the machine
+// as can be, and when the last of them had each frame.
 
 import { connect, type Socket } from 'node:net';
 import { answerQuestions } from './children.ts';

@@ -1,7 +1,13 @@
 // MakerFeed against the real feed, through connections that are cut, held up and moved.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, before, type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { buildApp } from '../server/edge/app.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { tcpProxy } from '../test/support/tcp-proxy.ts';
@@ -201,4 +207,34 @@ test('closed is closed: no frame, no reconnect, quotes say so', async () => {
   assert.ok(!feed.book.has(id));
   assert.equal(feed.state(), 'closed');
   feed.close();
+});
+
+test('the maker of the README runs as it stands, and quotes what is asked', {
+  timeout: 60_000,
+}, async () => {
+  const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
+  const example = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)]
+    .map(([, code]) => code ?? '')
+    .find((code) => code.includes('makerFeed'));
+  assert.ok(example !== undefined);
+  const dir = await mkdtemp(join(tmpdir(), 'parley-maker-'));
+  const base = pathToFileURL(`${join(import.meta.dirname, '..')}/`).href;
+  await writeFile(join(dir, 'maker.ts'), example.replaceAll(/(?<=from ')\.\//g, base));
+  const { key } = await market.trader();
+  const child = spawn(process.execPath, [join(dir, 'maker.ts')], {
+    env: { ...process.env, URL: market.at, KEY: key },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const said = async () => String((await lines.next()).value);
+    assert.equal(await said(), 'live');
+    assert.match(await said(), /^\d+ RFQs$/);
+    const { id } = await market.rfq(taker, { askAmount: '64000000' });
+    const [, threadId = ''] = new RegExp(`^quoted ${id} on (.*)$`).exec(await said()) ?? [];
+    assert.equal((await taker.get(`/v1/threads/${threadId}`)).body.quoteAmount, '64000000');
+  } finally {
+    child.kill();
+    await rm(dir, { recursive: true, force: true });
+  }
 });

@@ -28,7 +28,7 @@ export type MakerFeedOptions = HttpOptions & {
 };
 
 export type MakerFeed = {
-  /** Public RFQs of others, and private ones for this account, by id; while `live` as the market's. */
+  /** RFQs of others, public or for this account, by id; while `live` as the market has them. */
   readonly book: ReadonlyMap<string, Rfq>;
   /** Resolves when the book is whole for the first time; rejects where it never can be. */
   readonly ready: Promise<void>;

@@ -1,5 +1,5 @@
-// The book as the feed tells it. What left it is remembered for a while, so that a page of REST that
-// was read a moment too early does not bring it back.
+// The book as the feed tells it. What left it is remembered for a while, so that a page of REST
+// that was read a moment too early does not bring it back.
 
 import type { Rfq } from '../types.ts';
 import type { ServerFrame } from './frames.ts';

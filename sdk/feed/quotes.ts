@@ -1,6 +1,6 @@
 // Quotes on their way: one of an RFQ at a time, each answered once. A quote is sent again after a
-// lost connection only while its price still holds, under its own idempotency key; one that is stale,
-// or was followed by another price, never is.
+// lost connection only while its price still holds, under its own idempotency key; one that is
+// stale, or was followed by another price, never is.
 
 import { QuoteError } from '../errors.ts';
 import type { ServerFrame } from './frames.ts';

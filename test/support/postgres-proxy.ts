@@ -12,6 +12,8 @@ export type Point = {
   readonly when: 'before' | 'after';
   /** Only where this statement came before it on the same connection, since the last `begin`. */
   readonly having?: string;
+  /** Only once a transaction with this statement was committed, on any connection. */
+  readonly since?: string;
 };
 
 export type PostgresProxy = {
@@ -40,6 +42,8 @@ type Line = {
 export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl);
   let armed: Armed | null = null;
+  /** Since the last point was chosen. */
+  const committed = new Set<string>();
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -79,7 +83,10 @@ export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy>
     const name = names(type, bytes);
     if (name === 'begin') line.names.clear();
     else if (name !== null) line.names.add(name);
-    const isHad = armed?.having === undefined || line.names.has(armed.having);
+    if (name === 'commit') for (const each of line.names) committed.add(each);
+    const isHad =
+      (armed?.having === undefined || line.names.has(armed.having)) &&
+      (armed?.since === undefined || committed.has(armed.since));
     if (armed !== null && name === armed.statement && isHad) {
       const point = armed;
       armed = null;
@@ -112,6 +119,7 @@ export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy>
     url: url.href,
     stopAt: (point) =>
       new Promise((reached, failed) => {
+        committed.clear();
         armed = { ...point, reached, failed };
       }),
     close: async () => {

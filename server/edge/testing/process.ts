@@ -16,17 +16,19 @@ const self = fileURLToPath(import.meta.url);
 export type ServerProcess = {
   readonly url: string;
   readonly pid: number;
+  readonly ended: Promise<unknown>;
   stop(): Promise<void>;
 };
 
 export async function startServerProcess(databaseUrl: string): Promise<ServerProcess> {
   const child = fork(self, [databaseUrl], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const ended = once(child, 'exit');
   const url = await Promise.race([once(child, 'message'), failure(child)]);
   return {
     url: String(url[0]),
     pid: child.pid as number,
+    ended,
     stop: async () => {
-      const ended = once(child, 'exit');
       child.disconnect();
       await ended;
     },
