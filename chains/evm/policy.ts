@@ -35,11 +35,15 @@ const ethereum: ChainPolicy = {
 
 /**
  * One sequencer: it may stop for hours, and what it gave out can change until its batch is on
- * Ethereum, which `safe` stands for.
+ * Ethereum, which `safe` stands for. It also stamps its blocks by its own clock, within what its
+ * protocol lets through: half an hour from Ethereum's time on OP chains (`max_sequencer_drift`,
+ * Fjord), an hour ahead on Arbitrum (`futureSeconds` of the sequencer inbox).
  */
-function rollup(highConfirmations: number): ChainPolicy {
+function rollup(highConfirmations: number, driftSeconds: number): ChainPolicy {
   return {
     ...common,
+    lateClaimSeconds: driftSeconds,
+    driftSeconds,
     normal: { confirmations: 15, settleSeconds: 300, outageSeconds: 12 * 3_600 },
     high: {
       confirmations: highConfirmations,
@@ -57,16 +61,19 @@ const dev: ChainPolicy = {
   high: { confirmations: 4, settleSeconds: 60, outageSeconds: 3_600 },
 };
 
+const opDrift = 1_800;
+const arbitrumDrift = 3_600;
+
 /** By chain key. A chain that is not here is configured with numbers of its own. */
 export const evmChains = {
   ethereum: { chainId: 1, policy: ethereum, depthTag: null },
   sepolia: { chainId: 11_155_111, policy: ethereum, depthTag: null },
-  optimism: { chainId: 10, policy: rollup(30), depthTag: 'safe' },
-  'optimism-sepolia': { chainId: 11_155_420, policy: rollup(30), depthTag: 'safe' },
-  base: { chainId: 8_453, policy: rollup(30), depthTag: 'safe' },
-  'base-sepolia': { chainId: 84_532, policy: rollup(30), depthTag: 'safe' },
-  arbitrum: { chainId: 42_161, policy: rollup(240), depthTag: 'safe' },
-  'arbitrum-sepolia': { chainId: 421_614, policy: rollup(240), depthTag: 'safe' },
+  optimism: { chainId: 10, policy: rollup(30, opDrift), depthTag: 'safe' },
+  'optimism-sepolia': { chainId: 11_155_420, policy: rollup(30, opDrift), depthTag: 'safe' },
+  base: { chainId: 8_453, policy: rollup(30, opDrift), depthTag: 'safe' },
+  'base-sepolia': { chainId: 84_532, policy: rollup(30, opDrift), depthTag: 'safe' },
+  arbitrum: { chainId: 42_161, policy: rollup(240, arbitrumDrift), depthTag: 'safe' },
+  'arbitrum-sepolia': { chainId: 421_614, policy: rollup(240, arbitrumDrift), depthTag: 'safe' },
   'evm-dev': { chainId: 31_337, policy: dev, depthTag: null },
   'evm-dev-2': { chainId: 31_338, policy: dev, depthTag: null },
 } as const satisfies Record<string, EvmChainSettings>;
