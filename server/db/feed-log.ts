@@ -29,7 +29,10 @@ export async function lockFeedLog(tx: Tx): Promise<boolean> {
   return rows[0]?.locked ?? false;
 }
 
-/** Moves the oldest of the outbox into the log; returns how many. */
+/**
+ * Moves the oldest of the outbox into the log; returns how many. An RFQ that came back with its
+ * asset (`again`) and is off the market by now is left out: its end was told before it, or is next.
+ */
 export async function appendFromOutbox(tx: Tx, limit: number): Promise<number> {
   const rows = await tx.rows({
     name: 'feed_append',
@@ -37,12 +40,17 @@ export async function appendFromOutbox(tx: Tx, limit: number): Promise<number> {
         delete from outbox where id in
           (select id from outbox where account_id is null order by id limit $1)
         returning id, topic, payload, created_at
+      ), told as (
+        insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
+        select substr(topic, 6), (payload->>'rfqId')::uuid, (payload->>'creatorId')::uuid,
+          payload->>'targetAddress', payload->>'body', created_at
+        from moved
+        where payload->'again' is null or exists (
+          select 1 from rfqs r
+          where r.id = (payload->>'rfqId')::uuid and r.status in ('open', 'negotiating'))
+        order by id
       )
-      insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
-      select substr(topic, 6), (payload->>'rfqId')::uuid, (payload->>'creatorId')::uuid,
-        payload->>'targetAddress', payload->>'body', created_at
-      from moved order by id
-      returning seq`,
+      select id from moved`,
     values: [limit],
   });
   return rows.length;

@@ -58,6 +58,10 @@ export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Gre
     at: feed.hub.position(),
     live: false,
     write: peer.write,
+    isFull: peer.isFull,
+    fallBehind: () => {
+      whileItLasts(feed, maker, () => goOn(feed, maker));
+    },
     check: () => {
       if (!peer.isOpen()) return;
       checkKey(feed, maker).catch(() => {}); // Looked at again before it quotes, and by the minute.
@@ -76,19 +80,30 @@ export async function checkKey({ keys }: Feed, { key, peer }: Maker): Promise<bo
 }
 
 /** From the first frame to being live. */
-export async function begin(feed: Feed, maker: Maker, since: number | null): Promise<void> {
+export function begin(feed: Feed, maker: Maker, since: number | null): Promise<void> {
+  // What was said before may be said again: an upsert, and a new `snapshot` is the book.
+  return whileItLasts(feed, maker, () => tell(feed, maker, since));
+}
+
+/** Until it is done, or the database was away too long; never throws. */
+async function whileItLasts(feed: Feed, maker: Maker, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; maker.peer.isOpen(); tries += 1) {
     try {
-      await tell(feed, maker, since);
+      await work();
       return;
     } catch (error) {
       feed.deps.log.warn({ err: error }, 'a maker could not be told of the book');
-      // What was said before may be said again: an upsert, and a new `snapshot` is the book.
       if (tries >= mostTries) break;
       await sleep(againMs, undefined, { ref: false });
     }
   }
   maker.peer.end(closeCodes.restart, 'the book cannot be read now: connect again');
+}
+
+/** From where it fell behind. */
+async function goOn(feed: Feed, maker: Maker): Promise<void> {
+  await maker.peer.drained();
+  await catchUp(feed, maker, () => {});
 }
 
 async function tell(feed: Feed, maker: Maker, since: number | null): Promise<void> {

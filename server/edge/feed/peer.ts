@@ -34,6 +34,8 @@ export type Peer = {
   /** Without a word: nobody is there. */
   drop(): void;
   isOpen(): boolean;
+  /** So much is unread that it would be waited for. */
+  isFull(): boolean;
   /** When so much was read that more may be written; ends a reader that takes too long. */
   drained(): Promise<void>;
 };
@@ -44,6 +46,7 @@ export function createPeer(
   said: (code: number) => void = () => {},
 ): Peer {
   const isOpen = () => ws.readyState === WebSocket.OPEN;
+  const isFull = () => socket.writableLength > paceBytes;
   const peer: Peer = {
     say: (frame) => peer.write(encodeFrame(JSON.stringify(frame))),
     write: (bytes) => {
@@ -63,9 +66,10 @@ export function createPeer(
     },
     drop: () => ws.terminate(),
     isOpen,
+    isFull,
     drained: () =>
       new Promise((resolve) => {
-        if (socket.writableLength <= paceBytes || !isOpen()) return resolve();
+        if (!isFull() || !isOpen()) return resolve();
         const done = () => {
           clearTimeout(timer);
           socket.off('drain', done);
