@@ -1,8 +1,8 @@
 // Closing and reopening an asset. It is open when nobody holds it closed: the settings do while it
-// is not among their curated assets, the checks while it fails one, an operator until it lifts that.
-// Its orders leave the book with it and come back with it, in one transaction with what the feed
-// tells of them; their status never changes, and swaps that were agreed go on. A process that serves
-// makers calls these through `feedWriting` (book.ts), so that it tells at once.
+// is not among their curated assets, the checks while it fails one, an operator until it lifts
+// that. Its orders leave the book with it and come back with it, in one transaction with what the
+// feed tells of them; their status never changes, and swaps that were agreed go on. A process that
+// serves makers calls these through `feedWriting` (book.ts), so that it tells at once.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';

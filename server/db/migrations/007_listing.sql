@@ -8,9 +8,9 @@ alter table assets
   -- Among the curated assets of the settings at the last start.
   add column configured boolean not null default false;
 update assets set configured = enabled where source = 'curated';
-update assets set closings = jsonb_build_object('settings',
-    jsonb_build_object('reasons', jsonb_build_array('no longer among the curated assets of the settings'),
-      'at', now()))
+update assets set closings = jsonb_build_object('settings', jsonb_build_object(
+    'reasons', jsonb_build_array('no longer among the curated assets of the settings'),
+    'at', now()))
   where not enabled;
 alter table assets drop column enabled;
 alter table assets

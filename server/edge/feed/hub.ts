@@ -75,26 +75,6 @@ export function createHub(): Hub {
     }
   }
 
-  /** Lets readers keep up with a burst; those who do not, whoever they are, hold up nobody. */
-  async function pace(): Promise<void> {
-    let full = [...listeners].filter((each) => each.live && each.isFull());
-    const began = performance.now();
-    let freedAt = began;
-    while (full.length > 0) {
-      const now = performance.now();
-      if (now - freedAt >= stillMs || now - began >= mostWaitMs) break;
-      await new Promise((resolve) => setTimeout(resolve, lookMs));
-      const left = full.filter((each) => each.live && each.isFull());
-      if (left.length < full.length) freedAt = performance.now();
-      full = left;
-    }
-    for (const each of full) {
-      if (!each.live) continue;
-      each.live = false;
-      each.fallBehind();
-    }
-  }
-
   return {
     position: () => position,
     startAt: (seq) => {
@@ -112,7 +92,7 @@ export function createHub(): Hub {
         kept = kept.slice(dropped);
       }
       await writeToAll(entries, last.seq);
-      if (more) await pace();
+      if (more) await pace(listeners);
     },
     after: (seq, limit) => {
       if (seq < floor) return null;
@@ -133,6 +113,26 @@ export function createHub(): Hub {
     },
     of: (accountId) => (accountId === null ? listeners : (accounts.get(accountId) ?? nobody)),
   };
+}
+
+/** Lets readers keep up with a burst; those who do not, whoever they are, hold up nobody. */
+async function pace(listeners: Iterable<Listener>): Promise<void> {
+  let full = [...listeners].filter((each) => each.live && each.isFull());
+  const began = performance.now();
+  let freedAt = began;
+  while (full.length > 0) {
+    const now = performance.now();
+    if (now - freedAt >= stillMs || now - began >= mostWaitMs) break;
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    const left = full.filter((each) => each.live && each.isFull());
+    if (left.length < full.length) freedAt = performance.now();
+    full = left;
+  }
+  for (const each of full) {
+    if (!each.live) continue;
+    each.live = false;
+    each.fallBehind();
+  }
 }
 
 /** Where in a list that ascends by `seq` the first entry after `seq` is. */
