@@ -110,8 +110,8 @@ export type ChainAdapter = {
   /**
    * Whether funding and both payouts of these terms would work on chain, as far as it can be
    * tried without the secret. Throws `payout_would_fail` or `funding_would_fail` with the reason.
-   * `about` 'payout' leaves the funder's balance and approval out; 'claim' is for an escrow that is
-   * funded, and looks at nothing that the funder could change: it must not be able to stop a reveal.
+   * `about` 'payout' leaves the funder's balance and approval out; 'claim' is for a funded escrow,
+   * and looks at nothing that the funder could change: it must not be able to stop a reveal.
    */
   preflight(terms: EscrowTerms, about: About, signal: AbortSignal): Promise<void>;
 
@@ -122,8 +122,8 @@ export type ChainAdapter = {
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
 
   /**
-   * What `payer` lacks to send the claim of these terms now; null: nothing. Asked before a secret is
-   * shown: a claim that nobody can pay for shows it in vain.
+   * What `payer` lacks to send the claim of these terms now; null: nothing. Asked before a secret
+   * is shown: a claim that nobody can pay for shows it in vain.
    */
   claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Warning | null>;
 

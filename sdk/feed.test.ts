@@ -10,8 +10,9 @@ import { after, before, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { buildApp } from '../server/edge/app.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
+import { parseAddress } from '../server/market/addresses.ts';
 import { tcpProxy } from '../test/support/tcp-proxy.ts';
-import type { Trader } from '../test/support/trading.ts';
+import { someAddress, type Trader } from '../test/support/trading.ts';
 import { QuoteError } from './errors.ts';
 import { type MakerFeed, type MakerFeedOptions, makerFeed } from './feed.ts';
 
@@ -196,6 +197,21 @@ test('a server that restarts is come back to', async (t) => {
   proxy.pointTo(portOf(market.at));
   const { id } = await market.rfq(taker);
   await until('it is told', () => feed.book.has(id) && feed.state() === 'live');
+});
+
+test('private RFQs come and go with the wallets of the account', async (t) => {
+  const trader = await market.trader();
+  const feed = opened(t, { baseUrl: market.at, key: trader.key, renewMs: 50 });
+  await feed.ready;
+  const address = parseAddress(someAddress('evm'), 'dev').address;
+  const { id } = await market.rfq(taker, { visibility: 'private', targetAddress: address });
+  const wallet = (text: string) =>
+    market.db.rows({ name: '', text, values: [trader.accountId, address] });
+  await wallet(`insert into wallets (account_id, family, address, standing, proven_at)
+    values ($1, 'evm', $2, 'proven', now())`);
+  await until('it is shown', () => feed.book.has(id));
+  await wallet('delete from wallets where account_id = $1 and address = $2');
+  await until('it is not shown', () => !feed.book.has(id));
 });
 
 test('closed is closed: no frame, no reconnect, quotes say so', async () => {

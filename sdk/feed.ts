@@ -23,6 +23,8 @@ export type MakerFeedOptions = HttpOptions & {
   readonly onError?: (sentence: string) => void;
   /** From 0 to 1: the part of its longest wait after which it connects again. */
   readonly random?: () => number;
+  /** How often private RFQs are read anew, for wallets proven or removed meanwhile: a minute. */
+  readonly renewMs?: number;
   /** Instead of the runtime's WebSocket. */
   readonly open?: (url: string) => WebSocket;
 };
@@ -51,6 +53,8 @@ const defaultGoodForMs = 5_000;
 const snapshotSize = 100;
 const mostPages = 1_000;
 const againMs = 1_000;
+/** How late a wallet that was proven or removed elsewhere shows in private RFQs. */
+const renewMs = 60_000;
 
 export function makerFeed(options: MakerFeedOptions): MakerFeed {
   const { onChange = () => {}, onState = () => {}, onError = () => {} } = options;
@@ -96,6 +100,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
       else if (whole) live();
     },
     ended: (sentence) => {
+      clearInterval(renewing);
       quotes.end();
       stop.abort();
       first.reject(new Error(sentence));
@@ -111,6 +116,18 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     if (whole) tell(book.settle());
     else fill(filling).catch(() => {}); // Stopped.
   };
+
+  const renew = async () => {
+    if (state !== 'live') return;
+    const { signal } = stop;
+    const turn = filling;
+    const there = await readAll(client, { addressed: true }, () => turn === filling, signal);
+    if (turn === filling && state === 'live') tell(book.renew(there));
+  };
+  const renewing = setInterval(() => {
+    renew().catch(() => {}); // Again in a minute.
+  }, options.renewMs ?? renewMs);
+  (renewing as Partial<NodeJS.Timeout>).unref?.();
 
   const fill = async (turn: number) => {
     for (;;) {
@@ -141,6 +158,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
         goodForMs,
       }),
     close: () => {
+      clearInterval(renewing);
       stop.abort();
       quotes.end();
       link.close();
@@ -151,22 +169,36 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
 
 /** Reads all pages of the book and of what is addressed, as long as that is `wanted`. */
 async function fillFrom(
-  client: ReturnType<typeof parleyClient>,
+  client: Client,
   book: Book,
   tell: (changes: readonly BookChange[]) => void,
   wanted: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const { userId } = await client.me({ signal });
-  for (const addressed of [{}, { addressed: true }]) {
-    let cursor: string | null = null;
-    for (let pages = 0; pages < mostPages && wanted(); pages += 1) {
-      const query = { limit: snapshotSize, ...addressed, ...(cursor === null ? {} : { cursor }) };
-      const page: { rfqs: Rfq[]; nextCursor: string | null } = await client.rfqs(query, { signal });
-      if (!wanted()) return;
-      tell(book.fill(page.rfqs.filter(({ creatorId }) => creatorId !== userId)));
-      cursor = page.nextCursor;
-      if (cursor === null) break;
-    }
+  for (const list of [{}, { addressed: true }]) {
+    const rfqs = await readAll(client, list, wanted, signal);
+    if (!wanted()) return;
+    tell(book.fill(rfqs.filter(({ creatorId }) => creatorId !== userId)));
   }
+}
+
+type Client = ReturnType<typeof parleyClient>;
+
+async function readAll(
+  client: Client,
+  list: { addressed?: boolean },
+  wanted: () => boolean,
+  signal: AbortSignal,
+): Promise<Rfq[]> {
+  const rfqs: Rfq[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < mostPages && wanted(); pages += 1) {
+    const query = { limit: snapshotSize, ...list, ...(cursor === null ? {} : { cursor }) };
+    const page: { rfqs: Rfq[]; nextCursor: string | null } = await client.rfqs(query, { signal });
+    rfqs.push(...page.rfqs);
+    cursor = page.nextCursor;
+    if (cursor === null) break;
+  }
+  return rfqs;
 }

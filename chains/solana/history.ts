@@ -20,7 +20,7 @@ const mostPages = 5;
 const mostTransactions = 1_000;
 const historyMs = 4_000;
 const batch = 8;
-/** Parts of a list kept apart; beyond, two of them become one and what lies between is read again. */
+/** Parts of a list kept apart; beyond, two become one and what lies between is read again. */
 const mostGaps = 100;
 const mostMissing = 256;
 const longestPauseSeconds = 60;

@@ -14,6 +14,8 @@ export type Book = {
   take(frame: ServerFrame): BookChange[];
   /** Adds what a page of REST shows, but what has left since; what changed by it. */
   fill(rfqs: readonly Rfq[]): BookChange[];
+  /** All private ones there are now; what changed by it. */
+  renew(rfqs: readonly Rfq[]): BookChange[];
   /** All of the book was shown since the last snapshot: the rest has left; what changed by it. */
   settle(): BookChange[];
 };
@@ -69,6 +71,14 @@ export function createBook(now: () => number): Book {
       }
     },
     fill: (page) => page.filter(({ id }) => !left.has(id)).flatMap(add),
+    renew: (there) => {
+      const ids = new Set(there.map(({ id }) => id));
+      const hidden = [...rfqs.values()].filter(
+        ({ id, visibility }) => visibility === 'private' && !ids.has(id),
+      );
+      const fresh = there.filter(({ id }) => !left.has(id));
+      return [...hidden.flatMap(({ id }) => remove(id, 'cancelled')), ...fresh.flatMap(add)];
+    },
     settle: () => [...doubtful].flatMap((id) => remove(id, 'cancelled')),
   };
 }

@@ -7,8 +7,11 @@ export type ServerFrame =
   | { type: 'ready' | 'resumed' | 'reset' | 'pong'; seq: number }
   | { type: 'rfq'; kind: 'created' | 'cancelled'; rfq: Rfq; seq: number }
   | { type: 'gone'; rfqId: string; reason: 'expired' | 'agreed'; seq: number }
-  | { type: 'quoted'; rfqId: string; threadId: string; seq: number }
-  | { type: 'error'; error: string; code?: string; rfqId?: string; seq?: number };
+  | { type: 'quoted'; rfqId: string; threadId: string; idempotencyKey?: string; seq: number }
+  | (Refused & { type: 'error'; error: string; seq?: number });
+
+/** What is known of the quote that was refused. */
+type Refused = { code?: string; rfqId?: string; idempotencyKey?: string };
 
 const types = [
   'snapshot',

@@ -27,8 +27,10 @@ function harness() {
         (error: unknown) => (error instanceof QuoteError ? error.fault : String(error)),
       );
     },
-    answer: (threadId: string, rfqId = 'r') =>
-      quotes.take({ type: 'quoted', rfqId, threadId, seq: 1 }),
+    answer: (threadId: string, rfqId = 'r', key: string | null = null) => {
+      const idempotencyKey = key === null ? {} : { idempotencyKey: key };
+      return quotes.take({ type: 'quoted', rfqId, threadId, ...idempotencyKey, seq: 1 });
+    },
     refuse: (code: string) => quotes.take({ type: 'error', error: 'no', code, rfqId: 'r', seq: 1 }),
     lose: () => {
       connected = false;
@@ -156,4 +158,16 @@ test('a first try that still runs is asked for again, while the price holds', as
   assert.deepEqual(sent, ['1 k1', '1 k1', '2 k2']);
   pass(20_000);
   assert.equal(await late, 'unknown');
+});
+
+test('a late answer to a price that was given up is not taken for the next one', async () => {
+  const { quote, answer, pass } = harness();
+  const first = quote('1', 1_000);
+  const second = quote('2', 60_000);
+  pass(1_000);
+  pass(15_001);
+  assert.equal(await first, 'unknown');
+  assert.ok(answer('late', 'r', 'k1'));
+  assert.ok(answer('t', 'r', 'k2'));
+  assert.equal(await second, 't');
 });

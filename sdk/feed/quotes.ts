@@ -121,6 +121,9 @@ export function createQuotes(
       if (frame.rfqId === undefined) return false;
       const each = pending.get(frame.rfqId.toLowerCase());
       if (each === undefined) return false;
+      // An answer to one that was given up, late.
+      const { idempotencyKey = each.idempotencyKey } = frame;
+      if (idempotencyKey !== each.idempotencyKey) return true;
       if (frame.type === 'error' && frame.code === stillRunning) {
         // Its own first try, sent before the connection was lost.
         setTimeout(() => pending.get(each.rfqId) === each && trySending(each), againMs);

@@ -8,6 +8,7 @@ import { refusalOf } from '../errors.ts';
 import { pingFrame, quoteFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import { callerOf, type Greeting, parseFrame, type Rejected, readGreeting } from './first-frame.ts';
+import type { Manner } from './frames.ts';
 import { begin, createMaker, type Feed, type Maker } from './maker.ts';
 import { closeCodes, mostFrameBytes, type Peer } from './peer.ts';
 
@@ -115,15 +116,17 @@ function createHearing(feed: Feed) {
       return;
     }
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    const url = `/v1/rfqs/${encodeURIComponent(rfqId)}/quotes`;
+    // Half a surrogate pair has no place in a URL.
+    const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
     const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {} };
     const answer = await feed.quote({ ...asked, body: { quoteAmount } }, caller);
     const body = answer.body as { error?: string; thread?: { id: string; rfqId: string } };
     if (body.thread === undefined) {
-      maker.refuse(body.error ?? '', { code: answer.code ?? '', rfqId });
+      maker.refuse(body.error ?? '', { code: answer.code ?? '', rfqId, ...keyed(idempotencyKey) });
       return;
     }
-    maker.say({ type: 'quoted', rfqId: body.thread.rfqId, threadId: body.thread.id });
+    const { rfqId: asStored, id: threadId } = body.thread;
+    maker.quoted({ rfqId: asStored, threadId }, keyed(idempotencyKey));
   };
 
   /** After those on the same RFQ that came before. */
@@ -133,7 +136,7 @@ function createHearing(feed: Feed) {
     const own = (turns.get(name) ?? Promise.resolve()).then(() =>
       quote(maker, wanted).catch((error: unknown) => {
         const { sentence, code } = sentenceOf(feed, error);
-        maker.refuse(sentence, { code, rfqId });
+        maker.refuse(sentence, { code, rfqId, ...keyed(wanted.idempotencyKey) });
       }),
     );
     turns.set(name, own);
@@ -171,9 +174,14 @@ function isPing(frame: Read): frame is { ping: string } {
   return frame.ping !== undefined;
 }
 
-/** Which RFQ a refused frame was about, where that can be read. */
-function named({ quote }: Read): { rfqId?: string } {
-  return typeof quote?.rfqId === 'string' ? { rfqId: quote.rfqId } : {};
+/** Which quote a refused frame was, where that can be read. */
+function named({ quote }: Read): { rfqId?: string; idempotencyKey?: string } {
+  const { rfqId, idempotencyKey } = quote ?? {};
+  return { ...(typeof rfqId === 'string' ? { rfqId } : {}), ...keyed(idempotencyKey) };
+}
+
+function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
+  return typeof idempotencyKey === 'string' ? { idempotencyKey } : {};
 }
 
 function read(feed: Feed, { manner }: Maker, data: Buffer, isBinary: boolean): Read {
@@ -184,10 +192,19 @@ function read(feed: Feed, { manner }: Maker, data: Buffer, isBinary: boolean): R
     quote = (frame as { quote?: Quote } | null)?.quote;
     const fault = checkQuote(frame);
     if (fault === null) return { quote: quote as Quote };
-    return { ...(quote ? { quote } : {}), fault: { sentence: fault, code: 'bad_field' } };
+    const hint = quote === undefined ? whatIsTaken(manner) : '';
+    return {
+      ...(quote ? { quote } : {}),
+      fault: { sentence: `${hint}${fault}`, code: 'bad_field' },
+    };
   } catch (error) {
     return { ...(quote ? { quote } : {}), fault: sentenceOf(feed, error) };
   }
+}
+
+function whatIsTaken(manner: Manner): string {
+  const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';
+  return `the frame must be {"quote": {"rfqId", "quoteAmount"}}${ping}: `;
 }
 
 /** So many a second. */

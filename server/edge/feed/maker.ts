@@ -17,6 +17,9 @@ import type { Snapshots } from './snapshot.ts';
 
 /** Entries written at once to one that catches up. */
 const chunk = 200;
+/** How far this process may be behind another, and how often that is looked at. */
+const lagMs = 2_000;
+const shortMs = 10;
 /** While the database does not answer. */
 const againMs = 1_000;
 const mostTries = 30;
@@ -39,13 +42,13 @@ export type Maker = Listener & {
   readonly keyId: string;
   readonly expiresAtMs: number;
   readonly peer: Peer;
-  /** A frame, with `seq` for those who asked for it. */
   say(frame: object): void;
   /** A refusal; what else is known of it goes to those who asked for more. */
-  refuse(sentence: string, more: { code?: string; rfqId?: string }): void;
+  refuse(sentence: string, more: { code?: string; rfqId?: string; idempotencyKey?: string }): void;
+  quoted(thread: { rfqId: string; threadId: string }, more: { idempotencyKey?: string }): void;
 };
 
-/** Joins the hub, and begins to be told; leaves when `over`. */
+/** One who is not told anything yet. */
 export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Greeting): Maker {
   const asked = manner === 'resume';
   const maker: Maker = {
@@ -64,11 +67,14 @@ export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Gre
     },
     check: () => {
       if (!peer.isOpen()) return;
-      checkKey(feed, maker).catch(() => {}); // Looked at again before it quotes, and by the minute.
+      // Looked at again before it quotes, and every few seconds (feed.ts).
+      checkKey(feed, maker).catch(() => {});
     },
-    say: (frame) => peer.say(asked ? { ...frame, seq: maker.at } : frame),
-    refuse: (error, more) => maker.say({ type: 'error', error, ...(asked ? more : {}) }),
+    say: peer.say,
+    refuse: (error, more) => peer.say({ type: 'error', error, ...(asked ? more : {}) }),
+    quoted: (thread, more) => peer.say({ type: 'quoted', ...thread, ...(asked ? more : {}) }),
   };
+  if (asked) peer.adorn(() => ({ seq: maker.at }));
   return maker;
 }
 
@@ -103,7 +109,8 @@ async function whileItLasts(feed: Feed, maker: Maker, work: () => Promise<void>)
 /** From where it fell behind. */
 async function goOn(feed: Feed, maker: Maker): Promise<void> {
   await maker.peer.drained();
-  await catchUp(feed, maker, () => {});
+  if (await catchUp(feed, maker, () => {})) return;
+  maker.peer.end(closeCodes.tooSlow, 'the log has gone on without this socket: connect again');
 }
 
 async function tell(feed: Feed, maker: Maker, since: number | null): Promise<void> {
@@ -115,8 +122,7 @@ async function tell(feed: Feed, maker: Maker, since: number | null): Promise<voi
     if (await reaches(feed, since)) {
       maker.at = since;
       maker.say({ type: 'resumed' });
-      await catchUp(feed, maker, () => maker.say({ type: 'ready' }));
-      return;
+      if (await catchUp(feed, maker, () => maker.say({ type: 'ready' }))) return;
     }
     maker.at = hub.position();
     maker.say({ type: 'reset' });
@@ -127,20 +133,27 @@ async function tell(feed: Feed, maker: Maker, since: number | null): Promise<voi
   maker.at = at;
   maker.say({ type: 'snapshot', rfqs, ...addressed });
   maker.say({ type: 'ready' });
-  await catchUp(feed, maker, () => {});
+  if (!(await catchUp(feed, maker, () => {}))) throw new Error('the log ends before a snapshot');
 }
 
 /** Whether everything after `since` is in the log, and not too much. */
 async function reaches({ hub, deps }: Feed, since: number): Promise<boolean> {
-  const position = hub.position();
-  if (since > position || position - since > mostReplayed) return false;
-  if (hub.after(since, 1) !== null) return true;
   const ends = await feedLogEnds(deps.db);
-  return ends !== null && since >= ends.oldest;
+  if (ends === null || since > ends.newest) return since === hub.position();
+  // Another process told it; this one reads it in a moment.
+  for (let waited = 0; hub.position() < since; waited += shortMs) {
+    return false;
+    await sleep(shortMs, undefined, { ref: false });
+  }
+  if (hub.position() - since > mostReplayed) return false;
+  return hub.after(since, 1) !== null || since >= ends.oldest;
 }
 
-/** Writes what it has not seen until there is nothing more; `ready` just before it is live. */
-async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<void> {
+/**
+ * Writes what it has not seen until there is nothing more; `ready` just before it is live. False
+ * where some of it has left the log meanwhile.
+ */
+async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<boolean> {
   const { hub } = feed;
   const { accountId, manner, peer } = maker;
   while (peer.isOpen()) {
@@ -148,17 +161,15 @@ async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<voi
     if (behind <= 0) {
       ready();
       maker.live = true;
-      return;
+      return true;
     }
     if (behind > 2 * mostReplayed) {
       peer.end(closeCodes.tooSlow, `${behind} frames behind: connect again`);
-      return;
+      return true;
     }
-    const entries = hub.after(maker.at, chunk);
-    const seen = entries ?? (await readFor(feed, maker));
-    const last = seen.at(-1);
-    // Read from the database alone: what the hub knows of is there.
-    if (last === undefined) throw new Error('the log of the feed ends before the hub');
+    const seen = hub.after(maker.at, chunk) ?? (await readFor(feed, maker));
+    const last = seen?.at(-1);
+    if (seen === null || last === undefined) return false;
     send(
       peer,
       seen.filter((each) => isFor(each, accountId)),
@@ -167,6 +178,7 @@ async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<voi
     maker.at = last.seq;
     await peer.drained();
   }
+  return true;
 }
 
 function send(peer: Peer, entries: readonly Entry[], manner: Manner): void {
@@ -174,12 +186,13 @@ function send(peer: Peer, entries: readonly Entry[], manner: Manner): void {
   if (bytes.length > 0) peer.write(bytes);
 }
 
-/** The log for one account: who holds what is as of now. */
-async function readFor({ deps }: Feed, { at, accountId }: Maker): Promise<Entry[]> {
-  const [rows, { addresses }] = await Promise.all([
-    readFeedLog(deps.db, at, chunk),
-    findHoldings(deps.db, accountId),
-  ]);
+/** The log for one account: who holds what is as of now. Null where it begins later. */
+async function readFor({ deps }: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
+  const rows = await readFeedLog(deps.db, at, chunk);
+  const { addresses } = await findHoldings(deps.db, accountId);
+  // Looked at after the rows: what was pruned before them is seen to be gone.
+  const ends = await feedLogEnds(deps.db);
+  if (ends === null || ends.oldest > at) return null;
   return rows.map((row) => {
     const { targetAddress: target } = row;
     if (target === null) return { ...row, holders: null };

@@ -36,6 +36,8 @@ export type Peer = {
   isOpen(): boolean;
   /** So much is unread that it would be waited for. */
   isFull(): boolean;
+  /** From now on every frame carries what this gives. */
+  adorn(more: () => object): void;
   /** When so much was read that more may be written; ends a reader that takes too long. */
   drained(): Promise<void>;
 };
@@ -47,8 +49,12 @@ export function createPeer(
 ): Peer {
   const isOpen = () => ws.readyState === WebSocket.OPEN;
   const isFull = () => socket.writableLength > paceBytes;
+  let adorned = (): object => ({});
   const peer: Peer = {
-    say: (frame) => peer.write(encodeFrame(JSON.stringify(frame))),
+    say: (frame) => peer.write(encodeFrame(JSON.stringify({ ...frame, ...adorned() }))),
+    adorn: (more) => {
+      adorned = more;
+    },
     write: (bytes) => {
       if (!isOpen()) return;
       // Past the library, which would make a frame for each socket: it writes whole frames too.
@@ -60,7 +66,8 @@ export function createPeer(
     end: (code, sentence, more = {}) => {
       if (!isOpen()) return;
       said(code);
-      socket.write(encodeFrame(JSON.stringify({ type: 'error', error: sentence, ...more })));
+      const frame = { type: 'error', error: sentence, ...more, ...adorned() };
+      socket.write(encodeFrame(JSON.stringify(frame)));
       ws.close(code, sentence.slice(0, 120));
       setTimeout(() => ws.terminate(), partingMs).unref();
     },

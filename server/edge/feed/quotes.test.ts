@@ -84,6 +84,8 @@ test('bad frames are refused in words, and the socket stays open', async () => {
     [quote(id, '1', { idempotencyKey: 'a\nb' }), /idempotencyKey/],
     [quote('nothing', '65000000'), /no RFQ nothing/],
     [quote(`../${id}`, '65000000'), /no RFQ/],
+    ['{"quote":{"rfqId":"\\ud800","quoteAmount":"1"}}', /no RFQ/],
+    [{ other: 1 }, /^the frame must be \{"quote"/],
     [quote('0193f0a0-0000-7000-8000-000000000000', '65000000'), /no RFQ/],
     [quote(gone, '65000000'), /cancelled/],
     [quote(own.id, '65000000'), /own RFQ/],

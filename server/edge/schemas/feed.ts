@@ -63,9 +63,13 @@ export const rfqFrame = named(
   Type.Object({ type: oneOf(['rfq']), kind: oneOf(['created', 'cancelled']), rfq, seq }),
 );
 
+const idempotencyKey = Type.Optional(
+  Type.String({ description: 'with `resume`: that of the quote, where it had one' }),
+);
+
 export const quotedFrame = named(
   'QuotedFrame',
-  Type.Object({ type: oneOf(['quoted']), rfqId: uuid, threadId: uuid, seq }),
+  Type.Object({ type: oneOf(['quoted']), rfqId: uuid, threadId: uuid, idempotencyKey, seq }),
 );
 
 export const errorFrame = named(
@@ -79,6 +83,7 @@ export const errorFrame = named(
     rfqId: Type.Optional(
       Type.String({ description: 'with `resume`: of the quote that was refused' }),
     ),
+    idempotencyKey,
     seq,
   }),
 );
