@@ -23,6 +23,9 @@ export type Arrived = { readonly first: readonly number[]; readonly last: readon
 type Client = { socket: Socket; bytes: number; next: number };
 
 const atOnce = 200;
+/** Whoever answers no ping is dropped: they say that they are there before they are asked. */
+const aliveMs = 10_000;
+const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 const clients: Client[] = [];
 let ends: number[] = [];
 let firsts: number[] = [];
@@ -109,5 +112,9 @@ async function answer(question: ClientsQuestion): Promise<Arrived | null> {
   }
   return { first: firsts, last: lasts };
 }
+
+setInterval(() => {
+  for (const { socket } of clients) socket.write(pong);
+}, aliveMs).unref();
 
 answerQuestions(answer);

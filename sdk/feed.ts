@@ -19,7 +19,7 @@ export type MakerFeedOptions = HttpOptions & {
   readonly onChange?: (change: BookChange) => void;
   /** `live`: the book is whole and changes are heard. */
   readonly onState?: (state: LinkState) => void;
-  /** What the market refused that is no answer to a quote, and why the feed was given up. */
+  /** What was refused and is no answer to a quote, lost connections, why it was given up. */
   readonly onError?: (sentence: string) => void;
   /** From 0 to 1: the part of its longest wait after which it connects again. */
   readonly random?: () => number;
@@ -99,6 +99,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
       if (next !== 'live') move(next);
       else if (whole) live();
     },
+    troubled: onError,
     ended: (sentence) => {
       clearInterval(renewing);
       quotes.end();

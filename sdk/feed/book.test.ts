@@ -106,6 +106,13 @@ test('what is no frame is passed over', () => {
     '{"type":"rfq","rfq":null}',
     '{"type":"snapshot"}',
     '{"type":"snapshot","rfqs":[null]}',
+    '{"type":"snapshot","rfqs":[],"addressed":{}}',
+    '{"type":"snapshot","rfqs":[],"addressed":[null]}',
+    '{"type":"quoted","rfqId":5,"threadId":"t"}',
+    '{"type":"quoted","rfqId":"r"}',
+    '{"type":"error","error":"no","rfqId":null}',
+    '{"type":"gone","rfqId":{}}',
+    '{"type":"gone","rfqId":"r","reason":"other"}',
   ];
   for (const each of bad) assert.equal(parseFrame(each), null, String(each));
   assert.deepEqual(parseFrame('{"type":"ready","seq":1}'), { type: 'ready', seq: 1 });

@@ -28,7 +28,7 @@ const types = [
 /** Null for what is no frame, or one of a kind that is not known here: it is passed over. */
 export function parseFrame(data: unknown): ServerFrame | null {
   if (typeof data !== 'string') return null;
-  let frame: { type?: unknown; rfq?: unknown; rfqs?: unknown } | null;
+  let frame: Record<string, unknown> | null;
   try {
     frame = JSON.parse(data) as typeof frame;
   } catch {
@@ -36,11 +36,28 @@ export function parseFrame(data: unknown): ServerFrame | null {
   }
   if (typeof frame !== 'object' || frame === null) return null;
   if (!(types as readonly unknown[]).includes(frame.type)) return null;
-  if (frame.type === 'rfq' && !isRfq(frame.rfq)) return null;
-  if (frame.type === 'snapshot' && !(Array.isArray(frame.rfqs) && frame.rfqs.every(isRfq))) {
-    return null;
+  return isWhole(frame) ? (frame as ServerFrame) : null;
+}
+
+/** Whether it has what is read of it. */
+function isWhole(frame: Record<string, unknown>): boolean {
+  const isText = (name: string) => typeof frame[name] === 'string';
+  const isTextOrNone = (name: string) => frame[name] === undefined || isText(name);
+  const isList = (list: unknown) => Array.isArray(list) && list.every(isRfq);
+  switch (frame.type) {
+    case 'rfq':
+      return isRfq(frame.rfq) && (frame.kind === 'created' || frame.kind === 'cancelled');
+    case 'snapshot':
+      return isList(frame.rfqs) && (frame.addressed === undefined || isList(frame.addressed));
+    case 'gone':
+      return isText('rfqId') && (frame.reason === 'expired' || frame.reason === 'agreed');
+    case 'quoted':
+      return isText('rfqId') && isText('threadId') && isTextOrNone('idempotencyKey');
+    case 'error':
+      return isText('error') && ['code', 'rfqId', 'idempotencyKey'].every(isTextOrNone);
+    default:
+      return true;
   }
-  return frame as ServerFrame;
 }
 
 function isRfq(value: unknown): boolean {

@@ -12,6 +12,8 @@ export type LinkOptions = {
   /** Every frame, in order. */
   readonly heard: (frame: ServerFrame) => void;
   readonly changed: (state: LinkState) => void;
+  /** A connection was lost, or could not be had. */
+  readonly troubled: (sentence: string) => void;
   /** It is given up: the key is not, or no longer, good for the feed. */
   readonly ended: (sentence: string) => void;
   /** From 0 to 1. */
@@ -34,22 +36,18 @@ const waitFirstMs = 250;
 const waitMostMs = 30_000;
 /** A connection that lived as long as this was a good one. */
 const provenMs = 10_000;
-/** Of an error, or of a close: the key is wrong, has ended, or lacks the scope. */
-const fatalCodes = new Map<string | number, string>([
+/** Of an error: the key is wrong, has ended, or lacks the scope. A close alone says less. */
+const fatalCodes = new Map<string, string>([
   ['key_invalid', 'the API key is not valid'],
-  [4401, 'the API key is not valid'],
   ['scope_missing', 'the API key lacks the scope maker'],
-  [4403, 'the API key lacks the scope maker'],
 ]);
 const tooManyCode = 4429;
 
 export function createLink(options: LinkOptions): Link {
-  const { url, key, heard, changed, ended, random = Math.random } = options;
+  const { url, key, heard, changed, troubled, ended, random = Math.random } = options;
   const open = options.open ?? ((address: string) => new WebSocket(address));
   let socket: WebSocket | null = null;
   let live = false;
-  /** This connection's first frame was taken. */
-  let greeted = false;
   let closed = false;
   let since: number | null = null;
   let failures = 0;
@@ -75,8 +73,7 @@ export function createLink(options: LinkOptions): Link {
     // Not known of what was seen before: the book comes anew.
     if (frame.type === 'reset') since = frame.seq;
     heard(frame);
-    if (frame.type === 'error' && !greeted) giveUp(own, frame.code ?? null);
-    greeted ||= frame.type !== 'error';
+    if (frame.type === 'error') giveUp(own, frame.code);
     if (frame.type !== 'ready') return;
     live = true;
     changed('live');
@@ -86,7 +83,6 @@ export function createLink(options: LinkOptions): Link {
     const own = open(url);
     const began = Date.now();
     socket = own;
-    greeted = false;
     listen(own);
     own.addEventListener('open', () => {
       const resume = { resume: true, ...(since === null ? {} : { since }) };
@@ -106,14 +102,14 @@ export function createLink(options: LinkOptions): Link {
     live = false;
     clearTimeout(quiet);
     if (code === null) own.close();
-    giveUp(own, code);
-    if (closed) return;
     changed('connecting');
+    const why = code === null ? 'it says nothing' : `code ${code}`;
+    troubled(`no connection to the feed (${why}): trying again`);
     timer = setTimeout(connect, waitMs(code));
   };
 
-  const giveUp = (own: WebSocket, code: string | number | null) => {
-    const sentence = fatalCodes.get(code ?? 0);
+  const giveUp = (own: WebSocket, code: string | undefined) => {
+    const sentence = fatalCodes.get(code ?? '');
     if (sentence === undefined) return;
     closed = true;
     live = false;

@@ -57,6 +57,9 @@ export const databaseLimits: DatabaseLimits = {
   connectMs: 5_000,
 };
 
+/** How much longer than the server's own limit an answer is waited for. */
+const silentMs = 5_000;
+
 // int8 columns hold Unix seconds, heights and counters, all far below 2^53.
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
@@ -74,6 +77,8 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     connectionString: url,
     statement_timeout: limits.statementMs,
     idle_in_transaction_session_timeout: limits.statementMs,
+    // The server ends a statement sooner; this ends one whose connection went silent.
+    query_timeout: limits.statementMs + silentMs,
     connectionTimeoutMillis: limits.connectMs,
     application_name: 'parley',
     options: plannerOptions,

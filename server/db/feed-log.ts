@@ -38,7 +38,9 @@ export async function appendFromOutbox(tx: Tx, limit: number): Promise<number> {
     name: 'feed_append',
     text: `with moved as (
         delete from outbox where id in
-          (select id from outbox where account_id is null order by id limit $1)
+          (select id from outbox
+            where account_id is null and topic in ('feed.created', 'feed.cancelled', 'feed.gone')
+            order by id limit $1)
         returning id, topic, payload, created_at
       ), told as (
         insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
@@ -121,11 +123,14 @@ export async function pruneFeedLog(
 ): Promise<number> {
   const rows = await tx.rows({
     name: 'feed_prune',
-    text: `with newest as (select max(seq) as seq from feed_log)
-      delete from feed_log l using newest
-      where l.seq in (select seq from feed_log order by seq limit $3)
-        and l.seq < newest.seq and (l.at < $1 or l.seq <= newest.seq - $2)
-      returning l.seq`,
+    // Always from the oldest on: clocks that differ leave no hole.
+    text: `with ends as (select max(seq) as newest, min(seq) filter (where at >= $1) as fresh
+        from feed_log)
+      delete from feed_log where seq in
+        (select seq from feed_log, ends
+          where seq < greatest(coalesce(fresh, newest), newest - $2 + 1) and seq < newest
+          order by seq limit $3)
+      returning seq`,
     values: [before, keep, limit],
   });
   return rows.length;

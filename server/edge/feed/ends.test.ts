@@ -212,3 +212,51 @@ test('a peer that answers no ping is dropped, one that does stays', async (t) =>
   assert.equal(alive.ws.readyState, alive.ws.OPEN);
   alive.close();
 });
+
+test('pings of one that reads nothing do not fill memory, and it is not kept for them', async () => {
+  const socket = await byHand((await market.trader()).key);
+  const ping = masked(0x9, 'x'.repeat(120));
+  const many = Buffer.concat(Array.from({ length: 8_000 }, () => ping));
+  const before = process.memoryUsage().rss;
+  let gone = false;
+  socket.on('close', () => {
+    gone = true;
+  });
+  for (let round = 0; round < 60 && !gone; round += 1) {
+    await new Promise((resolve) => socket.write(many, resolve));
+  }
+  const grown = (process.memoryUsage().rss - before) / 2 ** 20;
+  assert.ok(grown < 200, `${Math.round(grown)} MiB more`);
+  socket.destroy();
+});
+
+test('a long reason in any letters ends the socket all the same', async () => {
+  const client = await openFeed(market.at);
+  for (let tries = 0; tries < 3; tries += 1) client.send({ apiKey: 'x', ['€'.repeat(80)]: 1 });
+  assert.equal((await client.closed).code, 4401);
+});
+
+test('of many wrong keys at once three are looked up', async () => {
+  const client = await openFeed(market.at);
+  const wrong = () => `parley_test_${'x'.repeat(40)}${Math.floor(Math.random() * 900) + 100}`;
+  for (let tries = 0; tries < 100; tries += 1) client.send({ apiKey: wrong() });
+  assert.equal((await client.closed).code, 4401);
+  assert.equal(client.frames.length, 3);
+});
+
+test('a look-up that fails is not the fault of the key: 1012, and it may come again', async () => {
+  const failing: typeof market.db = {
+    ...market.db,
+    rows: (statement) =>
+      statement.name === 'find_live_key'
+        ? Promise.reject(Object.assign(new Error('gone'), { code: '08006' }))
+        : market.db.rows(statement),
+  };
+  const app = await buildApp({ ...market.deps, db: failing });
+  const at = await app.listen({ host: '127.0.0.1', port: 0 });
+  const client = await openFeed(at);
+  client.send({ apiKey: (await market.trader()).key });
+  assert.equal((await client.closed).code, 1012);
+  assert.match(client.frames[0].error, /database does not answer/);
+  await app.close();
+});

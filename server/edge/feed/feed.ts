@@ -10,7 +10,7 @@ import type { Run } from '../command.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
 import { type Inbox, openInbox } from './inbox.ts';
-import type { Feed } from './maker.ts';
+import { endKey, type Feed } from './maker.ts';
 import { closeCodes, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { acceptSockets } from './upgrade.ts';
@@ -115,6 +115,7 @@ function serve(
   };
   ws.on('pong', isAlive);
   ws.on('message', isAlive);
+  ws.on('ping', peer.pong);
   ws.on('close', () => {
     open.delete(each);
     const maker = inbox.maker();
@@ -134,8 +135,8 @@ function createWatch(deps: Deps, open: ReadonlySet<Open>, pingMs: number) {
     const makers = [...open].flatMap(({ inbox }) => inbox.maker() ?? []);
     const ids = [...new Set(makers.map(({ keyId }) => keyId))];
     const revoked = new Set(await revokedAmong(deps.db, ids));
-    for (const { keyId, peer } of makers) {
-      if (revoked.has(keyId)) peer.end(closeCodes.noKey, 'the API key was revoked');
+    for (const maker of makers) {
+      if (revoked.has(maker.keyId)) endKey(maker);
     }
   };
 
@@ -146,7 +147,7 @@ function createWatch(deps: Deps, open: ReadonlySet<Open>, pingMs: number) {
       const { ws, peer, inbox } = each;
       const maker = inbox.maker();
       if (maker !== null && maker.expiresAtMs <= nowMs) {
-        peer.end(closeCodes.noKey, 'the API key has expired');
+        endKey(maker);
       }
       if (at < each.nextPingAt) continue;
       if (!each.alive) {

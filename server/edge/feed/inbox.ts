@@ -9,7 +9,7 @@ import { pingFrame, quoteFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import { callerOf, type Greeting, parseFrame, type Rejected, readGreeting } from './first-frame.ts';
 import type { Manner } from './frames.ts';
-import { begin, createMaker, type Feed, type Maker } from './maker.ts';
+import { begin, createMaker, endKey, type Feed, type Maker } from './maker.ts';
 import { closeCodes, mostFrameBytes, type Peer } from './peer.ts';
 
 const greetingMs = 10_000;
@@ -18,6 +18,7 @@ const mostGreetings = 3;
 const mostInHand = 64;
 /** Answers in a second that no budget pays for: pongs, and that a budget is out. */
 const mostFree = 200;
+const heldMs = 250;
 
 export type Inbox = {
   /** The maker, once its first frame was taken. */
@@ -28,17 +29,33 @@ export type Inbox = {
 export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string): Inbox {
   let maker: Maker | null = null;
   let greetings = 0;
+  let looking = false;
   let turn = Promise.resolve();
   let inHand = 0;
-  const hears = createHearing(feed);
+  let held = false;
+  /** Whoever is over its budget is not read for a moment. */
+  const hold = () => {
+    if (held) return;
+    held = true;
+    ws.pause();
+    setTimeout(() => {
+      held = false;
+      if (inHand < mostInHand) ws.resume();
+    }, heldMs).unref();
+  };
+  const hears = createHearing(feed, hold);
   const timer = setTimeout(() => {
     const sentence = `no valid first frame within ${greetingMs / 1_000} s`;
-    if (maker === null) peer.end(closeCodes.noKey, sentence);
+    // A look-up that takes as long says by itself how it ended.
+    if (maker === null && !looking) peer.end(closeCodes.noKey, sentence);
   }, greetingMs);
   timer.unref();
 
   const greet = async (data: Buffer, isBinary: boolean): Promise<void> => {
+    if (!peer.isOpen()) return;
+    looking = true;
     const answer = await tryGreeting(feed, data, isBinary, client);
+    looking = false;
     if (!peer.isOpen()) return;
     if ('key' in answer) {
       maker = createMaker(feed, peer, answer);
@@ -66,7 +83,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
     if (inHand >= mostInHand) ws.pause();
     const done = () => {
       inHand -= 1;
-      if (inHand < mostInHand && ws.isPaused) ws.resume();
+      if (!held && inHand < mostInHand && ws.isPaused) ws.resume();
     };
     if (maker !== null) hears(maker, data, isBinary).then(done, done);
     else {
@@ -87,7 +104,10 @@ async function tryGreeting(
   try {
     return await readGreeting(feed, parseFrame(data, isBinary), client);
   } catch (error) {
-    return { sentence: sentenceOf(feed, error).sentence };
+    const { sentence, code } = sentenceOf(feed, error);
+    // Not its fault: it is to come again, not to mend its key.
+    const isOurs = code === 'unavailable' || code === 'internal';
+    return isOurs ? { sentence, close: closeCodes.restart } : { sentence };
   }
 }
 
@@ -105,16 +125,15 @@ const checkQuote = frameCheck(quoteFrame);
 const checkPing = frameCheck(pingFrame);
 
 /** Answers the frames of one socket. */
-function createHearing(feed: Feed) {
+function createHearing(feed: Feed, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  const quote = async (maker: Maker, { rfqId, quoteAmount, idempotencyKey }: Quote) => {
+  const quote = async (maker: Maker, { rfqId: given, quoteAmount, idempotencyKey }: Quote) => {
+    // As REST shows it, whose keys are kept by path.
+    const rfqId = given.toLowerCase();
     const caller = await callerOf(feed.keys, maker.key);
-    if (caller === null) {
-      maker.peer.end(closeCodes.noKey, 'the API key was revoked or has expired');
-      return;
-    }
+    if (caller === null) return endKey(maker);
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
@@ -156,6 +175,7 @@ function createHearing(feed: Feed) {
     if (!spent.allowed) {
       const { sentence, code } = overBudgetOf(spent);
       if (free()) maker.refuse(sentence, { code, ...named(frame) });
+      hold();
       return;
     }
     const { fault } = frame;

@@ -1,7 +1,7 @@
 // A maker on the feed: told of the book, then of what changes, and quoting down the same socket.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { feedLogEnds, readFeedLog } from '../../db/feed-log.ts';
+import { type FeedRow, feedLogEnds, readFeedLog } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import type { Deps } from '../../deps.ts';
 import { holds } from '../../market/addresses.ts';
@@ -63,7 +63,8 @@ export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Gre
     write: peer.write,
     isFull: peer.isFull,
     fallBehind: () => {
-      whileItLasts(feed, maker, () => goOn(feed, maker));
+      // It ends by itself, or with the socket.
+      untilDone(feed, maker, () => goOn(feed, maker));
     },
     check: () => {
       if (!peer.isOpen()) return;
@@ -78,21 +79,35 @@ export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Gre
   return maker;
 }
 
+/** Its key is good no more. */
+export function endKey({ peer, manner }: Maker): void {
+  const code = manner === 'resume' ? { code: 'key_invalid' } : {};
+  peer.end(closeCodes.noKey, 'the API key was revoked or has expired', code);
+}
+
 /** False, and the socket is ended, where the key is revoked or expired. Throws as look-ups do. */
-export async function checkKey({ keys }: Feed, { key, peer }: Maker): Promise<boolean> {
-  if ((await callerOf(keys, key)) !== null) return true;
-  peer.end(closeCodes.noKey, 'the API key was revoked or has expired');
+export async function checkKey({ keys }: Feed, maker: Maker): Promise<boolean> {
+  if ((await callerOf(keys, maker.key)) !== null) return true;
+  endKey(maker);
   return false;
 }
 
 /** From the first frame to being live. */
 export function begin(feed: Feed, maker: Maker, since: number | null): Promise<void> {
-  // What was said before may be said again: an upsert, and a new `snapshot` is the book.
-  return whileItLasts(feed, maker, () => tell(feed, maker, since));
+  let from = since;
+  return untilDone(feed, maker, async () => {
+    try {
+      await tell(feed, maker, from);
+    } catch (error) {
+      // What was sent is not sent again; a new `snapshot` is the book.
+      if (from !== null) from = maker.at;
+      throw error;
+    }
+  });
 }
 
-/** Until it is done, or the database was away too long; never throws. */
-async function whileItLasts(feed: Feed, maker: Maker, work: () => Promise<void>): Promise<void> {
+/** Tries again while the database does not answer; in the end the socket is closed. */
+async function untilDone(feed: Feed, maker: Maker, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; maker.peer.isOpen(); tries += 1) {
     try {
       await work();
@@ -142,7 +157,7 @@ async function reaches({ hub, deps }: Feed, since: number): Promise<boolean> {
   if (ends === null || since > ends.newest) return since === hub.position();
   // Another process told it; this one reads it in a moment.
   for (let waited = 0; hub.position() < since; waited += shortMs) {
-    return false;
+    if (waited > lagMs) return false;
     await sleep(shortMs, undefined, { ref: false });
   }
   if (hub.position() - since > mostReplayed) return false;
@@ -167,7 +182,7 @@ async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<boo
       peer.end(closeCodes.tooSlow, `${behind} frames behind: connect again`);
       return true;
     }
-    const seen = hub.after(maker.at, chunk) ?? (await readFor(feed, maker));
+    const seen = await unseen(feed, maker);
     const last = seen?.at(-1);
     if (seen === null || last === undefined) return false;
     send(
@@ -186,16 +201,23 @@ function send(peer: Peer, entries: readonly Entry[], manner: Manner): void {
   if (bytes.length > 0) peer.write(bytes);
 }
 
-/** The log for one account: who holds what is as of now. Null where it begins later. */
-async function readFor({ deps }: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
-  const rows = await readFeedLog(deps.db, at, chunk);
-  const { addresses } = await findHoldings(deps.db, accountId);
-  // Looked at after the rows: what was pruned before them is seen to be gone.
-  const ends = await feedLogEnds(deps.db);
-  if (ends === null || ends.oldest > at) return null;
+/** What it has not seen, as it may see it now. Null where the log begins later. */
+async function unseen(feed: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
+  const { db } = feed.deps;
+  const rows: readonly FeedRow[] | null = feed.hub.after(at, chunk) ?? (await readLog(feed, at));
+  if (rows === null) return null;
+  const isPublic = rows.every(({ targetAddress }) => targetAddress === null);
+  const { addresses } = isPublic ? { addresses: [] } : await findHoldings(db, accountId);
   return rows.map((row) => {
     const { targetAddress: target } = row;
     if (target === null) return { ...row, holders: null };
     return { ...row, holders: new Set(holds(addresses, target) ? [accountId] : []) };
   });
+}
+
+async function readLog({ deps }: Feed, at: number): Promise<FeedRow[] | null> {
+  const rows = await readFeedLog(deps.db, at, chunk);
+  // Looked at after the rows: what was pruned before them is seen to be gone.
+  const ends = await feedLogEnds(deps.db);
+  return ends === null || ends.oldest > at ? null : rows;
 }

@@ -36,6 +36,10 @@ export type Peer = {
   isOpen(): boolean;
   /** So much is unread that it would be waited for. */
   isFull(): boolean;
+  /** Answers a ping of the protocol; ends a reader that does not read the answers. */
+  pong(data: Buffer): void;
+  /** Whether it has read as much as it must. */
+  isBehind(): boolean;
   /** From now on every frame carries what this gives. */
   adorn(more: () => object): void;
   /** When so much was read that more may be written; ends a reader that takes too long. */
@@ -59,18 +63,22 @@ export function createPeer(
       if (!isOpen()) return;
       // Past the library, which would make a frame for each socket: it writes whole frames too.
       socket.write(bytes);
-      if (socket.writableLength <= mostUnreadBytes) return;
+      if (!peer.isBehind()) return;
       const sentence = `more than ${mostUnreadBytes} bytes were not read: connect again`;
       peer.end(closeCodes.tooSlow, sentence);
     },
     end: (code, sentence, more = {}) => {
       if (!isOpen()) return;
+      setTimeout(() => ws.terminate(), partingMs).unref();
       said(code);
       const frame = { type: 'error', error: sentence, ...more, ...adorned() };
       socket.write(encodeFrame(JSON.stringify(frame)));
-      ws.close(code, sentence.slice(0, 120));
-      setTimeout(() => ws.terminate(), partingMs).unref();
+      ws.close(code, shortened(sentence));
     },
+    pong: (data) => {
+      if (isOpen() && !isFull()) ws.pong(data);
+    },
+    isBehind: () => socket.writableLength > mostUnreadBytes,
     drop: () => ws.terminate(),
     isOpen,
     isFull,
@@ -84,7 +92,10 @@ export function createPeer(
           resolve();
         };
         const timer = setTimeout(() => {
-          peer.end(closeCodes.tooSlow, `nothing was read for ${paceMs / 1_000} s: connect again`);
+          peer.end(
+            closeCodes.tooSlow,
+            `what was sent was not read within ${paceMs / 1_000} s: connect again`,
+          );
           done();
         }, paceMs);
         socket.on('drain', done);
@@ -92,6 +103,11 @@ export function createPeer(
       }),
   };
   return peer;
+}
+
+/** At most 123 bytes (RFC 6455, 5.5): half a character at the end becomes three bytes. */
+function shortened(sentence: string): string {
+  return Buffer.from(sentence).subarray(0, 120).toString();
 }
 
 /** Says why before the library closes for what the protocol forbids. */

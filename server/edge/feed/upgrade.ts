@@ -18,7 +18,9 @@ export type Opened = (ws: WebSocket, socket: Socket, client: string) => void;
 
 /** Whether node is to hand the connection over, instead of treating it as any request. */
 export function wantsSocket({ url = '', headers }: IncomingMessage): boolean {
-  return url.split('?')[0] === feedPath && headers.upgrade?.toLowerCase() === 'websocket';
+  // In absolute form too (RFC 9112, 3.2.2).
+  const [path] = url.replace(/^https?:\/\/[^/]*/i, '').split('?');
+  return path === feedPath && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /** Declares the path, and calls `opened` for every socket that passes the gate. */
@@ -27,6 +29,8 @@ export function acceptSockets(app: FastifyInstance, opened: Opened): void {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    // Answered by peer.ts: not what nobody reads.
+    autoPong: false,
     maxPayload: mostPayloadBytes,
     WebSocket: FeedSocket,
   });

@@ -1,0 +1,111 @@
+// The connection: how long it waits before it comes again, and how it breaks a silence.
+
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { createLink, type LinkState } from './link.ts';
+
+/** A socket that does what it is told. */
+class Fake extends EventTarget {
+  readonly sent: unknown[] = [];
+  send(text: string): void {
+    this.sent.push(JSON.parse(text));
+  }
+  close(): void {}
+  say(frame: object): void {
+    this.dispatchEvent(Object.assign(new Event('message'), { data: JSON.stringify(frame) }));
+  }
+  end(code: number): void {
+    this.dispatchEvent(Object.assign(new Event('close'), { code }));
+  }
+  open(): void {
+    this.dispatchEvent(new Event('open'));
+  }
+}
+
+function harness(random: number) {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  const sockets: Fake[] = [];
+  const states: LinkState[] = [];
+  const said: string[] = [];
+  const link = createLink({
+    url: 'ws://nowhere',
+    key: 'k',
+    heard: () => {},
+    changed: (state) => states.push(state),
+    troubled: (sentence) => said.push(sentence),
+    ended: (sentence) => said.push(sentence),
+    random: () => random,
+    open: () => {
+      const socket = new Fake();
+      sockets.push(socket);
+      return socket as unknown as WebSocket;
+    },
+  });
+  const last = () => sockets.at(-1) as Fake;
+  return { sockets, states, said, link, last };
+}
+
+test.afterEach(() => mock.timers.reset());
+
+for (const random of [0.25, 1]) {
+  test(`the wait is ${random} of a span that doubles from 250 ms to 30 s`, () => {
+    const { sockets, last, said } = harness(random);
+    for (const span of [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      const count = sockets.length;
+      last().end(1006);
+      mock.timers.tick(span * random - 1);
+      assert.equal(sockets.length, count);
+      mock.timers.tick(1);
+      assert.equal(sockets.length, count + 1);
+    }
+    assert.match(said[0] ?? '', /code 1006.*trying again/);
+  });
+}
+
+test('too many sockets are waited for longer; a good connection begins anew', () => {
+  const { sockets, last } = harness(1);
+  last().end(4429);
+  mock.timers.tick(29_999);
+  assert.equal(sockets.length, 1);
+  mock.timers.tick(1);
+  last().open();
+  last().say({ type: 'ready', seq: 1 });
+  mock.timers.tick(10_001);
+  last().end(1012);
+  mock.timers.tick(250);
+  assert.equal(sockets.length, 3);
+});
+
+test('a silence is broken by a ping, and no answer to it is a lost connection', () => {
+  const { last, states, sockets } = harness(1);
+  last().open();
+  last().say({ type: 'ready', seq: 7 });
+  mock.timers.tick(15_000);
+  assert.ok('ping' in (last().sent.at(-1) as object));
+  last().say({ type: 'pong', pong: '', seq: 7 });
+  mock.timers.tick(14_999);
+  assert.equal(last().sent.length, 2);
+  mock.timers.tick(1);
+  assert.equal(last().sent.length, 3);
+  mock.timers.tick(10_000);
+  assert.equal(states.at(-1), 'connecting');
+  mock.timers.tick(250);
+  last().open();
+  assert.equal(sockets.length, 2);
+  assert.deepEqual(last().sent, [{ apiKey: 'k', resume: true, since: 7 }]);
+});
+
+test('a close alone never ends it; an error that says that the key is wrong does', () => {
+  const { last, states, said, sockets } = harness(1);
+  for (const code of [4401, 4403, 1012]) {
+    last().end(code);
+    mock.timers.tick(30_000);
+    assert.equal(states.at(-1), 'connecting');
+  }
+  last().say({ type: 'error', error: 'no', code: 'key_invalid' });
+  assert.equal(states.at(-1), 'closed');
+  assert.match(said.at(-1) ?? '', /not valid/);
+  last().end(4401);
+  mock.timers.tick(60_000);
+  assert.equal(sockets.length, 4);
+});
