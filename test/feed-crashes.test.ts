@@ -74,9 +74,8 @@ const created = ({ frames }: FeedClient): string[] =>
 const points: readonly (readonly [string, Point])[] = [
   ['after the commit of the RFQ', { statement: 'commit', when: 'after', having: 'rfqs_insert' }],
   ['before it is in the log', { statement: 'feed_append', when: 'before', since: 'rfqs_insert' }],
-  ['after it is in the log', { statement: 'feed_tell', when: 'after' }],
-  ['before the log is committed', { statement: 'commit', when: 'before', having: 'feed_tell' }],
-  ['after the log is committed', { statement: 'commit', when: 'after', having: 'feed_tell' }],
+  ['after it is in the log', { statement: 'feed_append', when: 'after', since: 'rfqs_insert' }],
+  ['before the log is read', { statement: 'feed_read', when: 'before', since: 'rfqs_insert' }],
 ];
 
 for (const [what, point] of points) {

@@ -30,19 +30,23 @@ export async function lockFeedLog(tx: Tx): Promise<boolean> {
 }
 
 /**
- * Moves the oldest of the outbox into the log; returns how many. An RFQ that came back with its
- * asset (`again`) and is off the market by now is left out: its end was told before it, or is next.
+ * Moves the oldest of the outbox into the log and tells so, in one statement: makers wait for it.
+ * How many; null where another process is at it. An RFQ that came back with its asset (`again`) and
+ * is off the market by now is left out: its end was told before it, or is next.
  */
-export async function appendFromOutbox(tx: Tx, limit: number): Promise<number> {
-  const rows = await tx.rows({
+export async function appendFromOutbox(tx: Tx, limit: number): Promise<number | null> {
+  const [row] = await tx.rows<{ locked: boolean; moved: number }>({
     name: 'feed_append',
-    text: `with moved as (
+    text: `with locked as materialized
+        (select pg_try_advisory_xact_lock(hashtext('feed log')) as ok),
+      moved as (
         delete from outbox where id in
           (select id from outbox
             where account_id is null and topic in ('feed.created', 'feed.cancelled', 'feed.gone')
+              and (select ok from locked)
             order by id limit $1)
         returning id, topic, payload, created_at
-      ), told as (
+      ), appended as (
         insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
         select substr(topic, 6), (payload->>'rfqId')::uuid, (payload->>'creatorId')::uuid,
           payload->>'targetAddress', payload->>'body', created_at
@@ -51,11 +55,13 @@ export async function appendFromOutbox(tx: Tx, limit: number): Promise<number> {
           select 1 from rfqs r
           where r.id = (payload->>'rfqId')::uuid and r.status in ('open', 'negotiating'))
         order by id
-      )
-      select id from moved`,
+        returning seq
+      ), told as (select pg_notify('feed_log', '') from appended limit 1)
+      select ok as locked, (select count(*) from moved) as moved, (select count(*) from told)
+      from locked`,
     values: [limit],
   });
-  return rows.length;
+  return row?.locked ? row.moved : null;
 }
 
 /**

@@ -15,14 +15,20 @@ export type Sequenced = {
   readonly more: boolean;
 };
 
-export function sequenceFeed(deps: Pick<Deps, 'db' | 'now'>): Promise<Sequenced> {
-  return deps.db.transaction(async (tx) => {
-    if (!(await lockFeedLog(tx))) return { busy: true, appended: 0, more: false };
-    const moved = await appendFromOutbox(tx, batch);
-    // No RFQ is gone before it was created.
-    const ended = moved === batch ? 0 : await appendExpired(tx, new Date(deps.now()), batch);
-    const appended = moved + ended;
-    if (appended > 0) await tellAppended(tx);
-    return { busy: false, appended, more: moved === batch || ended === batch };
+/** `expiry`: also what has expired since it was looked at. */
+export async function sequenceFeed(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  expiry = true,
+): Promise<Sequenced> {
+  const moved = await appendFromOutbox(db, batch);
+  if (moved === null) return { busy: true, appended: 0, more: false };
+  // No RFQ is gone before it was created.
+  if (!expiry || moved === batch) return { busy: false, appended: moved, more: moved === batch };
+  const ended = await db.transaction(async (tx) => {
+    if (!(await lockFeedLog(tx))) return 0;
+    const count = await appendExpired(tx, new Date(now()), batch);
+    if (count > 0) await tellAppended(tx);
+    return count;
   });
+  return { busy: false, appended: moved + ended, more: ended === batch };
 }

@@ -31,6 +31,8 @@ export function followFeed(deps: Parts, hub: Hub): Following {
   let known = false;
   const started = Promise.withResolvers<void>();
 
+  let expiryAt = 0;
+
   /** One look; how long to wait for the next. */
   const look = async (): Promise<number> => {
     if (!known) {
@@ -39,8 +41,12 @@ export function followFeed(deps: Parts, hub: Hub): Following {
       started.resolve();
     }
     ears.keep();
-    const { busy, more } = await sequenceFeed(deps);
+    const at = performance.now();
+    const expiry = at >= expiryAt;
+    if (expiry) expiryAt = at + lookEveryMs;
+    const { busy, more } = await sequenceFeed(deps, expiry);
     const behind = await pull(deps, hub);
+    if (more && expiry) expiryAt = 0;
     if (more || behind) return 0;
     return busy ? busyMs : lookEveryMs;
   };
