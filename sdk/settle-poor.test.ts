@@ -242,6 +242,12 @@ test(
         await Promise.all([until(taker, isFunded), until(makers[at] as SettleInput, isFunded)]);
       });
       await Promise.all(fundings);
+      // Both can be revealed at once from here on.
+      for (const scene of scenes) {
+        const watched = scene.market.watched('a');
+        const look = () => adapter.readEscrow(watched, AbortSignal.timeout(15_000));
+        while (!(await look()).funded?.deep) await sleep(100);
+      }
       const stop = new AbortController();
       const dry = Promise.withResolvers<void>();
       const told: string[] = [];

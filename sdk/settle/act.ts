@@ -42,11 +42,14 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
   if (record.claim !== null) return resend(context, record, 'claim', gets);
   if (seen.state.secret !== null) return claimNow(context, record, seen, secret);
   // One wallet may be able to pay for one claim and not for two: until the first is mined, its
-  // balance does not show it.
-  return hand.alone(async () => {
-    const next = await claimNow(context, record, seen, secret);
-    if (next.claim !== null) await hand.untilMined(next.claim);
-    return next;
+  // balance does not show it. This swap goes on meanwhile: what was lost is to be sent again.
+  return new Promise((resolve, reject) => {
+    const revealing = hand.alone(async () => {
+      const next = await claimNow(context, record, seen, secret);
+      resolve(next);
+      if (next.claim !== null) await hand.untilMined(next.claim).catch(() => {});
+    });
+    revealing.catch(reject);
   });
 }
 
