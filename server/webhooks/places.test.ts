@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
+import { claimDue } from '../db/deliveries.ts';
 import { uuidv7 } from '../ids.ts';
 import { createDelivering } from './deliver.ts';
-import { createPlaces, heldBackMs } from './places.ts';
+import { handOut } from './hand-out.ts';
+import { createPlaces, heldBackMs, placesEach, placesOfAccount, slowMs } from './places.ts';
 import { happens, newAccount, newWebhook, reached, recording } from './testing/market.ts';
 
 let database: TestDatabase;
@@ -146,4 +148,25 @@ test('what hangs outside the quick lane has a bound too', (t) => {
     t.mock.timers.tick(2_000);
   }
   assert.deepEqual(places.room(), { quick: 0, slow: 100 });
+});
+
+test('webhooks of an account that is held back are among the slow, however quick they were', async () => {
+  const [accountId = ''] = await owners(1, 1, 'alive');
+  await agreed(accountId, 1);
+  await createDelivering(deps, { send: recording(() => 200).send }).pass();
+  await agreed(accountId, 1);
+  await handOut(deps);
+  const now = new Date(deps.now());
+  const { room, inHand } = createPlaces(deps.now);
+  const limits = { each: placesEach, ofAccount: placesOfAccount, room: room(), inHand, slowMs };
+  for (const [heldBack, lane] of [
+    [[accountId], 'slow'],
+    [[], 'quick'],
+  ] as const) {
+    const due = await claimDue(database.db, { ...limits, now, until: now, heldBack });
+    assert.deepEqual(
+      due.map((each) => each.lane),
+      [lane],
+    );
+  }
 });
