@@ -7,7 +7,7 @@ import { claimDue } from '../server/db/deliveries.ts';
 import { migrate } from '../server/db/migrate.ts';
 import { insertOutbox } from '../server/db/outbox.ts';
 import { uuidv7 } from '../server/ids.ts';
-import { places, placesEach } from '../server/webhooks/deliver.ts';
+import { places, placesEach, placesOfAccount, slowMs } from '../server/webhooks/places.ts';
 import { registerWebhook } from '../server/webhooks/register.ts';
 import { startCluster } from '../test/support/cluster.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
@@ -93,7 +93,7 @@ async function throughput(stage: Stage, effort: Effort): Promise<Row> {
   });
 }
 
-/** A second, with more events waiting than can be delivered in that time. */
+/** So many a second, with more events waiting than can be delivered in that time. */
 async function delivered(stage: Stage, slow: readonly string[], seconds: number): Promise<number> {
   const { deps, accounts, market, receiver } = stage;
   await clear(stage);
@@ -210,10 +210,12 @@ async function look(db: Database): Promise<number> {
       now: new Date(now),
       // Due again at once: each look finds the same.
       until: new Date(now - 1_000),
-      slowMs: 2_000,
+      slowMs,
       room: places,
       each: placesEach,
-      inHand: new Map(),
+      ofAccount: placesOfAccount,
+      inHand: { webhooks: new Map(), accounts: new Map() },
+      heldBack: [],
     });
     times.push(performance.now() - start);
   }

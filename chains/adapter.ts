@@ -62,7 +62,7 @@ export type BuildInput = {
 export type Warning = {
   /**
    * TRON: the address was never used, or has too little TRX to burn for energy. Solana: it has too
-   * little SOL for the fee and the accounts that it has to make.
+   * little SOL for the fee and the accounts that it has to make. EVM: too little for gas.
    */
   readonly code: 'not_activated' | 'energy_poor' | 'fee_poor';
   /** What this party could not send by itself now. */

@@ -45,7 +45,9 @@ test('every inequality of the deadline engine holds for every pair of policies',
       const [short, long] = [timing(sp), timing(lp)];
       const s = schedule(short, long);
       const react = Math.max(sp.reactSeconds, lp.reactSeconds);
-      assert.ok(s.initiatorFundBy >= react);
+      const lead = Math.max(sp.driftSeconds, lp.driftSeconds);
+      // Even by a clock that is ahead by all that it may be.
+      assert.ok(s.initiatorFundBy - lead >= react);
       assert.ok(s.counterpartyFundBy - s.initiatorFundBy >= lp.normal.settleSeconds + react);
       assert.ok(s.revealBy - s.counterpartyFundBy >= sp.normal.settleSeconds + react);
       const { settleSeconds, outageSeconds } = sp.normal;
@@ -56,7 +58,7 @@ test('every inequality of the deadline engine holds for every pair of policies',
       const claimLong = lp.normal.settleSeconds + lp.normal.outageSeconds + lp.driftSeconds;
       const after = sp.lateClaimSeconds + detect + react + claimLong;
       assert.ok(s.longTimelock - s.shortTimelock >= after);
-      const least = s.initiatorFundBy === react;
+      const least = s.initiatorFundBy === lead + react;
       assert.ok(s.shortTimelock === sp.floorSeconds || least, 'no longer than it must be');
     }),
   );
@@ -75,6 +77,11 @@ test('a clock that drifts on the short leg, on the long one and on both: by hand
   // the short leg's counts twice: the timelock may come early, and a claim late
   assert.deepEqual(gaps(drifting, eth), [4_800 + 1_800, 6_360 + 1_500]);
   assert.deepEqual(gaps(drifting, drifting), [4_800 + 1_800, 6_360 + 1_500 + 1_800]);
+});
+
+test('a policy that leaves a clock ahead no time to fund by is not made: two rollups by hand', () => {
+  const rollup = timing({ ...policies.ethereum, lateClaimSeconds: 3_600, driftSeconds: 3_600 });
+  assert.ok(schedule(rollup, rollup).initiatorFundBy >= 3_600 + 1_800);
 });
 
 /** Of how much the clocks are allowed to be off, what they are: -1 behind, 1 ahead. */

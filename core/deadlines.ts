@@ -41,7 +41,9 @@ export function schedule(short: LegTiming, long: LegTiming): Schedule {
   const afterReveal = sd.settleSeconds + sd.outageSeconds + sp.signSeconds + sp.driftSeconds;
   const betweenFundings = ld.settleSeconds + react;
   const beforeReveal = sd.settleSeconds + react;
-  const least = react + betweenFundings + beforeReveal + afterReveal;
+  // The later of all clocks is asked: one that is ahead must leave the initiator its time too.
+  const lead = Math.max(sp.driftSeconds, lp.driftSeconds);
+  const least = lead + react + betweenFundings + beforeReveal + afterReveal;
   const shortTimelock = Math.max(sp.floorSeconds, least);
   const revealBy = shortTimelock - afterReveal;
   const counterpartyFundBy = revealBy - beforeReveal;
@@ -83,6 +85,7 @@ const timelockBounds = { leastAheadSeconds: 1_800, mostAheadSeconds: 30 * 86_400
 export function brokenInequalities(short: LegTiming, long: LegTiming): string[] {
   const s = schedule(short, long);
   const react = Math.max(short.policy.reactSeconds, long.policy.reactSeconds);
+  const lead = Math.max(short.policy.driftSeconds, long.policy.driftSeconds);
   const broken: string[] = [];
   const must = (holds: boolean, sentence: string) => {
     if (!holds) broken.push(sentence);
@@ -100,8 +103,9 @@ export function brokenInequalities(short: LegTiming, long: LegTiming): string[] 
   must(short.depth.confirmations >= 1, 'the short leg must wait for at least 1 confirmation');
   must(long.depth.confirmations >= 1, 'the long leg must wait for at least 1 confirmation');
   must(
-    s.initiatorFundBy >= react,
-    `initiatorFundBy is ${s.initiatorFundBy} s after agreement, less than react ${react} s`,
+    s.initiatorFundBy >= lead + react,
+    `initiatorFundBy is ${s.initiatorFundBy} s after agreement, less than react ${react} s and ` +
+      `the ${lead} s that a clock may be ahead`,
   );
   must(
     long.policy.floorSeconds >= short.policy.floorSeconds,

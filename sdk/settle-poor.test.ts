@@ -16,6 +16,7 @@ import type { ChainSource } from './settle/context.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { type Coin, type FourChains, fourChains } from './testing/four-chains.ts';
 import type { Scene } from './testing/two-chains.ts';
+import { evmWallet } from './wallets/evm.ts';
 import { solanaWallet } from './wallets/solana.ts';
 import { tronWallet } from './wallets/tron.ts';
 import type { Wallet } from './wallets/wallet.ts';
@@ -54,17 +55,20 @@ async function until(
 
 /** One party's wallet of this family is new and has nothing, for as long as `work` takes. */
 async function withNewWallet(
-  family: 'tron' | 'solana',
+  family: 'evm' | 'tron' | 'solana',
   party: Party,
   work: (at: { chain: ChainKey; wallet: Wallet }) => Promise<void>,
 ): Promise<void> {
   const served = (await chains.dev.status()).chains.find((each) => each.family === family);
-  const { chain = '', rpcUrl = '' } = served ?? {};
+  const { chain = '', rpcUrl = '', chainId = 0 } = served ?? {};
   const key = randomBytes(32);
-  const wallet =
-    family === 'tron'
-      ? tronWallet({ chain, sources: [{ url: rpcUrl }], privateKey: key.toString('hex') })
-      : solanaWallet({ chain, rpcUrls: [rpcUrl], secretKey: Uint8Array.from(key) });
+  const privateKey = key.toString('hex');
+  const made = {
+    evm: () => evmWallet({ rpcUrl, chainId: chainId ?? 0, privateKey: `0x${privateKey}` }),
+    tron: () => tronWallet({ chain, sources: [{ url: rpcUrl }], privateKey }),
+    solana: () => solanaWallet({ chain, rpcUrls: [rpcUrl], secretKey: Uint8Array.from(key) }),
+  };
+  const wallet = made[family]();
   const purse = chains.purses[party] as Map<ChainKey, Wallet>;
   const had = purse.get(chain);
   purse.set(chain, wallet);
@@ -75,9 +79,11 @@ async function withNewWallet(
   }
 }
 
-const poor: readonly [string, 'tron' | 'solana', Party, Record<LegName, Coin>, RegExp][] = [
+const poor: readonly [string, 'evm' | 'tron' | 'solana', Party, Record<LegName, Coin>, RegExp][] = [
   ['TRON counterparty never used', 'tron', 'maker', { a: 'SOL', b: 'TRX' }, /was never used/],
   ['TRON initiator never used', 'tron', 'taker', { a: 'TRX', b: 'SOL' }, /was never used/],
+  ['EVM counterparty without ETH', 'evm', 'maker', { a: 'SOL', b: 'ETH' }, /has 0 wei/],
+  ['EVM initiator without ETH', 'evm', 'taker', { a: 'ETH', b: 'SOL' }, /has 0 wei/],
   [
     'Solana counterparty without SOL',
     'solana',
@@ -210,5 +216,60 @@ test(
       );
     for (let looks = 0; looks < 100 && (await left()) === 'rent'; looks += 1) await sleep(100);
     assert.equal(await left(), 'nothing_there');
+  },
+);
+
+test(
+  'two swaps and one wallet that can pay for one claim: the other shows no secret meanwhile',
+  limits,
+  async () => {
+    await withNewWallet('tron', 'taker', async ({ chain, wallet }) => {
+      const { dev } = chains;
+      const { address } = wallet;
+      const tokens = (await dev.status()).chains.find((each) => each.chain === chain)?.tokens;
+      await dev.faucet({ chain, address, amount: 1_000_000n });
+      await dev.faucet({ chain, address, asset: tokens?.[0]?.address ?? '' });
+      const scenes = [1, 2].map(() => chains.swap({ a: 'TRON dollar', b: 'SOL' }));
+      const takers = await Promise.all(scenes.map((scene) => sideOf(scene, 'taker')));
+      const makers = await Promise.all(scenes.map((scene) => sideOf(scene, 'maker')));
+      const { terms } = (scenes[0] as Scene).market.watched('a');
+      const { adapter } = (takers[0] as SettleInput).sources.get(chain) as ChainSource;
+      const short = await adapter.claimShortage?.(terms, address, AbortSignal.timeout(15_000));
+      assert.ok(short && 'needSun' in short && 'hasSun' in short);
+      const more = (BigInt(String(short.needSun)) * 11n) / 10n - BigInt(String(short.hasSun));
+      await dev.faucet({ chain, address, amount: more });
+      const fundings = takers.map(async (taker, at) => {
+        await Promise.all([until(taker, isFunded), until(makers[at] as SettleInput, isFunded)]);
+      });
+      await Promise.all(fundings);
+      // Both can be revealed at once from here on.
+      for (const scene of scenes) {
+        const watched = scene.market.watched('a');
+        const look = () => adapter.readEscrow(watched, AbortSignal.timeout(15_000));
+        while (!(await look()).funded?.deep) await sleep(100);
+      }
+      const stop = new AbortController();
+      const dry = Promise.withResolvers<void>();
+      const told: string[] = [];
+      const onProgress = ({ step, text }: Progress) => {
+        told.push(step);
+        if (/to send its own claim may take/.test(text)) dry.resolve();
+      };
+      const both = takers.map((taker) => settle({ ...taker, signal: stop.signal, onProgress }));
+      try {
+        await dry.promise;
+        const kept = await Promise.all(
+          takers.map(async ({ store, swapId }) => (await store.getSwap(swapId))?.publicSecret),
+        );
+        assert.equal(kept.filter((secret) => secret === null).length, 1);
+        assert.equal(told.filter((step) => step === 'claimed').length, 1);
+        await dev.faucet({ chain, address });
+        const ends = await Promise.all([...both, ...makers.map((maker) => settle(maker))]);
+        assert.ok(ends.every(({ end }) => end === 'received'));
+      } finally {
+        stop.abort();
+        await Promise.allSettled(both);
+      }
+    });
   },
 );

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { signatureOf } from '../server/webhooks/sign.ts';
@@ -77,6 +79,15 @@ test('what lacks a header, or is signed and no delivery, says so', () => {
   refused({ headers: { ...headers, 'x-parley-signature': 'sha256=ab' } as never }, 'bad_header');
   refused({ headers: { ...headers, 'x-parley-signature': ['a', 'b'] } as never }, 'bad_header');
   refused({ shortName: 'acme' }, 'bad_header');
+  const twice = { ...headers, 'X-PARLEY-SIGNATURE': `sha256=${'0'.repeat(64)}` };
+  refused({ headers: twice }, 'bad_header');
+  for (const none of [undefined, null]) refused({ headers: none as never }, 'bad_header');
+  for (const none of [undefined, null, {}, [1], 1]) {
+    assert.throws(
+      () => verifyWebhook({ ...request(), body: none as never }),
+      (error) => error instanceof WebhookError && error.code === 'bad_body',
+    );
+  }
   refused({ body: 'no JSON' }, 'bad_body');
   refused({ body: '{"type":"ping"}' }, 'bad_body');
   refused({ body: 'null' }, 'bad_body');
@@ -131,6 +142,14 @@ test('the receiver of the README runs as it stands: it takes a delivery once and
     assert.equal(await post(body, body.replace('swap.funded', 'ping')), 400);
     assert.match(await said(), /^bad_signature /, 'the repeat was not worked on');
     assert.equal(await post('x'.repeat(100_000)), 413);
+    const { port, hostname } = new URL(url);
+    const cut = connect(Number(port), hostname);
+    cut.write(`POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 100\r\n\r\nhalf`);
+    await sleep(100);
+    cut.destroy();
+    await sleep(100);
+    const next = JSON.stringify({ ...event, deliveryId: 'e' });
+    assert.equal(await post(next), 204, 'a request that was cut off ends nobody else');
   } finally {
     child.kill();
     await rm(dir, { recursive: true, force: true });

@@ -63,6 +63,10 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   if (!(toleranceSeconds >= 0) || !Number.isFinite(now)) {
     throw new RangeError('toleranceSeconds must be 0 or more, and now Unix seconds');
   }
+  const given: unknown = request.body;
+  if (typeof given !== 'string' && !(given instanceof Uint8Array)) {
+    throw new WebhookError('bad_body', 'the body must be as it came, text or bytes, not parsed');
+  }
   const timestamp = header(request.headers, `x-${shortName}-timestamp`);
   const signature = header(request.headers, `x-${shortName}-signature`);
   if (!/^\d{1,15}$/.test(timestamp)) {
@@ -71,7 +75,7 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   if (!/^sha256=[0-9a-f]{64}$/.test(signature)) {
     throw new WebhookError('bad_header', `x-${shortName}-signature is not sha256=<64 hex digits>`);
   }
-  const body = typeof request.body === 'string' ? utf8ToBytes(request.body) : request.body;
+  const body = typeof given === 'string' ? utf8ToBytes(given) : given;
   const mac = hmac.create(sha256, utf8ToBytes(secret));
   mac.update(utf8ToBytes(`${timestamp}.`)).update(body);
   if (!isSame(`sha256=${bytesToHex(mac.digest())}`, signature)) {
@@ -89,11 +93,13 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
 }
 
 function header(headers: WebhookRequest['headers'], name: string): string {
-  const found =
+  const [found, ...more] =
     headers instanceof Headers
-      ? headers.get(name)
-      : Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
-  if (typeof found === 'string') return found;
+      ? [headers.get(name)]
+      : Object.entries(headers ?? {})
+          .filter(([each]) => each.toLowerCase() === name)
+          .map(([, value]) => value);
+  if (typeof found === 'string' && more.length === 0) return found;
   throw new WebhookError('bad_header', `${name} is missing, or there more than once`);
 }
 

@@ -15,6 +15,13 @@ function refusal(env: Record<string, string>): string {
   return assert.fail('taken');
 }
 
+test('a product name may have any letters, and is one line', () => {
+  assert.equal(readSettings({ PARLEY_PRODUCT_NAME: 'Рынок A' }).productName, 'Рынок A');
+  for (const name of ['A\nB', 'A\u2028B', 'A\u0000', 'A\tB', '\ud800']) {
+    assert.match(refusal({ PARLEY_PRODUCT_NAME: name }), /PARLEY_PRODUCT_NAME must be one line/);
+  }
+});
+
 test('VALKEY_URL is an address of Redis or Valkey, with TLS or without', () => {
   const plain = { host: 'h', port: 6_379, tls: false, username: null, password: null, database: 0 };
   assert.deepEqual(parseValkeyUrl('redis://h'), plain);

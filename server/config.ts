@@ -82,9 +82,14 @@ export function readSettings(env: Environment): Settings {
   if (!/^[a-z][a-z0-9]{0,15}$/.test(shortName)) {
     wrong.push(`PARLEY_SHORT_NAME must be 1 to 16 lower-case letters and digits`);
   }
+  const productName = text('PARLEY_PRODUCT_NAME', 'Parley');
+  // Wallets sign texts with it, in which a line break would begin another line.
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(productName)) {
+    wrong.push('PARLEY_PRODUCT_NAME must be one line, without control characters');
+  }
   const settings: Settings = {
     network: network as Network,
-    productName: text('PARLEY_PRODUCT_NAME', 'Parley'),
+    productName,
     shortName,
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 8080, 0, 65_535),

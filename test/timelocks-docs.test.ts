@@ -30,7 +30,8 @@ function example(short: ChainPolicy, long: ChainPolicy): string {
   const { floorSeconds: floor } = short;
   const [settleS, settleL] = [s.settleSeconds, l.settleSeconds];
   const after = settleS + s.outageSeconds + short.signSeconds + short.driftSeconds;
-  const least = react + settleL + react + settleS + react + after;
+  const lead = Math.max(short.driftSeconds, long.driftSeconds);
+  const least = lead + react + settleL + react + settleS + react + after;
   const late = [
     short.lateClaimSeconds,
     detect,
@@ -41,7 +42,7 @@ function example(short: ChainPolicy, long: ChainPolicy): string {
   ].filter((each) => each > 0);
   const sum = late.reduce((total, each) => total + each, times.refundAt.a);
   return [
-    `least T_short      = ${n(react)} + (${n(settleL)} + ${n(react)}) + (${n(settleS)} + ` +
+    `least T_short      = ${n(lead)} + ${n(react)} + (${n(settleL)} + ${n(react)}) + (${n(settleS)} + ` +
       `${n(react)}) + (${n(settleS)} + ${n(s.outageSeconds)} + ${n(short.signSeconds)} + ` +
       `${n(short.driftSeconds)}) = ${n(least)}   ${least > floor ? '>' : '<'} floor ${n(floor)}`,
     `initiatorFundBy    = ${at(times.initiatorFundBy)}`,

@@ -21,6 +21,7 @@ import { type Rpc, RpcError, type RpcOptions, rpcClient } from '../rpc.ts';
 import { eachSource } from '../sources.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { claimShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
 import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
 import {
@@ -103,6 +104,10 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
     preflight: opened((terms: EscrowTerms, about: About, signal) =>
       preflight(watch, terms, about, signal),
+    ),
+    warnings: opened((terms: EscrowTerms, signal) => warningsOf(watch, terms, signal)),
+    claimShortage: opened((terms: EscrowTerms, payer: string, signal) =>
+      claimShortage(watch, terms, payer, signal),
     ),
     ...builders(watch, chainId, opened),
     readSigned: (signed) => readSigned(watch, chainId, signed),
@@ -240,7 +245,7 @@ async function readSigned(watch: Watch, chainId: number, signed: Signed): Promis
   const touches: Touch[] = callsIn(raw.data, watch.deployment, wanted)
     .filter(({ escrow }) => watch.known.has(escrow))
     .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
-  return { txid: raw.txid, raw: raw.raw, touches };
+  return { txid: raw.txid, raw: raw.raw, touches, payer: raw.from };
 }
 
 const alreadyKnown = /already (known|imported|exists)|known transaction/i;

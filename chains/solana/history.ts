@@ -19,6 +19,12 @@ import { type History, type Known, take, type Watch } from './watch.ts';
 const mostPages = 5;
 const mostTransactions = 1_000;
 const historyMs = 4_000;
+/** While the account is open or missing, and nothing in its history decides. */
+const openHistoryMs = 500;
+/** For transactions that were not given at first; nobody waits for them. */
+const lateMs = 30_000;
+/** For one transaction of the program. */
+const oneMs = 2_000;
 const batch = 8;
 /** Parts of a list kept apart; beyond, two become one and what lies between is read again. */
 const mostGaps = 100;
@@ -31,12 +37,26 @@ export async function tellHistory(
   shown: EscrowState['status'] | null,
   signal: AbortSignal,
 ): Promise<void> {
+  const { history } = known;
+  history.looking ??= look(watch, known, shown, signal).finally(() => {
+    history.looking = null;
+  });
+  await history.looking;
+}
+
+async function look(
+  watch: Watch,
+  known: Known,
+  shown: EscrowState['status'] | null,
+  signal: AbortSignal,
+): Promise<void> {
   const { watched, history } = known;
   if (isTold(watch, known, shown)) {
     watch.unread.delete(watched.address);
     return;
   }
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(historyMs)]);
+  const most = shown === null || shown === 'open' ? openHistoryMs : historyMs;
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(most)]);
   let failed = false;
   try {
     await readHistory(watch, known, soon);
@@ -84,7 +104,7 @@ async function readHistory(watch: Watch, known: Known, signal: AbortSignal): Pro
   const budget = { pages: mostPages, transactions: mostTransactions };
   if ((history.missing.size > 0 || history.lacks) && isDue(watch, history)) {
     pauseLonger(watch, history);
-    if (history.lacks && history.gaps.length === 0) beginAnew(history);
+    if (history.lacks && history.passed && history.gaps.length === 0) beginAnew(history);
     await askAgain(watch, history, signal);
   }
   await readNew(watch, known, budget, signal);
@@ -93,20 +113,30 @@ async function readHistory(watch: Watch, known: Known, signal: AbortSignal): Pro
 
 /** A node may have kept a transaction out of its list, or shown another in its place. */
 function beginAnew(history: History): void {
+  history.passed = false;
   history.top = null;
   history.topSlot = -1;
   history.taken.clear();
 }
 
-async function askAgain(watch: Watch, { missing }: History, signal: AbortSignal): Promise<void> {
-  const asking = [...missing].slice(0, batch).map(async (txid) => {
-    const transaction = await transactionOf(watch.rpc, txid, signal);
+/** Each has its own time: what a node gives slowly is taken whenever it comes. */
+async function askAgain(watch: Watch, history: History, signal: AbortSignal): Promise<void> {
+  const { missing, asking } = history;
+  const wanted = [...missing].filter((txid) => !asking.has(txid));
+  const begun = wanted.slice(0, batch - asking.size).map(async (txid) => {
+    asking.add(txid);
+    const transaction = await transactionOf(watch.rpc, txid, AbortSignal.timeout(lateMs));
+    asking.delete(txid);
     missing.delete(txid);
     // To the back: others may have come by now.
     if (transaction === null) missing.add(txid);
     else takeOrSkip(watch, transaction);
   });
-  await Promise.all(asking);
+  const ended = new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+    setTimeout(resolve, openHistoryMs / 2).unref();
+  });
+  await Promise.race([Promise.all(begun), ended]);
 }
 
 /** What was listed since the last time: the newest page, as much of it as is read at once. */
@@ -127,6 +157,7 @@ async function readNew(
   // Half is left for what is older, so that noise never keeps it from being read.
   const part = fresh.slice(0, mostTransactions / 2);
   await readPart(watch, known, part, budget, signal, (txid) => taken.add(txid));
+  history.passed = true;
   if (isWhole && part.length === fresh.length) {
     const final = list.findIndex(({ finalized }) => finalized);
     const deepest = list[final];
@@ -191,6 +222,7 @@ async function readPart(
   done: (txid: string) => void,
 ): Promise<void> {
   for (let from = 0; from < part.length; from += batch) {
+    signal.throwIfAborted();
     const some = part.slice(from, from + batch);
     budget.transactions -= some.length;
     const reading = some.map(async ({ txid }) => {
@@ -252,9 +284,10 @@ export async function readTransactions(
   const until = performance.now() + programMs;
   let isAll = list.length <= mostTransactions;
   for (let from = 0; from < Math.min(list.length, mostTransactions); from += batch) {
-    if (performance.now() > until) return false;
+    if (signal.aborted || performance.now() > until) return false;
     const part = list.slice(from, Math.min(from + batch, mostTransactions));
-    const read = await Promise.all(part.map(({ txid }) => transactionOf(watch.rpc, txid, signal)));
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(oneMs)]);
+    const read = await Promise.all(part.map(({ txid }) => transactionOf(watch.rpc, txid, soon)));
     for (const [at, transaction] of read.entries()) {
       const txid = part[at]?.txid ?? '';
       if (transaction === null && isPatient(watch, txid)) {

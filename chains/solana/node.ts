@@ -217,7 +217,8 @@ export async function transactionOf(
     const answer = (await rpc.call('getTransaction', [txid, config], signal)) as Json;
     return answer === null ? null : readAnswered(answer, txid);
   } catch (error) {
-    if (error instanceof ParleyError && error.code !== 'bad_transaction') throw error;
+    // Too slow, or a gateway's page: it may be so of this transaction only.
+    if (error instanceof ParleyError && error.code !== 'bad_transaction') return null;
     if (error instanceof RpcError && error.code !== unsupportedVersion) return null;
     return { txid, why: (error as Error).message };
   }

@@ -302,3 +302,31 @@ test('of what programs called, only our own instructions of a length that they h
   assert.equal(await found(false, 40), null);
   assert.equal(await found(true, 400), null);
 });
+
+const neverAnswers: Record<string, () => Promise<object>> = {
+  'answers with a gateway’s error': async () => ({ jsonrpc: 'no answer' }),
+  'holds back without end': () => new Promise(() => {}),
+};
+
+for (const [what, lie] of Object.entries(neverAnswers)) {
+  test(`a transaction that the node ${what} holds up nobody else`, async (context) => {
+    const world = await newWorld(context);
+    const victim = escrowIn(world);
+    const other = escrowIn(world, { amount: 1_500_000_000n });
+    await fund(world, victim);
+    await finalize(world);
+    let bad = '';
+    const adapter = await over(context, world, (call, forward) =>
+      isRead(call) && call.params[0] === bad ? lie() : forward(),
+    );
+    adapter.watch([victim, other]);
+    await adapter.changes(soon());
+    bad = await claim(world, victim);
+    await fund(world, other);
+    await finalize(world);
+    assert.ok((await adapter.changes(soon())).touched.includes(other.address));
+    world.time.now += 31;
+    assert.ok((await adapter.changes(soon())).touched.includes(victim.address));
+    assert.equal((await adapter.readEscrow(victim, soon())).claimed?.deep, true);
+  });
+}

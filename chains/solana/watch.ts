@@ -34,6 +34,12 @@ export type History = {
   readonly gaps: Gap[];
   /** Listed by the node, and not given. */
   readonly missing: Set<string>;
+  /** Of these, the ones that are being asked for again. */
+  readonly asking: Set<string>;
+  /** Whether the newest were read to their end, or what is left is in a gap. */
+  passed: boolean;
+  /** The look that is under way: one at a time. */
+  looking: Promise<void> | null;
   /** Whether the account shows more than the transactions that were read. */
   lacks: boolean;
   /** What is missing or lacking is asked for again then; by the wall, Unix seconds. */
@@ -102,8 +108,9 @@ function newHistory(): History {
     taken: new Set<string>(),
     gaps: [],
     missing: new Set<string>(),
+    asking: new Set<string>(),
   };
-  return { ...none, lacks: false, again: 0, pauseSeconds: 0 };
+  return { ...none, passed: false, looking: null, lacks: false, again: 0, pauseSeconds: 0 };
 }
 
 export function forget(watch: Watch, address: string): void {

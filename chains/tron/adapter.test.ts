@@ -356,3 +356,34 @@ test('a funding is one only by its funder, as a call of the contract', async () 
   assert.deepEqual(await touchesOf(signed), ['fund']);
   assert.equal((await adapter.readSigned(signed as SignedTron, signal())).payer, funder.address);
 });
+
+const withoutReceipts: readonly [string, Lie][] = [
+  [
+    'refuses them',
+    ({ path }, forward) => (/transactioninfo/.test(path) ? { status: 500, body: 'no' } : forward()),
+  ],
+  [
+    'never gives them',
+    ({ path }, forward) => (/transactioninfo/.test(path) ? undefined : forward()),
+  ],
+  [
+    'keeps back blocks too',
+    ({ path }, forward) =>
+      /bynum$|transactioninfo/.test(path) ? { status: 500, body: 'no' } : forward(),
+  ],
+];
+
+for (const [what, lie] of withoutReceipts) {
+  test(`a node that ${what}: the record is the truth all the same`, async () => {
+    const leg = newLeg(chain);
+    await fund(chain, leg);
+    await chain.solidify();
+    const node = await lyingNode(chain.url, (asked, forward) => {
+      return asked.body.num === 0 ? forward() : lie(asked, forward);
+    });
+    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+    await node.stop();
+    assert.deepEqual([facts.funded?.txid, facts.funded?.deep], ['unknown', true]);
+    assert.equal(facts.balance, leg.terms.amount);
+  });
+}

@@ -143,7 +143,7 @@ test('accounts, tokens, prices, code and the chain id', async () => {
   assert.ok((await codeAt(http, contract, signal()))?.length);
   assert.equal(await codeAt(http, newcomer(), signal()), null);
   assert.equal(await chainIdOf(http, signal()), chain.deployment.chainId);
-  const nothing = { energy: 0n, bandwidth: 0n };
+  const nothing = { energy: 0n, energyLimit: 0n, bandwidth: 0n };
   assert.deepEqual(await resourcesOf(http, newcomer(), signal()), nothing);
   assert.equal((await resourcesOf(http, anyone.address, signal())).energy, 0n);
   const noToken = tokenBalance(http, 'head', newcomer(), anyone.address, signal());
@@ -217,7 +217,7 @@ test('answers captured from a real node are read', async () => {
       const [block] = await blocksOf(node, 66_987_565, 66_987_566, signal());
       assert.deepEqual([block?.number, block?.timestampMs], [66_987_565, 1_777_445_121_000]);
       const has = await resourcesOf(node, anyone.address, signal());
-      assert.deepEqual(has, { energy: 0n, bandwidth: 159n });
+      assert.deepEqual(has, { energy: 0n, energyLimit: 0n, bandwidth: 159n });
       assert.equal(await knows(node, '00'.repeat(32), signal()), false);
     },
   );
@@ -260,7 +260,7 @@ test('resources are what is left of the free or the staked, whichever is more', 
     () => ({ body: said }),
     async (node) => {
       const has = await resourcesOf(node, anyone.address, signal());
-      assert.deepEqual(has, { energy: 1_400n, bandwidth: 343n });
+      assert.deepEqual(has, { energy: 1_400n, energyLimit: 1_500n, bandwidth: 343n });
     },
   );
 });

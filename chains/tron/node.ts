@@ -325,15 +325,35 @@ export async function allowanceOf(
   return allowance;
 }
 
+export type Account = {
+  /** Sun that it may spend. */
+  readonly balance: bigint;
+  /** Staked for energy by itself, and by others that delegated it; they may take it back. */
+  readonly stakedSun: bigint;
+  readonly lentSun: bigint;
+};
+
 /** An account's sun, or null when the address was never used. */
 export function accountOf(
   http: Http,
   address: string,
   signal: AbortSignal,
-): Promise<{ readonly balance: bigint } | null> {
+): Promise<Account | null> {
   return asked(http, 'wallet/getaccount', { address: tronHex(address) }, signal, (answer) => {
     const account = object(answer);
-    return account.address === undefined ? null : { balance: integer(account.balance) };
+    if (account.address === undefined) return null;
+    const has = object(account.account_resource ?? {});
+    const frozen = list(account.frozenV2 ?? []).map(object);
+    const staked = frozen
+      .filter(({ type }) => type === 'ENERGY')
+      .reduce((sum, { amount }) => sum + integer(amount), 0n);
+    return {
+      balance: integer(account.balance),
+      stakedSun: staked + integer(object(has.frozen_balance_for_energy ?? {}).frozen_balance),
+      lentSun:
+        integer(has.acquired_delegated_frozenV2_balance_for_energy) +
+        integer(has.acquired_delegated_frozen_balance_for_energy),
+    };
   });
 }
 
@@ -342,7 +362,11 @@ export function resourcesOf(
   http: Http,
   address: string,
   signal: AbortSignal,
-): Promise<{ readonly energy: bigint; readonly bandwidth: bigint }> {
+): Promise<{
+  readonly energy: bigint;
+  readonly energyLimit: bigint;
+  readonly bandwidth: bigint;
+}> {
   const body = { address: tronHex(address) };
   return asked(http, 'wallet/getaccountresource', body, signal, (answer) => {
     const has = object(answer);
@@ -354,7 +378,8 @@ export function resourcesOf(
     const staked = left(has.NetLimit, has.NetUsed);
     // A transaction takes its bytes from one of the two.
     const [bandwidth = 0n] = [free, staked].sort((one, other) => (one > other ? -1 : 1));
-    return { energy: left(has.EnergyLimit, has.EnergyUsed), bandwidth };
+    const energy = left(has.EnergyLimit, has.EnergyUsed);
+    return { energy, energyLimit: integer(has.EnergyLimit), bandwidth };
   });
 }
 

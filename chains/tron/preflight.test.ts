@@ -266,3 +266,30 @@ test('what a claim costs is asked of whoever sends it', async () => {
   assert.deepEqual([own?.code, own?.verb], ['not_activated', 'claim']);
   assert.equal(await adapter.claimShortage?.(terms, anyone.address, signal()), null);
 });
+
+test('energy that somebody else lent pays for no claim, and what is staked does', async () => {
+  const payout = to(newcomer());
+  const { terms } = legOf({ payout });
+  const claimable = async (account: { [name: string]: unknown }) => {
+    const lie: Lie = async ({ path }, forward) => {
+      if (/getaccountresource$/.test(path)) {
+        return { body: { freeNetLimit: 600, EnergyLimit: 600_000, EnergyUsed: 0 } };
+      }
+      if (!/getaccount$/.test(path)) return forward();
+      return { body: { address: 'it was used', ...account } };
+    };
+    const node = await lyingNode(chain.url, lie);
+    const sources = [{ url: node.url }];
+    const { deployment } = chain;
+    const asked = tronAdapter({ chain: 'tron-dev', deployment, sources, policy: tronDevPolicy });
+    const short = await asked.claimShortage?.(terms, payout.address, signal());
+    await node.stop();
+    return short === null;
+  };
+  const lent = { acquired_delegated_frozenV2_balance_for_energy: 9_000_000_000 };
+  const staked = [{ amount: 5 }, { type: 'ENERGY', amount: 9_000_000_000 }];
+  assert.equal(await claimable({ account_resource: lent }), false);
+  assert.equal(await claimable({ balance: 50_000_000, account_resource: lent }), true);
+  assert.equal(await claimable({ frozenV2: staked }), true);
+  assert.equal(await claimable({ frozenV2: staked, account_resource: lent }), true);
+});

@@ -17,7 +17,7 @@ import {
   wholeFunding,
   withMargin,
 } from './energy.ts';
-import { accountOf, allowanceOf, codeAt, pricesOf, resourcesOf } from './node.ts';
+import { type Account, accountOf, allowanceOf, codeAt, pricesOf, resourcesOf } from './node.ts';
 import { fundCalls, tronEscrow } from './plan.ts';
 import { reasonOf } from './reverts.ts';
 import type { TronCall } from './transaction.ts';
@@ -144,7 +144,8 @@ async function shortOf(
   const { energySun, byteSun } = await pricesOf(http, signal);
   const account = await accountOf(http, address, signal);
   const has = await resourcesOf(http, address, signal);
-  const burnt = withMargin(energy) - has.energy;
+  const own = verb === 'claim' && account !== null ? ownEnergyLeft(account, has) : has.energy;
+  const burnt = withMargin(energy) - own;
   const sent = transactions * transactionBytes;
   const bytes = has.bandwidth >= sent ? 0n : sent;
   const costSun = (burnt > 0n ? burnt * energySun : 0n) + bytes * byteSun;
@@ -161,4 +162,14 @@ async function shortOf(
       : `has ${hasSun} sun on ${chain}, and to ${what} may take ${needs}`;
   const other = verb === 'claim' ? '; anybody else may send the claim for it' : '';
   return { code, verb, address, needSun, hasSun, sentence: `${address} ${why}${other}` };
+}
+
+/** Energy that others delegated may be gone before a claim is mined: its own stake's is counted. */
+function ownEnergyLeft(
+  { stakedSun, lentSun }: Account,
+  { energy, energyLimit }: { readonly energy: bigint; readonly energyLimit: bigint },
+): bigint {
+  if (lentSun === 0n) return energy;
+  const lent = (energyLimit * lentSun) / (stakedSun + lentSun);
+  return energy > lent ? energy - lent : 0n;
 }

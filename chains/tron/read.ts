@@ -34,6 +34,8 @@ export type Record = {
 };
 
 const mostTries = 3;
+/** Less than a builder of the market may take in all. */
+const historyMs = 2_000;
 
 export async function recordAt(
   watch: Watch,
@@ -81,13 +83,17 @@ export async function readEscrow(
   signal: AbortSignal,
 ): Promise<EscrowFacts> {
   remember(watch, watched);
+  const patience = AbortSignal.timeout(historyMs);
   for (let tries = 1; ; tries += 1) {
     const deep = await recordAt(watch, watched, 'solid', signal);
     const now = later(await recordAt(watch, watched, 'head', signal), deep);
     const head = await headBlock(watch.http, 'head', signal);
-    const made = await transactionsOf(watch, watched.address, now, signal);
+    const wanted = now.status === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
+    // A secret that is wanted is worth all the time there is; ids of transactions are not.
+    const limit = wanted ? signal : AbortSignal.any([signal, patience]);
+    const made = await transactionsFound(watch, watched.address, now, { limit, signal });
     // A block may have been taken back between two questions.
-    if (!made.whole && tries < mostTries) continue;
+    if (!made.whole && !made.failed && tries < mostTries) continue;
     if (!made.whole) {
       // The record is the truth all the same.
       const { status, fundedBlock, settledBlock } = now;
@@ -103,7 +109,28 @@ export async function readEscrow(
 /** Shown where no transaction of a block is found to have done what the record says. */
 const unknownTxid = 'unknown';
 
-type Made = { readonly fund: string; readonly settle: string; readonly whole: boolean };
+type Made = {
+  readonly fund: string;
+  readonly settle: string;
+  readonly whole: boolean;
+  /** The node does not tell, or not in time. */
+  readonly failed?: true;
+};
+
+/** A node without receipts hides no record. */
+async function transactionsFound(
+  watch: Watch,
+  escrow: string,
+  record: Record,
+  limits: { readonly limit: AbortSignal; readonly signal: AbortSignal },
+): Promise<Made> {
+  try {
+    return await transactionsOf(watch, escrow, record, limits.limit);
+  } catch (error) {
+    if (limits.signal.aborted || !(error instanceof ParleyError)) throw error;
+    return { fund: unknownTxid, settle: unknownTxid, whole: false, failed: true };
+  }
+}
 
 /** The ids of the transactions behind a record, as far as they are found. */
 async function transactionsOf(

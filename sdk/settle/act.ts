@@ -4,6 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Sighting } from '../../core/facts.ts';
 import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
@@ -39,6 +40,27 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
     return hand.withdrawClaim(record);
   }
   if (record.claim !== null) return resend(context, record, 'claim', gets);
+  if (seen.state.secret !== null) return claimNow(context, record, seen, secret);
+  // One wallet may be able to pay for one claim and not for two: until the first is mined, its
+  // balance does not show it. This swap goes on meanwhile: what was lost is to be sent again.
+  return new Promise((resolve, reject) => {
+    const revealing = hand.alone(async () => {
+      const next = await claimNow(context, record, seen, secret);
+      resolve(next);
+      if (next.claim !== null) await hand.untilMined(next.claim).catch(() => {});
+    });
+    revealing.catch(reject);
+  });
+}
+
+async function claimNow(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+  secret: Hex32,
+): Promise<SwapRecord> {
+  const { gets } = ownSides(record);
+  const leg = legOf(record, gets);
   if (seen.state.secret === null) await mayReveal(context, record, seen);
   const kept = await spend(context, record, gets, { verb: 'claim', secret });
   // Once sent it cannot be taken back, seen or not: from then on only haste helps.

@@ -31,7 +31,9 @@ export async function mustAfford(context: Context, record: SwapRecord): Promise<
   const leg = legOf(record, ownSides(record).gets);
   const { adapter } = sourceOf(context, leg.chain);
   const { terms } = leg.escrow;
-  const { address } = terms.payout;
+  const wallet = context.wallets.get(leg.chain);
+  // Whoever signs pays; on EVM that need not be the payout.
+  const address = wallet?.family === 'evm' ? wallet.address : terms.payout.address;
   const shortage = await adapter.claimShortage?.(terms, address, context.limit());
   if (!shortage) return;
   const { sentence, code } = shortage;

@@ -16,7 +16,21 @@ export type Handed = {
   readonly subject: string | null;
 };
 
-const forWebhooks = `account_id is not null and topic <> 'key.created'`;
+/** The only topics that webhooks are told of. A new one is nobody's before it is named here. */
+export const webhookTopics = [
+  'quote.created',
+  'swap.agreed',
+  'swap.funded',
+  'secret.revealed',
+  'swap.settled',
+  'swap.refunded',
+  'swap.half_settled',
+  'swap.reorged',
+] as const;
+
+/** The first two are what the index is of. */
+const forWebhooks = `account_id is not null and topic <> 'key.created'
+  and topic in (${webhookTopics.map((each) => `'${each}'`).join(', ')})`;
 
 /** Whether any event waits to be handed out. */
 export async function eventsWait(tx: Tx): Promise<boolean> {
@@ -122,9 +136,13 @@ export async function insertDeliveries(
 
 export type Lane = 'quick' | 'slow';
 
+/** How many of each, by id. */
+export type InHand = ReadonlyMap<string, number>;
+
 export type Due = {
   readonly id: string;
   readonly webhookId: string;
+  readonly accountId: string;
   readonly event: string;
   readonly position: number;
   readonly body: string;
@@ -145,17 +163,24 @@ export type Claim = {
   readonly room: Readonly<Record<Lane, number>>;
   /** Of one webhook, with what is in hand. */
   readonly each: Readonly<Record<Lane, number>>;
-  /** How many of a webhook are in hand. */
-  readonly inHand: ReadonlyMap<string, number>;
+  /** Of one account, with what is in hand. */
+  readonly ofAccount: Readonly<Record<Lane, number>>;
+  readonly inHand: { readonly webhooks: InHand; readonly accounts: InHand };
+  /** Accounts all of whose webhooks are among the slow. */
+  readonly heldBack: readonly string[];
 };
 
+const isQuick =
+  'coalesce(w.last_milliseconds < $3, false) and not (w.account_id = any($14::uuid[]))';
+
 /**
- * Takes due deliveries in hand, turn by turn of the webhooks: none has its second before each has
- * its first. Costs a look at each webhook for which something waits, however much that is: arrays,
- * because with joins the planner expects much and reads all deliveries (200 ms of 200 000).
+ * Takes due deliveries in hand, turn by turn of the accounts, and of an account's webhooks: none
+ * has its second before each has its first. Costs a look at each webhook for which something waits,
+ * however much that is: arrays, because with joins the planner expects much and reads all
+ * deliveries (200 ms of 200 000).
  */
 export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
-  const { now, until, slowMs, room, each, inHand } = claim;
+  const { now, until, slowMs, room, each, ofAccount, inHand, heldBack } = claim;
   const rows = await tx.rows<Due>({
     name: 'deliveries_claim',
     text: `with recursive heads as (
@@ -167,14 +192,16 @@ export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
             where state = 'waiting' and not behind and webhook_id > h.webhook_id
             order by webhook_id, next_at limit 1) n
       ), turns as (
-        select w.id, coalesce(w.last_milliseconds < $3, false) as quick,
-          coalesce(i.count, 0) as in_hand
+        select w.id, w.account_id, ${isQuick} as quick, coalesce(i.count, 0) as in_hand,
+          coalesce(a.count, 0) as of_account
         from heads h join webhooks w on w.id = h.webhook_id
           left join unnest($8::uuid[], $9::int[]) i (id, count) on i.id = w.id
+          left join unnest($10::uuid[], $11::int[]) a (id, count) on a.id = w.account_id
         where h.next_at <= $1
-      ), ranked as (
-        select d.id, t.quick, row_number() over (
-          partition by t.quick order by t.in_hand + d.turn, d.next_at, d.position) as place
+      ), own as (
+        select d.id, t.quick, d.next_at, d.position, t.of_account + row_number() over (
+          partition by t.quick, t.account_id
+          order by t.in_hand + d.turn, d.next_at, d.position) as turn
         from turns t cross join lateral
           (select id, next_at, position,
               row_number() over (order by next_at, position) as turn
@@ -182,6 +209,10 @@ export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
             where webhook_id = t.id and state = 'waiting' and not behind and next_at <= $1
             order by next_at, position
             limit greatest(0, case when t.quick then $6::int else $7::int end - t.in_hand)) d
+      ), ranked as (
+        select id, quick, row_number() over (
+          partition by quick order by turn, next_at, position) as place
+        from own where turn <= case when quick then $12::int else $13::int end
       ), mine as (
         select id from deliveries where id = any(array(
           select id from ranked where place <= case when quick then $4::int else $5::int end))
@@ -190,9 +221,9 @@ export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
       update deliveries d set next_at = $2 from webhooks w
       where d.id = any(array(select id from mine)) and w.id = d.webhook_id
         and d.state = 'waiting' and d.next_at <= $1
-      returning d.id, d.webhook_id as "webhookId", d.event, d.position, d.body,
-        d.attempts, w.url, w.secret, w.secret_version as "secretVersion",
-        case when w.last_milliseconds < $3 then 'quick' else 'slow' end as lane`,
+      returning d.id, w.id as "webhookId", w.account_id as "accountId", d.event, d.position,
+        d.body, d.attempts, w.url, w.secret, w.secret_version as "secretVersion",
+        case when ${isQuick} then 'quick' else 'slow' end as lane`,
     values: [
       now,
       until,
@@ -201,8 +232,13 @@ export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
       room.slow,
       each.quick,
       each.slow,
-      [...inHand.keys()],
-      [...inHand.values()],
+      [...inHand.webhooks.keys()],
+      [...inHand.webhooks.values()],
+      [...inHand.accounts.keys()],
+      [...inHand.accounts.values()],
+      ofAccount.quick,
+      ofAccount.slow,
+      heldBack,
     ],
   });
   return rows.toSorted((a, b) => a.position - b.position);
@@ -261,14 +297,29 @@ export async function storeOutcome(db: Database, outcome: Outcome): Promise<void
                   and o.state = 'waiting' and o.attempts = 0 and not o.behind and o.id <> s.id)
             order by d.position limit 1)
         )
-        update webhooks set last_status = $8, last_error = $9, last_delivery_at = $10,
-          last_milliseconds = $7, waiting = greatest(0, waiting -
-            (select count(*)::int from stored where state <> 'waiting'))
-        where id = $11`,
-      values: [id, attempt, state, nextAt, done, ...toldOf(outcome), webhookId],
+        update webhooks set waiting = case when s.state = 'waiting' then waiting
+            else greatest(0, waiting - 1) end, ${told('$7')}
+        from stored s where webhooks.id = s.webhook_id`,
+      values: [id, attempt, state, nextAt, done, ...toldOf(outcome)],
     });
   });
 }
+
+/** What the owner reads of the last attempt; one that ended earlier and came later is not it. */
+function told(milliseconds: string): string {
+  const isLast = '(last_delivery_at is null or last_delivery_at <= $10)';
+  const last = (column: string, value: string) =>
+    `${column} = case when ${isLast} then ${value} else ${column} end`;
+  return [
+    last('last_status', '$8'),
+    last('last_error', '$9'),
+    last('last_delivery_at', '$10'),
+    last('last_milliseconds', milliseconds),
+  ].join(', ');
+}
+
+/** Also where it is null: new receivers are slow. */
+const noQuicker = 'case when last_milliseconds < $7 then $7 else last_milliseconds end';
 
 /** Start, length, status, words and end. */
 function toldOf({ startedAt, endedAt, status, error }: Ended): readonly unknown[] {
@@ -293,8 +344,7 @@ export async function storeSingle(tx: Tx, single: Single): Promise<boolean> {
   const rows = await tx.rows({
     name: 'deliveries_single',
     text: `with told as (
-        update webhooks set last_status = $8, last_error = $9, last_delivery_at = $10,
-          last_milliseconds = $7
+        update webhooks set ${told(noQuicker)}
         where id = $2 and account_id = $3 returning id
       ), stored as (
         insert into deliveries (id, webhook_id, event, position, body, attempts, state, next_at,
@@ -324,20 +374,48 @@ export async function storeSingle(tx: Tx, single: Single): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** Puts one that was delivered or dropped on its way again, from the first attempt on. */
-export async function sendAgain(tx: Tx, deliveryId: string, at: Date): Promise<boolean> {
+/** Before it is dropped. */
+const mostAttempts = 6;
+
+export type Again = {
+  readonly deliveryId: string;
+  readonly accountId: string;
+  readonly at: Date;
+  /** Deliveries that may wait for one webhook. */
+  readonly mostWaiting: number;
+};
+
+/**
+ * Puts one that was delivered or dropped on its way again, from the first attempt on. The attempts
+ * made before stay in the log, numbered from 0 down.
+ */
+export async function sendAgain(
+  tx: Tx,
+  { deliveryId, accountId, at, mostWaiting }: Again,
+): Promise<boolean> {
+  const [webhook] = await tx.rows<{ waiting: number }>({
+    name: 'deliveries_again_hold',
+    text: `select waiting from webhooks where account_id = $2
+        and id = (select webhook_id from deliveries where id = $1) for no key update`,
+    values: [deliveryId, accountId],
+  });
+  if (webhook === undefined || webhook.waiting >= mostWaiting) return false;
   const rows = await tx.rows({
     name: 'deliveries_again',
     text: `with again as (
-        update deliveries set state = 'waiting', attempts = 0, next_at = $2, done_at = null
+        update deliveries d set state = 'waiting', attempts = 0, next_at = $2, done_at = null,
+          behind = exists (select 1 from deliveries e where e.webhook_id = d.webhook_id
+            and e.subject = d.subject and e.state = 'waiting' and e.attempts = 0)
         where id = $1 and state <> 'waiting' returning id, webhook_id
-      ), forgotten as (
-        delete from delivery_attempts where delivery_id in (select id from again)
+      ), renumbered as (
+        update delivery_attempts set attempt = attempt - 1 - $3 +
+          (select least(1, min(attempt)) from delivery_attempts where delivery_id = $1)
+        where attempt > 0 and delivery_id in (select id from again)
       ), counted as (
         update webhooks set waiting = waiting + 1 where id in (select webhook_id from again)
       )
       select id from again`,
-    values: [deliveryId, at],
+    values: [deliveryId, at, mostAttempts],
   });
   return rows.length === 1;
 }

@@ -124,7 +124,8 @@ export async function buildClaim(
   const escrow = planned(swap, name);
   const adapter = adapterOf(deps, leg.chain);
   if (state.secret === null) {
-    const payer = escrow.terms.payout.address;
+    // An EVM claim names no sender: who pays for it shows when it is sent.
+    const payer = adapter.family === 'evm' ? null : escrow.terms.payout.address;
     await mayReveal(deps, swap, { escrow, payer }, signal);
   }
   const build = () => adapter.buildClaim({ escrow, feeRateSatPerVbyte }, secret, signal);

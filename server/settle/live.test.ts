@@ -58,4 +58,6 @@ test('a first reveal whose sender cannot pay for it is refused, with what it lac
     return true;
   });
   assert.deepEqual(payers, ['rich', 'poor']);
+  await mayReveal(deps, swap, { escrow, payer: null }, soon());
+  assert.deepEqual(payers, ['rich', 'poor']);
 });

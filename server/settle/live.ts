@@ -98,18 +98,19 @@ export async function sourcesAgree(deps: Deps, swap: Swap, signal: AbortSignal):
 /**
  * Before a claim shows the secret: the sources agree, the payout would arrive, and whoever sends it
  * can pay for it. A token that was paused since, a receiver that was blocked, or a wallet that runs
- * out of energy would burn the secret for nothing.
+ * out of energy would burn the secret for nothing. `payer` null: nobody knows yet who sends it.
  */
 export async function mayReveal(
   deps: Deps,
   swap: Swap,
-  { escrow: { terms }, payer }: { readonly escrow: WatchedEscrow; readonly payer: string },
+  { escrow: { terms }, payer }: { readonly escrow: WatchedEscrow; readonly payer: string | null },
   signal: AbortSignal,
 ): Promise<void> {
   await sourcesAgree(deps, swap, signal);
   const { chain } = terms;
   const adapter = adapterOf(deps, chain);
   await within(signal, chain, adapter.preflight(terms, 'claim', signal));
+  if (payer === null) return;
   const asking = adapter.claimShortage?.(terms, payer, signal);
   const shortage = asking === undefined ? null : await within(signal, chain, asking);
   if (shortage === null) return;

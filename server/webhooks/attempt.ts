@@ -53,7 +53,7 @@ async function trySending(
     body,
     headers: {
       'content-type': 'application/json',
-      'user-agent': `${productName}-Webhooks/1`,
+      'user-agent': `${headerSafe(productName)}-Webhooks/1`,
       [`x-${shortName}-event`]: event,
       [`x-${shortName}-delivery`]: id,
       [`x-${shortName}-timestamp`]: timestamp,
@@ -61,6 +61,10 @@ async function trySending(
     },
   });
 }
+
+/** A header holds ASCII: other letters of a name are written as in a URL. */
+const headerSafe = (name: string) =>
+  name.toWellFormed().replace(/[^ -~]+/gu, (letters) => encodeURIComponent(letters));
 
 /** The bytes that are signed and sent. */
 export function bodyOf(

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { holdSubscribers, insertDeliveries, sendAgain } from '../db/deliveries.ts';
+import { holdSubscribers, insertDeliveries } from '../db/deliveries.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { uuidv7 } from '../ids.ts';
 import { insertAccount } from '../settle/testing/account.ts';
@@ -453,21 +453,6 @@ test('what waits for one webhook has a bound, and what comes beyond is counted a
   assert.deepEqual((await waitingOf()).sort(), [mostWaiting - 1, 0].sort());
   const text = await deps.metrics.registry.metrics();
   assert.match(text, /webhook_attempts_total\{outcome="dropped"\} 2/);
-});
-
-test('what was dropped or delivered can be sent again, with the same id and bytes', async () => {
-  const accountId = await account();
-  await webhook(accountId);
-  await happens(accountId, 'swap.agreed', { swapId: swapId(1) });
-  const { sent, send } = recorder();
-  const delivering = createDelivering(deps, { send });
-  await delivering.pass();
-  const deliveryId = sent[0]?.headers['x-parley-delivery'] ?? '';
-  assert.equal(await sendAgain(database.db, deliveryId, new Date(deps.now())), true);
-  assert.equal(await sendAgain(database.db, deliveryId, new Date(deps.now())), false, 'it waits');
-  await delivering.pass();
-  assert.equal(sent.length, 2);
-  assert.equal(sent[0]?.body, sent[1]?.body);
 });
 
 test('secrets are encrypted, and stay readable when the server’s key is replaced', async () => {

@@ -1,24 +1,17 @@
-// Sends deliveries that are due, many at a time and few of one webhook, and stores what came of
+// Sends deliveries that are due, many at a time and few of one account, and stores what came of
 // each: delivered, tried again later, or dropped after the sixth attempt. Any number of processes
 // may do so side by side: a delivery is taken in hand for a while, and by another if this one dies.
 
-import { claimDue, type Due, type Lane, storeOutcome } from '../db/deliveries.ts';
+import { claimDue, type Due, storeOutcome } from '../db/deliveries.ts';
 import type { Deps } from '../deps.ts';
 import { attempt, type Send, senderOf } from './attempt.ts';
 import { createBell } from './bell.ts';
 import { handOut, handOutBatch } from './hand-out.ts';
+import { createPlaces, placesEach, placesOfAccount, slowMs } from './places.ts';
 import { deliveryMs } from './send.ts';
 
 /** After the end of each failed attempt; after the last there is none. */
 export const retryAfterSeconds = [15, 30, 60, 120, 240] as const;
-/** A webhook is slow while it is new, and when its last attempt took longer. */
-const slowMs = 2_000;
-/**
- * Places in all, and of one webhook. The slow have places of their own, so that however many of
- * them hang, the others have theirs.
- */
-export const places = { quick: 200, slow: 100 } as const;
-export const placesEach = { quick: 8, slow: 2 } as const;
 /** Longer than an attempt can take: what a dead process had in hand is taken over then. */
 const leaseMs = deliveryMs + 10_000;
 /** How soon an event is seen that nobody rang the bell for. */
@@ -37,32 +30,26 @@ export type Delivering = {
 
 export function createDelivering(deps: Deps, options: { readonly send?: Send } = {}): Delivering {
   const send = options.send ?? senderOf(deps.settings);
-  const inHand = new Map<string, number>();
-  const taken: Record<Lane, number> = { quick: 0, slow: 0 };
+  const places = createPlaces(deps.now);
   const running = new Set<Promise<void>>();
   const bell = createBell();
   let halted = false;
 
   const carry = async (due: Due): Promise<void> => {
-    const { webhookId, lane } = due;
-    inHand.set(webhookId, (inHand.get(webhookId) ?? 0) + 1);
-    taken[lane] += 1;
+    const leave = places.take(due);
     try {
       await deliver(deps, due, send);
     } catch (error) {
       // Its time in hand ends, and it is tried again.
       deps.log.error({ err: error, deliveryId: due.id }, 'a delivery was not stored');
     } finally {
-      taken[lane] -= 1;
-      const left = (inHand.get(webhookId) ?? 1) - 1;
-      if (left === 0) inHand.delete(webhookId);
-      else inHand.set(webhookId, left);
+      leave();
     }
   };
 
   /** Starts what is due and fits; how many. */
   const begin = async (): Promise<number> => {
-    const room = { quick: places.quick - taken.quick, slow: places.slow - taken.slow };
+    const room = places.room();
     if (room.quick <= 0 && room.slow <= 0) return 0;
     const now = deps.now();
     const due = await claimDue(deps.db, {
@@ -71,7 +58,9 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
       slowMs,
       room,
       each: placesEach,
-      inHand,
+      ofAccount: placesOfAccount,
+      inHand: places.inHand,
+      heldBack: places.heldBack(),
     });
     for (const each of due) {
       const carried = carry(each).finally(() => {

@@ -11,7 +11,8 @@ import { attempt, bodyOf, type Message, senderOf } from './attempt.ts';
 import { absent } from './register.ts';
 
 /** Each holds a request and a connection for up to 10 s. */
-export const mostPings = 50;
+export const mostPings = 200;
+/** Of one account; one while half of all are under way, so that a few leave room for others. */
 export const mostPingsEach = 4;
 
 export type Pinged = {
@@ -36,8 +37,9 @@ export function createPinging(deps: Deps): Ping {
   let all = 0;
   return async ({ accountId, webhookId, attempt: tried }) => {
     const own = underway.get(accountId) ?? 0;
-    if (all >= mostPings || own >= mostPingsEach) {
-      const most = own >= mostPingsEach ? `${mostPingsEach} of this account` : `${mostPings}`;
+    const mostOwn = all < mostPings / 2 ? mostPingsEach : 1;
+    if (all >= mostPings || own >= mostOwn) {
+      const most = own >= mostOwn ? `${mostOwn} of this account` : `${mostPings}`;
       const sentence = `as many pings as there may be are under way (${most}); try again later`;
       throw new ParleyError('overloaded', sentence, { underway: all });
     }

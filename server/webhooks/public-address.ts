@@ -10,6 +10,7 @@ const insideV4: readonly [string, number][] = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10], // carriers' NAT
   ['127.0.0.0', 8],
+  ['168.63.129.16', 32], // a cloud's own, to its machines
   ['169.254.0.0', 16], // link-local, 169.254.169.254 among them
   ['172.16.0.0', 12],
   ['192.0.0.0', 24], // protocol assignments
@@ -56,7 +57,7 @@ export function reachable(networks: readonly string[]): MayReach {
     // A zone (%eth0) is of this machine only.
     if (isIP(address) === 0 || address.includes('%')) return false;
     if (isIPv4(address)) return allowed.check(address) || !blocked.check(address);
-    const words = wordsOf(address);
+    const words = groupsOf(address);
     // What stands for an IPv4 address is reached where that is listed, and nowhere else.
     const mapped = mappedOf(words);
     if (mapped !== null) return allowed.check(mapped);
@@ -66,8 +67,8 @@ export function reachable(networks: readonly string[]): MayReach {
   };
 }
 
-/** The eight words of an IPv6 address. */
-function wordsOf(address: string): number[] {
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = [], tail = []] = canonical
     .split('::')

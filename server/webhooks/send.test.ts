@@ -1,7 +1,11 @@
 // One delivery, to a real HTTPS receiver: what arrives, and what never leaves.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
@@ -104,7 +108,31 @@ test('the connection goes to the address that was checked, whatever the name say
   assert.deepEqual([sent.status, asked], [200, 1]);
 });
 
-test('a certificate of nobody that is trusted, or for another name, is no connection', async () => {
+test('names that only this machine knows are looked up however many come at once', async () => {
+  const named = sending(`https://localhost:${receiver.port}/`);
+  const sent = await Promise.all(
+    Array.from({ length: 20 }, () => sendDelivery(named, reachable([]))),
+  );
+  assert.deepEqual(
+    new Set(sent.map(({ error }) => error)),
+    new Set(['the address is not a public one']),
+  );
+});
+
+test('a certificate of nobody that is trusted, or for another name, is no connection', async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-untrusted-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const [key, cert] = [join(dir, 'key'), join(dir, 'cert')];
+  const ofIp = 'subjectAltName=IP:127.0.0.1';
+  const made = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=own';
+  const wanted = ['req', ...made.split(' '), '-addext', ofIp, '-keyout', key, '-out', cert];
+  execFileSync('openssl', wanted, { stdio: 'pipe' });
+  const files = { key: await readFile(key), cert: await readFile(cert) };
+  const own = await rawReceiver(t, (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), files);
+  assert.deepEqual(await sendDelivery(sending(own.url), mayReach), {
+    status: 0,
+    error: 'no connection: DEPTH_ZERO_SELF_SIGNED_CERT',
+  });
   const resolve = async () => ['127.0.0.1'];
   const other = await sendDelivery(sending(`https://example.com:${receiver.port}/`), mayReach, {
     resolve,
@@ -140,9 +168,13 @@ test('who answers nothing, drips, or is not there ends in time, in words', async
 });
 
 /** A receiver that speaks TLS and writes what it likes instead of HTTP. */
-async function rawReceiver(t: TestContext, speak: (socket: TLSSocket) => void) {
+async function rawReceiver(
+  t: TestContext,
+  speak: (socket: TLSSocket) => void,
+  files: { cert: string | Buffer; key: string | Buffer } = receiver,
+) {
   const sockets = new Set<Socket>();
-  const server = createTlsServer({ cert: receiver.cert, key: receiver.key }, (socket) => {
+  const server = createTlsServer({ cert: files.cert, key: files.key }, (socket) => {
     socket.on('error', () => {});
     socket.once('data', () => speak(socket));
   });

@@ -30,35 +30,43 @@ export type Sent = {
 };
 
 /** Addresses of a name. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+export type Resolve = (host: string, limit: AbortSignal) => Promise<readonly string[]>;
 
 const resolver = new Resolver({ timeout: 4_000, tries: 2 });
 /** There is no such name, or none with such an address. */
 const noneCodes = new Set(['ENOTFOUND', 'ENODATA']);
 let lookups = 0;
+const lookupsWaiting: (() => void)[] = [];
 
 /**
  * Asks name servers without a thread: one that hangs holds up nobody else. The system is asked only
  * for names that they do not know, such as those of its own hosts file, and a few at a time.
  */
-const resolveName: Resolve = async (host) => {
-  let failed: unknown = Object.assign(new Error(host), { code: 'ENOTFOUND' });
+const resolveName: Resolve = async (host, limit) => {
   if (!/(^|\.)localhost\.?$/i.test(host)) {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     const found = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
     if (found.length > 0) return found;
-    [failed] = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    const [failed] = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     if (!noneCodes.has(String((failed as { code?: string } | undefined)?.code))) throw failed;
   }
-  if (lookups >= mostLookups) throw failed;
-  lookups += 1;
+  return askSystem(host, limit);
+};
+
+/** One after the other; whose delivery ends before its turn leaves it to the next. */
+async function askSystem(host: string, limit: AbortSignal): Promise<string[]> {
+  if (lookups < mostLookups) lookups += 1;
+  else await new Promise<void>((resolve) => lookupsWaiting.push(resolve));
   try {
+    limit.throwIfAborted();
     const found = await lookup(host, { all: true, verbatim: true });
     return found.map(({ address }) => address);
   } finally {
-    lookups -= 1;
+    const next = lookupsWaiting.shift();
+    if (next === undefined) lookups -= 1;
+    else next();
   }
-};
+}
 
 export async function sendDelivery(
   sending: Sending,
@@ -95,7 +103,7 @@ async function addressOf(
   limit: AbortSignal,
 ): Promise<string> {
   const literal = hostname.replace(/^\[|\]$/g, '');
-  const found = isIP(literal) === 0 ? await until(resolve(literal), limit) : [literal];
+  const found = isIP(literal) === 0 ? await until(resolve(literal, limit), limit) : [literal];
   if (found.length === 0) throw new Undeliverable('the name has no address');
   // One inside address among public ones is as bad: which one is taken would be chance.
   if (!found.every(mayReach)) throw new Undeliverable('the address is not a public one');

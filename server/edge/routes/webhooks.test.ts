@@ -65,6 +65,8 @@ test('a url that is not https, not public, too long or with a user is 400 with t
     ['https://user@hooks.example.com/', /user or password/],
     ['https://u:p@hooks.example.com/', /user or password/],
     [`https://hooks.example.com/${'x'.repeat(2_048)}`, /has \d+ characters, more than 2048/],
+    // Six characters each as it is stored.
+    [`https://hooks.example.com/${'ü'.repeat(400)}`, /has 2426 characters, more than 2048/],
     ['https://127.0.0.1/', /at 127\.0\.0\.1, which is not a public address/],
     ['https://0x7f000001/', /at 127\.0\.0\.1/],
     ['https://2130706433/', /at 127\.0\.0\.1/],
@@ -92,11 +94,7 @@ test('a url that is not https, not public, too long or with a user is 400 with t
     ['https://[2606:4700::5efe:7f00:1]/', /not a public address/],
     ['https://[fe80::1%25eth0]/', /not a URL/],
     ['https://256.1.1.1/', /not a URL/],
-    ['https://ⓛocalhost/', /localhost/],
-    ['https://local\u00adhost/', /localhost/],
-    ['https://LOCALHOST/', /localhost/],
-    ['https://localhost/', /localhost/],
-    ['https://a.localhost./', /localhost/],
+    ['https://168.63.129.16/', /not a public address/],
   ];
   for (const [bad, why] of wrong) {
     const answer = await post(key, { url: bad });
@@ -107,6 +105,9 @@ test('a url that is not https, not public, too long or with a user is 400 with t
     'https://8.8.8.8:8443/x',
     'https://[2606:4700::1111]/',
     'https://intern.corp/',
+    // Where a name leads is looked at when something is sent there.
+    'https://localhost/',
+    'https://a.localhost./',
   ]) {
     assert.equal((await post(key, { url: good })).status, 201, good);
   }

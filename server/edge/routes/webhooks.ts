@@ -1,9 +1,10 @@
 // Webhooks: register, list, delete, ping. Any valid key.
 
 import type { FastifyInstance } from 'fastify';
+import { listWebhooks } from '../../db/webhooks.ts';
 import type { Deps } from '../../deps.ts';
 import { createPinging, storePing } from '../../webhooks/ping.ts';
-import { registerWebhook, removeWebhook, webhooksOf } from '../../webhooks/register.ts';
+import { registerWebhook, removeWebhook } from '../../webhooks/register.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageLimit, pageQuery } from '../schemas/common.ts';
@@ -58,7 +59,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps): void {
       const secrets = cursorSecrets(deps);
       const [before = null] = query.cursor ? decodeCursor(secrets, filters, query.cursor) : [];
       const limit = query.limit ?? pageLimit.otherwise;
-      const found = await webhooksOf(deps.db, { accountId, before, limit: limit + 1 });
+      const found = await listWebhooks(deps.db, { accountId, before, limit: limit + 1 });
       const page = found.slice(0, limit);
       const last = page.at(-1);
       const more = found.length > limit && last !== undefined;

@@ -69,7 +69,7 @@ const step = named(
     warnings: Type.Optional(
       Type.Array(Type.Object({ code: text, text }), {
         description:
-          'TRON: not_activated, energy_poor; Solana: fee_poor: who could not pay for what has to be sent',
+          'TRON: not_activated, energy_poor; Solana, EVM: fee_poor: who could not pay for what has to be sent',
       }),
     ),
   }),

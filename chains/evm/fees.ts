@@ -1,0 +1,69 @@
+// What a transaction of ours costs whoever sends it, in the chain's own coin. A claim is never
+// estimated: its secret would be told to the node before it is sent.
+
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { Warning } from '../adapter.ts';
+import { balanceAt, codeAt, gasPrice } from './node.ts';
+import type { Watch } from './watch.ts';
+
+/** Above what was measured: a token may take more, or pay an address that held none. */
+const claimGas = { native: 50_000n, token: 100_000n } as const;
+/** With the approvals of a token. */
+const fundGas = { native: 70_000n, token: 200_000n } as const;
+/** Wallets ask for more gas than is used, and offer more for it than it costs now. */
+const margin = 2n;
+
+type Kind = keyof typeof claimGas;
+const kindOf = ({ token }: EscrowTerms): Kind => (token === null ? 'native' : 'token');
+
+/** See ChainAdapter. */
+export async function claimShortage(
+  watch: Watch,
+  terms: EscrowTerms,
+  payer: string,
+  signal: AbortSignal,
+): Promise<Warning | null> {
+  const need = claimGas[kindOf(terms)] * margin * (await gasPrice(watch.rpc, signal));
+  return shortOf(watch, 'claim', payer, need, signal);
+}
+
+/**
+ * Whether both parties of a leg can pay for what they have to send. A contract sends nothing by
+ * itself: whose wallet pays for one is not known here.
+ */
+export async function warningsOf(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<readonly Warning[]> {
+  const { payout, refund, token, amount } = terms;
+  const price = await gasPrice(watch.rpc, signal);
+  const fundNeed = fundGas[kindOf(terms)] * price + (token === null ? amount : 0n);
+  const found: (Warning | null)[] = [];
+  if (await isPlain(watch, payout.address, signal)) {
+    found.push(await claimShortage(watch, terms, payout.address, signal));
+  }
+  if (await isPlain(watch, refund.address, signal)) {
+    found.push(await shortOf(watch, 'fund', refund.address, fundNeed, signal));
+  }
+  return found.filter((each) => each !== null);
+}
+
+async function isPlain({ rpc }: Watch, address: string, signal: AbortSignal): Promise<boolean> {
+  return (await codeAt(rpc, address, 'latest', signal)) === '0x';
+}
+
+async function shortOf(
+  { rpc, chain }: Watch,
+  verb: Warning['verb'],
+  address: string,
+  need: bigint,
+  signal: AbortSignal,
+): Promise<Warning | null> {
+  const has = await balanceAt(rpc, null, address, 'latest', signal);
+  if (has >= need) return null;
+  const what = verb === 'claim' ? 'send a claim for gas' : 'fund, gas and a native leg included,';
+  const other = verb === 'claim' ? '; anybody else may send the claim' : '';
+  const sentence = `${address} has ${has} wei on ${chain}, and to ${what} may take ${need}${other}`;
+  return { code: 'fee_poor', verb, address, sentence };
+}
