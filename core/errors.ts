@@ -45,6 +45,7 @@ export const refusalKinds = {
   unknown_thread: 'absent',
   unknown_swap: 'absent',
   bad_asset: 'invalid',
+  not_a_token: 'invalid',
   same_chain: 'invalid',
   amount_too_small: 'invalid',
   not_creator: 'forbidden',
