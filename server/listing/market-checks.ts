@@ -30,10 +30,11 @@ type Check = {
   /** How a sentence about the number begins. */
   readonly what: string;
   readonly shown: (value: number) => string;
+  /** Thresholds of what is wanted at least are whole. */
   readonly wanted: 'least' | 'most';
 };
 
-const usd = (value: number) => `${plain(Math.floor(value))} USD`;
+const usd = (value: number) => `${plain(value)} USD`;
 
 const checks: Readonly<Record<MarketNumber, Check>> = {
   capUsd: {
@@ -57,27 +58,27 @@ const checks: Readonly<Record<MarketNumber, Check>> = {
   holders: {
     name: 'holders',
     what: 'the number of its holders',
-    shown: (value) => plain(Math.floor(value)),
+    shown: plain,
     wanted: 'least',
   },
   ageSeconds: {
     name: 'age',
     what: 'the time since its first pool',
-    shown: (value) => `${plain(Math.floor(value))} seconds`,
+    shown: (value) => `${plain(value)} seconds`,
     wanted: 'least',
   },
   topHoldersShare: {
     name: 'concentration',
     what: 'the share of its ten largest holders',
     // Up, so that what is above a threshold is not shown as the threshold itself.
-    shown: (value) => `${(Math.ceil(value * 10_000 - 1e-6) / 100).toFixed(2)} %`,
+    shown: (value) => `${(Math.ceil(value * 10_000 - 1e-9) / 100).toFixed(2)} %`,
     wanted: 'most',
   },
 };
 
-/** A number is written out: no exponent, no separators. */
+/** Down, written out: no exponent, no separators. */
 function plain(value: number): string {
-  return BigInt(value).toString();
+  return BigInt(Math.floor(value)).toString();
 }
 
 /** A provider that is needed did not answer: nothing may be concluded from what is not known. */
@@ -109,7 +110,7 @@ export function marketFindings(
   const faultless = findings.every(({ outcome }) => outcome === 'pass');
   const nothing = facts.honeypot === null && marketNumbers.every((each) => facts[each] === null);
   if (purpose === 'keep' && !faultless && (facts.unavailable.length > 0 || nothing)) {
-    throw new MarketDataUnavailable(nothing ? facts.asked : facts.unavailable);
+    throw new MarketDataUnavailable(facts.unavailable.length > 0 ? facts.unavailable : facts.asked);
   }
   return findings;
 }

@@ -70,7 +70,7 @@ const provider = Type.Object(
   },
   closed,
 );
-const least = Type.Optional(Type.Unsafe({ type: ['number', 'null'], minimum: 0, maximum: 1e15 }));
+const least = Type.Optional(Type.Unsafe({ type: ['integer', 'null'], minimum: 0, maximum: 1e15 }));
 const most = Type.Optional(Type.Unsafe({ type: ['number', 'null'], minimum: 0, maximum: 1 }));
 const thresholds = Type.Optional(
   Type.Object(
@@ -144,10 +144,18 @@ export function parseListingRules(given: unknown): Parsed<ListingRules> {
     list: { ...defaultListingRules.list, ...own.list },
     keep: { ...defaultListingRules.keep, ...own.keep },
   };
-  const wrong = marketNumbers
+  const coarse = (['list', 'keep'] as const)
+    .filter((each) => !isTold(value[each].topHoldersShare ?? 0))
+    .map((each) => `PARLEY_LISTING_RULES: "${each}.topHoldersShare" has more than four decimals`);
+  const strict = marketNumbers
     .filter((each) => isStricter(each, value.keep[each], value.list[each]))
     .map((each) => `PARLEY_LISTING_RULES: "keep" is stricter than "list" about ${each}`);
-  return { value, wrong };
+  return { value, wrong: [...coarse, ...strict] };
+}
+
+/** In hundredths of a percent, as reasons are. */
+function isTold(share: number): boolean {
+  return Math.abs(share * 10_000 - Math.round(share * 10_000)) < 1e-9;
 }
 
 /** What is listed by one must not be closed by the other on the same day. */
