@@ -1,0 +1,3 @@
+export function looksLike(symbol: string, curated: readonly string[]): string | null {
+  return curated.find((each) => each.toLowerCase() === symbol.toLowerCase()) ?? null;
+}
