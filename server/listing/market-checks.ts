@@ -93,9 +93,9 @@ export class MarketDataUnavailable extends Error {
 }
 
 /**
- * One of each number that has a threshold, in the order of `marketCheckNames`, and one of `honeypot`
- * where a provider knows. To keep a token, throws `MarketDataUnavailable` rather than find fault with
- * it while a provider does not answer, or where none that does knows anything of it any more.
+ * One of each number that has a threshold, in the order of `marketCheckNames`, and one of
+ * `honeypot` where a provider knows. To keep a token, throws `MarketDataUnavailable` rather than
+ * find fault with it while a provider does not answer, or where none that does knows it any more.
  */
 export function marketFindings(
   facts: MarketFacts,

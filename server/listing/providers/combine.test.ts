@@ -4,12 +4,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { combined } from './combine.ts';
-import { marketNumbers, type Provider, ProviderFailure, type Told } from './facts.ts';
+import {
+  type ChainIdentity,
+  marketNumbers,
+  type Provider,
+  ProviderFailure,
+  type Told,
+} from './facts.ts';
 import { openMarketData } from './open.ts';
 import { recorded, startProvider } from './testing/server.ts';
 
 const never = new AbortController().signal;
-const chains = new Map([['ethereum', { family: 'evm', chainId: 1 } as const]]);
+const chains = new Map<string, ChainIdentity>([['ethereum', { family: 'evm', chainId: 1 }]]);
 
 type Asked = { readonly name: string; readonly wanted: readonly string[] };
 
@@ -65,7 +71,7 @@ test('a chain that nobody knows is asked about nowhere', async () => {
   const asked: Asked[] = [];
   const data = combined(
     [provider('a', { capUsd: 1 }, asked)],
-    new Map([...chains, ['bitcoin', { family: 'bitcoin' } as const]]),
+    new Map([...chains, ['bitcoin', { family: 'bitcoin' }]]),
     () => {},
   );
   for (const chain of ['bitcoin', 'mynet']) {

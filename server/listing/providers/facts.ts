@@ -1,6 +1,6 @@
 // What providers of market data tell of a token. Every number carries who said it; what nobody
-// knows is null, and never 0. These are others' estimates in USD, compared with thresholds and never
-// settled, so they are plain numbers and not base units.
+// knows is null, and never 0. These are others' estimates in USD, compared with thresholds and
+// never settled, so they are plain numbers and not base units.
 
 import type { ChainKey } from '../../../core/families.ts';
 
@@ -58,8 +58,8 @@ export type ChainIdentity =
   | { readonly family: 'bitcoin' };
 
 /**
- * `unreachable`: no connection, late, or a fault of its own. `limited`: it, or our own limit for it,
- * wants fewer requests. `unreadable`: what came is not of the form that it documents.
+ * `unreachable`: no connection, late, or a fault of its own. `limited`: it, or our own limit for
+ * it, wants fewer requests. `unreadable`: what came is not of the form that it documents.
  * `misanswered`: it is about another token or chain.
  */
 export type FailureKind = 'unreachable' | 'limited' | 'unreadable' | 'misanswered';
