@@ -20,6 +20,8 @@ const lookMs = 4_000;
 /** For one transaction; later it is asked for beside the looks. */
 const oneMs = 2_000;
 const atOnce = 8;
+/** A claim among more is searched for at once, among fewer when they were read in vain. */
+const mostAwaited = 50;
 /** Of one escrow, not given yet; beyond, no more are read. */
 const mostMissing = 256;
 /** Only for these is room made by leaving one out. */
@@ -117,6 +119,9 @@ async function readHistory(watch: Watch, known: Known): Promise<void> {
   }
   await askBeside(watch, known, due);
   const { shallow, hand } = await listNew(watch, known, budget);
+  const isLong = history.gaps.length > (hand === null ? 0 : 1);
+  const isNoisy = isLong || shallow.length + (hand?.list.length ?? 0) > mostAwaited;
+  if (due && isNoisy && lacksStill(watch, known)) huntBeside(watch, known);
   const now = performance.now();
   // The oldest first, so that noise never keeps it from being read.
   const first = { transactions: mostTransactions / 2, until: now + lookMs / 2 };
