@@ -172,7 +172,12 @@ function textLike({ assets, takers }: Stage, seq: number): string {
   return entryText(entry, 'plain') ?? '';
 }
 
-async function post({ assets }: Stage, port: number, { key }: Account): Promise<void> {
+/** An RFQ of the stage's first two assets. */
+export async function post(
+  { assets }: Pick<Stage, 'assets'>,
+  port: number,
+  { key }: Account,
+): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${port}/v1/rfqs`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { benchBudgets } from './budgets.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
+import { benchListing } from './listing.ts';
 import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
@@ -16,7 +17,17 @@ import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const names = ['reads', 'quotes', 'feed', 'webhooks', 'budgets', 'gas', 'start', 'verify'] as const;
+const names = [
+  'reads',
+  'quotes',
+  'feed',
+  'listing',
+  'webhooks',
+  'budgets',
+  'gas',
+  'start',
+  'verify',
+] as const;
 type Name = (typeof names)[number];
 
 const { values, positionals } = parseArgs({
@@ -69,6 +80,7 @@ async function runOne(name: Name): Promise<Row[]> {
       `${name}: median of ${effort.rounds} alternating rounds of ${effort.seconds} s; ${stage.database}`,
     );
     if (name === 'feed') return await benchFeed(stage, effort);
+    if (name === 'listing') return await benchListing(stage, effort);
     return name === 'reads' ? await benchReads(stage, effort) : await benchQuotes(stage, effort);
   } finally {
     await stage.stop();

@@ -1,5 +1,6 @@
-// A random market, watched by makers who resume through cut connections, a process that restarts
-// and a database that drops its connections: whenever it rests, the book of each is the server's.
+// A random market, watched by makers who resume through cut connections, a process that restarts, a
+// database that drops its connections and assets that close and reopen: whenever it rests, the book
+// of each is the server's.
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -10,6 +11,7 @@ import { type MakerFeed, makerFeed } from '../sdk/feed.ts';
 import { buildApp } from '../server/edge/app.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { parseAddress } from '../server/market/addresses.ts';
+import { closeAsset, reopenAsset } from '../server/market/listing.ts';
 import { runs } from './support/runs.ts';
 import { type TcpProxy, tcpProxy } from './support/tcp-proxy.ts';
 import { someAddress, type Trader } from './support/trading.ts';
@@ -48,7 +50,16 @@ let ports: number[];
 let takers: Trader[];
 const watchers: Watcher[] = [];
 const address = parseAddress(someAddress('evm'), 'dev').address;
-const counts = { posted: 0, private: 0, cancelled: 0, agreed: 0, cuts: 0, restarts: 0, rests: 0 };
+const counts = {
+  posted: 0,
+  private: 0,
+  cancelled: 0,
+  agreed: 0,
+  closed: 0,
+  cuts: 0,
+  restarts: 0,
+  rests: 0,
+};
 
 const portOf = (url: string) => Number(new URL(url).port);
 
@@ -128,10 +139,24 @@ async function act(): Promise<void> {
   } else if (some !== undefined) await agree(...some);
 }
 
+/** Closes the dollar or the coin, or reopens what is closed. */
+async function toggle(): Promise<void> {
+  const { id: assetId } = pick([market.assets.usd, market.assets.btc]);
+  const change = { assetId, by: 'checks' as const, at: new Date(market.deps.now()) };
+  await market.db.transaction(async (tx) => {
+    if ((await reopenAsset(tx, change)).changed) return;
+    await closeAsset(tx, { ...change, reasons: ['chance'] });
+    counts.closed += 1;
+  });
+}
+
 async function disturb(): Promise<void> {
   const { proxy } = pick(watchers);
   const dice = random();
-  if (dice < 0.6) {
+  if (dice < 0.2) {
+    // A connection may be cut at that moment.
+    await toggle().catch(() => {});
+  } else if (dice < 0.6) {
     counts.cuts += 1;
     if (chance(0.3)) proxy.pointTo(pick(ports));
     proxy.cut();
@@ -205,8 +230,10 @@ test(`a resumed maker's book is the server's whenever a random market rests (see
     const pauseAt = performance.now() + restEverySeconds * 1_000;
     const lanes = Array.from({ length: 3 }, async () => {
       while (performance.now() < pauseAt) {
-        // A lost connection to the database is 503 to whoever asked.
-        await act().catch((error: Error) => assert.match(error.message, /^503 |unavailable/));
+        // A lost connection to the database is 503 to whoever asked, a closed asset 409.
+        await act().catch((error: Error) =>
+          assert.match(error.message, /^503 |unavailable|^409 .*clos/),
+        );
         await sleep(random() * 30);
       }
     });
@@ -222,4 +249,5 @@ test(`a resumed maker's book is the server's whenever a random market rests (see
   t.diagnostic(JSON.stringify(counts));
   assert.ok(counts.posted > seconds * 3 && counts.cancelled > 10 && counts.agreed > 5, 'busy');
   assert.ok(counts.cuts > 5 && counts.private > 5 && counts.rests >= 3, JSON.stringify(counts));
+  assert.ok(counts.closed >= 3, JSON.stringify(counts));
 });

@@ -90,32 +90,3 @@ export async function findCuratedAsset(tx: Tx, idOrSymbol: string): Promise<Asse
   });
   return rows[0] === undefined ? null : assetOf(rows[0]);
 }
-
-/** Adds a curated asset, or brings the one of this chain and address up to date. */
-export async function upsertCuratedAsset(tx: Tx, asset: Asset, at: Date): Promise<Asset> {
-  const { id, chain, symbol, address, decimals, highValueFrom } = asset;
-  const rows = await tx.rows<AssetRow>({
-    name: 'assets_upsert_curated',
-    text: `insert into assets
-        (id, chain, symbol, address, decimals, enabled, verified, source, high_value_from,
-         created_at)
-      values ($1, $2, $3, $4, $5, true, true, 'curated', $6, $7)
-      on conflict (chain, address) do update set
-        symbol = excluded.symbol, decimals = excluded.decimals, enabled = true, verified = true,
-        source = 'curated', high_value_from = excluded.high_value_from
-      returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
-    values: [id, chain, symbol, address, decimals, highValueFrom?.toString() ?? null, at],
-  });
-  return assetOf(rows[0]!);
-}
-
-/** Closes curated assets that are no longer among `ids`; returns how many. */
-export async function closeCuratedAssets(tx: Tx, ids: readonly string[]): Promise<number> {
-  const rows = await tx.rows({
-    name: 'assets_close_curated',
-    text: `update assets set enabled = false
-      where source = 'curated' and enabled and id <> all($1::uuid[]) returning id`,
-    values: [ids],
-  });
-  return rows.length;
-}

@@ -31,10 +31,11 @@ export async function lockFeedLog(tx: Tx): Promise<boolean> {
 
 /**
  * Moves the oldest of the outbox into the log and tells so, in one statement: makers wait for it.
- * How many; null where another process is at it.
+ * How many; null where another process is at it. An RFQ that came back with its asset (`again`) and
+ * is off the market by now is left out: its end was told before it, or is next.
  */
 export async function appendFromOutbox(tx: Tx, limit: number): Promise<number | null> {
-  const [row] = await tx.rows<{ locked: boolean; appended: number }>({
+  const [row] = await tx.rows<{ locked: boolean; moved: number }>({
     name: 'feed_append',
     text: `with locked as materialized
         (select pg_try_advisory_xact_lock(hashtext('feed log')) as ok),
@@ -49,15 +50,18 @@ export async function appendFromOutbox(tx: Tx, limit: number): Promise<number | 
         insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
         select substr(topic, 6), (payload->>'rfqId')::uuid, (payload->>'creatorId')::uuid,
           payload->>'targetAddress', payload->>'body', created_at
-        from moved order by id
+        from moved
+        where payload->'again' is null or exists (
+          select 1 from rfqs r
+          where r.id = (payload->>'rfqId')::uuid and r.status in ('open', 'negotiating'))
+        order by id
         returning seq
       ), told as (select pg_notify('feed_log', '') from appended limit 1)
-      select ok as locked, (select count(*) from appended) as appended,
-        (select count(*) from told)
+      select ok as locked, (select count(*) from moved) as moved, (select count(*) from told)
       from locked`,
     values: [limit],
   });
-  return row?.locked ? row.appended : null;
+  return row?.locked ? row.moved : null;
 }
 
 /**

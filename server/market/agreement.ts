@@ -11,6 +11,7 @@ import { offerHashlock, settleThreads, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
 import { createSwap } from '../settle/create.ts';
 import { previewLegs } from '../settle/preview.ts';
+import { holdOpen } from './assets.ts';
 import { tellGone } from './feed-events.ts';
 import {
   acceptPrice,
@@ -67,6 +68,7 @@ async function offer(tx: Tx, wanted: Parameters<typeof offerHashlock>[1]): Promi
 
 async function agree(tx: Tx, deps: Deps, thread: Thread, at: Date): Promise<Thread> {
   const { rfq, price, makerId, takerId } = thread;
+  await holdOpen(tx, rfq.base.id, rfq.quote.id);
   const { swapId } = await createSwap(tx, deps, {
     threadId: thread.id,
     rfqId: rfq.id,

@@ -2,48 +2,76 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { AssetSettings } from '../chain-settings.ts';
-import { type Asset, closeCuratedAssets, findAssets, upsertCuratedAsset } from '../db/assets.ts';
+import { type Asset, findAssets } from '../db/assets.ts';
 import type { Database, Tx } from '../db/database.ts';
+import {
+  type Listing,
+  lockListings,
+  shareAssets,
+  unconfigure,
+  upsertConfigured,
+} from '../db/listing.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
+import { closeAsset, reopenAsset } from './listing.ts';
 
 export type { Asset } from '../db/assets.ts';
 
+const notConfigured = 'no longer among the curated assets of the settings';
+
 /**
- * Makes the curated assets those of `settings`: new ones are added, known ones keep their id, and
- * curated ones that are no longer listed are closed, as are those of chains not served here.
+ * Makes the curated assets those of `settings`: new ones are added, known ones keep their id and
+ * reopen where the settings had closed them, and those that are no longer listed are closed, as are
+ * those of chains not served here. What checks or operators have closed stays closed.
  */
 export async function seedAssets(
   db: Database,
-  deps: Pick<Deps, 'adapters' | 'now' | 'randomBytes'>,
+  deps: Pick<Deps, 'adapters' | 'now' | 'randomBytes' | 'log'>,
   settings: readonly AssetSettings[],
 ): Promise<Asset[]> {
   const at = new Date(deps.now());
   return db.transaction(async (tx) => {
+    await lockListings(tx);
     const seeded: Asset[] = [];
     for (const each of settings) {
       const adapter = deps.adapters.get(each.chain);
       if (adapter === undefined) continue;
       const { chain, symbol, decimals } = each;
-      const asset: Asset = {
+      const asset = {
         id: uuidv7(at.getTime(), deps.randomBytes),
         chain,
         symbol,
         address: each.address === null ? null : adapter.parseAddress(each.address),
         decimals,
-        enabled: true,
-        verified: true,
-        source: 'curated',
         highValueFrom: each.highValueFrom === undefined ? null : BigInt(each.highValueFrom),
       };
-      seeded.push(await upsertCuratedAsset(tx, asset, at));
+      seeded.push(await reopened(tx, deps, await upsertConfigured(tx, asset, at), at));
     }
-    await closeCuratedAssets(
-      tx,
-      seeded.map((each) => each.id),
-    );
+    const ids = seeded.map((each) => each.id);
+    for (const assetId of await unconfigure(tx, ids)) {
+      await closeAsset(tx, { assetId, by: 'settings', at, reasons: [notConfigured] });
+    }
     return seeded;
   });
+}
+
+/** The settings hold it closed no longer. */
+async function reopened(
+  tx: Tx,
+  { log }: Pick<Deps, 'log'>,
+  before: Listing,
+  at: Date,
+): Promise<Asset> {
+  const lifts = before.state === 'closed' && before.closings.settings !== undefined;
+  const assetId = before.asset.id;
+  const { asset, state, closings } = lifts
+    ? await reopenAsset(tx, { assetId, by: 'settings', at })
+    : before;
+  if (state !== 'open') {
+    const { chain, symbol } = asset;
+    log.warn({ chain, symbol, state, closings }, 'a configured asset is not open to trade');
+  }
+  return asset;
 }
 
 /** The two assets of an RFQ. Throws `bad_asset` for an id that names none. */
@@ -64,6 +92,26 @@ export async function assetPair(
     base: named(baseAssetId, 'baseAssetId'),
     quote: named(quoteAssetId, 'quoteAssetId'),
   };
+}
+
+/** Both, open until the transaction ends. Throws as above, and `asset_closed`. */
+export async function holdOpen(
+  tx: Tx,
+  baseAssetId: string,
+  quoteAssetId: string,
+): Promise<{ base: Asset; quote: Asset }> {
+  const ids = [baseAssetId.toLowerCase(), quoteAssetId.toLowerCase()];
+  // Sent together, and in this order: what is read is as it was when the lock was had.
+  const [held, pair] = await Promise.all([
+    shareAssets(tx, ids),
+    assetPair(tx, baseAssetId, quoteAssetId),
+  ]);
+  assertOpen(pair.base, pair.quote);
+  if (held) return pair;
+  throw new ParleyError(
+    'asset_closed',
+    `${pair.base.symbol} or ${pair.quote.symbol} is being closed or reopened: try in a second`,
+  );
 }
 
 /** Throws `asset_closed` unless both may be traded. */

@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
 import { holds, parseAddress } from './addresses.ts';
 import { checkAmounts } from './amounts.ts';
-import { type Asset, assertOpen, assetPair } from './assets.ts';
+import { type Asset, assertOpen, assetPair, holdOpen } from './assets.ts';
 import { mostLiveRfqs } from './bounds.ts';
 import { tellFeed } from './feed-events.ts';
 import { assertFree } from './negotiation.ts';
@@ -110,8 +110,7 @@ export async function postRfq(
   // The lock makes the count below right: an account posts one RFQ at a time.
   await lockAccount(tx, creatorId);
   const now = new Date(deps.now());
-  const { base, quote } = await assetPair(tx, wanted.baseAssetId, wanted.quoteAssetId);
-  assertOpen(base, quote);
+  const { base, quote } = await holdOpen(tx, wanted.baseAssetId, wanted.quoteAssetId);
   const given = wanted.direction === 'sell_base' ? base : quote;
   assertHolds(deps, await findHoldings(tx, creatorId), given);
   const live = await countLiveRfqs(tx, creatorId, now);
@@ -164,6 +163,7 @@ export async function cancelRfq(
   await setRfqStatus(tx, id, 'cancelled', now);
   await closeThreads(tx, id, now);
   const cancelled: Rfq = { ...rfq, status: 'cancelled' };
+  // Of a closed asset too, although that was told before: it may be reopening now.
   await tellFeed(tx, 'cancelled', cancelled, now);
   return cancelled;
 }

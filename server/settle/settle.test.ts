@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Material } from '../../chains/material.ts';
+import { closeAsset, reopenAsset } from '../market/listing.ts';
 import {
   agree,
   bitcoin,
@@ -94,6 +95,40 @@ test('native coin against bitcoin settles too', async () => {
   await claimLong(deal);
   await deepen(world);
   assert.equal((await swapOf(deal)).status, 'counterparty_claimed');
+});
+
+test('a swap settles, and another is refunded, although its assets were closed after the agreement', async () => {
+  const { btc, eth } = world.assets;
+  const deals = [await agree(world, { asset: eth }), await agree(world, { asset: eth })] as const;
+  const change = () => ({
+    by: 'operator' as const,
+    at: new Date(world.deps.now()),
+    reasons: ['x'],
+  });
+  const { db } = world.deps;
+  for (const { id: assetId } of [eth, btc]) {
+    await db.transaction((tx) => closeAsset(tx, { assetId, ...change() }));
+  }
+  try {
+    for (const deal of deals) await fundBoth(world, deal);
+    const [settles, refunds] = deals;
+    await claimShort(world, settles);
+    await look(world);
+    await claimLong(settles);
+    await deepen(world);
+    assert.equal((await swapOf(settles)).status, 'counterparty_claimed');
+    const { refundAt } = (await swapOf(refunds)).deadlines;
+    for (const leg of [refunds.short, refunds.long]) {
+      await moveTo(world, refundAt[leg]);
+      await refund(world, refunds, leg);
+      await deepen(world);
+    }
+    assert.equal((await swapOf(refunds)).status, 'refunded');
+  } finally {
+    for (const { id: assetId } of [eth, btc]) {
+      await db.transaction((tx) => reopenAsset(tx, { assetId, ...change() }));
+    }
+  }
 });
 
 test('what a claim left of the funder’s own is built and sent without a timelock, if there is any', async () => {

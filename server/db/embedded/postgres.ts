@@ -127,6 +127,16 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   }
 }
 
+/** Of the database that another process runs in this folder; null when none runs. */
+export async function runningPostgres(dir: string): Promise<string | null> {
+  const places = placesUnder(resolvePath(dir, 'postgres'));
+  const note = ((await readIfThere(join(places.data, 'postmaster.pid'))) ?? '').split('\n');
+  const [pid, port] = [Number(note[0]), Number(note[3])];
+  const password = (await readIfThere(places.password))?.trim() ?? '';
+  const runs = note[7]?.trim() === 'ready' && pid > 0 && isAlive(pid);
+  return runs && password !== '' ? connection(port, password, databaseName) : null;
+}
+
 async function prepare(places: Places, log: Log): Promise<Setup> {
   const binaries = await findBinaries(places.libraries);
   const reachable = [places.base, dirname(binaries.postgres)];

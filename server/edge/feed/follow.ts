@@ -96,8 +96,9 @@ async function pull(deps: Parts, hub: Hub): Promise<boolean> {
     const may = targetAddress === null ? null : (holders.get(targetAddress) ?? new Set<string>());
     return { ...row, targetAddress, holders: may };
   });
-  await hub.publish(entries);
-  return rows.length === batch;
+  const more = rows.length === batch;
+  await hub.publish(entries, more);
+  return more;
 }
 
 /** Ends a wait early when rung; what is rung while nobody waits is remembered. */

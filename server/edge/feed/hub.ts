@@ -19,6 +19,10 @@ export type Listener = {
   /** False while it catches up: then it is passed over. */
   live: boolean;
   write(bytes: Buffer): void;
+  /** Much of what was written to it is unread. */
+  isFull(): boolean;
+  /** No longer live: goes on at its own pace until it has caught up. */
+  fallBehind(): void;
   /** Looks whether its key still stands, and ends where it does not. */
   check(): void;
 };
@@ -28,8 +32,11 @@ export type Hub = {
   position(): number;
   /** Begins here: nothing before it is known. */
   startAt(seq: number): void;
-  /** Adds entries and writes them to all who are live; done when all have been written to. */
-  publish(entries: readonly Entry[]): Promise<void>;
+  /**
+   * Adds entries and writes them to all who are live; done when all have been written to, and where
+   * `more` follow at once, when these were read by all who read.
+   */
+  publish(entries: readonly Entry[], more?: boolean): Promise<void>;
   /** What came after `seq`, at most `limit`; null when that reaches further back than is kept. */
   after(seq: number, limit: number): Entry[] | null;
   join(listener: Listener): void;
@@ -42,6 +49,10 @@ export type Hub = {
 const mostKept = 5_000;
 /** Sockets written to before others have their turn: some 5 ms. */
 const slice = 1_000;
+/** In a burst readers are waited for as long as one of them gets free within `stillMs`. */
+const lookMs = 5;
+const stillMs = 250;
+const mostWaitMs = 2_000;
 
 export function createHub(): Hub {
   let kept: Entry[] = [];
@@ -70,7 +81,7 @@ export function createHub(): Hub {
       floor = seq;
       position = seq;
     },
-    publish: async (entries) => {
+    publish: async (entries, more = false) => {
       const last = entries.at(-1);
       if (last === undefined) return;
       kept.push(...entries);
@@ -81,6 +92,7 @@ export function createHub(): Hub {
         kept = kept.slice(dropped);
       }
       await writeToAll(entries, last.seq);
+      if (more) await pace(listeners);
     },
     after: (seq, limit) => {
       if (seq < floor) return null;
@@ -101,6 +113,26 @@ export function createHub(): Hub {
     },
     of: (accountId) => (accountId === null ? listeners : (accounts.get(accountId) ?? nobody)),
   };
+}
+
+/** Lets readers keep up with a burst; those who do not, whoever they are, hold up nobody. */
+async function pace(listeners: Iterable<Listener>): Promise<void> {
+  let full = [...listeners].filter((each) => each.live && each.isFull());
+  const began = performance.now();
+  let freedAt = began;
+  while (full.length > 0) {
+    const now = performance.now();
+    if (now - freedAt >= stillMs || now - began >= mostWaitMs) break;
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    const left = full.filter((each) => each.live && each.isFull());
+    if (left.length < full.length) freedAt = performance.now();
+    full = left;
+  }
+  for (const each of full) {
+    if (!each.live) continue;
+    each.live = false;
+    each.fallBehind();
+  }
 }
 
 /** Where in a list that ascends by `seq` the first entry after `seq` is. */

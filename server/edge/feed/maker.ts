@@ -61,6 +61,11 @@ export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Gre
     at: feed.hub.position(),
     live: false,
     write: peer.write,
+    isFull: peer.isFull,
+    fallBehind: () => {
+      // It ends by itself, or with the socket.
+      untilDone(feed, maker, () => goOn(feed, maker));
+    },
     check: () => {
       if (!peer.isOpen()) return;
       // Looked at again before it quotes, and every few seconds (feed.ts).
@@ -88,34 +93,57 @@ export async function checkKey({ keys }: Feed, maker: Maker): Promise<boolean> {
 }
 
 /** From the first frame to being live. */
-export async function begin(feed: Feed, maker: Maker, since: number | null): Promise<void> {
-  let from = since;
+export function begin(feed: Feed, maker: Maker, since: number | null): Promise<void> {
+  const start: Start = { since, resumed: false };
+  return untilDone(feed, maker, () => tell(feed, maker, start));
+}
+
+/** How far it has come: a try that failed is gone on with, and nothing is sent twice. */
+type Start = {
+  /** Null = the book is told anew. */
+  since: number | null;
+  /** It was told so: everything up to its `at` was sent. */
+  resumed: boolean;
+};
+
+/** Tries again while the database does not answer; in the end the socket is closed. */
+async function untilDone(feed: Feed, maker: Maker, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; maker.peer.isOpen(); tries += 1) {
     try {
-      await tell(feed, maker, from);
+      await work();
       return;
     } catch (error) {
       feed.deps.log.warn({ err: error }, 'a maker could not be told of the book');
       if (tries >= mostTries) break;
-      // What was sent is not sent again; a new `snapshot` is the book.
-      if (from !== null) from = maker.at;
       await sleep(againMs, undefined, { ref: false });
     }
   }
   maker.peer.end(closeCodes.restart, 'the book cannot be read now: connect again');
 }
 
-async function tell(feed: Feed, maker: Maker, since: number | null): Promise<void> {
+/** From where it fell behind. */
+async function goOn(feed: Feed, maker: Maker): Promise<void> {
+  await maker.peer.drained();
+  if (await catchUp(feed, maker, () => {})) return;
+  maker.peer.end(closeCodes.tooSlow, 'the log has gone on without this socket: connect again');
+}
+
+async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
   const { hub, snapshots } = feed;
   await feed.started;
   // Revoked between its look-up and joining, nobody would have told this socket.
   if (!(await checkKey(feed, maker))) return;
+  const { since } = start;
   if (since !== null) {
-    if (await reaches(feed, since)) {
-      maker.at = since;
-      maker.say({ type: 'resumed' });
+    if (start.resumed || (await reaches(feed, since))) {
+      if (!start.resumed) {
+        maker.at = since;
+        start.resumed = true;
+        maker.say({ type: 'resumed' });
+      }
       if (await catchUp(feed, maker, () => maker.say({ type: 'ready' }))) return;
     }
+    start.since = null;
     maker.at = hub.position();
     maker.say({ type: 'reset' });
   }

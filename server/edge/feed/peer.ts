@@ -34,6 +34,8 @@ export type Peer = {
   /** Without a word: nobody is there. */
   drop(): void;
   isOpen(): boolean;
+  /** So much is unread that it would be waited for. */
+  isFull(): boolean;
   /** Answers a ping of the protocol; ends a reader that does not read the answers. */
   pong(data: Buffer): void;
   /** Whether it has read as much as it must. */
@@ -50,6 +52,7 @@ export function createPeer(
   said: (code: number) => void = () => {},
 ): Peer {
   const isOpen = () => ws.readyState === WebSocket.OPEN;
+  const isFull = () => socket.writableLength > paceBytes;
   let adorned = (): object => ({});
   const peer: Peer = {
     say: (frame) => peer.write(encodeFrame(JSON.stringify({ ...frame, ...adorned() }))),
@@ -73,14 +76,15 @@ export function createPeer(
       ws.close(code, shortened(sentence));
     },
     pong: (data) => {
-      if (isOpen() && socket.writableLength <= paceBytes) ws.pong(data);
+      if (isOpen() && !isFull()) ws.pong(data);
     },
     isBehind: () => socket.writableLength > mostUnreadBytes,
     drop: () => ws.terminate(),
     isOpen,
+    isFull,
     drained: () =>
       new Promise((resolve) => {
-        if (socket.writableLength <= paceBytes || !isOpen()) return resolve();
+        if (!isFull() || !isOpen()) return resolve();
         const done = () => {
           clearTimeout(timer);
           socket.off('drain', done);

@@ -398,3 +398,57 @@ test('what is pruned while it is replayed is no hole: the book comes anew', asyn
   await app.close();
   await own.close();
 });
+
+test('a database that fails now and then makes no hole, sends nothing twice and no seq back', async () => {
+  const own = await feedMarket();
+  const [asks, maker] = [await own.trader(), await own.trader()];
+  const client = await own.maker(maker, resume);
+  const first = await own.rfq(asks);
+  const { seq } = await client.frame(about(first.id));
+  client.close();
+  const posted: string[] = [];
+  for (let count = 0; count < 5; count += 1) posted.push((await own.rfq(asks)).id);
+  const known = await own.maker(maker, resume);
+  await known.frame(() => known.frames.at(-1).seq > seq || known.frames[0].seq > seq);
+  known.close();
+  for (const name of ['find_live_key', 'feed_ends', 'feed_read', 'rfqs_book']) {
+    for (const since of name === 'rfqs_book' ? [seq + 1_000_000] : [seq]) {
+      let failures = 0;
+      const failing: typeof own.db = {
+        ...own.db,
+        rows: (statement) => {
+          const isReplay = statement.name !== 'feed_read' || statement.values[0] === seq;
+          // The first of a key is that of its first frame.
+          const from = name === 'find_live_key' ? 1 : 0;
+          if (statement.name === name && isReplay) failures += 1;
+          const fails = statement.name === name && isReplay && failures === from + 1;
+          if (fails) return Promise.reject(new Error('now and then'));
+          return own.db.rows(statement);
+        },
+      };
+      const { buildApp } = await import('../app.ts');
+      const app = await buildApp({ ...own.deps, db: failing });
+      const at = await app.listen({ host: '127.0.0.1', port: 0 });
+      const again = await openFeed(at);
+      again.send({ apiKey: maker.key, resume: true, since });
+      await again.of('ready');
+      const types = again.frames.map(({ type }) => type);
+      const told = again.frames.flatMap(({ rfq }) => (rfq === undefined ? [] : [rfq.id]));
+      if (name === 'rfqs_book') {
+        assert.deepEqual([types.at(-2), types.includes('resumed')], ['snapshot', false], name);
+      } else {
+        assert.deepEqual([types.indexOf('resumed'), types.lastIndexOf('resumed')], [0, 0], name);
+        assert.deepEqual(told, posted, name);
+      }
+      const numbers = again.frames.map((frame) => frame.seq);
+      assert.deepEqual(
+        numbers,
+        numbers.toSorted((a, b) => a - b),
+        name,
+      );
+      again.close();
+      await app.close();
+    }
+  }
+  await own.close();
+});

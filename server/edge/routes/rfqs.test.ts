@@ -159,8 +159,8 @@ test('base and quote must be known, open, and on two chains', async () => {
 async function setEnabled(assetId: string, enabled: boolean) {
   await market.db.rows({
     name: 'test_enable',
-    text: 'update assets set enabled = $2 where id = $1',
-    values: [assetId, enabled],
+    text: 'update assets set closings = $2 where id = $1',
+    values: [assetId, enabled ? {} : { operator: { reasons: [], at: '' } }],
   });
 }
 

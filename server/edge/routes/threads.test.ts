@@ -387,8 +387,8 @@ test('a closed asset refuses proposals and acceptances until it is open again', 
   const enable = (enabled: boolean) =>
     market.db.rows({
       name: 'test_enable',
-      text: 'update assets set enabled = $2 where id = $1',
-      values: [market.assets.usd.id, enabled],
+      text: 'update assets set closings = $2 where id = $1',
+      values: [market.assets.usd.id, enabled ? {} : { operator: { reasons: [], at: '' } }],
     });
   await enable(false);
   refused(await propose(taker, threadId, '60000000'), 409, 'asset_closed');

@@ -1,0 +1,183 @@
+// The operators' command, run as a program against a real database and a running market.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { startPostgres } from '../server/db/embedded/postgres.ts';
+import { migrate } from '../server/db/migrate.ts';
+import type { Frame } from '../server/edge/testing/feed-client.ts';
+import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
+import type { Trader } from '../test/support/trading.ts';
+
+const run = promisify(execFile);
+let market: FeedMarket;
+let taker: Trader;
+
+before(async () => {
+  market = await feedMarket();
+  taker = await market.trader();
+});
+after(() => market.close());
+
+type Said = { code: number; out: string; err: string };
+
+async function cli(args: string[], env: Record<string, string> = {}): Promise<Said> {
+  const script = join(import.meta.dirname, 'assets.ts');
+  const settings = { DATABASE_URL: market.url, ...env };
+  const options = { env: { ...process.env, ...settings }, timeout: 60_000 };
+  return run(process.execPath, [script, ...args], options).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+    ({ code, stdout, stderr }) => ({ code: code as number, out: stdout, err: stderr }),
+  );
+}
+
+const about = (id: string, kind: string) => (frame: Frame) =>
+  frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
+
+test('close and reopen: a running market tells its makers, its book and its list', async () => {
+  const { usd } = market.assets;
+  const maker = await market.maker(await market.trader());
+  const { id } = await market.rfq(taker);
+  await maker.frame(about(id, 'created'));
+  const closed = await cli(['close', usd.id, '--reason', 'two', '--reason', 'reasons']);
+  assert.equal(closed.code, 0, closed.err);
+  assert.match(closed.out, /1 RFQ left the book/);
+  assert.match(closed.out, /closed .* USD .*evm-dev\/0x.*operator since .*: two; reasons/);
+  await maker.frame(about(id, 'cancelled'));
+  const again = await cli(['close', usd.id, '--reason', 'two', '--reason', 'reasons']);
+  assert.deepEqual([again.code, /it was so already/.test(again.out)], [0, true]);
+  const listed = await cli(['list', '--state', 'closed', '--json']);
+  const [only] = listed.out
+    .trim()
+    .split('\n')
+    .map((each) => JSON.parse(each));
+  assert.deepEqual([only.id, only.state, only.symbol], [usd.id, 'closed', 'USD']);
+  assert.deepEqual(only.closings.operator.reasons, ['two', 'reasons']);
+  const { body } = await taker.get(`/v1/assets?enabled=false`);
+  assert.deepEqual(
+    body.assets.map((each: { id: string }) => each.id),
+    [usd.id],
+  );
+  const reopened = await cli(['reopen', `evm-dev/${usd.address?.toUpperCase().replace('X', 'x')}`]);
+  assert.equal(reopened.code, 0, reopened.err);
+  assert.match(reopened.out, /1 RFQ came back to the book/);
+  await maker.frame(() => maker.frames.filter(about(id, 'created')).length === 2);
+  maker.close();
+});
+
+test('an asset is named by id, symbol, chain and address, or as native', async () => {
+  const { btc, usd } = market.assets;
+  for (const name of [usd.id, 'USD', `evm-dev/${usd.address}`]) {
+    const { code, out, err } = await cli(['curate', name, '--json']);
+    assert.equal(code, 0, err);
+    assert.equal(JSON.parse(out).id, usd.id);
+  }
+  const native = await cli(['curate', 'bitcoin/native', '--high-value-from', '500', '--json']);
+  assert.equal(JSON.parse(native.out).id, btc.id);
+  const unknown = await cli(['close', 'NONE', '--reason', 'x']);
+  assert.deepEqual([unknown.code, unknown.err], [1, 'there is no asset NONE\n']);
+  await market.db.rows({
+    name: 'test_twin',
+    text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
+      values (gen_random_uuid(), 'evm-dev', 'USD', '0xee', 6, false, 'api', now())`,
+    values: [],
+  });
+  const twins = await cli(['close', 'USD', '--reason', 'x']);
+  assert.equal(twins.code, 1);
+  assert.match(twins.err, /2 assets are called USD; name one:\n.*evm-dev\/0x0.*\n.*evm-dev\/0xee/);
+  const one = await cli(['curate', 'evm-dev/0xEE']);
+  assert.equal(one.code, 0, one.err);
+  const { body } = await taker.get('/v1/assets?address=0xee');
+  assert.deepEqual([body.assets[0].verified, body.assets[0].source], [true, 'curated']);
+});
+
+test('what is not understood is exit status 2, says why, and shows the usage', async () => {
+  const { usd } = market.assets;
+  const wrong: [string[], RegExp][] = [
+    [[], /^usage/],
+    [['open', usd.id], /there is no command open/],
+    [['close'], /close needs an asset/],
+    [['close', usd.id], /close needs a --reason/],
+    [['close', usd.id, '--reason', ' '], /1 to 500 characters, on one line/],
+    [['close', usd.id, '--reason', 'a\nb'], /on one line/],
+    [['close', usd.id, usd.id, '--reason', 'a'], /one asset at a time/],
+    [['reopen', usd.id, '--reason', 'a'], /--reason does not go with reopen/],
+    [['delist', usd.id, '--reason', 'a'], /say --for-ever/],
+    [['list', '--state', 'ajar'], /--state is open, closed, delisted/],
+    [['list', usd.id], /list takes no asset/],
+    [['curate', usd.id, '--high-value-from', '1.5'], /whole number/],
+    [['list', '--quickly'], /--quickly/],
+  ];
+  await Promise.all(
+    wrong.map(async ([args, why]) => {
+      const { code, out, err } = await cli(args);
+      assert.deepEqual([code, out], [2, ''], args.join(' '));
+      assert.match(err, why);
+      assert.match(err, /usage: npm run assets/);
+    }),
+  );
+  const help = await cli(['--help']);
+  assert.deepEqual([help.code, /^usage/.test(help.out)], [0, true]);
+});
+
+test('delisted is for ever, and what the settings hold closed stays so', async () => {
+  const { eth } = market.assets;
+  const delisted = await cli(['delist', eth.id, '--reason', 'it moves by itself', '--for-ever']);
+  assert.equal(delisted.code, 0, delisted.err);
+  for (const args of [
+    ['reopen', eth.id],
+    ['curate', eth.id],
+  ]) {
+    const { code, err } = await cli(args);
+    assert.equal(code, 1);
+    assert.match(err, /ETH on evm-dev \(asset .*\) was delisted at .*, for ever/);
+  }
+  const { btc } = market.assets;
+  await market.db.rows({
+    name: 'test_unconfigured',
+    text: `update assets set closings = '{"settings": {"reasons": ["left out"], "at": ""}}'
+      where id = $1`,
+    values: [btc.id],
+  });
+  const { code, err } = await cli(['reopen', btc.id]);
+  assert.equal(code, 1);
+  assert.match(err, /the settings of the market do not list it/);
+});
+
+test('without DATABASE_URL it finds the database of a market that runs in PARLEY_HOME', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'parley-assets-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const own = { DATABASE_URL: '', PARLEY_HOME: home };
+  const none = await cli(['list'], own);
+  assert.equal(none.code, 1);
+  assert.match(none.err, /no market runs in PARLEY_HOME .*: start it/);
+  const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+  const postgres = await startPostgres({ dir: home, log: quiet });
+  try {
+    const empty = await cli(['list'], own);
+    assert.match(empty.err, /of another version: start the market of this one first/);
+    await migrate(postgres.url);
+    const client = new pg.Client(postgres.url);
+    await client.connect();
+    await client.query(`insert into assets
+      (id, chain, symbol, decimals, verified, source, created_at)
+      values (gen_random_uuid(), 'bitcoin', 'BTC', 8, true, 'curated', now())`);
+    await client.end();
+    const { code, out } = await cli(['list'], own);
+    assert.equal(code, 0);
+    assert.match(out, /open .* BTC .*bitcoin\/native/);
+  } finally {
+    await postgres.stop();
+  }
+  const stopped = await cli(['list'], own);
+  assert.match(stopped.err, /no market runs in PARLEY_HOME/);
+  const away = await cli(['list'], { DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/parley' });
+  assert.equal(away.code, 1);
+  assert.match(away.err, /no PostgreSQL listens at 127\.0\.0\.1:1/);
+  assert.ok(!away.err.includes('secret'));
+});

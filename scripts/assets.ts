@@ -1,0 +1,244 @@
+// `npm run assets`: what may be traded, for operators. Works on the market's database, whether a
+// market runs or not; one that runs tells its makers within a quarter of a second.
+
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readSettings } from '../server/config.ts';
+import { connect, type Database, databaseLimits } from '../server/db/database.ts';
+import { runningPostgres } from '../server/db/embedded/postgres.ts';
+import { type Listing, type ListingState, searchListings } from '../server/db/listing.ts';
+import { isUuid } from '../server/ids.ts';
+import {
+  type Changed,
+  closeAsset,
+  curateAsset,
+  delistAsset,
+  reopenAsset,
+} from '../server/market/listing.ts';
+import { databaseFault } from '../server/start-errors.ts';
+
+const usage = `usage: npm run assets -- list [--state open|closed|delisted] [--json]
+       npm run assets -- close <asset> --reason TEXT [--reason TEXT]... [--json]
+       npm run assets -- reopen <asset> [--json]
+       npm run assets -- delist <asset> --reason TEXT... --for-ever [--json]
+       npm run assets -- curate <asset> [--high-value-from AMOUNT] [--json]
+  <asset>   its id, <chain>/<token address>, <chain>/native, or a symbol that only one asset has
+  close     its public RFQs leave the book until it reopens; swaps that were agreed go on
+  reopen    lifts what operators and the daily checks hold closed
+  delist    closes it for ever
+  curate    lists it as verified, with source "curated"
+Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
+so already, 1 refused, 2 not understood.`;
+
+/** Ten thousand orders take about a second. */
+const statementMs = 60_000;
+const mostReasons = 20;
+const mostReasonLength = 500;
+const commands = ['list', 'close', 'reopen', 'delist', 'curate'] as const;
+const states = ['open', 'closed', 'delisted'] as const;
+
+type Asked = {
+  readonly command: (typeof commands)[number];
+  readonly asset: string;
+  readonly reasons: readonly string[];
+  readonly state: ListingState | null;
+  readonly highValueFrom: bigint | null;
+  readonly json: boolean;
+};
+
+/** What was asked for is not understood: the sentence says what is wrong. */
+class Misused extends Error {}
+
+function understand(args: string[]): Asked | null {
+  const { values, positionals } = parsed(args);
+  if (values.help === true) return null;
+  const [command = '', asset = '', ...rest] = positionals;
+  const one = commands.find((each) => each === command);
+  if (one === undefined) throw new Misused(command === '' ? '' : `there is no command ${command}`);
+  if (rest.length > 0) throw new Misused(`one asset at a time; also given: ${rest.join(' ')}`);
+  if ((one === 'list') === (asset !== '')) {
+    throw new Misused(one === 'list' ? 'list takes no asset' : `${one} needs an asset`);
+  }
+  const { reason: reasons = [], state, 'for-ever': forEver, 'high-value-from': from } = values;
+  const named = { reason: ['close', 'delist'], 'for-ever': ['delist'], state: ['list'] };
+  for (const [option, of] of Object.entries({ ...named, 'high-value-from': ['curate'] })) {
+    const given = values[option as keyof typeof values] !== undefined;
+    if (given && !of.includes(one)) throw new Misused(`--${option} does not go with ${one}`);
+  }
+  if ((one === 'close' || one === 'delist') && reasons.length === 0) {
+    throw new Misused(`${one} needs a --reason: customers are told it`);
+  }
+  if (reasons.length > mostReasons || reasons.some((each) => !isReason(each))) {
+    const sizes = `1 to ${mostReasonLength} characters, on one line`;
+    throw new Misused(`a --reason is ${sizes}; there are at most ${mostReasons}`);
+  }
+  if (one === 'delist' && forEver !== true) {
+    throw new Misused('a delisted asset can never be traded again: say --for-ever');
+  }
+  if (state !== undefined && !(states as readonly string[]).includes(state)) {
+    throw new Misused(`--state is ${states.join(', ')}`);
+  }
+  if (from !== undefined && !/^[1-9][0-9]{0,76}$/.test(from)) {
+    throw new Misused('--high-value-from is a whole number of base units');
+  }
+  return {
+    command: one,
+    asset,
+    reasons,
+    state: (state as ListingState | undefined) ?? null,
+    highValueFrom: from === undefined ? null : BigInt(from),
+    json: values.json === true,
+  };
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        reason: { type: 'string', multiple: true },
+        state: { type: 'string' },
+        'for-ever': { type: 'boolean' },
+        'high-value-from': { type: 'string' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    throw new Misused((error as Error).message);
+  }
+}
+
+function isReason(text: string): boolean {
+  return text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
+}
+
+async function openDatabase(): Promise<Database> {
+  const { databaseUrl, home } = readSettings(process.env);
+  const url = databaseUrl ?? (await runningPostgres(home));
+  if (url === null) {
+    throw new Error(
+      `no market runs in PARLEY_HOME ${resolve(home)}: start it, set PARLEY_HOME to the home of ` +
+        'one that runs, or DATABASE_URL to its database',
+    );
+  }
+  const db = connect(url, { ...databaseLimits, connections: 1, statementMs });
+  try {
+    await db.rows({ name: '', text: 'select closings from assets limit 0', values: [] });
+    return db;
+  } catch (error) {
+    await db.close();
+    const { code } = error as { code?: string };
+    if (code === '42P01' || code === '42703') {
+      throw new Error('the database is of another version: start the market of this one first');
+    }
+    throw databaseFault(url, error);
+  }
+}
+
+/** The one that is meant. Throws where there is none, or several. */
+async function theAsset(db: Database, given: string): Promise<Listing> {
+  const slash = given.indexOf('/');
+  const address = given.slice(slash + 1);
+  const found = await searchListings(
+    db,
+    isUuid(given)
+      ? { id: given }
+      : slash === -1
+        ? { symbol: given }
+        : { chain: given.slice(0, slash), address: address === 'native' ? null : address },
+  );
+  if (found.length > 1) {
+    const all = found.map(({ asset: { id, chain, address } }) => `  ${id} ${chain}/${address}`);
+    throw new Error(`${found.length} assets are called ${given}; name one:\n${all.join('\n')}`);
+  }
+  if (found[0] === undefined) throw new Error(`there is no asset ${given}`);
+  return found[0];
+}
+
+function change(db: Database, { command, reasons, highValueFrom }: Asked, assetId: string) {
+  return db.transaction(async (tx): Promise<Changed> => {
+    const wanted = { assetId, by: 'operator' as const, at: new Date() };
+    switch (command) {
+      case 'close':
+        return closeAsset(tx, { ...wanted, reasons });
+      case 'delist':
+        return delistAsset(tx, { ...wanted, reasons });
+      case 'reopen':
+        return reopenAsset(tx, wanted);
+      default:
+        return {
+          ...(await curateAsset(tx, assetId, highValueFrom)),
+          changed: true,
+          orders: 0,
+        };
+    }
+  });
+}
+
+function facts({ asset, state, closings, delistedAt }: Listing) {
+  const { id, chain, symbol, address, source, verified } = asset;
+  return { id, chain, symbol, address, source, verified, state, closings, delistedAt };
+}
+
+function line(listing: Listing): string {
+  const { asset, state, closings } = listing;
+  const why = Object.entries(closings).map(([by, { reasons, at }]) => {
+    return `${by} since ${at}: ${reasons.join('; ')}`;
+  });
+  const of = `${asset.chain}/${asset.address ?? 'native'}`;
+  const what = `${asset.id}  ${state.padEnd(8)}  ${asset.symbol.padEnd(8)}  ${of}  ${asset.source}`;
+  return why.length === 0 ? what : `${what}  (${why.join(', ')})`;
+}
+
+/** What was done, in a sentence and the asset as it is now. */
+function told({ command }: Asked, changed: Changed): string {
+  const verb = command === 'reopen' ? 'came back to the book' : 'left the book';
+  const orders = changed.orders === 1 ? '1 RFQ' : `${changed.orders} RFQs`;
+  const did = changed.changed ? `done, ${orders} ${verb}` : 'nothing to do, it was so already';
+  return `${command === 'curate' ? 'done' : did}\n${line(changed)}`;
+}
+
+async function run(asked: Asked): Promise<number> {
+  const db = await openDatabase();
+  const print = (text: string) => process.stdout.write(`${text}\n`);
+  try {
+    if (asked.command === 'list') {
+      const found = await searchListings(db, asked.state === null ? {} : { state: asked.state });
+      for (const each of found) print(asked.json ? JSON.stringify(facts(each)) : line(each));
+      return 0;
+    }
+    const { asset } = await theAsset(db, asked.asset);
+    const changed = await change(db, asked, asset.id);
+    const { changed: isNew, orders } = changed;
+    print(
+      asked.json
+        ? JSON.stringify({ ...facts(changed), changed: isNew, orders })
+        : told(asked, changed),
+    );
+    if (asked.command !== 'reopen' || changed.state === 'open') return 0;
+    process.stderr.write('it stays closed: the settings of the market do not list it\n');
+    return 1;
+  } finally {
+    await db.close();
+  }
+}
+
+async function main(): Promise<number> {
+  try {
+    const asked = understand(process.argv.slice(2));
+    if (asked !== null) return await run(asked);
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  } catch (error) {
+    const misused = error instanceof Misused;
+    const said = error instanceof Error ? error.message : String(error);
+    process.stderr.write(
+      [said, ...(misused ? [usage] : [])].filter(Boolean).join('\n').concat('\n'),
+    );
+    return misused ? 2 : 1;
+  }
+}
+
+process.exitCode = await main();
