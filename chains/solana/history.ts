@@ -2,7 +2,7 @@
 // an escrow in as many transactions as he likes, for little each, and make some that a node takes
 // long to give. So all of it is read in the background, a bounded part at a time and every part in
 // the end; what is slow or cannot be read holds up nothing else; and whoever asks is told what the
-// account says, with as much of the rest as is known by then. For a claim, hunt.ts has a shorter way.
+// account says, with as much of the rest as is known by then. hunt.ts has a shorter way to a claim.
 
 import { once } from '../sources.ts';
 import { hunt } from './hunt.ts';

@@ -103,7 +103,7 @@ type Part = {
   readonly tries: number;
 };
 
-/** Reads into what lost something; the rest below the last that was read, and what was held there. */
+/** Reads into what lost something. What is below the last that was read, and was held there. */
 async function search(
   watch: Watch,
   known: Known,
@@ -146,7 +146,7 @@ function spread(length: number): number[] {
   });
 }
 
-/** What lies between those that were read and lost something, and what is below the last of them. */
+/** What lies between those that were read and lost something, and what is below the last. */
 function divide(part: Part, read: readonly Read[]): { losses: Part[]; below: Part } {
   const { list, lowest } = part;
   const losses: Part[] = [];

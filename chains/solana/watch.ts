@@ -56,7 +56,7 @@ export type History = {
   hunting: Promise<void> | null;
   /** Where that search goes on: below this, where this much was held; null: from the newest. */
   hunt: { readonly before: string; readonly held: bigint } | null;
-  /** Finalized slots in which the account was seen: not claimed yet, the last; claimed, the first. */
+  /** Finalized slots: the last in which it was seen not settled, the first settled. */
   openAt: number;
   claimedAt: number;
   /** Whether the account shows more than the transactions that were read. */
