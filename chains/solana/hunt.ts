@@ -74,8 +74,8 @@ function isWanted({ known, secrets, closed }: Watch, { watched }: Known): boolea
   return isAsked && !secrets.has(watched.terms.hashlock);
 }
 
-function isBetween({ openAt, claimedAt }: History, { slot }: Signature): boolean {
-  return slot > openAt && slot <= claimedAt;
+function isBetween({ openAt, settledAt }: History, { slot }: Signature): boolean {
+  return slot > openAt && slot <= settledAt;
 }
 
 async function ledgerOf(

@@ -76,7 +76,7 @@ function narrow({ history }: Known, deep: { slot: number; state: EscrowState | n
   if (deep.state === null || deep.state.status === 'open') {
     history.openAt = Math.max(history.openAt, deep.slot);
   } else {
-    history.claimedAt = Math.min(history.claimedAt, deep.slot);
+    history.settledAt = Math.min(history.settledAt, deep.slot);
   }
 }
 

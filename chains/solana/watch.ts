@@ -58,7 +58,7 @@ export type History = {
   hunt: { readonly before: string; readonly held: bigint } | null;
   /** Finalized slots: the last in which it was seen not settled, the first settled. */
   openAt: number;
-  claimedAt: number;
+  settledAt: number;
   /** Whether the account shows more than the transactions that were read. */
   lacks: boolean;
   /** What is missing or lacking is asked for again then; by the wall, Unix seconds. */
@@ -146,7 +146,7 @@ function newHistory(): History {
     hunting: null,
     hunt: null,
     openAt: -1,
-    claimedAt: Number.POSITIVE_INFINITY,
+    settledAt: Number.POSITIVE_INFINITY,
     lacks: false,
     again: 0,
     pauseSeconds: 0,
