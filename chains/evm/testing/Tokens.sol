@@ -236,6 +236,20 @@ contract NotYetOpen is Plain, Owned {
     }
 }
 
+/// Stopped, without saying so.
+contract SilentSwitch is Plain, Owned {
+    bool internal open;
+
+    function setTransferEnabled(bool value) external onlyOwner {
+        open = value;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(open, "not now");
+        super._move(from, to, value);
+    }
+}
+
 contract Limited is Plain {
     uint256 public constant maxTransaction = 10_000 ether;
 
