@@ -191,7 +191,7 @@ export type ProxySlot = {
   readonly holds: 'implementation' | 'beacon' | 'admin';
 };
 
-/** Where a proxy keeps what it stands for. `implementation()` of a beacon says what it points at. */
+/** Where a proxy keeps what it stands for; a beacon says by `implementation()` what that is. */
 export const proxySlots: readonly ProxySlot[] = [
   {
     kind: 'EIP-1967',
