@@ -191,7 +191,7 @@ export type ProxySlot = {
   readonly holds: 'implementation' | 'beacon' | 'admin';
 };
 
-/** Where a proxy keeps what it stands for; a beacon says by `implementation()` what that is. */
+/** Where a proxy keeps what it stands for. A beacon says by `implementation()` where it points. */
 export const proxySlots: readonly ProxySlot[] = [
   {
     kind: 'EIP-1967',

@@ -64,6 +64,7 @@ export const refusalKinds = {
   hashlock_differs: 'conflict',
   thread_closed: 'conflict',
   too_many_open: 'conflict',
+  too_many_pending: 'conflict',
   overloaded: 'unavailable',
   // settlement
   wrong_secret: 'invalid',
