@@ -45,7 +45,7 @@ export function ranOut({ failure }: Trial): boolean {
   return failure === 'out of energy';
 }
 
-export const tooDear = `takes more than ${mostEnergy} energy`;
+export const tooDear = `takes more than the ${mostEnergy} energy of a trial`;
 
 /** What the node itself answers to a constant call; null where it fails there. */
 export async function nodeSays(

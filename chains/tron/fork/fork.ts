@@ -16,6 +16,8 @@ import { ForkState, type Word } from './state.ts';
 export const mostEnergy = 1_000_000n;
 /** Energy of one look at a token: ten seconds of a processor. A plain token's takes a tenth. */
 export const mostEnergyAltogether = 10_000_000n;
+/** Instead of 1: a loop of little else would keep a processor longer than its energy is worth. */
+const jumpEnergy = 50;
 /** Jumps and calls between two rests, in which the process does its other work. */
 const stepsBetweenRests = 2_000;
 
@@ -89,7 +91,7 @@ async function openFork(
   const tvm = await createTvm(state, deployment.chainId, {
     cancun: true,
     operations: operations(),
-    onJump: rest,
+    jump: { energy: jumpEnergy, before: rest },
     onMessage: async ({ to, codeAddress, delegatecall }) => {
       if (to === undefined) return rest();
       const code = bytesToHex(codeAddress.bytes);

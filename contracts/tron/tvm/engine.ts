@@ -131,8 +131,11 @@ export type TvmOptions = {
   readonly cancun?: boolean;
   /** Operations beside those above. What they throw ends the run, whoever called. */
   readonly operations?: readonly AddOpcode[];
-  /** Before every JUMPDEST, which no loop can do without; what it throws ends the run too. */
-  readonly onJump?: () => void | Promise<void>;
+  /**
+   * Before every JUMPDEST, which no loop can do without, at a price instead of 1; what it throws
+   * ends the run too.
+   */
+  readonly jump?: { readonly energy: number; readonly before: () => Promise<void> };
   /** Before every call within a call and before the first. */
   readonly onMessage?: (message: Message) => void | Promise<void>;
 };
@@ -147,7 +150,7 @@ export async function createTvm(
   chainId: number,
   options: TvmOptions = {},
 ): Promise<Tvm> {
-  const { memoryEnergy = 1, cancun = false, onJump, onMessage } = options;
+  const { memoryEnergy = 1, cancun = false, jump, onMessage } = options;
   const common = createCustomCommon({ chainId }, Mainnet, {
     hardfork: Hardfork.Istanbul,
     eips: EIPS,
@@ -166,7 +169,7 @@ export async function createTvm(
     customOpcodes: [
       ...operations(common, memoryEnergy),
       ...(cancun ? cancunOperations(chainId) : []),
-      ...(onJump === undefined ? [] : [watchedJump(common, onJump)]),
+      ...(jump === undefined ? [] : [watchedJump(common, jump)]),
       ...(options.operations ?? []),
     ],
     allowUnlimitedContractSize: true,
@@ -191,16 +194,18 @@ function cancunOperations(chainId: number): AddOpcode[] {
   });
 }
 
-/** JUMPDEST at its usual price of 1, after a look. */
-function watchedJump(common: Common, onJump: () => void | Promise<void>): AddOpcode {
+function watchedJump(
+  common: Common,
+  { energy, before }: NonNullable<TvmOptions['jump']>,
+): AddOpcode {
   const opcode = 0x5b;
   const logicFunction = getOpcodesForHF(common).handlers.get(opcode);
   if (logicFunction === undefined) throw new Error('no operation JUMPDEST');
-  const gasFunction: EnergyFunction = async (_, energy) => {
-    await onJump();
-    return energy;
+  const gasFunction: EnergyFunction = async (_, cost) => {
+    await before();
+    return cost;
   };
-  return { opcode, opcodeName: 'JUMPDEST', baseFee: 1, logicFunction, gasFunction };
+  return { opcode, opcodeName: 'JUMPDEST', baseFee: energy, logicFunction, gasFunction };
 }
 
 /** The engine's events drop what a listener throws: the call itself is watched. */
