@@ -38,6 +38,8 @@ export type Settings = {
   readonly rateLimit: number;
   /** Key mints a client IP may try in an hour. */
   readonly mintLimit: number;
+  /** Tokens that an account may ask to have listed in an hour. */
+  readonly listingLimit: number;
   /** Sockets of the maker feed that a client IP may have open. */
   readonly feedSocketsPerIp: number;
   /** How long an unanswered acceptance binds, in seconds. */
@@ -105,6 +107,7 @@ export function readSettings(env: Environment): Settings {
     metricsPort: env.PARLEY_METRICS_PORT ? whole('PARLEY_METRICS_PORT', 0, 0, 65_535) : null,
     rateLimit: whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000),
     mintLimit: whole('PARLEY_MINT_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
+    listingLimit: whole('PARLEY_LISTING_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
     feedSocketsPerIp: whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000),
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
