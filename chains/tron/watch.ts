@@ -1,5 +1,5 @@
-// What one adapter remembers between calls: whom it watches, and the secrets of those. All of it can
-// be lost: the chain gives it again, but for secrets in claims that failed long ago (docs of
+// What one adapter remembers between calls: whom it watches, and the secrets of those. All of it
+// can be lost: the chain gives it again, but for secrets in claims that failed long ago (docs of
 // changes(), in follow.ts).
 
 import { hashlockOf } from '../../core/hashlock.ts';

@@ -1,6 +1,6 @@
-// Reads a JSON body. What is not JSON, nests too deeply, holds a NUL (which PostgreSQL cannot store)
-// or was not read at all becomes a `Malformed` value, not an exception: the refusal belongs to the
-// operation, which stores it under its Idempotency-Key like any other.
+// Reads a JSON body. What is not JSON, nests too deeply, holds a NUL (which PostgreSQL cannot
+// store) or was not read at all becomes a `Malformed` value, not an exception: the refusal belongs
+// to the operation, which stores it under its Idempotency-Key like any other.
 
 import { createHash } from 'node:crypto';
 
