@@ -137,10 +137,16 @@ const rows: readonly Row[] = [
     reasons: /"one a block"/,
   },
   {
-    promise: 'a reason of any length is cut',
+    promise: 'a reason that fills the memory is no more than its selector',
     token: () => put('HugeRevert'),
     short: ['transfer: reject'],
     reasons: /^.{60,200}$/,
+  },
+  {
+    promise: 'a long reason is quoted by its beginning',
+    token: () => put('LongReason'),
+    short: ['transfer: reject'],
+    reasons: /units fails: it says "x{100,120}$/,
   },
   {
     promise: 'balances that lie in another contract are lent there',

@@ -35,7 +35,7 @@ export function cut(text: string, most: number): string {
   const visible = text
     .normalize('NFC')
     .replace(/\p{Zs}/gu, ' ')
-    .replace(/[^\p{C}\p{L}\p{M}\p{N}\p{P}\p{S} ]|\uFFFD/gu, '')
+    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|\uFFFD/gu, '')
     .trim();
   return [...visible].slice(0, most).join('').trim();
 }

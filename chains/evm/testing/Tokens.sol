@@ -123,6 +123,14 @@ contract HugeRevert is Plain {
     }
 }
 
+contract LongReason is Plain {
+    function _move(address, address, uint256) internal pure override {
+        bytes memory text = new bytes(1_000);
+        for (uint256 i = 0; i < 1_000; i++) text[i] = "x";
+        revert(string(text));
+    }
+}
+
 /// Its balances lie in another contract, under keys of its own.
 contract Vault {
     mapping(bytes32 => uint256) public amounts;
@@ -360,6 +368,7 @@ contract HugeSymbol is Plain {
         assembly {
             mstore(0, 0x20)
             mstore(0x20, 1000000)
+            mstore(0x40, "MEGA")
             return(0, 1000064)
         }
     }
