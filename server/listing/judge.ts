@@ -3,7 +3,6 @@
 // Knows nothing of candidates and listings; decide.ts makes something of it.
 
 import {
-  defaultPowerRules,
   type Finding,
   found,
   type Inspection,
@@ -50,7 +49,7 @@ export async function judge(
 ): Promise<Judgement> {
   const adapter = deps.adapters.get(chain);
   if (adapter?.inspect === undefined) throw withoutTokens(chain, adapter !== undefined);
-  const inspection = await adapter.inspect(address, defaultPowerRules, signal);
+  const inspection = await adapter.inspect(address, deps.settings.listingRules.powers, signal);
   const curated = await curatedSymbols(deps.db, known?.id ?? null);
   const findings = [...inspection.findings, nameFinding(inspection, known, curated)];
   if (known !== null) findings.push(sameDecimals(inspection, known));
