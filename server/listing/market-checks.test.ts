@@ -152,6 +152,13 @@ test('while a provider is down a listed token stays as it is', () => {
   assert.ok(known.some(({ outcome }) => outcome === 'wait'));
 });
 
+test('a listed token of a chain that no provider knows is not held to numbers', async () => {
+  const checks = marketsOf({ look: async () => factsOf({}, { asked: [] }) }, defaultListingRules);
+  const kept = { findings: [], notChecked: marketChecks };
+  assert.deepEqual(await checks.look(token, 'keep', never), kept);
+  assert.equal((await checks.look(token, 'list', never)).findings.length, 6);
+});
+
 const share = fc.integer({ min: 0, max: 10_000 }).map((each) => each / 10_000);
 const value = fc.double({ min: 0, max: 1e15, noNaN: true });
 const someFacts = fc.record({

@@ -89,6 +89,7 @@ export function marketFindings(
   thresholds: Thresholds,
   purpose: Purpose,
 ): readonly Finding[] {
+  if (isUnasked(facts, purpose)) return [];
   const findings = marketNumbers.flatMap((each) => {
     const threshold = thresholds[each];
     return threshold === null ? [] : [findingOf(checks[each], facts[each], threshold, facts)];
@@ -100,6 +101,11 @@ export function marketFindings(
     throw new MarketDataUnavailable(facts.unavailable.length > 0 ? facts.unavailable : facts.asked);
   }
   return findings;
+}
+
+/** A token of a chain that no provider knows was listed without them. */
+function isUnasked({ asked }: MarketFacts, purpose: Purpose): boolean {
+  return purpose === 'keep' && asked.length === 0;
 }
 
 function findingOf(
@@ -138,7 +144,7 @@ export function marketsOf(data: MarketData | null, rules: Pick<ListingRules, Pur
       const thresholds = rules[purpose];
       const facts = await data.look(chain, address, signal);
       const notChecked = marketNumbers
-        .filter((each) => thresholds[each] === null)
+        .filter((each) => thresholds[each] === null || isUnasked(facts, purpose))
         .map((each) => checks[each].name);
       return { findings: marketFindings(facts, thresholds, purpose), notChecked };
     },
