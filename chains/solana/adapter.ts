@@ -6,6 +6,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { About, ChainAdapter, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import type { PowerRules } from '../inspection.ts';
 import type { Signed } from '../material.ts';
 import { opening } from '../opened.ts';
 import { type RpcOptions, rpcClient } from '../rpc.ts';
@@ -17,6 +18,7 @@ import { builders } from './builders.ts';
 import { claimShortage, warningsOf } from './fees.ts';
 import { changes, headsOf } from './follow.ts';
 import { solanaFault } from './identity.ts';
+import { inspect } from './inspect.ts';
 import { type ReadMessage, readTransaction, refuse } from './message.ts';
 import { accountsAt, isOnChain, rentFor } from './node.ts';
 import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts';
@@ -85,6 +87,9 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     broadcast: opened((transaction: ReadTransaction, signal) => send(watch, transaction, signal)),
     // The id is a signature over all other bytes.
     isKnown: opened(({ txid }: ReadTransaction, signal) => isOnChain(watch.rpc, txid, signal)),
+    inspect: opened((token: string, rules: PowerRules, signal) =>
+      inspect(watch, token, rules, signal),
+    ),
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),
