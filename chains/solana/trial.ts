@@ -23,7 +23,7 @@ export function simulated(tokenProgram: TokenProgram | null): Circumstances {
   return { tokenProgram, blockhash: solanaAddressOf(new Uint8Array(32)), unitPrice: 0n };
 }
 
-/** What a funder of tokens must have for a trial: the escrow, its vault, a token account, itself. */
+/** What a funder of tokens must have: for the escrow, its vault, a token account, and itself. */
 export async function trialLamports({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSignal) {
   const sizes = [stateBytes, vaultBytes, vaultBytes, 0];
   const rents = await Promise.all(sizes.map((bytes) => rentFor(rpc, bytes, signal)));

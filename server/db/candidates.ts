@@ -66,6 +66,21 @@ export async function findCandidate(
   return row === undefined ? null : candidateOf(row);
 }
 
+/** Newest first. */
+export async function listCandidates(
+  tx: Tx,
+  status: CandidateStatus | null,
+  limit: number,
+): Promise<Candidate[]> {
+  const rows = await tx.rows<CandidateRow>({
+    name: 'candidates_list',
+    text: `select ${columns} from candidates
+      where ($1::text is null or status = $1) order by created_at desc, id limit $2`,
+    values: [status, limit],
+  });
+  return rows.map(candidateOf);
+}
+
 /** Those that an account asked for and that are still looked at. */
 export async function countPending(tx: Tx, accountId: string): Promise<number> {
   const [row] = await tx.rows<{ count: string }>({
