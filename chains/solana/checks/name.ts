@@ -1,5 +1,5 @@
 // What a token calls itself: in its own Token-2022 metadata, else in Metaplex's account for it.
-// Whoever may change that later changes nothing here: a listing keeps what it was listed with.
+// Whoever may change that later has no power over what an escrow holds, and is no objection.
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Finding, found, mostNameLength, passed } from '../../inspection.ts';
