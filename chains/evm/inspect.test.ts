@@ -259,6 +259,15 @@ const rows: readonly Row[] = [
     reasons: /its code is behind a proxy whose implementation can be replaced \(EIP-1967\)/,
   },
   {
+    promise: 'nothing is given up behind a proxy that can be replaced',
+    token: async () => {
+      const token = await behind('Proxy', proxyArgs(slot1967), 'PausableBehind');
+      await tell('PausableBehind', token, 'renounceOwnership');
+      return token;
+    },
+    short: ['pausable: wait', 'upgradeable: reject'],
+  },
+  {
     promise: 'a proxy by EIP-1822 is rejected',
     token: () => behind('Proxy', proxyArgs(keccak256(stringToHex('PROXIABLE')))),
     short: ['upgradeable: reject'],
