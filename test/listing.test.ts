@@ -1,4 +1,4 @@
-// Listing tokens over HTTP, with tokens on real dev chains: anvil, the TRON simulator, litesvm. Every
+// Listing tokens over HTTP, with tokens on real dev chains: anvil, TRON's simulator, litesvm. Every
 // answer of POST /v1/assets, and what a maker on the feed sees of a token that fails and recovers.
 
 import assert from 'node:assert/strict';
