@@ -15,7 +15,7 @@ const leastPerSecond = 20_000;
 const accounts = 1_000;
 /** Requests that wait for a decision at once. */
 const atOnce = 256;
-const settings = { rateLimit: 300, mintLimit: 20, feedSocketsPerIp: 20 };
+const settings = { rateLimit: 300, mintLimit: 20, listingLimit: 20, feedSocketsPerIp: 20 };
 
 const callers = Array.from({ length: accounts }, (_, at) => ({
   accountId: `0193b5a0-0000-7000-8000-${String(at).padStart(12, '0')}`,

@@ -8,6 +8,7 @@ import type { ChainKey, Family } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
+import type { Inspection, PowerRules } from './inspection.ts';
 import type { Material, Signed } from './material.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
@@ -163,6 +164,13 @@ export type ChainAdapter = {
    * them again then changes nothing.
    */
   isKnown(transaction: ReadTransaction, signal: AbortSignal): Promise<boolean>;
+
+  /**
+   * Looks at a token (canonical address) that might be listed. Throws `not_a_token` where there is
+   * none at the address. What the node cannot answer throws as everywhere and says nothing of the
+   * token. Absent where a chain has no tokens.
+   */
+  inspect?(token: string, rules: PowerRules, signal: AbortSignal): Promise<Inspection>;
 
   /** Refuses amounts that could not be claimed (`amount_too_small`): dust, fee above value. */
   checkAmount(token: string | null, amount: bigint, signal: AbortSignal): Promise<void>;

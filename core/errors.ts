@@ -45,6 +45,7 @@ export const refusalKinds = {
   unknown_thread: 'absent',
   unknown_swap: 'absent',
   bad_asset: 'invalid',
+  not_a_token: 'invalid',
   same_chain: 'invalid',
   amount_too_small: 'invalid',
   not_creator: 'forbidden',
@@ -63,6 +64,7 @@ export const refusalKinds = {
   hashlock_differs: 'conflict',
   thread_closed: 'conflict',
   too_many_open: 'conflict',
+  too_many_pending: 'conflict',
   overloaded: 'unavailable',
   // settlement
   wrong_secret: 'invalid',

@@ -2,16 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { parseEvmAddress } from '../chains/evm/address.ts';
+import { addCandidate } from '../server/db/candidates.ts';
 import { startPostgres } from '../server/db/embedded/postgres.ts';
 import { migrate } from '../server/db/migrate.ts';
 import type { Frame } from '../server/edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
+import { uuidv7 } from '../server/ids.ts';
 import type { Trader } from '../test/support/trading.ts';
 
 const run = promisify(execFile);
@@ -38,6 +42,45 @@ async function cli(args: string[], env: Record<string, string> = {}): Promise<Sa
 
 const about = (id: string, kind: string) => (frame: Frame) =>
   frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
+
+test('candidates are shown with their reasons, and one that is forgotten may be asked for again', async () => {
+  const at = new Date();
+  const address = `0x${'ab'.repeat(20)}`;
+  const candidate = {
+    id: uuidv7(at.getTime(), randomBytes),
+    chain: 'evm-dev',
+    address: parseEvmAddress(address),
+    source: 'launchpad:rocket',
+    accountId: null,
+    status: 'rejected' as const,
+    reasons: ['transfer: 3 of 100 did not arrive'],
+    createdAt: at,
+    checkedAt: at,
+    nextCheckAt: at,
+    givesUpAt: at,
+  };
+  await addCandidate(market.db, candidate);
+  const shown = await cli(['candidates', '--state', 'rejected']);
+  assert.match(
+    shown.out,
+    /^rejected {2}evm-dev\/0xaB\w+ {2}launchpad:rocket {2}\(transfer: 3 of /i,
+  );
+  assert.equal((await cli(['candidates', '--state', 'pending'])).out, '');
+  const json = JSON.parse((await cli(['candidates', '--json'])).out);
+  assert.deepEqual([json.status, json.reasons], ['rejected', candidate.reasons]);
+  const forgotten = await cli(['forget', `evm-dev/${address}`]);
+  assert.deepEqual([forgotten.code, /^forgotten/.test(forgotten.out)], [0, true]);
+  assert.equal((await cli(['candidates'])).out, '');
+  const twice = await cli(['forget', `evm-dev/${address}`]);
+  assert.deepEqual([twice.code, /there is no candidate/.test(twice.err)], [1, true]);
+  for (const wrong of [
+    ['candidates', 'x'],
+    ['candidates', '--state', 'open'],
+    ['forget', 'x'],
+  ]) {
+    assert.equal((await cli(wrong)).code, 2, wrong.join(' '));
+  }
+});
 
 test('close and reopen: a running market tells its makers, its book and its list', async () => {
   const { usd } = market.assets;
@@ -108,7 +151,7 @@ test('what is not understood is exit status 2, says why, and shows the usage', a
     [['close', usd.id, usd.id, '--reason', 'a'], /one asset at a time/],
     [['reopen', usd.id, '--reason', 'a'], /--reason does not go with reopen/],
     [['delist', usd.id, '--reason', 'a'], /say --for-ever/],
-    [['list', '--state', 'ajar'], /--state is open, closed, delisted/],
+    [['list', '--state', 'ajar'], /--state of list is open, closed, delisted/],
     [['list', usd.id], /list takes no asset/],
     [['curate', usd.id, '--high-value-from', '1.5'], /whole number/],
     [['list', '--quickly'], /--quickly/],

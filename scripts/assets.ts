@@ -3,7 +3,15 @@
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { parseEvmAddress } from '../chains/evm/address.ts';
 import { readSettings } from '../server/config.ts';
+import {
+  type Candidate,
+  type CandidateStatus,
+  dropCandidate,
+  findCandidate,
+  listCandidates,
+} from '../server/db/candidates.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { runningPostgres } from '../server/db/embedded/postgres.ts';
 import { type Listing, type ListingState, searchListings } from '../server/db/listing.ts';
@@ -18,15 +26,18 @@ import {
 import { databaseFault } from '../server/start-errors.ts';
 
 const usage = `usage: npm run assets -- list [--state open|closed|delisted] [--json]
+       npm run assets -- candidates [--state pending|rejected|expired] [--json]
        npm run assets -- close <asset> --reason TEXT [--reason TEXT]... [--json]
        npm run assets -- reopen <asset> [--json]
        npm run assets -- delist <asset> --reason TEXT... --for-ever [--json]
        npm run assets -- curate <asset> [--high-value-from AMOUNT] [--json]
+       npm run assets -- forget <chain>/<token address> [--json]
   <asset>   its id, <chain>/<token address>, <chain>/native, or a symbol that only one asset has
   close     its public RFQs leave the book until it reopens; swaps that were agreed go on
   reopen    lifts what operators and the daily checks hold closed
   delist    closes it for ever
   curate    lists it as verified, with source "curated"
+  forget    what was found about a candidate, a rejection too: it may be asked for again
 Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
 so already, 1 refused, 2 not understood.`;
 
@@ -34,14 +45,19 @@ so already, 1 refused, 2 not understood.`;
 const statementMs = 60_000;
 const mostReasons = 20;
 const mostReasonLength = 500;
-const commands = ['list', 'close', 'reopen', 'delist', 'curate'] as const;
-const states = ['open', 'closed', 'delisted'] as const;
+const commands = ['list', 'candidates', 'close', 'reopen', 'delist', 'curate', 'forget'] as const;
+const states = {
+  list: ['open', 'closed', 'delisted'],
+  candidates: ['pending', 'rejected', 'expired'],
+} as const;
+/** Newest first; older ones are found by their token. */
+const mostCandidates = 1_000;
 
 type Asked = {
   readonly command: (typeof commands)[number];
   readonly asset: string;
   readonly reasons: readonly string[];
-  readonly state: ListingState | null;
+  readonly state: ListingState | CandidateStatus | null;
   readonly highValueFrom: bigint | null;
   readonly json: boolean;
 };
@@ -56,11 +72,16 @@ function understand(args: string[]): Asked | null {
   const one = commands.find((each) => each === command);
   if (one === undefined) throw new Misused(command === '' ? '' : `there is no command ${command}`);
   if (rest.length > 0) throw new Misused(`one asset at a time; also given: ${rest.join(' ')}`);
-  if ((one === 'list') === (asset !== '')) {
-    throw new Misused(one === 'list' ? 'list takes no asset' : `${one} needs an asset`);
+  const isList = one === 'list' || one === 'candidates';
+  if (isList === (asset !== '')) {
+    throw new Misused(isList ? `${one} takes no asset` : `${one} needs an asset`);
   }
   const { reason: reasons = [], state, 'for-ever': forEver, 'high-value-from': from } = values;
-  const named = { reason: ['close', 'delist'], 'for-ever': ['delist'], state: ['list'] };
+  const named = {
+    reason: ['close', 'delist'],
+    'for-ever': ['delist'],
+    state: ['list', 'candidates'],
+  };
   for (const [option, of] of Object.entries({ ...named, 'high-value-from': ['curate'] })) {
     const given = values[option as keyof typeof values] !== undefined;
     if (given && !of.includes(one)) throw new Misused(`--${option} does not go with ${one}`);
@@ -75,8 +96,9 @@ function understand(args: string[]): Asked | null {
   if (one === 'delist' && forEver !== true) {
     throw new Misused('a delisted asset can never be traded again: say --for-ever');
   }
-  if (state !== undefined && !(states as readonly string[]).includes(state)) {
-    throw new Misused(`--state is ${states.join(', ')}`);
+  const known: readonly string[] = one === 'candidates' ? states.candidates : states.list;
+  if (state !== undefined && !known.includes(state)) {
+    throw new Misused(`--state of ${one} is ${known.join(', ')}`);
   }
   if (from !== undefined && !/^[1-9][0-9]{0,76}$/.test(from)) {
     throw new Misused('--high-value-from is a whole number of base units');
@@ -85,7 +107,7 @@ function understand(args: string[]): Asked | null {
     command: one,
     asset,
     reasons,
-    state: (state as ListingState | undefined) ?? null,
+    state: (state as Asked['state'] | undefined) ?? null,
     highValueFrom: from === undefined ? null : BigInt(from),
     json: values.json === true,
   };
@@ -177,6 +199,26 @@ function change(db: Database, { command, reasons, highValueFrom }: Asked, assetI
   });
 }
 
+/** Throws where nothing is known of it. */
+async function theCandidate(db: Database, given: string): Promise<Candidate> {
+  const slash = given.indexOf('/');
+  if (slash === -1) throw new Misused('forget needs <chain>/<token address>');
+  const [chain, address] = [given.slice(0, slash), given.slice(slash + 1)];
+  for (const form of /^0x/i.test(address) ? [address, parseEvmAddress(address)] : [address]) {
+    const candidate = await findCandidate(db, chain, form);
+    if (candidate !== null) return candidate;
+  }
+  throw new Error(
+    `there is no candidate ${given}: a token that is listed can be closed or delisted`,
+  );
+}
+
+function candidateLine({ chain, address, source, status, reasons, nextCheckAt }: Candidate) {
+  const next = status === 'pending' ? `, next look ${nextCheckAt.toISOString()}` : '';
+  const why = reasons.length === 0 ? 'not looked at yet' : reasons.join('; ');
+  return `${status.padEnd(8)}  ${chain}/${address}  ${source}  (${why}${next})`;
+}
+
 function facts({ asset, state, closings, delistedAt }: Listing) {
   const { id, chain, symbol, address, source, verified } = asset;
   return { id, chain, symbol, address, source, verified, state, closings, delistedAt };
@@ -205,8 +247,21 @@ async function run(asked: Asked): Promise<number> {
   const print = (text: string) => process.stdout.write(`${text}\n`);
   try {
     if (asked.command === 'list') {
-      const found = await searchListings(db, asked.state === null ? {} : { state: asked.state });
+      const state = asked.state as ListingState | null;
+      const found = await searchListings(db, state === null ? {} : { state });
       for (const each of found) print(asked.json ? JSON.stringify(facts(each)) : line(each));
+      return 0;
+    }
+    if (asked.command === 'candidates') {
+      const state = asked.state as CandidateStatus | null;
+      const found = await listCandidates(db, state, mostCandidates);
+      for (const each of found) print(asked.json ? JSON.stringify(each) : candidateLine(each));
+      return 0;
+    }
+    if (asked.command === 'forget') {
+      const candidate = await theCandidate(db, asked.asset);
+      await dropCandidate(db, candidate.chain, candidate.address);
+      print(asked.json ? JSON.stringify(candidate) : `forgotten\n${candidateLine(candidate)}`);
       return 0;
     }
     const { asset } = await theAsset(db, asked.asset);

@@ -21,6 +21,7 @@ import { migrate } from './db/migrate.ts';
 import type { Deps } from './deps.ts';
 import { devAssets, devChains, type ReadyChain, servedChains } from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
+import { createRechecks } from './listing/rechecks.ts';
 import { seedAssets } from './market/assets.ts';
 import { startPruning } from './market/prune.ts';
 import { byTurns } from './market/turns.ts';
@@ -107,6 +108,9 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const settlement = createSettlement(deps);
   settlement.start();
   undo.push(() => settlement.stop());
+  const rechecks = createRechecks(deps);
+  rechecks.start();
+  undo.push(() => rechecks.stop());
   const pruning = startPruning(deps);
   undo.push(() => pruning.stop());
   const app = await buildApp(deps);

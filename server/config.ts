@@ -9,6 +9,14 @@ import {
   parseAssets,
   parseChains,
 } from './chain-settings.ts';
+import {
+  defaultListingRules,
+  type ListingRules,
+  type Parsed,
+  type ProviderSettings,
+  parseListingRules,
+  parseMarketData,
+} from './listing/settings.ts';
 import { parseValkeyUrl } from './valkey-url.ts';
 
 export type Settings = {
@@ -38,6 +46,8 @@ export type Settings = {
   readonly rateLimit: number;
   /** Key mints a client IP may try in an hour. */
   readonly mintLimit: number;
+  /** Tokens that an account may ask to have listed in an hour. */
+  readonly listingLimit: number;
   /** Sockets of the maker feed that a client IP may have open. */
   readonly feedSocketsPerIp: number;
   /** How long an unanswered acceptance binds, in seconds. */
@@ -50,6 +60,10 @@ export type Settings = {
   readonly trustedProxies: readonly string[];
   /** Networks that webhooks may be delivered to although they are not public. */
   readonly webhookNetworks: readonly string[];
+  /** Who is asked about a token's market, in this order; none = nobody. Holds keys: a secret. */
+  readonly marketData: readonly ProviderSettings[];
+  /** What is wanted of a token that is listed by request or from a launchpad. */
+  readonly listingRules: ListingRules;
   readonly logLevel: string;
 };
 
@@ -105,12 +119,21 @@ export function readSettings(env: Environment): Settings {
     metricsPort: env.PARLEY_METRICS_PORT ? whole('PARLEY_METRICS_PORT', 0, 0, 65_535) : null,
     rateLimit: whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000),
     mintLimit: whole('PARLEY_MINT_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
+    listingLimit: whole('PARLEY_LISTING_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
     feedSocketsPerIp: whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000),
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
     followIntervalMs: whole('PARLEY_FOLLOW_INTERVAL_MS', dev ? 300 : 5_000, 50, 600_000),
     trustedProxies: proxiesOf(env, wrong),
     webhookNetworks: networksOf(env, wrong),
+    marketData: parsedOf(env, 'PARLEY_MARKET_DATA', parseMarketData, [], wrong),
+    listingRules: parsedOf(
+      env,
+      'PARLEY_LISTING_RULES',
+      parseListingRules,
+      defaultListingRules,
+      wrong,
+    ),
     logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
@@ -178,6 +201,20 @@ function assetsOf(
   const parsed = parseAssets(given, chains);
   wrong.push(...parsed.wrong);
   return [...parsed.values];
+}
+
+function parsedOf<Value>(
+  env: Environment,
+  name: string,
+  parse: (given: unknown) => Parsed<Value>,
+  otherwise: Value,
+  wrong: string[],
+): Value {
+  const given = json(env, name, wrong);
+  if (given === undefined) return otherwise;
+  const parsed = parse(given);
+  wrong.push(...parsed.wrong);
+  return parsed.value;
 }
 
 /** The key and chain id of the dev EVM chains, from the first on. */

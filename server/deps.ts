@@ -7,6 +7,7 @@ import type { ChainKey } from '../core/families.ts';
 import type { Settings } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { RandomBytes } from './ids.ts';
+import type { Markets } from './listing/markets.ts';
 import type { Metrics } from './metrics.ts';
 
 export type Deps = {
@@ -18,6 +19,8 @@ export type Deps = {
   readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
   /** Nodes that can tell whether a contract wallet signed; none = key signatures only. */
   readonly evmNodes?: readonly Rpc[];
+  /** What markets say of a token that is to be listed; none = those checks are off. */
+  readonly markets?: Markets;
   readonly log: Logger;
   readonly metrics: Metrics;
 };

@@ -20,6 +20,8 @@ export type Metrics = {
   readonly feedMakers: Gauge;
   /** Sockets of the feed that were ended by us, by close code. */
   readonly feedEnded: Counter<'code'>;
+  /** Looks at tokens in the background, by outcome: pass, wait, reject, failed. */
+  readonly tokenLooks: Counter<'outcome'>;
   readonly registry: Registry;
 };
 
@@ -54,6 +56,12 @@ export function createMetrics(shortName: string): Metrics {
     webhookAttempts: new Counter({
       name: `${shortName}_webhook_attempts_total`,
       help: 'Attempts to deliver to a webhook: delivered, failed (tried again later) or dropped',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    tokenLooks: new Counter({
+      name: `${shortName}_token_looks_total`,
+      help: 'Looks at tokens in the background, by outcome: pass, wait, reject or failed',
       labelNames: ['outcome'],
       registers,
     }),

@@ -28,7 +28,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 /** Rooms inside the server, from the edge inwards. */
 const insideServer: Readonly<Record<string, readonly string[]>> = {
-  edge: ['market', 'settle', 'webhooks', 'db'],
+  edge: ['listing', 'market', 'settle', 'webhooks', 'db'],
+  listing: ['market', 'db'],
   webhooks: ['db'],
   market: ['settle', 'db'],
   settle: ['market', 'db'],

@@ -8,7 +8,13 @@ import { type JoinedRfqRow, type Rfq, rfqColumns, rfqOf } from './rfqs.ts';
 
 /** Who can hold an asset closed. */
 export type Closer = 'settings' | 'checks' | 'operator';
-export type Closing = { readonly reasons: readonly string[]; readonly at: string };
+export type Closing = {
+  readonly reasons: readonly string[];
+  /** RFC 3339. */
+  readonly at: string;
+  /** The checks say that it is for ever; a second look is to say so too. */
+  readonly rejected?: true;
+};
 export type Closings = { readonly [By in Closer]?: Closing };
 export type ListingState = 'open' | 'closed' | 'delisted';
 

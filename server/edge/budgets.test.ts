@@ -14,7 +14,7 @@ import { createMemoryBuckets } from './memory-buckets.ts';
 import { passInValkey } from './testing/valkey-time.ts';
 import { createValkeyBuckets, type ValkeyBuckets } from './valkey-buckets.ts';
 
-const settings = { rateLimit: 3, mintLimit: 2, feedSocketsPerIp: 1 };
+const settings = { rateLimit: 3, mintLimit: 2, listingLimit: 2, feedSocketsPerIp: 1 };
 
 type World = {
   readonly budgets: Budgets;

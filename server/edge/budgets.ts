@@ -7,6 +7,7 @@ import type { Settings } from '../config.ts';
 
 export const windowSeconds = 60;
 export const mintWindowSeconds = 3_600;
+export const listingWindowSeconds = 3_600;
 /** How often each of the sockets that an address may have can be opened anew in a window. */
 const openingsOfEach = 10;
 
@@ -30,13 +31,15 @@ export type Budgets = {
   spendClient(ip: string): Soon<Spent>;
   /** One attempt to mint a key from this address. */
   spendMint(ip: string): Soon<Spent>;
+  /** One token that this account asks to have listed. */
+  spendListing(accountId: string): Soon<Spent>;
   /** One socket opened from this address. */
   spendSocket(ip: string): Soon<Spent>;
 };
 
 /** How much in how long. Buckets of one name are kept together. */
 export type Rule = {
-  readonly name: 'calls' | 'clients' | 'mints' | 'sockets';
+  readonly name: 'calls' | 'clients' | 'mints' | 'listings' | 'sockets';
   readonly limit: number;
   readonly windowMs: number;
 };
@@ -51,7 +54,7 @@ export type Buckets = {
 };
 
 export function createBudgets(
-  settings: Pick<Settings, 'rateLimit' | 'mintLimit' | 'feedSocketsPerIp'>,
+  settings: Pick<Settings, 'rateLimit' | 'mintLimit' | 'listingLimit' | 'feedSocketsPerIp'>,
   buckets: Buckets,
 ): Budgets {
   const window = { limit: settings.rateLimit, windowMs: windowSeconds * 1_000 };
@@ -61,6 +64,11 @@ export function createBudgets(
     name: 'mints',
     limit: settings.mintLimit,
     windowMs: mintWindowSeconds * 1_000,
+  };
+  const listings: Rule = {
+    name: 'listings',
+    limit: settings.listingLimit,
+    windowMs: listingWindowSeconds * 1_000,
   };
   // Whoever reconnects for ever is held back; a whole network that comes back at once is not.
   const sockets: Rule = {
@@ -76,6 +84,10 @@ export function createBudgets(
       whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls),
     spendClient: (ip) => spendOne(clients, ip),
     spendMint: (ip) => spendOne(mints, ip),
+    spendListing: (accountId) =>
+      whenKnown(buckets.spend(listings, [accountId]), ({ allowed, buckets: [own] }) =>
+        spentOf(listings, allowed, 'account', own!),
+      ),
     spendSocket: (ip) => spendOne(sockets, ip),
   };
 }

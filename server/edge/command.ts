@@ -9,7 +9,7 @@ import type { Scope } from '../scopes.ts';
 import { type Access, callerOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed } from './body.ts';
-import { HttpError } from './errors.ts';
+import { type HttpCode, HttpError } from './errors.ts';
 import { type Answer, type Asked, runOnce, type Stored } from './once.ts';
 import type { Method, Operation } from './operations.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
@@ -19,6 +19,8 @@ export type { Caller };
 export type Reply = {
   readonly status: number;
   readonly body: unknown;
+  /** Of a refusal whose effect is kept: what is thrown is rolled back. */
+  readonly code?: HttpCode;
 };
 
 export type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {

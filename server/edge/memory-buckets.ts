@@ -15,6 +15,7 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
     calls: new Map(),
     clients: new Map(),
     mints: new Map(),
+    listings: new Map(),
     sockets: new Map(),
   };
   return {

@@ -64,7 +64,7 @@ export async function runOnce<I>(
       steps.grouped === undefined
         ? await transact(deps, (tx) => steps.run(tx, input, prepared))
         : await steps.grouped(input, prepared);
-    return { status: reply.status, body: reply.body, code: null, replayed: false };
+    return { ...storedOf(reply), replayed: false };
   }
   if (!underway.enter(slot)) throw stillRunning();
   try {
@@ -109,14 +109,18 @@ async function runInSlot<I>(
 async function tryEffect(deps: Deps, tx: Tx, run: () => Promise<Reply>): Promise<Stored> {
   await savepoint(tx);
   try {
-    const { status, body } = await run();
+    const reply = await run();
     await releaseSavepoint(tx);
-    return { status, body, code: null };
+    return storedOf(reply);
   } catch (error) {
     const refused = storable(error, deps);
     await rollBackToSavepoint(tx);
     return refused;
   }
+}
+
+function storedOf({ status, body, code }: Reply): Stored {
+  return { status, body, code: code ?? null };
 }
 
 /** The refusal to store for what was thrown; what must not be stored is thrown on. */

@@ -45,7 +45,7 @@ export function describeApi(
     const path = operation.url.replace(/:(\w+)/g, '{$1}');
     paths[path] = {
       ...paths[path],
-      [operation.method.toLowerCase()]: describeOperation(operation, components),
+      [operation.method.toLowerCase()]: describeOperation(operation, components, shortName),
     };
   }
   const webhooks = Object.fromEntries(
@@ -131,11 +131,16 @@ const headerRefs = Object.fromEntries(
   Object.keys(rateHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
 
-function describeErrors(shortName: string): Json {
-  const code = {
-    description: 'a stable code for programs; listed in docs/errors.md',
-    schema: { type: 'string' },
+function codeHeader(shortName: string): Json {
+  return {
+    [`x-${shortName}-error`]: {
+      description: 'a stable code for programs; listed in docs/errors.md',
+      schema: { type: 'string' },
+    },
   };
+}
+
+function describeErrors(shortName: string): Json {
   const retry = { 'Retry-After': { description: 'seconds', ...whole } };
   const still = {
     'Retry-After': { description: 'seconds, while the first request still runs', ...whole },
@@ -162,7 +167,7 @@ function describeErrors(shortName: string): Json {
       description,
       headers: {
         ...headerRefs,
-        [`x-${shortName}-error`]: code,
+        ...codeHeader(shortName),
         ...(storedErrors.includes(status) ? replayRefs : {}),
         ...own[status],
       },
@@ -172,16 +177,32 @@ function describeErrors(shortName: string): Json {
   return responses;
 }
 
-function describeOperation(operation: Operation, components: Components): Json {
+/** What an operation answers by itself; an error that others give too may look like theirs. */
+function describeReply(
+  status: number,
+  schema: TSchema,
+  { components, shortName, writes }: { components: Components; shortName: string; writes: boolean },
+): Json {
+  const own = publish(schema, components);
+  const headers = writes ? { ...headerRefs, ...replayRefs } : headerRefs;
+  if (status < 300) return { description: 'done', headers, content: json(own) };
+  const common = errors[status];
+  const described = common === undefined ? 'refused' : `refused; or ${common}`;
+  const either = { anyOf: [own, { $ref: '#/components/schemas/Error' }] };
+  return {
+    description: described,
+    headers: { ...headers, ...codeHeader(shortName) },
+    content: json(common === undefined ? own : either),
+  };
+}
+
+function describeOperation(operation: Operation, components: Components, shortName: string): Json {
   const { method, access, scope, params, query, body, replies } = operation;
   const writes = method !== 'GET' && access === 'key';
   const responses: Json = {};
   for (const [status, schema] of Object.entries(replies)) {
-    responses[status] = {
-      description: Number(status) < 300 ? 'done' : (errors[Number(status)] ?? 'refused'),
-      headers: writes ? { ...headerRefs, ...replayRefs } : headerRefs,
-      content: json(publish(schema, components)),
-    };
+    const given = { components, shortName, writes };
+    responses[status] = describeReply(Number(status), schema, given);
   }
   for (const status of errorsOf(operation)) {
     responses[status] ??= { $ref: `#/components/responses/Error${status}` };

@@ -40,11 +40,13 @@ export type Changed = Listing & {
 
 type Stand = Pick<Listing, 'closings' | 'delistedAt'>;
 
+export type Closing = Change & {
+  readonly reasons: readonly string[];
+  readonly rejected?: true;
+};
+
 /** `by` holds the asset closed, for these reasons. */
-export function closeAsset(
-  tx: Tx,
-  change: Change & { readonly reasons: readonly string[] },
-): Promise<Changed> {
+export function closeAsset(tx: Tx, change: Closing): Promise<Changed> {
   return move(tx, change, ({ closings, delistedAt }) => ({
     closings: withClosing(closings, change),
     delistedAt,
@@ -52,10 +54,7 @@ export function closeAsset(
 }
 
 /** For ever: nobody reopens it. */
-export function delistAsset(
-  tx: Tx,
-  change: Change & { readonly reasons: readonly string[] },
-): Promise<Changed> {
+export function delistAsset(tx: Tx, change: Closing): Promise<Changed> {
   return move(tx, change, ({ closings, delistedAt }) => ({
     closings: delistedAt === null ? withClosing(closings, change) : closings,
     delistedAt: delistedAt ?? change.at,
@@ -86,13 +85,12 @@ export async function curateAsset(
   return setCurated(tx, assetId, highValueFrom);
 }
 
-function withClosing(
-  closings: Closings,
-  { by, at, reasons }: Change & { readonly reasons: readonly string[] },
-): Closings {
+function withClosing(closings: Closings, { by, at, reasons, rejected }: Closing): Closings {
   const known = closings[by];
   const same = known !== undefined && JSON.stringify(known.reasons) === JSON.stringify(reasons);
-  return same ? closings : { ...closings, [by]: { reasons, at: at.toISOString() } };
+  if (same && known.rejected === rejected) return closings;
+  const ending = rejected === undefined ? {} : { rejected };
+  return { ...closings, [by]: { reasons, at: at.toISOString(), ...ending } };
 }
 
 function assertNotDelisted({ asset, delistedAt }: Listing): void {

@@ -124,6 +124,7 @@ describe('what people and programs read differently is refused', () => {
     ['a colon of another script', 'Scopes׃ read'],
     ['a ratio for a colon', 'Scopes∶ read'],
     ['a space before the colon', 'Scopes : read'],
+    ['a sign before the colon that is drawn like a letter', 'Scopes ○: read'],
     ['a thin space in the label', 'Sco\u200apes: read'],
     ['zero for o', 'Sc0pes: read'],
     ['r and n for m', 'Key narne: desk'],

@@ -4,13 +4,45 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { listAssets } from '../../db/assets.ts';
 import type { Deps } from '../../deps.ts';
+import { type Decision, decide } from '../../listing/decide.ts';
+import type { Token } from '../../listing/judge.ts';
+import { createLooks } from '../../listing/requests.ts';
+import { feedWriting } from '../../market/book.ts';
 import { assetView } from '../../market/views.ts';
-import { read } from '../command.ts';
+import type { Spent } from '../budgets.ts';
+import { command, type Reply, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
-import { assetList } from '../schemas/asset.ts';
+import { HttpError } from '../errors.ts';
+import { assetList, listAsset, listedAsset, refusedAsset, waitingAsset } from '../schemas/asset.ts';
 import { pageLimit, pageQuery } from '../schemas/common.ts';
 
 export function registerAssets(app: FastifyInstance, deps: Deps): void {
+  const looks = createLooks(deps);
+  command(
+    app,
+    { ...deps, db: feedWriting(deps.db) },
+    {
+      method: 'POST',
+      url: '/v1/assets',
+      operationId: 'listAsset',
+      summary: 'Ask for a token to be listed, or a closed one to be looked at again',
+      tags: ['assets'],
+      scope: 'taker',
+      body: listAsset,
+      replies: { 200: listedAsset, 201: listedAsset, 202: waitingAsset, 422: refusedAsset },
+      before: async ({ caller, body, signal }) => {
+        const spent = await app.edge.budgets.spendListing(caller.accountId);
+        if (!spent.allowed) throw tooOften(spent);
+        return looks(body, signal);
+      },
+      run: async (tx, { caller, prepared: { token, judgement } }) => {
+        const wish = { ...token, source: 'api', accountId: caller.accountId };
+        const decision = await decide(tx, deps, wish, judgement);
+        return replyOf(token, decision, judgement?.notChecked);
+      },
+    },
+  );
+
   const secrets = cursorSecrets(deps);
   read(app, deps, {
     url: '/v1/assets',
@@ -46,4 +78,38 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
       };
     },
   });
+}
+
+function tooOften({ limit, resetSeconds }: Spent): HttpError {
+  const sentence =
+    `too many tokens asked for by this account (${limit} an hour);` +
+    ` try again in ${resetSeconds} s`;
+  return new HttpError('listing_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
+}
+
+function replyOf(
+  { chain, address }: Token,
+  decision: Decision,
+  unchecked: readonly string[] = [],
+): Reply {
+  const notChecked = unchecked.length === 0 ? {} : { notChecked: unchecked };
+  switch (decision.status) {
+    case 'listed': {
+      const { asset, isNew } = decision;
+      const body = { status: 'listed', asset: assetView(asset), ...notChecked };
+      return { status: isNew ? 201 : 200, body };
+    }
+    case 'pending':
+    case 'closed': {
+      const { status, reasons } = decision;
+      return { status: 202, body: { status, reasons, ...notChecked } };
+    }
+    default: {
+      const { status, reasons } = decision;
+      const verb = status === 'rejected' ? 'cannot be listed' : 'was delisted';
+      const error = `${address} on ${chain} ${verb}, for ever: ${reasons.join('; ')}`;
+      const code = status === 'rejected' ? 'token_rejected' : 'asset_delisted';
+      return { status: 422, body: { error, status, reasons }, code };
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // Shapes of assets.
 
 import Type from 'typebox';
-import { named, nextCursor, uuid } from './common.ts';
+import { input, named, nextCursor, oneOf, uuid } from './common.ts';
 
 export const asset = named(
   'Asset',
@@ -19,6 +19,41 @@ export const asset = named(
       description: 'true = curated; false = listed by itself: trade it by address, not by symbol',
     }),
     source: Type.String({ description: '`curated`, `launchpad:<name>` or `api`' }),
+  }),
+);
+
+export const listAsset = input({
+  chain: Type.String({ minLength: 1, maxLength: 64, description: 'chain key, such as `base`' }),
+  address: Type.String({ minLength: 1, maxLength: 128, description: 'token contract or mint' }),
+});
+
+const reasons = Type.Array(Type.String(), {
+  description: 'each begins with the name of the check that says so',
+});
+const notChecked = Type.Array(Type.String(), {
+  description: 'checks that this deployment does not make, having nobody to ask',
+});
+
+export const listedAsset = named(
+  'ListedAsset',
+  Type.Object({ status: oneOf(['listed']), asset, notChecked: Type.Optional(notChecked) }),
+);
+
+export const waitingAsset = named(
+  'WaitingAsset',
+  Type.Object({
+    status: oneOf(['pending', 'closed'], '`pending`: looked at again every hour for seven days'),
+    reasons,
+    notChecked: Type.Optional(notChecked),
+  }),
+);
+
+export const refusedAsset = named(
+  'RefusedAsset',
+  Type.Object({
+    error: Type.String({ description: 'one plain sentence' }),
+    status: oneOf(['rejected', 'delisted'], 'both for ever'),
+    reasons,
   }),
 );
 

@@ -1,0 +1,81 @@
+// A text as a person reads it who takes letters of other alphabets for Latin ones: characters that
+// are drawn alike become one, and what is not drawn at all is left out. By UTS #39, and beyond it
+// where that leaves out what is as good as Latin.
+
+import { confusables } from './confusables.ts';
+
+/** No confusables of UTS #39, but read as these all the same: small capitals and signs. */
+const beyond = `
+A 1d00 40 20b3
+B 0299 20bf 0e3f
+C 20b5
+D 1d05
+E 1d07 20ac
+F a730
+G 0262 20b2
+H 029c
+J 1d0a
+K 1d0b
+L 029f
+M 1d0d
+N 0274 20a6
+O 2b55 25cb 25ef
+P 1d18 20b1 20bd
+Q a7af
+R 0280
+T 1d1b
+X 2715 2716 274c
+0 24ff 1f10b 1f10c
+`;
+/** What stands first in rows of 26 letters or nine digits in circles and squares, and of flags. */
+const rows: readonly (readonly [first: number, latin: string])[] = [
+  ...[0x1f150, 0x1f170, 0x1f1e6].map((first) => [first, 'A'] as const),
+  ...[0x24f5, 0x2776, 0x2780, 0x278a].map((first) => [first, '1'] as const),
+];
+
+const latinOf = new Map(
+  [...confusables.trim().split('\n'), ...beyond.trim().split('\n')].flatMap((line) => {
+    const [latin = '', ...codes] = line.split(' ');
+    return codes.map((code) => [String.fromCodePoint(Number.parseInt(code, 16)), latin] as const);
+  }),
+);
+
+/** More rounds than any text was seen to need: what comes of a letter may stand for another. */
+const mostRounds = 4;
+
+/**
+ * Latin letters and digits where they are drawn so, in the case that they have, without marks and
+ * without what is not drawn. `wanted`: whether a Latin text is put in the place of a character,
+ * always if left out.
+ */
+export function drawn(
+  text: string,
+  wanted: (latin: string, character: string) => boolean = () => true,
+): string {
+  const inLatin = (each: string) => {
+    const latin = latinIn(each);
+    return latin !== undefined && wanted(latin, each) ? latin : each;
+  };
+  let now = text;
+  for (let round = 0; round < mostRounds; round++) {
+    const before = now;
+    // NFKD takes accents and styles off; a few look-alikes would not outlive it.
+    now = [...before].map(inLatin).join('').normalize('NFKD').replace(unseen, '');
+    if (now === before) break;
+  }
+  return now;
+}
+
+const unseen = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu;
+
+function latinIn(character: string): string | undefined {
+  const code = character.codePointAt(0) as number;
+  for (const [first, latin] of rows) {
+    const at = code - first;
+    if (at >= 0 && at < (latin === 'A' ? 26 : 9)) {
+      return String.fromCodePoint(latin.codePointAt(0)! + at);
+    }
+  }
+  // Small letters of other alphabets are often their capitals in small.
+  return latinOf.get(character) ?? (code < 0x80 ? undefined : latinOf.get(character.toUpperCase()));
+}

@@ -1,0 +1,36 @@
+// Limits of listing tokens, each with its reason. docs/limits.md shows them to customers.
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** A candidate is looked at this often, for so long. */
+export const candidateEveryMs = hourMs;
+export const candidateForMs = 7 * dayMs;
+
+/** A token that is listed by itself is looked at this often. */
+export const assetEveryMs = dayMs;
+
+/** Between the two looks that delist a token. */
+export const confirmAfterMs = 600_000;
+
+/** What was rejected or ran out of time is remembered so long, so that nobody looks again. */
+export const forgottenAfterMs = 90 * dayMs;
+
+/** After a look that brought no answer, because a chain or a source of market data was away. */
+export const tryAgainMs = 600_000;
+
+/** Candidates of one account that wait: each costs a look every hour. */
+export const mostPending = 100;
+
+/** Looks at a time, for requests and in the background: each is some 30 calls of a node. */
+export const mostLooks = { asked: 8, background: 4 } as const;
+
+/** A look in the background may take so long; one that a request waits for, its share of that. */
+export const lookMs = 60_000;
+
+/** Tokens taken in hand by a pass. */
+export const batch = 20;
+
+/** Characters of a symbol, and decimals, that can be listed. */
+export const mostSymbolLength = 32;
+export const mostDecimals = 36;

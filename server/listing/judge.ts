@@ -1,0 +1,123 @@
+// One look at a token from all sides: what its chain shows, what its name could be taken for, and
+// what markets say of it. On chain first: a token that can never be listed costs no call elsewhere.
+// Knows nothing of candidates and listings; decide.ts makes something of it.
+
+import {
+  defaultPowerRules,
+  type Finding,
+  found,
+  type Inspection,
+  type Outcome,
+  passed,
+} from '../../chains/inspection.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
+import { looksLike } from '../../core/look-alikes.ts';
+import { curatedSymbols } from '../db/candidates.ts';
+import type { Deps } from '../deps.ts';
+import { mostSymbolLength } from './bounds.ts';
+import { noMarkets, type Purpose } from './markets.ts';
+
+export type Token = { readonly chain: ChainKey; readonly address: string };
+
+/** What is known of a token that is listed already. */
+export type Known = {
+  readonly id: string;
+  readonly symbol: string;
+  readonly decimals: number;
+};
+
+export type Judgement = {
+  /** The worst of all findings. */
+  readonly outcome: Outcome;
+  readonly symbol: string;
+  readonly decimals: number;
+  /** `<check>: <sentence>`, what is for ever first. */
+  readonly reasons: readonly string[];
+  /** Checks that are off, because nothing is configured to answer them. */
+  readonly notChecked: readonly string[];
+};
+
+/**
+ * Throws `not_a_token`, `bad_chain`, and what adapters throw where a node does not answer.
+ * `known`: the asset that the token is already.
+ */
+export async function judge(
+  deps: Deps,
+  { chain, address }: Token,
+  known: Known | null,
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const adapter = deps.adapters.get(chain);
+  if (adapter?.inspect === undefined) throw withoutTokens(chain, adapter !== undefined);
+  const inspection = await adapter.inspect(address, defaultPowerRules, signal);
+  const curated = await curatedSymbols(deps.db, known?.id ?? null);
+  const findings = [...inspection.findings, nameFinding(inspection, known, curated)];
+  if (known !== null) findings.push(sameDecimals(inspection, known));
+  const purpose: Purpose = known === null ? 'list' : 'keep';
+  const rejected = findings.some(({ outcome }) => outcome === 'reject');
+  const markets = rejected
+    ? { findings: [], notChecked: [] }
+    : await (deps.markets ?? noMarkets).look({ chain, address }, purpose, signal);
+  return {
+    ...worstOf([...findings, ...markets.findings]),
+    symbol: inspection.symbol,
+    decimals: inspection.decimals,
+    notChecked: markets.notChecked,
+  };
+}
+
+/** Throws for a chain that is not served, or has no tokens. */
+export function withoutTokens(chain: string, isServed: boolean): ParleyError {
+  const sentence = isServed
+    ? `"${chain}" has no tokens to list, only its native coin`
+    : `no chain "${chain}" is served here`;
+  return new ParleyError('bad_chain', sentence, { chain });
+}
+
+function worstOf(findings: readonly Finding[]): Pick<Judgement, 'outcome' | 'reasons'> {
+  const of = (wanted: Outcome) =>
+    findings
+      .filter(({ outcome }) => outcome === wanted)
+      .map(({ check, reason }) => `${check}: ${reason}`);
+  const rejects = of('reject');
+  const waits = of('wait');
+  const outcome = rejects.length > 0 ? 'reject' : waits.length > 0 ? 'wait' : 'pass';
+  return { outcome, reasons: [...rejects, ...waits] };
+}
+
+const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
+
+/**
+ * A listed token is never delisted for its name: what it looks like may have been curated since,
+ * and a name can be changed back.
+ */
+function nameFinding({ symbol }: Inspection, known: Known | null, curated: readonly string[]) {
+  const outcome = known === null ? 'reject' : 'wait';
+  if (symbol === '') return found('symbol', 'wait', 'it has none');
+  if (known !== null && symbol !== known.symbol) {
+    const now = unseen.test(symbol) ? 'another' : `"${symbol}"`;
+    return found('symbol', 'wait', `it was "${known.symbol}" when it was listed and is ${now} now`);
+  }
+  if ([...symbol].length > mostSymbolLength) {
+    const length = [...symbol].length;
+    return found(
+      'symbol',
+      outcome,
+      `it has ${length} characters; at most ${mostSymbolLength} are listed`,
+    );
+  }
+  if (unseen.test(symbol)) {
+    return found('symbol', outcome, 'it holds characters that are not drawn');
+  }
+  const like = looksLike(symbol, curated);
+  if (like === null) return passed('symbol');
+  return found('symbol', outcome, `"${symbol}" would be taken for the curated asset ${like}`);
+}
+
+/** Amounts that were agreed on mean something else with other decimals. */
+function sameDecimals({ decimals }: Inspection, known: Known): Finding {
+  if (decimals === known.decimals) return passed('decimals');
+  const was = `it had ${known.decimals} when it was listed and has ${decimals} now`;
+  return found('decimals', 'reject', was);
+}

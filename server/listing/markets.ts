@@ -1,0 +1,34 @@
+// What judge.ts asks of markets.
+
+import type { Finding } from '../../chains/inspection.ts';
+import type { Token } from './judge.ts';
+
+/** `list`: may it be listed; `keep`: may it stay, which wants a little less. */
+export type Purpose = 'list' | 'keep';
+
+/** The numbers that markets are asked for, by the names of their checks. */
+export const marketChecks = [
+  'capitalisation',
+  'liquidity',
+  'volume',
+  'holders',
+  'age',
+  'concentration',
+] as const;
+
+export type Markets = {
+  /**
+   * Findings of what could be asked, and the names of the checks that are off. Throws
+   * `chain_timeout` or what fetch throws where a source of a listed token is away.
+   */
+  look(
+    token: Token,
+    purpose: Purpose,
+    signal: AbortSignal,
+  ): Promise<{ readonly findings: readonly Finding[]; readonly notChecked: readonly string[] }>;
+};
+
+/** Nothing is configured to ask. */
+export const noMarkets: Markets = {
+  look: async () => ({ findings: [], notChecked: marketChecks }),
+};

@@ -1,0 +1,132 @@
+// Looks at what is due in the background: candidates every hour for seven days, tokens that were
+// listed by themselves every day. Any process may do it: what one has taken in hand is not due for
+// the others, until that one must be dead.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { Asset } from '../db/assets.ts';
+import {
+  type Candidate,
+  dropCandidate,
+  expireCandidates,
+  pruneCandidates,
+  takeDueAssets,
+  takeDueCandidates,
+} from '../db/candidates.ts';
+import type { Deps } from '../deps.ts';
+import { feedWriting } from '../market/book.ts';
+import { batch, forgottenAfterMs, lookMs, mostLooks, tryAgainMs } from './bounds.ts';
+import { decide, type Wish } from './decide.ts';
+import { type Judgement, judge, type Known } from './judge.ts';
+
+const pauseMs = 2_000;
+
+/** One token to look at. */
+type Due = Wish & { readonly known: Known | null };
+
+export type Rechecks = {
+  /** Looks at what is due, at most a batch; returns how many. */
+  pass(): Promise<number>;
+  /** Passes until `stop`. */
+  start(): void;
+  /** Ends what runs: what was in hand is due again later. */
+  stop(): Promise<void>;
+};
+
+export function createRechecks(given: Deps): Rechecks {
+  const deps = { ...given, db: feedWriting(given.db) };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let running: Promise<void> = Promise.resolve();
+  const pass = () => passOf(deps, signal);
+  const passes = async () => {
+    while (!signal.aborted) {
+      const looked = await pass().catch((error: unknown) => {
+        if (!signal.aborted) deps.log.error({ err: error }, 'looking at tokens failed');
+        return 0;
+      });
+      if (looked === batch) continue;
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  return {
+    pass,
+    start: () => {
+      running = passes();
+    },
+    stop: () => {
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
+async function passOf(deps: Deps, signal: AbortSignal): Promise<number> {
+  const now = new Date(deps.now());
+  const later = new Date(now.getTime() + tryAgainMs);
+  await expireCandidates(deps.db, now, batch);
+  await pruneCandidates(deps.db, new Date(now.getTime() - forgottenAfterMs), batch);
+  const chains = listingChains(deps);
+  const assets = await takeDueAssets(deps.db, chains, now, later, batch);
+  const left = batch - assets.length;
+  const candidates = left === 0 ? [] : await takeDueCandidates(deps.db, chains, now, later, left);
+  const due = [...assets.map(dueAsset), ...candidates.map(dueCandidate)];
+  const queue = due.values();
+  const work = async () => {
+    for (const each of queue) {
+      if (signal.aborted) return;
+      await lookAt(deps, each, signal);
+    }
+  };
+  await Promise.all(Array.from({ length: mostLooks.background }, work));
+  return due.length;
+}
+
+/** Chains that have tokens. */
+function listingChains({ adapters }: Deps): ChainKey[] {
+  return [...adapters.values()].filter(({ inspect }) => inspect).map(({ chain }) => chain);
+}
+
+function dueAsset({ id, chain, address, symbol, decimals, source }: Asset): Due {
+  const known = { id, symbol, decimals };
+  return { chain, address: address as string, source, accountId: null, known };
+}
+
+function dueCandidate({ chain, address, source, accountId }: Candidate): Due {
+  return { chain, address, source, accountId, known: null };
+}
+
+async function lookAt(deps: Deps, due: Due, signal: AbortSignal): Promise<void> {
+  const { chain, address, source } = due;
+  const token = { chain, address, source };
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
+    const judgement = await judgementOf(deps, due, limit);
+    if (judgement === null) {
+      await deps.db.transaction((tx) => dropCandidate(tx, chain, address));
+      return;
+    }
+    const { status } = await deps.db.transaction((tx) => decide(tx, deps, due, judgement));
+    deps.metrics.tokenLooks.inc({ outcome: judgement.outcome });
+    deps.log.info({ ...token, status, reasons: judgement.reasons }, 'looked at a token');
+  } catch (error) {
+    if (signal.aborted) return;
+    // It stays as it is: what cannot be asked says nothing of the token.
+    deps.metrics.tokenLooks.inc({ outcome: 'failed' });
+    deps.log.warn({ ...token, err: error }, 'a token could not be looked at; again later');
+  }
+}
+
+/** Null: a candidate that is no token. One that is listed closes until it is one again. */
+async function judgementOf(deps: Deps, due: Due, signal: AbortSignal): Promise<Judgement | null> {
+  const { known } = due;
+  try {
+    return await judge(deps, due, known, signal);
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'not_a_token') throw error;
+    if (known === null) return null;
+    const reasons = [`contract: ${error.message}`];
+    return { ...known, outcome: 'wait', reasons, notChecked: [] };
+  }
+}

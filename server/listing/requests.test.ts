@@ -1,0 +1,272 @@
+// Every answer of POST /v1/assets, and what each leaves behind.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { found } from '../../chains/inspection.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { Trader } from '../../test/support/trading.ts';
+import { findCandidate } from '../db/candidates.ts';
+import { closeAsset, delistAsset } from '../market/listing.ts';
+import { chain, type Looks, lookMarket } from './testing/looks.ts';
+
+let market: Looks;
+let taker: Trader;
+
+before(async () => {
+  market = await lookMarket({ chainTimeoutMs: 1_000 });
+  taker = await market.trader({ scopes: ['read', 'taker'] });
+});
+after(() => market.close());
+
+const ask = (address: string, by = taker) => by.post('/v1/assets', { chain, address });
+const candidate = (address: string) => findCandidate(market.db, chain, address);
+const pause = found('pausable', 'wait', 'its owner 0xabc can pause it');
+const fee = found('transfer', 'reject', '3 of 100 did not arrive');
+const change = (assetId: string) => ({ assetId, at: new Date(market.deps.now()), reasons: ['x'] });
+const unchecked = ['capitalisation', 'liquidity', 'volume', 'holders', 'age', 'concentration'];
+
+test('a token that passes every check is listed at once, and is open to trade', async () => {
+  const address = market.says({ symbol: 'GOOD', decimals: 9 });
+  const { status, body } = await ask(address);
+  assert.equal(status, 201, JSON.stringify(body));
+  const { id, ...asset } = body.asset;
+  assert.deepEqual(
+    { ...body, asset },
+    {
+      status: 'listed',
+      asset: {
+        chain,
+        symbol: 'GOOD',
+        address,
+        decimals: 9,
+        enabled: true,
+        verified: false,
+        source: 'api',
+      },
+      notChecked: unchecked,
+    },
+  );
+  const listed = await taker.get(`/v1/assets?address=${address}`);
+  assert.deepEqual(listed.body.assets, [body.asset]);
+  const posted = await taker.post('/v1/rfqs', {
+    direction: 'buy_base',
+    baseAssetId: id,
+    baseAmount: '1000',
+    quoteAssetId: market.assets.btc.id,
+    ttlSeconds: 600,
+  });
+  assert.equal(posted.status, 201, JSON.stringify(posted.body));
+  assert.equal(await candidate(address), null);
+});
+
+test('asked for again it is the same asset, in any case of the address, without a look', async () => {
+  const address = market.says({});
+  const first = await ask(address);
+  const again = await ask(`0x${address.slice(2).toUpperCase()}`);
+  assert.deepEqual([first.status, again.status], [201, 200]);
+  assert.deepEqual(again.body, { status: 'listed', asset: first.body.asset });
+  assert.equal(market.looksAt(address), 1);
+});
+
+test('a curated asset is answered as listed, whatever its chain says', async () => {
+  const { usd } = market.assets;
+  market.says({ findings: [fee] }, usd.address as string);
+  const { status, body } = await ask(usd.address as string);
+  assert.deepEqual([status, body.status, body.asset.id], [200, 'listed', usd.id]);
+});
+
+test('what may be better later waits, with its reasons, and is listed when it is', async () => {
+  const address = market.says({ findings: [pause] });
+  const { status, body } = await ask(address);
+  assert.deepEqual(
+    [status, body],
+    [
+      202,
+      {
+        status: 'pending',
+        reasons: ['pausable: its owner 0xabc can pause it'],
+        notChecked: unchecked,
+      },
+    ],
+  );
+  const waiting = await candidate(address);
+  assert.deepEqual([waiting?.status, waiting?.accountId], ['pending', taker.accountId]);
+  market.says({}, address);
+  assert.equal((await ask(address)).status, 201);
+  assert.equal(await candidate(address), null);
+});
+
+test('what can never be listed is refused with 422, the code in the header, and not looked at again', async () => {
+  const address = market.says({ findings: [pause, fee] });
+  const { status, code, body } = await ask(address);
+  const reasons = ['transfer: 3 of 100 did not arrive', `pausable: ${pause.reason}`];
+  assert.deepEqual([status, code], [422, 'token_rejected']);
+  const error = `${address} on ${chain} cannot be listed, for ever: ${reasons.join('; ')}`;
+  assert.deepEqual(body, { error, status: 'rejected', reasons });
+  market.says({}, address);
+  const again = await ask(address, await market.trader());
+  assert.deepEqual([again.status, again.body], [422, body]);
+  assert.equal(market.looksAt(address), 1);
+});
+
+test('a refusal is replayed under its Idempotency-Key, code and all', async () => {
+  const address = market.says({ findings: [fee] });
+  const headers = { 'idempotency-key': address };
+  const first = await taker.post('/v1/assets', { chain, address }, headers);
+  const again = await taker.post('/v1/assets', { chain, address }, headers);
+  assert.deepEqual([first.status, first.code], [422, 'token_rejected']);
+  assert.deepEqual(again, first);
+  assert.equal((await candidate(address))?.status, 'rejected');
+});
+
+test('an asset that the checks closed is looked at again when asked for, and reopens', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
+  market.says({ findings: [pause] }, address);
+  const still = await ask(address);
+  assert.deepEqual(
+    [still.status, still.body.status, still.body.reasons],
+    [202, 'closed', [`pausable: ${pause.reason}`]],
+  );
+  market.says({}, address);
+  const open = await ask(address);
+  assert.deepEqual([open.status, open.body.asset], [200, asset]);
+});
+
+test('what an operator closed stays closed: the answer is its reason, without a look', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  const { usd } = market.assets;
+  for (const id of [asset.id, usd.id]) {
+    await market.db.transaction((tx) => closeAsset(tx, { ...change(id), by: 'operator' }));
+  }
+  for (const each of [address, usd.address as string]) {
+    const before = market.looksAt(each);
+    const { status, body } = await ask(each);
+    assert.deepEqual([status, body], [202, { status: 'closed', reasons: ['x'] }]);
+    assert.equal(market.looksAt(each), before);
+  }
+  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
+  const { status, body } = await ask(address);
+  assert.deepEqual([status, body.reasons], [202, ['x']]);
+  await market.db.rows({ name: '', text: `update assets set closings = '{}'`, values: [] });
+});
+
+test('a delisted asset is refused for ever', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  await market.db.transaction((tx) => delistAsset(tx, { ...change(asset.id), by: 'operator' }));
+  const { status, code, body } = await ask(address);
+  assert.deepEqual([status, code], [422, 'asset_delisted']);
+  assert.deepEqual([body.status, body.reasons], ['delisted', ['x']]);
+  assert.match(body.error, /was delisted, for ever: x$/);
+});
+
+test('one look does not delist: a second one, ten minutes later, does', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
+  market.says({ findings: [fee] }, address);
+  for (let early = 0; early < 3; early += 1) {
+    const { status, body } = await ask(address);
+    assert.deepEqual([status, body.status], [202, 'closed']);
+  }
+  market.deps.advance(599_000);
+  assert.equal((await ask(address)).body.status, 'closed');
+  market.deps.advance(2_000);
+  const { status, body } = await ask(address);
+  assert.deepEqual([status, body.status], [422, 'delisted']);
+  assert.deepEqual(body.reasons, [`transfer: ${fee.reason}`]);
+});
+
+test('no such chain, a chain without tokens, no address, no token: 400, and nothing is kept', async () => {
+  const nothing = market.says(new ParleyError('not_a_token', 'there is no contract'));
+  const post = (fields: unknown) => taker.post('/v1/assets', fields);
+  const address = nothing;
+  for (const [fields, code] of [
+    [{ chain: 'nowhere', address }, 'bad_chain'],
+    [{ chain: 'bitcoin', address }, 'bad_chain'],
+    [{ chain, address: '0x12' }, 'bad_address'],
+    [{ chain, address }, 'not_a_token'],
+    [{ chain }, 'bad_field'],
+    [{ chain, address, symbol: 'X' }, 'bad_field'],
+    [{ chain, address: null }, 'bad_field'],
+  ] as const) {
+    const answer = await post(fields);
+    assert.deepEqual([answer.status, answer.code], [400, code], JSON.stringify(fields));
+  }
+  assert.equal(await candidate(nothing), null);
+});
+
+test('a chain that is away is said so, and the token can be asked for later', async () => {
+  const address = market.says(new ParleyError('chain_unavailable', 'evm-dev does not answer'));
+  const { status, code } = await ask(address);
+  assert.deepEqual([status, code], [503, 'chain_unavailable']);
+  assert.equal(await candidate(address), null);
+});
+
+test('a look that takes longer than a request goes on without it', async () => {
+  const address = market.says('nothing');
+  const { status, body } = await ask(address);
+  assert.deepEqual([status, body], [202, { status: 'pending', reasons: [] }]);
+  const waiting = await candidate(address);
+  assert.equal(waiting?.checkedAt, null);
+  assert.ok((waiting?.nextCheckAt.getTime() ?? Infinity) <= market.deps.now());
+});
+
+test('it needs the scope taker, and is for twenty tokens an hour an account', async () => {
+  const reader = await market.trader({ scopes: ['read', 'maker'] });
+  const address = market.says({});
+  assert.deepEqual((await ask(address, reader)).code, 'scope_missing');
+  const own = await lookMarket({ listingLimit: 20 });
+  try {
+    const [one, another] = [await own.trader(), await own.trader()];
+    for (let count = 0; count < 20; count += 1) {
+      assert.equal((await ask(own.says({}), one)).status, 201);
+    }
+    const key = { 'idempotency-key': 'again' };
+    const wanted = { chain, address: own.says({}) };
+    const over = await one.post('/v1/assets', wanted, key);
+    assert.deepEqual([over.status, over.code], [429, 'listing_rate_limited']);
+    assert.match(over.body.error, /\(20 an hour\); try again in \d+ s$/);
+    assert.equal((await one.post('/v1/assets', {}, key)).status, 400, 'a 429 was stored');
+    assert.equal((await ask(own.says({}), another)).status, 201);
+  } finally {
+    await own.close();
+  }
+});
+
+test('an account has at most a hundred tokens that wait, and is told so', async () => {
+  const [one, another] = [await market.trader(), await market.trader()];
+  const waits = () => ask(market.says({ findings: [pause] }), one);
+  for (let count = 0; count < 100; count += 1) assert.equal((await waits()).status, 202);
+  const over = await waits();
+  assert.deepEqual([over.status, over.code], [409, 'too_many_pending']);
+  assert.match(over.body.error, /^100 tokens/);
+  assert.equal((await ask(market.says({}), one)).status, 201, 'what passes waits for nothing');
+  assert.equal((await ask(market.says({ findings: [pause] }), another)).status, 202);
+});
+
+test('two that ask for the same token at once agree: one lists it, the others find it', async () => {
+  const address = market.says({});
+  const answers = await Promise.all(Array.from({ length: 6 }, () => ask(address)));
+  const statuses = answers.map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [200, 200, 200, 200, 200, 201]);
+  assert.equal(new Set(answers.map(({ body }) => body.asset.id)).size, 1);
+});
+
+test('what looks like a curated symbol, cannot be seen or is too long is refused', async () => {
+  for (const symbol of ['usd', 'U\u200bSD2', '\u202eDSU', 'X'.repeat(33), 'BTC']) {
+    const { status, body } = await ask(market.says({ symbol }));
+    assert.deepEqual([status, body.status], [422, 'rejected'], symbol);
+    assert.match(body.reasons[0], /^symbol: /);
+  }
+  const twice = await Promise.all([1, 2].map(() => ask(market.says({ symbol: 'PEPE' }))));
+  assert.deepEqual(
+    twice.map(({ status }) => status),
+    [201, 201],
+    'two that are not curated may share a symbol',
+  );
+  assert.equal((await ask(market.says({ symbol: '' }))).status, 202);
+});

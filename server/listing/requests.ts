@@ -1,0 +1,63 @@
+// A customer asks for a token to be listed: the look at it, before any transaction.
+
+import { ParleyError } from '../../core/errors.ts';
+import { findCandidate } from '../db/candidates.ts';
+import type { Deps } from '../deps.ts';
+import { mostLooks } from './bounds.ts';
+import { findListed, settledOf } from './decide.ts';
+import { type Judgement, judge, type Token, withoutTokens } from './judge.ts';
+
+export type Prepared = {
+  readonly token: Token;
+  /** Null: no look is wanted, or it did not end in time and goes on in the background. */
+  readonly judgement: Judgement | null;
+};
+
+/** The part of a request's time that a look may take: the answer needs the rest. */
+const shareOfTime = 0.8;
+
+export type Looks = (
+  wanted: { readonly chain: string; readonly address: string },
+  signal: AbortSignal,
+) => Promise<Prepared>;
+
+/** Looks for requests, few at a time. */
+export function createLooks(deps: Deps): Looks {
+  let running = 0;
+  return async ({ chain, address: given }, signal) => {
+    const adapter = deps.adapters.get(chain);
+    if (adapter?.inspect === undefined) throw withoutTokens(chain, adapter !== undefined);
+    const token = { chain, address: adapter.parseAddress(given) };
+    const listing = await findListed(deps.db, token);
+    const candidate = await findCandidate(deps.db, chain, token.address);
+    if (settledOf(listing, candidate) !== null) return { token, judgement: null };
+    if (running >= mostLooks.asked) throw tooMany(running);
+    running += 1;
+    try {
+      const judgement = await judge(deps, token, listing?.asset ?? null, timeFor(deps, signal));
+      return { token, judgement };
+    } catch (error) {
+      if (!isOutOfTime(error)) throw error;
+      return { token, judgement: null };
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+function timeFor({ settings }: Deps, signal: AbortSignal): AbortSignal {
+  const ownMs = Math.floor(settings.chainTimeoutMs * shareOfTime);
+  return AbortSignal.any([signal, AbortSignal.timeout(ownMs)]);
+}
+
+/** Not of a chain that is away: that is told. */
+function isOutOfTime(error: unknown): boolean {
+  if (error instanceof ParleyError) return error.code === 'chain_timeout';
+  const { name } = error as Error;
+  return name === 'TimeoutError' || name === 'AbortError';
+}
+
+function tooMany(running: number): ParleyError {
+  const sentence = `${running} tokens are looked at for requests at this moment; ask again soon`;
+  return new ParleyError('overloaded', sentence, { running });
+}

@@ -1,0 +1,52 @@
+// A market whose EVM chain says of tokens what a test wants it to: for what becomes of a look. What
+// looks find on chains is tested on chains.
+
+import { randomBytes } from 'node:crypto';
+import type { ChainAdapter } from '../../../chains/adapter.ts';
+import { type Finding, type Inspection, passed } from '../../../chains/inspection.ts';
+import type { ParleyError } from '../../../core/errors.ts';
+import { stubAdapter } from '../../../test/support/adapter.ts';
+import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
+import type { Settings } from '../../config.ts';
+
+/** What the chain answers about a token: an inspection, a refusal, or never anything. */
+export type Said = Partial<Inspection> | ParleyError | 'nothing';
+
+export type Looks = TestMarket & {
+  /** A new address of which the chain says this from now on; or an address that it changes for. */
+  says(said: Said, address?: string): string;
+  /** Looks at the address so far. */
+  looksAt(address: string): number;
+};
+
+export const chain = 'evm-dev';
+
+export function lookMarket(settings: Partial<Settings> = {}): Promise<Looks> {
+  const known = new Map<string, Said>();
+  const counts = new Map<string, number>();
+  const inspect: ChainAdapter['inspect'] = async (address, _rules, signal) => {
+    counts.set(address, (counts.get(address) ?? 0) + 1);
+    const said = known.get(address);
+    if (said instanceof Error) throw said;
+    if (said === 'nothing') {
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+    }
+    return { ...plain(address), ...(said as Partial<Inspection>) };
+  };
+  const adapters = [stubAdapter('bitcoin', 'bitcoin'), stubAdapter(chain, 'evm', { inspect })];
+  return testMarket({ adapters, settings }).then((market) => ({
+    ...market,
+    says: (said, address = `0x${randomBytes(20).toString('hex')}`) => {
+      known.set(address, said);
+      return address;
+    },
+    looksAt: (address) => counts.get(address) ?? 0,
+  }));
+}
+
+function plain(address: string): Inspection {
+  const findings: readonly Finding[] = [passed('contract'), passed('transfer')];
+  return { address, symbol: `T${address.slice(2, 8)}`, name: 'A token', decimals: 18, findings };
+}
