@@ -273,3 +273,52 @@ test('a funding on its way counts until a block has it', limits, async () => {
     await until(getting, isFunded);
   });
 });
+
+test(
+  'two swaps that give on different chains are counted one after the other',
+  limits,
+  async () => {
+    await withNewWallet(chains, 'tron', 'taker', async ({ chain, wallet }) => {
+      const scenes = [
+        chains.swap({ a: 'TRX', b: 'SOL' }),
+        chains.swap({ a: 'TRX', b: 'ETH' }),
+      ] as const;
+      const takers = await Promise.all(scenes.map((scene) => sideOf(scene, 'taker')));
+      const { address } = wallet;
+      await begin(chain, address);
+      const claims = scenes.map(({ market }) => market.watched('a').terms);
+      const owed = { claims, fundings: [] };
+      const need = await needs(takers[0] as SettleInput, chain, owed, address);
+      await chains.dev.faucet({ chain, address, amount: need - 2n });
+      const stop = new AbortController();
+      const decided = Promise.withResolvers<void>();
+      const counts = { passed: 0, refused: 0 };
+      const decide = (what: keyof typeof counts) => {
+        counts[what] += 1;
+        if (counts.refused > 0 || counts.passed > 1) decided.resolve();
+      };
+      const both = takers.map((taker, at) => {
+        const side = altered(taker, scenes[at] as Scene, 'a', ({ purseShortage }) => ({
+          purseShortage: async (...asked) => {
+            // Long enough for the other to come in between, if anything let it.
+            await sleep(500);
+            return (await purseShortage?.(...asked)) ?? null;
+          },
+          preflight: async () => {
+            decide('passed');
+            await sleep(60_000, null, { signal: stop.signal });
+          },
+        }));
+        const onProgress = ({ text }: Progress) => {
+          if (/may take/.test(text)) decide('refused');
+        };
+        return settle({ ...side, signal: stop.signal, onProgress });
+      });
+      const ended = Promise.allSettled(both);
+      await decided.promise;
+      stop.abort();
+      await ended;
+      assert.deepEqual([counts.passed, counts.refused > 0], [1, true]);
+    });
+  },
+);
