@@ -1,5 +1,5 @@
 // What one adapter remembers between calls: whom it watches, which transactions it saw touch them,
-// and every secret it ever saw. All of it can be lost: the chain's history gives it again.
+// and the secrets of those it watches. All of it can be lost: the chain's history gives it again.
 
 import { hash } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -85,7 +85,7 @@ export type Watch = {
   readonly log: Logger;
   readonly known: Map<string, Known>;
   readonly byHashlock: Map<string, Set<string>>;
-  /** By hashlock, never forgotten. */
+  /** By hashlock, as long as an escrow of it is watched. */
   readonly secrets: Map<string, string>;
   /** To be reported by the next changes(). */
   readonly owed: Set<string>;
@@ -159,7 +159,10 @@ export function forget(watch: Watch, address: string): void {
   const { hashlock } = known.watched.terms;
   const same = watch.byHashlock.get(hashlock);
   same?.delete(address);
-  if (same?.size === 0) watch.byHashlock.delete(hashlock);
+  if (same?.size === 0) {
+    watch.byHashlock.delete(hashlock);
+    watch.secrets.delete(hashlock);
+  }
   const all = [watch.known, watch.owed, watch.shallow, watch.unread];
   for (const each of all) each.delete(address);
 }
