@@ -86,7 +86,7 @@ const matrix: readonly (readonly [ListingName, ...RegExp[]])[] = [
     'StopsNow',
     /^transfer reject: .* a payment of 1 into the escrow: it reverts with the error 0x[0-9a-f]{8} /,
   ],
-  ['LoopsInTransfer', /^transfer reject: .* takes more than the 1000000 energy of a trial$/],
+  ['LoopsInTransfer', /^transfer reject: .* more than the 1000000 energy of a trial$/, /^pausable/],
   [
     'LoopsInBalance',
     /^contract reject: its balanceOf.* takes more than the 1000000 energy of a trial$/,
