@@ -5,7 +5,7 @@ import { base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { About, ChainAdapter, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import type { About, ChainAdapter, Owed, ReadTransaction, WatchedEscrow } from '../adapter.ts';
 import type { PowerRules } from '../inspection.ts';
 import type { Signed } from '../material.ts';
 import { opening } from '../opened.ts';
@@ -15,7 +15,7 @@ import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './addre
 import { mustAgree } from './agreement.ts';
 import { send } from './broadcast.ts';
 import { builders } from './builders.ts';
-import { claimShortage, warningsOf } from './fees.ts';
+import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes, headsOf } from './follow.ts';
 import { mostHunts } from './hunt.ts';
 import { solanaFault } from './identity.ts';
@@ -88,6 +88,9 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     warnings: opened((terms: EscrowTerms, signal) => warningsOf(watch, terms, signal)),
     claimShortage: opened((terms: EscrowTerms, payer: string, signal) =>
       claimShortage(watch, terms, payer, signal),
+    ),
+    purseShortage: opened((owed: Owed, payer: string, signal) =>
+      purseShortage(watch, owed, payer, signal),
     ),
     ...builders(watch, opened),
     readSigned: (signed, signal) => readSigned(watch, signed, signal),
