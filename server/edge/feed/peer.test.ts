@@ -93,8 +93,8 @@ test('for 30 s: then it is ended with 4408', async (t) => {
   t.mock.timers.tick(29_999);
   assert.ok(slow.peer.isOpen());
   t.mock.timers.tick(1);
-  await waiting;
   assert.ok(!slow.peer.isOpen() && quick.peer.isOpen());
+  await waiting;
   assert.equal(await ended(slow.client), 4408);
 });
 
