@@ -8,10 +8,12 @@ import type {
   About,
   BuildInput,
   ChainAdapter,
+  Owed,
   ReadTransaction,
   Touch,
   WatchedEscrow,
 } from '../adapter.ts';
+import type { PowerRules } from '../inspection.ts';
 import type { Signed, TronMaterial } from '../material.ts';
 import { type Opened, opening } from '../opened.ts';
 import { eachSource } from '../sources.ts';
@@ -29,6 +31,7 @@ import {
 import { changes } from './follow.ts';
 import { type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
+import { inspect } from './inspect.ts';
 import { allowanceOf, headBlock, knows, pricesOf, sendHex } from './node.ts';
 import {
   callsIn,
@@ -39,7 +42,13 @@ import {
   type TronDeployment,
   tronEscrow,
 } from './plan.ts';
-import { claimShortage, preflight, type TronWarning, warningsOf } from './preflight.ts';
+import {
+  claimShortage,
+  preflight,
+  purseShortage,
+  type TronWarning,
+  warningsOf,
+} from './preflight.ts';
 import { readEscrow, recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { readTronSigned } from './signed.ts';
@@ -104,6 +113,9 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     claimShortage: opened((terms: EscrowTerms, payer: string, signal) =>
       claimShortage(watch, terms, payer, signal),
     ),
+    purseShortage: opened((owed: Owed, payer: string, signal) =>
+      purseShortage(watch, owed, payer, signal),
+    ),
     ...builders(watch, policy, opened),
     readSigned: async (signed) => readSigned(watch, signed),
     broadcast: opened((transaction: ReadTransaction, signal) =>
@@ -111,6 +123,9 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ),
     // The id is a hash over all that a transaction does; only its signatures are beside it.
     isKnown: opened(({ txid }: ReadTransaction, signal) => knows(http, txid, signal)),
+    inspect: opened((token: string, rules: PowerRules, signal) =>
+      inspect(watch, token, rules, signal),
+    ),
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),

@@ -1,0 +1,95 @@
+// Whether there is a token at the address at all, and what it says of itself.
+
+import { textOf } from '../../evm/checks/text.ts';
+import { type Finding, found, notAToken, passed } from '../../inspection.ts';
+import { mostDecimals } from '../../token-code.ts';
+import type { Fork } from '../fork/fork.ts';
+import {
+  dataOf,
+  type Look,
+  nodeSays,
+  numberOf,
+  otherStorage,
+  ranOut,
+  tooDear,
+  view,
+} from './ask.ts';
+
+export type Told = {
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  /** Base units; 0 where it could not be read. */
+  readonly supply: bigint;
+};
+
+const check = 'contract';
+const nothing: Told = { symbol: '', name: '', decimals: 0, supply: 0n };
+
+export type Contract = {
+  readonly told: Told;
+  readonly finding: Finding;
+  /** Nothing else can be asked of it. */
+  readonly mute?: true;
+};
+
+/** Throws `not_a_token` where a wallet could not even show a balance. */
+export async function checkContract(look: Look): Promise<Contract> {
+  const fork = await look.forks.fork();
+  const asked = [
+    ['totalSupply()', dataOf('totalSupply()')],
+    ['balanceOf(address)', dataOf('balanceOf(address)', fork.stranger())],
+    ['decimals()', dataOf('decimals()')],
+  ] as const;
+  const numbers: bigint[] = [];
+  for (const [name, data] of asked) {
+    const trial = await view(fork, look.token, data);
+    if (ranOut(trial)) {
+      const finding = found(check, 'reject', `its ${name} ${tooDear}`);
+      return { told: nothing, finding, mute: true };
+    }
+    const number = numberOf(trial);
+    if (number === null) throw await noAnswer(look, name, data);
+    numbers.push(number);
+  }
+  const [supply = 0n, balance = 0n, decimals = 0n] = numbers;
+  if (decimals > 255n) {
+    throw notAToken(look.watch.chain, look.token, 'its decimals() are no number of TRC-20');
+  }
+  const told = { ...(await namesOf(fork, look.token)), supply, decimals: Number(decimals) };
+  return { told, finding: await judge(look, told, balance) };
+}
+
+async function namesOf(fork: Fork, token: string) {
+  const text = async (signature: string) => {
+    const { failure, output } = await view(fork, token, dataOf(signature));
+    return failure === null ? textOf(`0x${output}`) : '';
+  };
+  return { symbol: await text('symbol()'), name: await text('name()') };
+}
+
+async function judge(look: Look, told: Told, balance: bigint): Promise<Finding> {
+  const { symbol, name, decimals, supply } = told;
+  if (decimals > mostDecimals) {
+    return found(check, 'reject', `it has ${decimals} decimals; the most is ${mostDecimals}`);
+  }
+  if (balance !== 0n) {
+    const sentence = `it shows a balance of ${balance} for an address that nobody ever used`;
+    return found(check, 'reject', sentence);
+  }
+  if (supply === 0n) {
+    const other = await nodeSays(look, dataOf('totalSupply()'));
+    if (other !== null && other !== 0n) throw otherStorage(look.watch.chain);
+    return found(check, 'wait', 'its total supply is 0: there is none of it yet');
+  }
+  if (symbol === '') return found(check, 'wait', 'its symbol() gives no readable text');
+  if (name === '') return found(check, 'wait', 'its name() gives no readable text');
+  return passed(check);
+}
+
+/** A function that a token must have does not answer on the fork. Does it on the node? */
+async function noAnswer(look: Look, name: string, data: string): Promise<Error> {
+  const { chain } = look.watch;
+  if ((await nodeSays(look, data)) !== null) return otherStorage(chain);
+  return notAToken(chain, look.token, `the contract there does not answer ${name}`);
+}
