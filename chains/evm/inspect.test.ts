@@ -266,6 +266,7 @@ const rows: readonly Row[] = [
       return token;
     },
     short: ['pausable: wait', 'upgradeable: reject'],
+    reasons: /^somebody can stop all transfers/,
   },
   {
     promise: 'a proxy by EIP-1822 is rejected',
