@@ -176,9 +176,15 @@ test('assets on dev chains are held against the chains that will be started', ()
 test('the examples of docs/operations.md start, each on its own network and on no other', () => {
   const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
   const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
-  const [mainnet = '', testnet = '', assets = '', ...more] = blocks;
+  const [mainnet = '', testnet = '', assets = '', markets = '', rules = '', ...more] = blocks;
   assert.deepEqual(more, []);
-  const main = { PARLEY_NETWORK: 'mainnet', PARLEY_CHAINS: mainnet, PARLEY_ASSETS: assets };
+  const main = {
+    PARLEY_NETWORK: 'mainnet',
+    PARLEY_CHAINS: mainnet,
+    PARLEY_ASSETS: assets,
+    PARLEY_MARKET_DATA: markets.replaceAll('…', 'key'),
+    PARLEY_LISTING_RULES: rules,
+  };
   const test = { PARLEY_NETWORK: 'testnet', PARLEY_CHAINS: testnet };
   const served = [main, test].flatMap((env) => readSettings(env).chains ?? []);
   assert.equal(served.length, 8);
