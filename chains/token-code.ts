@@ -1,71 +1,88 @@
-// What calls to a token and the words of its storage are made of, on any EVM-like chain, and how a
-// stranger's text is shown. Pure. What code tells is read by chains/evm/checks: opcodes.ts and
-// signals.ts.
+// What a contract's bytes can do, read opcode by opcode as the EVM does: an argument of PUSH is
+// never taken for an opcode, nor bytes that nothing can run for code. Pure.
 
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { keccak256, toFunctionSelector } from 'viem/utils';
-import { mostNameLength } from './inspection.ts';
-
-/** Four bytes in hex without 0x, of such as `transfer(address,uint256)`. */
-export function selectorOf(signature: string): string {
-  return toFunctionSelector(`function ${signature}`).slice(2);
-}
-
-function slotNamed(name: string, less: bigint): string {
-  const hash = BigInt(keccak256(utf8ToBytes(name))) - less;
-  return hash.toString(16).padStart(64, '0');
-}
-
-export type ProxySlot = {
-  readonly kind: string;
-  /** 32 bytes in hex without 0x. */
-  readonly slot: string;
-  readonly holds: 'implementation' | 'beacon' | 'admin';
+export type Scan = {
+  /** Every constant of four bytes, in hex without `0x`: selectors answered and selectors called. */
+  readonly selectors: ReadonlySet<string>;
+  /** Every constant of twenty bytes, with `0x`. */
+  readonly addresses: readonly string[];
+  /** Runs other contracts' code as its own (DELEGATECALL, CALLCODE). */
+  readonly delegates: boolean;
+  /** The one contract that it hands every call to, and can hand it to no other; null: none. */
+  readonly only: string | null;
 };
 
-/** Where a proxy keeps what it stands for; a beacon says by `implementation()` what that is. */
-export const proxySlots: readonly ProxySlot[] = [
-  {
-    kind: 'EIP-1967',
-    slot: slotNamed('eip1967.proxy.implementation', 1n),
-    holds: 'implementation',
-  },
-  { kind: 'EIP-1967', slot: slotNamed('eip1967.proxy.beacon', 1n), holds: 'beacon' },
-  { kind: 'EIP-1967', slot: slotNamed('eip1967.proxy.admin', 1n), holds: 'admin' },
-  {
-    kind: 'OpenZeppelin 2',
-    slot: slotNamed('org.zeppelinos.proxy.implementation', 0n),
-    holds: 'implementation',
-  },
-  { kind: 'OpenZeppelin 2', slot: slotNamed('org.zeppelinos.proxy.admin', 0n), holds: 'admin' },
-  { kind: 'EIP-1822', slot: slotNamed('PROXIABLE', 0n), holds: 'implementation' },
-];
+const op = {
+  stop: 0x00,
+  jump: 0x56,
+  jumpdest: 0x5b,
+  push1: 0x60,
+  push32: 0x7f,
+  callcode: 0xf2,
+  return: 0xf3,
+  delegatecall: 0xf4,
+  revert: 0xfd,
+  invalid: 0xfe,
+  selfdestruct: 0xff,
+} as const;
 
-/** The address in a word, 20 bytes in hex; null where the word is zero or holds something else. */
-export function addressIn(word: string): string | null {
-  const hex = word.replace(/^0x/, '').toLowerCase();
-  if (!/^0{24}[0-9a-f]{40}$/.test(hex) || /^0+$/.test(hex)) return null;
-  return hex.slice(24);
+/** After these, code goes on at a JUMPDEST only. */
+const ends: ReadonlySet<number> = new Set([
+  op.stop,
+  op.jump,
+  op.return,
+  op.revert,
+  op.invalid,
+  op.selfdestruct,
+]);
+
+/**
+ * All that a clone of one contract needs (EIP-1167 and its many variants): sizes, copies, constants
+ * and jumps. With nothing else an address can only be a constant, so there is one if there is one.
+ */
+const cloning: ReadonlySet<number> = new Set([
+  ...[op.stop, op.jump, op.jumpdest, op.return, op.revert, op.invalid, op.delegatecall],
+  // CALLDATASIZE, CALLDATACOPY, RETURNDATASIZE, RETURNDATACOPY, POP, JUMPI, GAS, PUSH0
+  ...[0x36, 0x37, 0x3d, 0x3e, 0x50, 0x57, 0x5a, 0x5f],
+]);
+const addressBytes = 20;
+/** Shorter constants are sizes and places. */
+const mostSizeBytes = 8;
+
+function clones(opcode: number): boolean {
+  const stack = opcode > op.push32 && opcode <= 0x9f;
+  return cloning.has(opcode) || stack;
 }
 
-/** A stranger's text as it may be shown: nothing invisible in it, trimmed, and cut. */
-export function cleanText(text: string, most: number = mostNameLength): string {
-  const visible = text
-    .slice(0, 8 * most)
-    .replace(/[\s\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '')
-    .trim();
-  return [...visible].slice(0, most).join('').trim();
-}
-
-/** A number of 32 bytes or more; null where the answer is shorter. */
-export function decodeNumber(answer: Uint8Array): bigint | null {
-  return answer.length < 32 ? null : BigInt(`0x${bytesToHex(answer.subarray(0, 32))}`);
-}
-
-/** More decimals than this leave a number of 256 bits no room for whole units. */
-export const mostDecimals = 36;
-
-export function bytesOf(hex: string): Uint8Array {
-  return hexToBytes(hex.replace(/^0x/, ''));
+export function scanCode(code: string): Scan {
+  const bytes = Buffer.from(code.slice(2), 'hex');
+  const selectors = new Set<string>();
+  const addresses = new Set<string>();
+  const seen = new Set<number>();
+  let clone = true;
+  let runs = true;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const opcode = bytes[at] ?? op.stop;
+    if (opcode === op.jumpdest) runs = true;
+    const size = opcode >= op.push1 && opcode <= op.push32 ? opcode - op.push1 + 1 : 0;
+    if (runs) {
+      seen.add(opcode);
+      clone &&= size === addressBytes || (size > 0 && size <= mostSizeBytes) || clones(opcode);
+      // Behind the last byte there are zeros.
+      const constant = bytes.toString('hex', at + 1, at + 1 + size).padEnd(2 * size, '0');
+      // A selector that begins with zeros is pushed without them.
+      if (size === 3 || size === 4) selectors.add(constant.padStart(8, '0'));
+      if (size === addressBytes) addresses.add(`0x${constant}`);
+      if (ends.has(opcode)) runs = false;
+    }
+    at += size;
+  }
+  const [first = null, ...others] = addresses;
+  const delegates = seen.has(op.delegatecall) || seen.has(op.callcode);
+  return {
+    selectors,
+    addresses: [...addresses],
+    delegates,
+    only: clone && delegates && others.length === 0 ? first : null,
+  };
 }

@@ -4,12 +4,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import { defaultPowerRules, type Inspection } from '../inspection.ts';
+import { selectorOf } from '../token-words.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
+import { bareAddress } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import { funder, newcomer, startTron, type TestChain } from './testing/chain.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
-import { byOwner, deployToken, type ListingName } from './testing/tokens.ts';
+import { byOwner, deployCode, deployToken, type ListingName } from './testing/tokens.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 let chain: TestChain;
@@ -47,7 +49,7 @@ const checks = [
 ];
 
 /** Prints a row of the matrix, and compares it. */
-async function finds(name: ListingName, token: string, ...expected: readonly RegExp[]) {
+async function finds(name: string, token: string, ...expected: readonly RegExp[]) {
   const found = against(await lookAt(token));
   process.stdout.write(`# ${name.padEnd(22)} ${found.join(' | ') || 'passes all'}\n`);
   assert.equal(found.length, expected.length, found.join('\n'));
@@ -196,6 +198,43 @@ test('who can replace the code is found, by standard or not', async () => {
     loose,
     /^upgradeable reject: its code runs other code that it looks up/,
   );
+});
+
+/** A clone of `target` (EIP-1167) that runs something before, which leaves the stack empty. */
+function cloneOf(target: string, first = '', behind = ''): string {
+  const jump = (0x2b + first.length / 2).toString(16).padStart(2, '0');
+  const start = `${first}363d3d373d3d3d363d73${bareAddress(target).slice(2)}5af43d82803e903d91`;
+  return `${start}60${jump}57fd5bf3${behind}`;
+}
+const empty = /^contract wait: its total supply is 0/;
+
+test('a clone of one contract for good passes, and what can look elsewhere waits', async () => {
+  const good = await deployToken(chain, 'Good');
+  await finds('a clone', await deployCode(chain, cloneOf(good)), empty);
+  // SLOAD
+  const door = await deployCode(chain, cloneOf(good, '5f5450'));
+  await finds('a door', door, empty, /^upgradeable wait: its code can run the code of other/);
+});
+
+test('code that may replace itself is found behind an admin that nobody rules', async () => {
+  const admin = await deployToken(chain, 'CanPause');
+  await byOwner(chain, admin, 'renounceOwnership()');
+  const upgrades = cloneOf(
+    await deployToken(chain, 'Good'),
+    `63${selectorOf('upgradeTo(address)')}50`,
+  );
+  const proxy = await deployToken(chain, 'Proxy', await deployCode(chain, upgrades), admin);
+  await finds('Proxy', proxy, /^upgradeable reject: .* can be replaced, by upgradeTo\(\)$/);
+});
+
+test('nothing is given up while somebody may become the owner', async () => {
+  const pausable = await deployToken(chain, 'CanPause');
+  await finds('a clone', await deployCode(chain, cloneOf(pausable)), empty);
+  const asks = `5f3560e01c63${selectorOf('pendingOwner()')}14603b57`;
+  const answers = `5b73${bareAddress(funder.address).slice(2)}5f5260205ff3`;
+  const heir = await deployCode(chain, cloneOf(pausable, asks, answers));
+  const itsOwner = new RegExp(`^pausable wait: its owner ${funder.address} can stop`);
+  await finds('an heir', heir, empty, itsOwner, /^upgradeable wait/);
 });
 
 test('powers of what a proxy stands for are powers over it', async () => {

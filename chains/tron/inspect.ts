@@ -37,7 +37,10 @@ export async function inspect(
   const { supply, symbol, name, decimals } = contract.told;
   const told = { address: token, symbol, name, decimals };
   if (contract.mute) return { ...told, findings: [contract.finding] };
-  const powers = await triedOr(() => checkPowers(look, rules), unknownPowers);
+  const powers = await triedOr(
+    () => checkPowers(look, rules),
+    (why) => unknownPowers(look, why),
+  );
   const situation = { supply, mayBeStopped: powers.mayBeStopped };
   const moves =
     supply === 0n
@@ -48,7 +51,7 @@ export async function inspect(
             (why): Finding[] => [found('transfer', 'wait', why)],
           )),
           await triedOr(
-            () => checkRebase(look, supply),
+            () => checkRebase(look, supply, powers.selectors),
             (why): Finding | null => found('rebase', 'wait', why),
           ),
         ];
@@ -57,7 +60,10 @@ export async function inspect(
 }
 
 /** What a fork cannot do speaks neither for nor against a token: it is looked at again. */
-async function triedOr<T>(attempt: () => Promise<T>, otherwise: (why: string) => T): Promise<T> {
+async function triedOr<T>(
+  attempt: () => Promise<T>,
+  otherwise: (why: string) => T | Promise<T>,
+): Promise<T> {
   try {
     return await attempt();
   } catch (error) {

@@ -1,33 +1,18 @@
 // Whether there is a token at the address at all, and what it says of itself.
 
-import { textOf } from '../../evm/checks/text.ts';
-import { type Finding, found, notAToken, passed } from '../../inspection.ts';
-import { mostDecimals } from '../../token-code.ts';
+import { type Finding, found, notAToken } from '../../inspection.ts';
+import { judgeFace, type Said } from '../../token-face.ts';
+import { textOf } from '../../token-text.ts';
+import { dataOf } from '../../token-words.ts';
 import type { Fork } from '../fork/fork.ts';
-import {
-  dataOf,
-  type Look,
-  nodeSays,
-  numberOf,
-  otherStorage,
-  ranOut,
-  tooDear,
-  view,
-} from './ask.ts';
-
-export type Told = {
-  readonly symbol: string;
-  readonly name: string;
-  readonly decimals: number;
-  /** Base units; 0 where it could not be read. */
-  readonly supply: bigint;
-};
+import { type Look, nodeSays, numberOf, otherStorage, ranOut, tooDear, view } from './ask.ts';
 
 const check = 'contract';
-const nothing: Told = { symbol: '', name: '', decimals: 0, supply: 0n };
+const nothing: Said = { symbol: '', name: '', decimals: 0, supply: 0n };
 
 export type Contract = {
-  readonly told: Told;
+  /** Nothing where it could not be read. */
+  readonly told: Said;
   readonly finding: Finding;
   /** Nothing else can be asked of it. */
   readonly mute?: true;
@@ -68,23 +53,12 @@ async function namesOf(fork: Fork, token: string) {
   return { symbol: await text('symbol()'), name: await text('name()') };
 }
 
-async function judge(look: Look, told: Told, balance: bigint): Promise<Finding> {
-  const { symbol, name, decimals, supply } = told;
-  if (decimals > mostDecimals) {
-    return found(check, 'reject', `it has ${decimals} decimals; the most is ${mostDecimals}`);
-  }
-  if (balance !== 0n) {
-    const sentence = `it shows a balance of ${balance} for an address that nobody ever used`;
-    return found(check, 'reject', sentence);
-  }
-  if (supply === 0n) {
+async function judge(look: Look, told: Said, balance: bigint): Promise<Finding> {
+  if (told.supply === 0n) {
     const other = await nodeSays(look, dataOf('totalSupply()'));
     if (other !== null && other !== 0n) throw otherStorage(look.watch.chain);
-    return found(check, 'wait', 'its total supply is 0: there is none of it yet');
   }
-  if (symbol === '') return found(check, 'wait', 'its symbol() gives no readable text');
-  if (name === '') return found(check, 'wait', 'its name() gives no readable text');
-  return passed(check);
+  return judgeFace(told, balance);
 }
 
 /** A function that a token must have does not answer on the fork. Does it on the node? */

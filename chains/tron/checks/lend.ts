@@ -1,9 +1,10 @@
 // Lends a stranger a balance of a token: the word that balanceOf reads for it, and for nobody else,
 // is found by watching what is read, and written.
 
+import { dataOf } from '../../token-words.ts';
 import type { Fork } from '../fork/fork.ts';
 import type { Word } from '../fork/state.ts';
-import { dataOf, numberOf, shown, view } from './ask.ts';
+import { numberOf, shown, view } from './ask.ts';
 
 /**
  * What the word is set to, until the balance is enough: a token may keep shares, of which it takes

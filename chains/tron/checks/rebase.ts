@@ -1,11 +1,10 @@
 // Check `rebase`: that a balance stays what it is while nobody moves it. An escrow promises an
 // amount, and holds it for a day or more.
 
-import { scanCode } from '../../evm/checks/opcodes.ts';
-import { namesIn, rebaseSignals } from '../../evm/checks/signals.ts';
 import { type Finding, found, passed } from '../../inspection.ts';
-import { bareAddress } from '../plan.ts';
-import { dataOf, type Look, numberOf, shown } from './ask.ts';
+import { namesIn, rebaseSignals } from '../../token-powers.ts';
+import { dataOf } from '../../token-words.ts';
+import { type Look, numberOf, shown } from './ask.ts';
 import { lend } from './lend.ts';
 
 const check = 'rebase';
@@ -13,7 +12,11 @@ const daysAhead = 30;
 const daySeconds = 86_400;
 
 /** null where no balance could be lent: the check of transfers tells of that. */
-export async function checkRebase(look: Look, supply: bigint): Promise<Finding | null> {
+export async function checkRebase(
+  look: Look,
+  supply: bigint,
+  selectors: ReadonlySet<string>,
+): Promise<Finding | null> {
   const { token, forks } = look;
   const fork = await forks.fork();
   const holder = fork.stranger();
@@ -28,8 +31,7 @@ export async function checkRebase(look: Look, supply: bigint): Promise<Finding |
     const sentence = `a balance of ${now} becomes ${then} within ${daysAhead} days by itself`;
     return found(check, 'reject', sentence);
   }
-  const code = (await forks.source.code(bareAddress(token).slice(2))) ?? '';
-  const names = namesIn(rebaseSignals, scanCode(`0x${code}`).selectors);
+  const names = namesIn(rebaseSignals, selectors);
   if (names.length > 0) {
     const sentence = `its balances may change by themselves: its code has ${names.join(', ')}`;
     return found(check, 'wait', sentence);

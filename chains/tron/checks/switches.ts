@@ -1,8 +1,9 @@
 // Switches that stop all transfers, and what they show now.
 
-import { openingFlags, stoppingFlags } from '../../evm/checks/signals.ts';
+import { openingFlags, stoppingFlags } from '../../token-powers.ts';
+import { dataOf } from '../../token-words.ts';
 import type { Fork } from '../fork/fork.ts';
-import { dataOf, numberOf, view } from './ask.ts';
+import { numberOf, view } from './ask.ts';
 
 /** Part of a sentence; null: nothing says that they are stopped. */
 export async function stoppedNow(fork: Fork, token: string): Promise<string | null> {

@@ -6,12 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { decodeErrorResult, encodeFunctionData, sha256 } from 'viem/utils';
 import { escrowsAbi } from '../../../contracts/tron/artifacts/abi.ts';
 import { type Finding, found, passed } from '../../inspection.ts';
-import { cleanText } from '../../token-code.ts';
+import { cleanText } from '../../token-text.ts';
+import { dataOf } from '../../token-words.ts';
 import type { Fork, ForkCall } from '../fork/fork.ts';
 import type { Trial } from '../node.ts';
 import { bareAddress, type ContractTerms } from '../plan.ts';
 import { reasonOf } from '../reverts.ts';
-import { dataOf, type Look, ranOut, shown, tooDear } from './ask.ts';
+import { type Look, ranOut, shown, tooDear } from './ask.ts';
 import { balanceOf, lend } from './lend.ts';
 import { closedNow } from './switches.ts';
 

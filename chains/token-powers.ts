@@ -1,22 +1,21 @@
-// Functions that give somebody a power over a token, by the names that are in use. Pure.
+// Functions that give somebody a power over a token, by the names that are in use on EVM-like
+// chains, and what becomes of a token that has them. Pure.
 
-import { toFunctionSelector } from 'viem/utils';
-import type { Power } from '../../inspection.ts';
+import { type Finding, found, type Outcome, type Power, passed } from './inspection.ts';
+import { selectorOf } from './token-words.ts';
 
 /** Selector without `0x` -> the function's name. */
 export type Signals = ReadonlyMap<string, string>;
 
 function signals(text: string): Signals {
   const signatures = text.trim().split(/\s+/);
-  return new Map(
-    signatures.map((each) => [
-      toFunctionSelector(`function ${each}`).slice(2),
-      `${each.split('(')[0] ?? each}()`,
-    ]),
-  );
+  return new Map(signatures.map((each) => [selectorOf(each), `${each.split('(')[0] ?? each}()`]));
 }
 
-export const powerSignals: Readonly<Record<Exclude<Power, 'upgradeable'>, Signals>> = {
+export const plainPowers = ['pausable', 'blacklist', 'mintable'] as const satisfies Power[];
+export type Plain = (typeof plainPowers)[number];
+
+export const powerSignals: Readonly<Record<Plain, Signals>> = {
   pausable: signals(`
     paused() pause() unpause() pause(bool) setPaused(bool) setPause(bool) pauseTransfers()
     unpauseTransfers() pauseTransfer() unpauseTransfer() pauseContract() unpauseContract()
@@ -26,7 +25,7 @@ export const powerSignals: Readonly<Record<Exclude<Power, 'upgradeable'>, Signal
     setTradingEnabled(bool) setTrading(bool) setTradingStatus(bool) setTradingOpen(bool)
     tradingStatus(bool) toggleTrading() togglePause() haltTrading() halt() lockTransfers()
     unlockTransfers() setLocked(bool) setTransferable(bool) globalFreeze() freezeAll()
-    freezeToken() setFrozen(bool)
+    freezeToken() setFrozen(bool) freezeTransfers()
   `),
   blacklist: signals(`
     blacklist(address) blackList(address) unBlacklist(address) unblacklist(address)
@@ -54,7 +53,8 @@ export const powerSignals: Readonly<Record<Exclude<Power, 'upgradeable'>, Signal
     setAntiBot(address,bool) destroyBlackFunds(address) wipeFrozenAddress(address)
     wipeBlacklistedAddress(address) forceTransfer(address,address,uint256)
     forcedTransfer(address,address,uint256) seize(address) confiscate(address)
-    burnBlackFunds(address) clawback(address,uint256)
+    burnBlackFunds(address) clawback(address,uint256) lockAccount(address)
+    blacklistAddress(address)
   `),
   mintable: signals(`
     mint(address,uint256) mint(uint256) mint(address) mint() mint(uint256,address) issue(uint256)
@@ -84,6 +84,8 @@ export const accessSignals = signals(`
   isAuthorized(address) authorized(address) dev() deployer() superOwner() realOwner()
   unlock() lock(uint256) geUnlockTime() getUnlockTime() reclaimOwnership() claimOwnership()
   setOwner(address) takeOwnership() originalOwner() creator() getCreator() initializeOwner(address)
+  configureMinter(address,uint256) updatePauser(address) updateBlacklister(address)
+  updateMasterMinter(address) transferOperator(address)
 `);
 
 /** Balances that are a share of something, and so change by themselves. */
@@ -101,7 +103,17 @@ export const upgradeSignals = signals(`
   diamondCut((address,uint8,bytes4[])[],address,bytes)
   setImplementation(address) changeImplementation(address) upgradeImplementation(address)
   upgrade(address) setTarget(address) deprecate(address) changeProxyAdmin(address,address)
+  upgradeTo(string,address) upgradeToAndCall(string,address,bytes) updateImplementation(address)
 `);
+
+/** By which a token such as USDT hands its calls on to a successor. */
+export const successor = 'deprecate()';
+
+/** By these somebody may let go what cannot be transferred now: transfers begin by the last two. */
+export const switchSignals: Signals = new Map([
+  ...powerSignals.pausable,
+  ...signals('enableTrading() openTrading()'),
+]);
 
 /** True while all transfers are stopped. */
 export const stoppingFlags = ['paused()', 'stopped()'] as const;
@@ -123,5 +135,35 @@ export const openingFlags = [
 
 /** Names of these functions in some code, most telling first. */
 export function namesIn(found: Signals, selectors: ReadonlySet<string>): string[] {
-  return [...found].flatMap(([selector, name]) => (selectors.has(selector) ? [name] : []));
+  const names = [...found].flatMap(([selector, name]) => (selectors.has(selector) ? [name] : []));
+  return [...new Set(names)];
+}
+
+const can: Readonly<Record<Plain, string>> = {
+  pausable: 'can stop all transfers',
+  blacklist: 'can stop the transfers of single holders',
+  mintable: 'can make more of it',
+};
+
+/** Names that a sentence quotes: a token may have all of them. */
+export const mostNames = 3;
+
+type Use = {
+  /** Of functions that give the power. */
+  readonly names: readonly string[];
+  /** Who could use it, for the beginning of a sentence; null: nobody. */
+  readonly who: string | null;
+  /** What shows that transfers are stopped at present. */
+  readonly now: string | null;
+};
+
+/** `rule`: what becomes of a token over which somebody has the power. */
+export function judgePower(power: Plain, { names, who, now }: Use, rule: Outcome): Finding {
+  if (names.length > 0 && who !== null && rule !== 'pass') {
+    const sentence = `${who} ${can[power]}: its code has ${names.slice(0, mostNames).join(', ')}`;
+    return found(power, rule, now === null ? sentence : `${sentence}; ${now} now`);
+  }
+  return now === null
+    ? passed(power)
+    : found(power, 'wait', `its transfers are stopped: ${now} now`);
 }
