@@ -82,11 +82,13 @@ async function changeOf(rpc: Rpc, token: string, scan: Scan, signal: AbortSignal
     // Who has an admin is a proxy, of whatever form.
     return { change: { ...change, sure: change.sure || proxy !== null }, targets };
   }
-  const how = `is behind a proxy whose ${beacon === null ? 'implementation can be replaced' : 'beacon can replace it'} (${kind})`;
-  const named =
-    beacon === null ? null : await askWord(rpc, beacon, callData('implementation()'), signal);
-  const shown = contractIn(named);
-  const targets = shown === null ? implementations : [...implementations, shown];
+  if (beacon === null) {
+    const how = `is behind a proxy whose implementation can be replaced (${kind})`;
+    return { change: { sure: true, how, admin }, targets: implementations };
+  }
+  const named = contractIn(await askWord(rpc, beacon, callData('implementation()'), signal));
+  const targets = named === null ? implementations : [named, ...implementations];
+  const how = `is behind a proxy whose beacon can replace it (${kind})`;
   return { change: { sure: true, how, admin }, targets };
 }
 
