@@ -23,6 +23,7 @@ import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { claimShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
+import { launchesOf } from './launches.ts';
 import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
 import {
   callsIn,
@@ -121,6 +122,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, options.claimGas ?? defaultClaimGas, signal),
     ),
+    launches: launchesOf(watch, policy.normal.confirmations, opened),
     close: async () => {},
   };
 }

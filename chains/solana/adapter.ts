@@ -17,6 +17,7 @@ import { builders } from './builders.ts';
 import { claimShortage, warningsOf } from './fees.ts';
 import { changes, headsOf } from './follow.ts';
 import { solanaFault } from './identity.ts';
+import { launchesOf } from './launches.ts';
 import { type ReadMessage, readTransaction, refuse } from './message.ts';
 import { accountsAt, isOnChain, rentFor } from './node.ts';
 import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts';
@@ -88,6 +89,7 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),
+    launches: launchesOf(watch, opened),
     close: async () => {},
   };
 }

@@ -29,6 +29,7 @@ import {
 import { changes } from './follow.ts';
 import { type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
+import { launchesOf } from './launches.ts';
 import { allowanceOf, headBlock, knows, pricesOf, sendHex } from './node.ts';
 import {
   callsIn,
@@ -114,6 +115,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),
+    launches: launchesOf(watch, opened),
     close: async () => {},
   };
 }
