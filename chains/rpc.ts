@@ -28,13 +28,22 @@ export type RpcOptions = {
   readonly mostBytes?: number;
 };
 
+/** What one call has in place of what all have. */
+export type OwnLimits = Pick<RpcOptions, 'attemptTimeoutMs' | 'mostBytes'>;
+
 export type Rpc = {
   readonly chain: string;
   readonly sources: number;
   /** Asks one node after the other until one answers. */
   call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>;
   /** Asks one node only, by its place in `urls`; no retry. */
-  ask(at: number, method: string, params: readonly unknown[], s: AbortSignal): Promise<unknown>;
+  ask(
+    at: number,
+    method: string,
+    params: readonly unknown[],
+    signal: AbortSignal,
+    own?: OwnLimits,
+  ): Promise<unknown>;
 };
 
 const pauseMs = 200;
@@ -53,7 +62,8 @@ export function rpcClient(options: RpcOptions): Rpc {
   let preferred = 0;
   let nextId = 0;
 
-  const ask: Rpc['ask'] = async (at, method, params, signal) => {
+  const ask: Rpc['ask'] = async (at, method, params, signal, own = {}) => {
+    const limits = { attemptTimeoutMs, mostBytes, ...own };
     const url = urls[at] ?? '';
     nextId += 1;
     const response = await fetch(url, {
@@ -61,9 +71,9 @@ export function rpcClient(options: RpcOptions): Rpc {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: nextId, method, params }),
       redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(limits.attemptTimeoutMs)]),
     });
-    return readAnswer(response, await readText(response, mostBytes));
+    return readAnswer(response, await readText(response, limits.mostBytes));
   };
 
   const call: Rpc['call'] = async (method, params, signal) => {

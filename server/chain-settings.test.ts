@@ -19,7 +19,7 @@ const tron = {
   chain: 'tron',
   chainId: 7,
   contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-  sources: [{ url: node, solidityUrl: node }],
+  sources: [{ url: node, solidityUrl: node, jsonRpcUrl: `${node}/jsonrpc` }],
   world: 'dev',
 };
 const solana = {
@@ -56,6 +56,8 @@ test('a chain that is malformed is named by entry and field', () => {
   refused([{ ...tron, sources: [{ url: 'http://' }] }], /field "sources.0.url" is not a URL/);
   const solidity = { url: node, solidityUrl: 'http://u:p@h' };
   refused([{ ...tron, sources: [solidity] }], /"sources.0.solidityUrl" must not carry a user/);
+  const jsonRpc = { url: node, jsonRpcUrl: 'http://u:p@h/jsonrpc' };
+  refused([{ ...tron, sources: [jsonRpc] }], /"sources.0.jsonRpcUrl" must not carry a user/);
   refused([{ ...solana, program: 'x' }], /entry 1 \("sol"\): field "program" must match/);
   refused([{ ...solana, program: '1'.repeat(33) }], /field "program": .*Solana/);
   refused([{ ...solana, genesisHash: undefined }], /field "genesisHash" is missing/);

@@ -165,10 +165,10 @@ const tronChain = Type.Object(
     chain: chainKey,
     chainId: Type.Integer({ minimum: 1, maximum: 0xffff_ffff }),
     contract: Type.String({ minLength: 1, maxLength: 64 }),
-    sources: Type.Array(Type.Object({ url, solidityUrl: Type.Optional(url) }, closed), {
-      minItems: 1,
-      maxItems: 20,
-    }),
+    sources: Type.Array(
+      Type.Object({ url, solidityUrl: Type.Optional(url), jsonRpcUrl: Type.Optional(url) }, closed),
+      { minItems: 1, maxItems: 20 },
+    ),
     world: Type.Optional(oneOf('dev', 'testnet', 'mainnet')),
     policy: Type.Optional(Type.Any()),
   },
@@ -287,9 +287,10 @@ function urlFault(entry: Record<string, unknown>): string | null {
     ['esploraUrl', esploraUrl],
     ['second.esploraUrl', second?.esploraUrl],
     ...(rpcUrls ?? []).map((each, at): [string, string] => [`rpcUrls.${at}`, each]),
-    ...(sources ?? []).flatMap(({ url: own, solidityUrl }, at): [string, string | undefined][] => [
-      [`sources.${at}.url`, own],
-      [`sources.${at}.solidityUrl`, solidityUrl],
+    ...(sources ?? []).flatMap((source, at): [string, string | undefined][] => [
+      [`sources.${at}.url`, source.url],
+      [`sources.${at}.solidityUrl`, source.solidityUrl],
+      [`sources.${at}.jsonRpcUrl`, source.jsonRpcUrl],
     ]),
   ];
   for (const [field, address] of given) {

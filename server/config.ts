@@ -10,6 +10,14 @@ import {
   parseChains,
 } from './chain-settings.ts';
 import { type LaunchpadSettings, parseLaunchpads } from './listing/launchpads/settings.ts';
+import {
+  defaultListingRules,
+  type ListingRules,
+  type Parsed,
+  type ProviderSettings,
+  parseListingRules,
+  parseMarketData,
+} from './listing/settings.ts';
 import { parseValkeyUrl } from './valkey-url.ts';
 
 export type Settings = {
@@ -55,6 +63,10 @@ export type Settings = {
   readonly trustedProxies: readonly string[];
   /** Networks that webhooks may be delivered to although they are not public. */
   readonly webhookNetworks: readonly string[];
+  /** Who is asked about a token's market, in this order; none = nobody. Holds keys: a secret. */
+  readonly marketData: readonly ProviderSettings[];
+  /** What is wanted of a token that is listed by request or from a launchpad. */
+  readonly listingRules: ListingRules;
   readonly logLevel: string;
 };
 
@@ -120,6 +132,14 @@ export function readSettings(env: Environment): Settings {
     followIntervalMs: whole('PARLEY_FOLLOW_INTERVAL_MS', dev ? 300 : 5_000, 50, 600_000),
     trustedProxies: proxiesOf(env, wrong),
     webhookNetworks: networksOf(env, wrong),
+    marketData: parsedOf(env, 'PARLEY_MARKET_DATA', parseMarketData, [], wrong),
+    listingRules: parsedOf(
+      env,
+      'PARLEY_LISTING_RULES',
+      parseListingRules,
+      defaultListingRules,
+      wrong,
+    ),
     logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
@@ -199,6 +219,20 @@ function launchpadsOf(
   const parsed = parseLaunchpads(given, chains);
   wrong.push(...parsed.wrong);
   return parsed.values;
+}
+
+function parsedOf<Value>(
+  env: Environment,
+  name: string,
+  parse: (given: unknown) => Parsed<Value>,
+  otherwise: Value,
+  wrong: string[],
+): Value {
+  const given = json(env, name, wrong);
+  if (given === undefined) return otherwise;
+  const parsed = parse(given);
+  wrong.push(...parsed.wrong);
+  return parsed.value;
 }
 
 /** The key and chain id of the dev EVM chains, from the first on. */

@@ -32,7 +32,7 @@ const insideServer: Readonly<Record<string, readonly string[]>> = {
   listing: ['market', 'db'],
   webhooks: ['db'],
   market: ['settle', 'db'],
-  settle: ['market', 'db'],
+  settle: ['db'],
   db: [],
 };
 /** The wiring: the only files of the server that know the dev network. */
@@ -171,8 +171,10 @@ test('the rules catch what they are for', () => {
   bad(direction, 'server/db/x.ts', "import { a } from '../edge/app.ts';");
   bad(direction, 'server/market/x.ts', "import { a } from '../edge/app.ts';");
   bad(direction, 'server/market/x.ts', "import { a } from '../../devnet/a.ts';");
+  bad(direction, 'server/settle/x.ts', "import type { A } from '../market/assets.ts';");
   bad(direction, 'core/x.ts', "import { a } from './amounts';");
   good(direction, 'server/edge/x.ts', "import { a } from '../market/rfqs.ts';");
+  good(direction, 'server/market/x.ts', "import { a } from '../settle/create.ts';");
   good(direction, 'chains/evm/x.ts', "import { a } from '../../core/terms.ts';");
   bad(purity, 'core/x.ts', 'const now = Date.now();');
   bad(purity, 'chains/evm/plan.ts', 'export async function plan() {}');

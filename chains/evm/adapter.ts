@@ -15,6 +15,7 @@ import type {
   WatchedEscrow,
 } from '../adapter.ts';
 import { newNames } from '../calldata.ts';
+import type { PowerRules } from '../inspection.ts';
 import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
 import { type Opened, opening } from '../opened.ts';
 import { type Rpc, RpcError, type RpcOptions, rpcClient } from '../rpc.ts';
@@ -23,6 +24,7 @@ import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { claimShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
+import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
 import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
 import {
@@ -119,6 +121,9 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     isKnown: opened(async ({ txid }: ReadTransaction, signal) => {
       return (await txOf(rpc, txid, signal)) !== null;
     }),
+    inspect: opened((token: string, rules: PowerRules, signal) =>
+      inspect(watch, token, rules, signal),
+    ),
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, options.claimGas ?? defaultClaimGas, signal),
     ),

@@ -207,6 +207,20 @@ export function codeAt(
   return asked(rpc, 'eth_getCode', [address, atBlock(at)], signal, text);
 }
 
+/** A word of a contract's storage, in hex. */
+export function storageAt(
+  rpc: Rpc,
+  address: string,
+  slot: string,
+  signal: AbortSignal,
+): Promise<string> {
+  return asked(rpc, 'eth_getStorageAt', [address, slot, 'latest'], signal, (answer) => {
+    const word = text(answer);
+    if (!/^0x[0-9a-fA-F]{1,64}$/.test(word)) throw new Error('no word');
+    return word;
+  });
+}
+
 /** What `holder` has of a token, or of the native coin when `token` is null. */
 export function balanceAt(
   rpc: Rpc,

@@ -14,6 +14,7 @@ const growAfter = 16;
 /** Blocks looked at again behind what was scanned: reorganisations that nobody followed. */
 const reorgMargin = 64;
 /** A chain's clock may be behind ours when a swap is agreed. */
+const mostHours = 1_000;
 const clockSlackSeconds = 3_600;
 
 /** Calls `take` with the logs of each range, in order; a range is taken whole or not at all. */
@@ -105,6 +106,8 @@ export async function firstBlock(
     if (block !== null && block.timestamp <= hour * 3_600) low = middle;
     else high = middle - 1;
   }
+  // Hours that swaps began in: most are asked for once.
+  if (watch.hours.size >= mostHours) watch.hours.clear();
   watch.hours.set(hour, low);
   return low;
 }

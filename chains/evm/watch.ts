@@ -1,6 +1,6 @@
 // What one adapter remembers between calls: whom it watches, which transactions it saw touch
-// them, and every secret it ever saw. All of it can be lost: the chain gives it again, but for
-// secrets in claims that failed long ago (docs of changes(), in follow.ts).
+// them, and the secrets of those it watches. All of it can be lost: the chain gives it again, but
+// for secrets in claims that failed long ago (docs of changes(), in follow.ts).
 
 import { getAddress } from 'viem/utils';
 import { hashlockOf } from '../../core/hashlock.ts';
@@ -55,7 +55,7 @@ export type Watch = {
   readonly byHashlock: Map<string, Set<string>>;
   /** Addresses and hashlocks of `known`, for finding their names in calldata. */
   readonly names: Names;
-  /** Secrets by hashlock, never forgotten. */
+  /** Secrets by hashlock, as long as an escrow of it is watched. */
   readonly secrets: Map<string, string>;
   /** To be reported by the next changes(). */
   readonly owed: Set<string>;
@@ -98,6 +98,7 @@ export function forget(watch: Watch, address: string): void {
   removeName(watch.names, address);
   if (same?.size === 0) {
     watch.byHashlock.delete(hashlock);
+    watch.secrets.delete(hashlock);
     removeName(watch.names, hashlock);
   }
   for (const each of [watch.known, watch.owed, watch.shallow]) each.delete(address);

@@ -16,7 +16,10 @@ import { send } from './broadcast.ts';
 import { builders } from './builders.ts';
 import { claimShortage, warningsOf } from './fees.ts';
 import { changes, headsOf } from './follow.ts';
+import { mostHunts } from './hunt.ts';
 import { solanaFault } from './identity.ts';
+import { lanes } from './lanes.ts';
+import { mostLate } from './late.ts';
 import { launchesOf } from './launches.ts';
 import { type ReadMessage, readTransaction, refuse } from './message.ts';
 import { accountsAt, isOnChain, rentFor } from './node.ts';
@@ -24,6 +27,8 @@ import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts
 import { preflight } from './preflight.ts';
 import { readEscrow } from './read.ts';
 import { forget, type Logger, remember, touchesIn, type Watch } from './watch.ts';
+
+const usualHistoryWaitMs = 500;
 
 export type SolanaAdapterOptions = {
   /** The chain's name, such as `solana`. */
@@ -38,6 +43,8 @@ export type SolanaAdapterOptions = {
   readonly now: () => number;
   /** Default: the program as contracts/solana/deployment.json pins it. */
   readonly deployment?: SolanaDeployment;
+  /** How long a read of an escrow waits for its history; the account is told all the same. */
+  readonly historyWaitMs?: number;
   readonly rpc?: Pick<RpcOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
   readonly log?: Logger;
 };
@@ -90,7 +97,7 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
       checkAmount(watch, token, amount, signal),
     ),
     launches: launchesOf(watch, opened),
-    close: async () => {},
+    close: async () => watch.closed.abort(),
   };
 }
 
@@ -112,6 +119,13 @@ function newWatch(options: SolanaAdapterOptions): Watch {
     isFollowing: false,
     recent: new Map(),
     missing: new Map(),
+    asking: new Set(),
+    behindSince: null,
+    historyWaitMs: options.historyWaitMs ?? usualHistoryWaitMs,
+    late: lanes(mostLate),
+    lateAsked: new Map(),
+    hunts: lanes(mostHunts),
+    closed: new AbortController(),
     unread: new Set(),
     leftOut: false,
     reportedAllAt: Number.NEGATIVE_INFINITY,

@@ -3,8 +3,9 @@
 // escrows. What is missed while the service is down each escrow's own history tells (read.ts).
 
 import type { Changes, Heads } from '../adapter.ts';
-import { dueAgain, readTransactions, signaturesAbove } from './history.ts';
+import { dueAgain } from './history.ts';
 import { chainClock, latestBlockhash, signaturesOf, slotAt } from './node.ts';
+import { readTransactions, signaturesAbove } from './program.ts';
 import type { Watch } from './watch.ts';
 
 /** How many blocks above it a blockhash is good for. */
@@ -45,8 +46,7 @@ async function start(watch: Watch, signal: AbortSignal): Promise<void> {
 }
 
 async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
-  const { program } = watch.deployment;
-  const { list, isWhole } = await signaturesAbove(watch, program, watch.cursor, signal);
+  const { list, isWhole } = await signaturesAbove(watch, watch.cursor, signal);
   if (!isWhole) {
     watch.log('far_behind', { chain: watch.chain, transactions: list.length });
     watch.isFollowing = false;

@@ -1,81 +1,86 @@
 // The transactions of an escrow: who made what its account shows, and its secret. Anybody can name
-// an escrow in as many transactions as he likes, for little each: long lists are read in parts, a
-// bounded part at a time and every part in the end, what cannot be read is left out, and nothing
-// here fails or holds up what the account says.
+// an escrow in as many transactions as he likes, for little each, and make some that a node takes
+// long to give. So all of it is read in the background, a bounded part at a time and every part in
+// the end; what is slow or cannot be read holds up nothing else; and whoever asks is told what the
+// account says, with as much of the rest as is known by then. hunt.ts has a shorter way to a claim.
 
 import { once } from '../sources.ts';
-import {
-  type Signature,
-  signaturesOf,
-  signaturesPage,
-  type Transaction,
-  transactionOf,
-  type Unreadable,
-} from './node.ts';
+import { hunt } from './hunt.ts';
+import { endsWithin, lateTransaction } from './late.ts';
+import { type Signature, signaturesOf, signaturesPage, transactionOf } from './node.ts';
 import type { EscrowState } from './state.ts';
-import { type History, type Known, take, type Watch } from './watch.ts';
+import { type Gap, type History, type Known, type Mark, takeOrSkip, type Watch } from './watch.ts';
 
-/** In one call, of one escrow or of the program. */
+/** In one look. */
 const mostPages = 5;
 const mostTransactions = 1_000;
-const historyMs = 4_000;
-/** While the account is open or missing, and nothing in its history decides. */
-const openHistoryMs = 500;
-/** For transactions that were not given at first; nobody waits for them. */
-const lateMs = 30_000;
-/** For one transaction of the program. */
+/** For all lists of one look, then for its transactions; half of that for the oldest first. */
+const listsMs = 10_000;
+const lookMs = 4_000;
+/** For one transaction; later it is asked for beside the looks. */
 const oneMs = 2_000;
-const batch = 8;
-/** Parts of a list kept apart; beyond, two become one and what lies between is read again. */
-const mostGaps = 100;
+const atOnce = 8;
+/** A claim among more is searched for at once, among fewer when they were read in vain. */
+const mostAwaited = 50;
+/** Of one escrow, not given yet; beyond, no more are read. */
 const mostMissing = 256;
+/** Only for these is room made by leaving one out. */
+const triesInVain = 3;
+const mostAsking = 4;
+/** What is asked for beside a look may still be of use to it. */
+const graceMs = 250;
 const longestPauseSeconds = 60;
 
+/** Waits a moment for the look under way, which goes on without whoever asked. */
 export async function tellHistory(
   watch: Watch,
   known: Known,
   shown: EscrowState['status'] | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const { history } = known;
-  history.looking ??= look(watch, known, shown, signal).finally(() => {
-    history.looking = null;
-  });
-  await history.looking;
-}
-
-async function look(
-  watch: Watch,
-  known: Known,
-  shown: EscrowState['status'] | null,
-  signal: AbortSignal,
-): Promise<void> {
   const { watched, history } = known;
-  if (isTold(watch, known, shown)) {
+  history.lacks = shown === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
+  if (shown === 'claimed' && isTold(watch, known)) {
     watch.unread.delete(watched.address);
     return;
   }
-  const most = shown === null || shown === 'open' ? openHistoryMs : historyMs;
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(most)]);
+  history.looking ??= look(watch, known).finally(() => {
+    history.looking = null;
+  });
+  const looked = history.looking.then(() => history.hunting);
+  if (!(await endsWithin(looked, watch.historyWaitMs, signal))) history.toldEarly = true;
+}
+
+/** Never fails. */
+async function look(watch: Watch, known: Known): Promise<void> {
+  const { watched, history, marks } = known;
+  const { address } = watched;
+  const before = [...marks.values()];
   let failed = false;
   try {
-    await readHistory(watch, known, soon);
+    await readHistory(watch, known);
   } catch (error) {
     failed = true;
-    const { chain } = watch;
-    once(watch, 'history_unread', { chain, escrow: watched.address, why: String(error) });
+    once(watch, 'history_unread', { chain: watch.chain, escrow: address, why: String(error) });
   }
-  const isClaimed = shown === 'claimed';
-  history.lacks = isClaimed && !watch.secrets.has(watched.terms.hashlock);
+  history.lacks = lacksStill(watch, known);
+  // Nobody waits for who was forgotten meanwhile.
+  if (watch.known.get(address) !== known) return;
+  const hasNews = before.length !== marks.size || before.some((each) => !isIn(marks, each));
+  if (history.toldEarly && hasNews) watch.owed.add(address);
+  history.toldEarly = false;
   const { gaps, missing, lacks } = history;
-  if (failed || lacks || gaps.length > 0 || missing.size > 0) watch.unread.add(watched.address);
-  else watch.unread.delete(watched.address);
+  if (failed || lacks || gaps.length > 0 || missing.size > 0) watch.unread.add(address);
+  else watch.unread.delete(address);
+}
+
+function isIn(marks: Known['marks'], mark: Mark): boolean {
+  return marks.get(mark.verb) === mark;
 }
 
 /** Nothing more can be learnt: the end is known, with whoever made it. */
-function isTold({ secrets }: Watch, { marks, watched }: Known, shown: string | null): boolean {
-  if (shown !== 'claimed' || !secrets.has(watched.terms.hashlock)) return false;
-  return marks.has('fund') && marks.has('claim');
+function isTold({ secrets }: Watch, { marks, watched }: Known): boolean {
+  return secrets.has(watched.terms.hashlock) && marks.has('fund') && marks.has('claim');
 }
 
 /** Escrows that are to be read again because their history is not told yet. */
@@ -97,18 +102,47 @@ function pauseLonger(watch: Watch, history: History): void {
   history.pauseSeconds = Math.min(longestPauseSeconds, Math.max(1, pauseSeconds * 2));
 }
 
-type Budget = { pages: number; transactions: number };
+/** What one look may still spend. */
+type Budget = { pages: number; transactions: number; readonly signal: AbortSignal };
 
-async function readHistory(watch: Watch, known: Known, signal: AbortSignal): Promise<void> {
+/** Of that, what one part of it may. */
+type Share = { transactions: number; readonly until: number };
+
+async function readHistory(watch: Watch, known: Known): Promise<void> {
   const { history } = known;
-  const budget = { pages: mostPages, transactions: mostTransactions };
-  if ((history.missing.size > 0 || history.lacks) && isDue(watch, history)) {
+  const signal = AbortSignal.any([watch.closed.signal, AbortSignal.timeout(listsMs)]);
+  const budget: Budget = { pages: mostPages, transactions: mostTransactions, signal };
+  const due = (history.missing.size > 0 || history.lacks) && isDue(watch, history);
+  if (due) {
     pauseLonger(watch, history);
     if (history.lacks && history.passed && history.gaps.length === 0) beginAnew(history);
-    await askAgain(watch, history, signal);
   }
-  await readNew(watch, known, budget, signal);
-  await readGaps(watch, known, budget, signal);
+  await askBeside(watch, known, due);
+  const { shallow, hand } = await listNew(watch, known, budget);
+  const isLong = history.gaps.length > (hand === null ? 0 : 1);
+  const isNoisy = isLong || shallow.length + (hand?.list.length ?? 0) > mostAwaited;
+  if (due && isNoisy && lacksStill(watch, known)) huntBeside(watch, known);
+  const now = performance.now();
+  // The oldest first, so that noise never keeps it from being read.
+  const first = { transactions: mostTransactions / 2, until: now + lookMs / 2 };
+  await readGaps(watch, known, budget, first, hand);
+  const rest = { transactions: budget.transactions, until: now + lookMs };
+  const fresh = shallow.filter(({ txid }) => !history.taken.has(txid));
+  const part = fresh.slice(0, rest.transactions);
+  const read = await readPart(watch, known, part, rest.until, (txid) => history.taken.add(txid));
+  spend(read, budget, rest);
+  history.passed ||= read === fresh.length;
+  await readGaps(watch, known, budget, rest, hand);
+  await askBeside(watch, known, false);
+  if (due && lacksStill(watch, known)) huntBeside(watch, known);
+}
+
+function spend(transactions: number, ...of: { transactions: number }[]): void {
+  for (const each of of) each.transactions -= transactions;
+}
+
+function lacksStill({ secrets }: Watch, { history, watched }: Known): boolean {
+  return history.lacks && !secrets.has(watched.terms.hashlock);
 }
 
 /** A node may have kept a transaction out of its list, or shown another in its place. */
@@ -119,66 +153,94 @@ function beginAnew(history: History): void {
   history.taken.clear();
 }
 
-/** Each has its own time: what a node gives slowly is taken whenever it comes. */
-async function askAgain(watch: Watch, history: History, signal: AbortSignal): Promise<void> {
-  const { missing, asking } = history;
-  const wanted = [...missing].filter((txid) => !asking.has(txid));
-  const begun = wanted.slice(0, batch - asking.size).map(async (txid) => {
-    asking.add(txid);
-    const transaction = await transactionOf(watch.rpc, txid, AbortSignal.timeout(lateMs));
-    asking.delete(txid);
-    missing.delete(txid);
-    // To the back: others may have come by now.
-    if (transaction === null) missing.add(txid);
-    else takeOrSkip(watch, transaction);
-  });
-  const ended = new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true });
-    setTimeout(resolve, openHistoryMs / 2).unref();
-  });
-  await Promise.race([Promise.all(begun), ended]);
+function huntBeside(watch: Watch, known: Known): void {
+  const { history, watched } = known;
+  history.hunting ??= watch
+    .hunts(() => hunt(watch, known))
+    .catch((error: unknown) => {
+      const { chain } = watch;
+      once(watch, 'hunt_failed', { chain, escrow: watched.address, why: String(error) });
+    })
+    .finally(() => {
+      history.hunting = null;
+    });
 }
 
-/** What was listed since the last time: the newest page, as much of it as is read at once. */
-async function readNew(
+/** Each has its own time, and is taken whenever it comes. Waits for what comes at once. */
+async function askBeside(watch: Watch, known: Known, again: boolean): Promise<void> {
+  const { missing, asking } = known.history;
+  const wanted = [...missing].filter(
+    ([txid, tries]) => !asking.has(txid) && (again || tries === 0),
+  );
+  const begun = wanted
+    .slice(0, Math.max(0, mostAsking - asking.size))
+    .map(async ([txid, tries]) => {
+      asking.add(txid);
+      const transaction = await lateTransaction(watch, txid);
+      asking.delete(txid);
+      missing.delete(txid);
+      // To the back: others may have come by now.
+      if (transaction === null) missing.set(txid, tries + 1);
+      else takeOrSkip(watch, transaction);
+    });
+  if (begun.length > 0) await endsWithin(Promise.all(begun), graceMs, watch.closed.signal);
+}
+
+type Listed = Pick<Signature, 'txid'>;
+
+/** What a gap was made of, and whether that is all of it. */
+type Hand = { readonly list: readonly Listed[]; readonly isWhole: boolean };
+
+/**
+ * What was listed since the last time. What is final of it is kept as a gap before any of it is
+ * read: so nothing that ends a look can lose it. The rest may still be taken back.
+ */
+async function listNew(
   watch: Watch,
   known: Known,
   budget: Budget,
-  signal: AbortSignal,
-): Promise<void> {
+): Promise<{ shallow: readonly Signature[]; hand: Hand | null }> {
   const { history, watched } = known;
-  const { taken, top, gaps } = history;
-  budget.pages -= 1;
-  const range = { until: top, before: null };
-  const list = await signaturesOf(watch.rpc, watched.address, range, signal);
-  const isWhole = list.length < signaturesPage;
-  if (isWhole) forgetTakenBack(known, list);
-  const fresh = list.filter(({ txid }) => !taken.has(txid));
-  // Half is left for what is older, so that noise never keeps it from being read.
-  const part = fresh.slice(0, mostTransactions / 2);
-  await readPart(watch, known, part, budget, signal, (txid) => taken.add(txid));
-  history.passed = true;
-  if (isWhole && part.length === fresh.length) {
-    const final = list.findIndex(({ finalized }) => finalized);
-    const deepest = list[final];
-    if (deepest === undefined) return;
-    history.top = deepest.txid;
-    history.topSlot = deepest.slot;
-    // What is below is never listed again.
-    for (const { txid } of list.slice(final)) taken.delete(txid);
-    return;
+  const { top, taken } = history;
+  const list: Signature[] = [];
+  let isWhole = false;
+  // The last page is the oldest gap's.
+  while (!isWhole && budget.pages > 1 && !list.some(({ finalized }) => finalized)) {
+    budget.pages -= 1;
+    const range = { until: top, before: list.at(-1)?.txid ?? null };
+    const page = await signaturesOf(watch.rpc, watched.address, range, budget.signal);
+    list.push(...page);
+    isWhole = page.length < signaturesPage;
   }
-  once(watch, 'long_history', { chain: watch.chain, escrow: watched.address });
-  const last = part.at(-1);
-  const first = list[0];
-  if (last === undefined || first === undefined) return;
-  gaps.push({ before: last.txid, until: top });
-  history.top = first.txid;
-  history.topSlot = first.slot;
-  taken.clear();
-  if (gaps.length <= mostGaps) return;
-  const [older, newer] = gaps.splice(-2);
-  if (older && newer) gaps.push({ before: newer.before, until: older.until });
+  if (isWhole) forgetTakenBack(known, list);
+  else once(watch, 'long_history', { chain: watch.chain, escrow: watched.address });
+  const final = list.findIndex(({ finalized }) => finalized);
+  // Where nothing is final among thousands, what is oldest of them nearly is.
+  const at = final === -1 && !isWhole ? list.length - 1 : final;
+  const deepest = list[at];
+  if (deepest === undefined) return { shallow: list, hand: null };
+  const shallow = list.slice(0, at);
+  const above = new Set(shallow.map(({ txid }) => txid));
+  const below = [...taken].filter((txid) => !above.has(txid));
+  const gap = keepGap(history, deepest.txid, below);
+  for (const txid of below) taken.delete(txid);
+  history.top = deepest.txid;
+  history.topSlot = deepest.slot;
+  // A gap that goes on below this list is listed as a whole.
+  const hand = gap.until === top ? { list: list.slice(at), isWhole } : null;
+  return { shallow, hand };
+}
+
+function keepGap({ gaps, top }: History, at: string, read: readonly string[]): Gap {
+  const newest = gaps.at(-1);
+  if (newest !== undefined && gaps.length > 1 && !newest.isRead) {
+    newest.at = at;
+    for (const txid of read) newest.skip.add(txid);
+    return newest;
+  }
+  const gap: Gap = { at, isRead: false, until: top, skip: new Set(read) };
+  gaps.push(gap);
+  return gap;
 }
 
 /** What was read, is not deep and is no longer listed was taken back. */
@@ -191,124 +253,98 @@ function forgetTakenBack({ history, marks }: Known, list: readonly Signature[]):
   }
 }
 
-/** The oldest part first: so each comes to its end, however fast new ones are made. */
+/** The oldest first: so each comes to its end, however fast new ones are made. */
 async function readGaps(
   watch: Watch,
   known: Known,
   budget: Budget,
-  signal: AbortSignal,
+  share: Share,
+  hand: Hand | null,
 ): Promise<void> {
   const { gaps } = known.history;
-  while (budget.pages > 0 && budget.transactions > 0) {
+  while (share.transactions > 0 && performance.now() < share.until) {
     const [gap] = gaps;
     if (gap === undefined) return;
-    budget.pages -= 1;
-    const list = await signaturesOf(watch.rpc, known.watched.address, gap, signal);
-    const part = list.slice(0, budget.transactions);
-    await readPart(watch, known, part, budget, signal, (txid) => {
-      gap.before = txid;
-    });
-    if (list.length < signaturesPage && part.length === list.length) gaps.shift();
+    const listed = await listGap(watch, known, budget, gap, hand);
+    if (listed === null) return;
+    const { list, isWhole } = listed;
+    const part = list.slice(0, share.transactions);
+    const read = await readPart(
+      watch,
+      known,
+      part,
+      share.until,
+      (txid) => {
+        gap.at = txid;
+        gap.isRead = true;
+      },
+      gap.skip,
+    );
+    spend(read, budget, share);
+    if (isWhole && read === list.length) gaps.shift();
+    else if (read < part.length) return;
   }
 }
 
-/** Newest first. Each is told when it is done with, so that what ends this undoes nothing. */
-async function readPart(
+/** null: no page is left for it. */
+async function listGap(
   watch: Watch,
-  { history: { missing } }: Known,
-  part: readonly Signature[],
+  known: Known,
   budget: Budget,
-  signal: AbortSignal,
-  done: (txid: string) => void,
-): Promise<void> {
-  for (let from = 0; from < part.length; from += batch) {
-    signal.throwIfAborted();
-    const some = part.slice(from, from + batch);
-    budget.transactions -= some.length;
-    const reading = some.map(async ({ txid }) => {
-      const transaction = await transactionOf(watch.rpc, txid, signal);
-      if (transaction === null) missing.add(txid);
-      else takeOrSkip(watch, transaction);
-      return txid;
-    });
-    for (const each of await Promise.all(reading)) done(each);
-  }
-  for (const txid of missing) {
-    if (missing.size <= mostMissing) return;
-    missing.delete(txid);
-  }
-}
-
-/** The watched escrows that it names; null where it cannot be read. */
-function takeOrSkip(
-  watch: Watch,
-  transaction: Transaction | Unreadable,
-): ReadonlySet<string> | null {
-  if ('read' in transaction) return take(watch, transaction);
-  once(watch, 'transaction_unreadable', { chain: watch.chain, ...transaction });
-  return null;
-}
-
-/** Of a transaction of the program that the node lists: after so long it is left out. */
-const patienceSeconds = 30;
-/** No further ones are begun after this: what was found must be told. */
-const programMs = 10_000;
-
-/** All signatures of an address above a cursor, newest first. */
-export async function signaturesAbove(
-  watch: Watch,
-  address: string,
-  until: string | null,
-  signal: AbortSignal,
-): Promise<{ readonly list: readonly Signature[]; readonly isWhole: boolean }> {
-  const all: Signature[] = [];
-  for (let page = 0; page < mostPages; page++) {
-    const before = all.at(-1)?.txid ?? null;
-    const more = await signaturesOf(watch.rpc, address, { until, before }, signal);
-    all.push(...more);
-    if (more.length < signaturesPage) return { list: all, isWhole: true };
-  }
-  return { list: all, isWhole: false };
+  { at, isRead, until }: Gap,
+  hand: Hand | null,
+): Promise<Hand | null> {
+  if (!isRead && hand?.list[0]?.txid === at) return hand;
+  if (budget.pages === 0) return null;
+  budget.pages -= 1;
+  const range = { before: at, until };
+  const page = await signaturesOf(watch.rpc, known.watched.address, range, budget.signal);
+  const list: readonly Listed[] = isRead ? page : [{ txid: at }, ...page];
+  return { list, isWhole: page.length < signaturesPage };
 }
 
 /**
- * Reads transactions of the program in order, as many as one call reads; whether all of them are
- * done with. Of one that is left out nobody knows whom it touched: `watch.leftOut`.
+ * Newest first, several at once; how many of them are done with. Each is told when it and all
+ * before it are, so that what ends this undoes nothing.
  */
-export async function readTransactions(
+async function readPart(
   watch: Watch,
-  list: readonly Signature[],
-  signal: AbortSignal,
-  taken: (txid: string, touched: ReadonlySet<string>) => void,
-): Promise<boolean> {
-  const until = performance.now() + programMs;
-  let isAll = list.length <= mostTransactions;
-  for (let from = 0; from < Math.min(list.length, mostTransactions); from += batch) {
-    if (signal.aborted || performance.now() > until) return false;
-    const part = list.slice(from, Math.min(from + batch, mostTransactions));
-    const soon = AbortSignal.any([signal, AbortSignal.timeout(oneMs)]);
-    const read = await Promise.all(part.map(({ txid }) => transactionOf(watch.rpc, txid, soon)));
-    for (const [at, transaction] of read.entries()) {
-      const txid = part[at]?.txid ?? '';
-      if (transaction === null && isPatient(watch, txid)) {
-        isAll = false;
-        continue;
-      }
-      watch.missing.delete(txid);
-      const touched = transaction === null ? null : takeOrSkip(watch, transaction);
-      if (touched === null) watch.leftOut = true;
-      taken(txid, touched ?? new Set());
+  { history }: Known,
+  part: readonly Listed[],
+  until: number,
+  done: (txid: string) => void,
+  skip: ReadonlySet<string> = new Set(),
+): Promise<number> {
+  const isDone: boolean[] = [];
+  let begun = 0;
+  let ended = 0;
+  const readOn = async () => {
+    while (performance.now() < until && hasRoom(history)) {
+      const at = begun;
+      const txid = part[at]?.txid;
+      if (txid === undefined) return;
+      begun += 1;
+      if (!skip.has(txid)) await readOne(watch, history, txid);
+      isDone[at] = true;
+      for (; isDone[ended]; ended += 1) done(part[ended]?.txid ?? '');
     }
-  }
-  if (isAll) watch.missing.clear();
-  return isAll;
+  };
+  await Promise.all(Array.from({ length: atOnce }, readOn));
+  return ended;
 }
 
-function isPatient(watch: Watch, txid: string): boolean {
-  const now = watch.now();
-  const since = Math.min(now, watch.missing.get(txid) ?? now);
-  watch.missing.set(txid, since);
-  if (now - since < patienceSeconds) return true;
-  watch.log('transaction_missing', { chain: watch.chain, txid });
-  return false;
+async function readOne(watch: Watch, { missing }: History, txid: string): Promise<void> {
+  const soon = AbortSignal.any([watch.closed.signal, AbortSignal.timeout(oneMs)]);
+  const transaction = await transactionOf(watch.rpc, txid, soon);
+  if (transaction !== null) takeOrSkip(watch, transaction);
+  else if (!missing.has(txid)) missing.set(txid, 0);
+}
+
+/** Nothing that was not asked for in vain often enough is left out. */
+function hasRoom({ missing, asking }: History): boolean {
+  if (missing.size < mostMissing) return true;
+  const [oldest] = [...missing].filter(
+    ([txid, tries]) => tries >= triesInVain && !asking.has(txid),
+  );
+  return oldest !== undefined && missing.delete(oldest[0]);
 }

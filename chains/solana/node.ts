@@ -48,7 +48,13 @@ async function asked<T>(
 }
 
 // A node's JSON, read by the functions below, which throw where it is not as they say.
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [name: string]: Json };
 
 function field(value: Json, name: string): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -195,6 +201,7 @@ export type Transaction = {
     /** Base58, as nodes give it: up to 10 kB, and slow to decode. */
     readonly data: string;
   }[];
+  readonly meta: Json;
 };
 
 /** What a node lists and nothing here can read: strangers may write what they like. */
@@ -213,13 +220,16 @@ export async function transactionOf(
   signal: AbortSignal,
 ): Promise<Transaction | Unreadable | null> {
   const config = { commitment: 'confirmed', encoding: 'base64', maxSupportedTransactionVersion: 0 };
+  let answer: Json;
   try {
-    const answer = (await rpc.call('getTransaction', [txid, config], signal)) as Json;
+    answer = (await rpc.call('getTransaction', [txid, config], signal)) as Json;
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.code !== unsupportedVersion) return null;
+    return { txid, why: error.message };
+  }
+  try {
     return answer === null ? null : readAnswered(answer, txid);
   } catch (error) {
-    // Too slow, or a gateway's page: it may be so of this transaction only.
-    if (error instanceof ParleyError && error.code !== 'bad_transaction') return null;
-    if (error instanceof RpcError && error.code !== unsupportedVersion) return null;
     return { txid, why: (error as Error).message };
   }
 }
@@ -244,7 +254,35 @@ function readAnswered(answer: Json, txid: string): Transaction {
       data: text(field(each, 'data')),
     }));
   const slot = whole(field(answer, 'slot'));
-  return { txid, slot, failed: field(meta, 'err') !== null, read, keys, inner };
+  return { txid, slot, failed: field(meta, 'err') !== null, read, keys, inner, meta };
+}
+
+/** What an account held before and after. */
+export type Held = { readonly before: bigint; readonly after: bigint };
+
+/**
+ * Lamports, or tokens where it is a token account; null where the transaction does not name it or
+ * the node does not say.
+ */
+export function heldIn(
+  { keys, meta }: Pick<Transaction, 'keys' | 'meta'>,
+  address: string,
+  isToken: boolean,
+): Held | null {
+  const at = keys.indexOf(address);
+  if (at === -1) return null;
+  const lamports = (name: string) => BigInt(whole(list(field(meta, name))[at] ?? null));
+  const tokens = (name: string) => {
+    const held = list(field(meta, name)).find((each) => field(each, 'accountIndex') === at);
+    return held === undefined ? 0n : BigInt(text(field(field(held, 'uiTokenAmount'), 'amount')));
+  };
+  try {
+    return isToken
+      ? { before: tokens('preTokenBalances'), after: tokens('postTokenBalances') }
+      : { before: lamports('preBalances'), after: lamports('postBalances') };
+  } catch {
+    return null;
+  }
 }
 
 /** Of blocks, not slots: what `lastValidBlockHeight` counts. */

@@ -175,8 +175,6 @@ test('thousands of cheap transactions after a claim hide its secret from nobody 
     const facts = await adapter.readEscrow(escrow, soon());
     found = facts.secret;
     assert.equal(facts.claimed?.deep, true);
-    assert.ok(calls.filter(isRead).length <= 1_000);
-    assert.ok(calls.filter(({ method }) => method === 'getSignaturesForAddress').length <= 5);
     // The follower comes back to it by itself.
     assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
   }

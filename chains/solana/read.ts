@@ -19,7 +19,7 @@ import { accountsAt, type Commitment } from './node.ts';
 import { encodeTerms } from './plan.ts';
 import { finalizedConfirmations } from './policy.ts';
 import { type EscrowState, readState, stageOf } from './state.ts';
-import { remember, type Verb, type Watch } from './watch.ts';
+import { type Known, remember, type Verb, type Watch } from './watch.ts';
 
 /** Shown where a node has the escrow and no longer the transaction. */
 const unknownTxid = 'unknown';
@@ -33,6 +33,7 @@ export async function readEscrow(
   // The older one first: what is finalized by then is confirmed a moment later.
   const deep = await stateOf(watch, watched, 'finalized', signal);
   const now = await stateOf(watch, watched, 'confirmed', signal);
+  narrow(known, deep);
   const shown = stageOf(now.state) >= stageOf(deep.state) ? now.state : deep.state;
   await tellHistory(watch, known, shown?.status ?? null, signal);
   const secret = watch.secrets.get(watched.terms.hashlock) ?? null;
@@ -68,6 +69,15 @@ export async function readEscrow(
   if (isDeep) watch.shallow.delete(watched.address);
   else watch.shallow.set(watched.address, now.slot);
   return facts;
+}
+
+/** Between which slots a claim can be: no other noise has to be read for it. */
+function narrow({ history }: Known, deep: { slot: number; state: EscrowState | null }): void {
+  if (deep.state === null || deep.state.status === 'open') {
+    history.openAt = Math.max(history.openAt, deep.slot);
+  } else {
+    history.settledAt = Math.min(history.settledAt, deep.slot);
+  }
 }
 
 /** The escrow as one commitment shows it. */

@@ -1,5 +1,5 @@
 // What one adapter remembers between calls: whom it watches, which transactions it saw touch them,
-// and every secret it ever saw. All of it can be lost: the chain's history gives it again.
+// and the secrets of those it watches. All of it can be lost: the chain's history gives it again.
 
 import { hash } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -7,8 +7,10 @@ import { base58 } from '@scure/base';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import type { Rpc } from '../rpc.ts';
+import { once } from '../sources.ts';
+import type { Lanes } from './lanes.ts';
 import type { ReadMessage } from './message.ts';
-import type { Transaction } from './node.ts';
+import type { Transaction, Unreadable } from './node.ts';
 import { decodeInstruction, type SolanaDeployment, type Wanted } from './plan.ts';
 
 export type Verb = Wanted['verb'];
@@ -20,8 +22,16 @@ export type Mark = {
   readonly slot: number;
 };
 
-/** A part of an escrow's list that is still to be read: between two transactions, without them. */
-export type Gap = { before: string; readonly until: string | null };
+/** A part of an escrow's list that is still to be read. */
+export type Gap = {
+  /** From here down; this one too unless it was read. */
+  at: string;
+  isRead: boolean;
+  /** Not this one. */
+  until: string | null;
+  /** In it, and read before. */
+  readonly skip: Set<string>;
+};
 
 /** How far an escrow's transactions were read. */
 export type History = {
@@ -30,16 +40,25 @@ export type History = {
   topSlot: number;
   /** Read, and above `top`. */
   readonly taken: Set<string>;
-  /** Oldest first. */
+  /** Oldest first. At most two: what is new joins the newer one while the older is read. */
   readonly gaps: Gap[];
-  /** Listed by the node, and not given. */
-  readonly missing: Set<string>;
+  /** Listed by the node, and not given: how often it was asked for in vain. */
+  readonly missing: Map<string, number>;
   /** Of these, the ones that are being asked for again. */
   readonly asking: Set<string>;
-  /** Whether the newest were read to their end, or what is left is in a gap. */
+  /** Whether all above `top` was read too. */
   passed: boolean;
   /** The look that is under way: one at a time. */
   looking: Promise<void> | null;
+  /** Whether somebody was told less than the look under way will know. */
+  toldEarly: boolean;
+  /** The search for the claim that is under way or waits for its turn. */
+  hunting: Promise<void> | null;
+  /** Where that search goes on: below this, where this much was held; null: from the newest. */
+  hunt: { readonly before: string; readonly held: bigint } | null;
+  /** Finalized slots: the last in which it was seen not settled, the first settled. */
+  openAt: number;
+  settledAt: number;
   /** Whether the account shows more than the transactions that were read. */
   lacks: boolean;
   /** What is missing or lacking is asked for again then; by the wall, Unix seconds. */
@@ -66,7 +85,7 @@ export type Watch = {
   readonly log: Logger;
   readonly known: Map<string, Known>;
   readonly byHashlock: Map<string, Set<string>>;
-  /** By hashlock, never forgotten. */
+  /** By hashlock, as long as an escrow of it is watched. */
   readonly secrets: Map<string, string>;
   /** To be reported by the next changes(). */
   readonly owed: Set<string>;
@@ -80,6 +99,18 @@ export type Watch = {
   readonly recent: Map<string, ReadonlySet<string>>;
   /** Of the program, listed by the node and not given: since when, by the wall, Unix seconds. */
   readonly missing: Map<string, number>;
+  /** Of these, the ones that are being asked for beside the looks. */
+  readonly asking: Set<string>;
+  /** Since when looks have ended before they read all of the program; null: the last did not. */
+  behindSince: number | null;
+  /** How long who asks for an escrow waits for its history. */
+  readonly historyWaitMs: number;
+  /** For transactions that a node is late with, and for searches. */
+  readonly late: Lanes;
+  readonly lateAsked: Map<string, Promise<Transaction | Unreadable | null>>;
+  readonly hunts: Lanes;
+  /** Ends all that goes on beside calls. */
+  readonly closed: AbortController;
   /** Escrows whose history is not read to its end. */
   readonly unread: Set<string>;
   /** Whether a transaction of the program was left out since everybody was last reported. */
@@ -102,15 +133,24 @@ export function remember(watch: Watch, watched: WatchedEscrow): Known {
 }
 
 function newHistory(): History {
-  const none = {
+  return {
     top: null,
     topSlot: -1,
-    taken: new Set<string>(),
+    taken: new Set(),
     gaps: [],
-    missing: new Set<string>(),
-    asking: new Set<string>(),
+    missing: new Map(),
+    asking: new Set(),
+    passed: false,
+    looking: null,
+    toldEarly: false,
+    hunting: null,
+    hunt: null,
+    openAt: -1,
+    settledAt: Number.POSITIVE_INFINITY,
+    lacks: false,
+    again: 0,
+    pauseSeconds: 0,
   };
-  return { ...none, passed: false, looking: null, lacks: false, again: 0, pauseSeconds: 0 };
 }
 
 export function forget(watch: Watch, address: string): void {
@@ -119,7 +159,10 @@ export function forget(watch: Watch, address: string): void {
   const { hashlock } = known.watched.terms;
   const same = watch.byHashlock.get(hashlock);
   same?.delete(address);
-  if (same?.size === 0) watch.byHashlock.delete(hashlock);
+  if (same?.size === 0) {
+    watch.byHashlock.delete(hashlock);
+    watch.secrets.delete(hashlock);
+  }
   const all = [watch.known, watch.owed, watch.shallow, watch.unread];
   for (const each of all) each.delete(address);
 }
@@ -212,6 +255,16 @@ export function take(watch: Watch, transaction: Transaction): ReadonlySet<string
     known.marks.set(found.verb, { verb: found.verb, txid, slot });
   }
   return touched;
+}
+
+/** The watched escrows that it names; null where it cannot be read. */
+export function takeOrSkip(
+  watch: Watch,
+  transaction: Transaction | Unreadable,
+): ReadonlySet<string> | null {
+  if ('read' in transaction) return take(watch, transaction);
+  once(watch, 'transaction_unreadable', { chain: watch.chain, ...transaction });
+  return null;
 }
 
 /** What a transaction that is not on chain yet would do, as far as its own bytes say. */

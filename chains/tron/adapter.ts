@@ -12,6 +12,7 @@ import type {
   Touch,
   WatchedEscrow,
 } from '../adapter.ts';
+import type { PowerRules } from '../inspection.ts';
 import type { Signed, TronMaterial } from '../material.ts';
 import { type Opened, opening } from '../opened.ts';
 import { eachSource } from '../sources.ts';
@@ -29,6 +30,7 @@ import {
 import { changes } from './follow.ts';
 import { type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
+import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
 import { allowanceOf, headBlock, knows, pricesOf, sendHex } from './node.ts';
 import {
@@ -112,6 +114,9 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ),
     // The id is a hash over all that a transaction does; only its signatures are beside it.
     isKnown: opened(({ txid }: ReadTransaction, signal) => knows(http, txid, signal)),
+    inspect: opened((token: string, rules: PowerRules, signal) =>
+      inspect(watch, token, rules, signal),
+    ),
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),

@@ -22,6 +22,8 @@ export type TronSource = {
   readonly url: string;
   /** `/walletsolidity/…`, where it has a port of its own, as java-tron's full node does. */
   readonly solidityUrl?: string;
+  /** `/jsonrpc` whole, where it has a port of its own, as java-tron's full node does. */
+  readonly jsonRpcUrl?: string;
 };
 
 export type HttpOptions = {
@@ -36,7 +38,7 @@ export type HttpOptions = {
   readonly mostBytes?: number;
 };
 
-export type Body = Readonly<Record<string, string | number | boolean>>;
+export type Body = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 export type Http = {
   readonly chain: string;
@@ -47,6 +49,9 @@ export type Http = {
   ask(at: number, path: string, body: Body, signal: AbortSignal): Promise<unknown>;
 };
 
+/** java-tron's JSON-RPC, which is another API than the rest. */
+export const jsonRpcPath = 'jsonrpc';
+
 const pauseMs = 200;
 const longestWords = 500;
 
@@ -55,7 +60,8 @@ function hostOf({ url }: TronSource): string {
   return URL.canParse(url) ? new URL(url).host : 'an unreadable address';
 }
 
-function urlOf({ url, solidityUrl = url }: TronSource, path: string): string {
+function urlOf({ url, solidityUrl = url, jsonRpcUrl }: TronSource, path: string): string {
+  if (path === jsonRpcPath && jsonRpcUrl !== undefined) return jsonRpcUrl;
   const base = path.startsWith('walletsolidity/') ? solidityUrl : url;
   return `${base.replace(/\/+$/, '')}/${path}`;
 }

@@ -7,7 +7,7 @@ import { encodeFunctionData } from 'viem/utils';
 import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { tronHex } from './address.ts';
-import { type Body, type Http, plainWords, TronRefusal } from './http.ts';
+import { type Body, type Http, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
 import { bareAddress } from './plan.ts';
 import type { TronCall } from './transaction.ts';
 
@@ -408,6 +408,28 @@ export function codeAt(
   return asked(http, 'wallet/getcontractinfo', body, signal, (answer) => {
     const code = object(answer).runtimecode;
     return code === undefined || code === '' ? null : hexToBytes(hex(code));
+  });
+}
+
+/**
+ * A word of a contract's storage as its newest block left it: 32 bytes in hex, zeros where there
+ * is none. Address and slot are bare hex. Throws a TronRefusal where the node says no, as one
+ * without JSON-RPC does.
+ */
+export function storageAt(
+  http: Http,
+  address: string,
+  slot: string,
+  signal: AbortSignal,
+): Promise<string> {
+  // No historical state is kept: any other tag than this is refused.
+  const params = [`0x${address}`, `0x${slot}`, 'latest'];
+  const body = { jsonrpc: '2.0', id: 1, method: 'eth_getStorageAt', params };
+  return askedFor(http, jsonRpcPath, body, signal, (answer) => {
+    const { result, error } = object(answer);
+    if (error !== undefined) throw new TronRefusal('', plainWords(object(error).message));
+    if (typeof result !== 'string' || !result.startsWith('0x')) throw new Error('no result');
+    return hex(result.slice(2), 64);
   });
 }
 

@@ -1,6 +1,6 @@
-// What one adapter remembers between calls: whom it watches, and every secret it ever saw. All of
-// it can be lost: the chain gives it again, but for secrets in claims that failed long ago (docs
-// of changes(), in follow.ts).
+// What one adapter remembers between calls: whom it watches, and the secrets of those. All of it
+// can be lost: the chain gives it again, but for secrets in claims that failed long ago (docs of
+// changes(), in follow.ts).
 
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
@@ -27,7 +27,7 @@ export type Watch = {
   readonly byHashlock: Map<string, Set<string>>;
   /** The contract and the hashlocks of `known`, for finding their names in transactions. */
   readonly names: Names;
-  /** Secrets by hashlock, never forgotten. */
+  /** Secrets by hashlock, as long as an escrow of it is watched. */
   readonly secrets: Map<string, string>;
   /** To be reported by the next changes(). */
   readonly owed: Set<string>;
@@ -81,6 +81,7 @@ export function forget(watch: Watch, escrow: string): void {
   same?.delete(escrow);
   if (same?.size === 0) {
     watch.byHashlock.delete(hashlock);
+    watch.secrets.delete(hashlock);
     removeName(watch.names, hashlock);
   }
   for (const each of [watch.known, watch.owed, watch.shallow]) each.delete(escrow);

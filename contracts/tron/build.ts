@@ -40,6 +40,31 @@ const ZOO = [
   'Reenter',
 ] as const;
 
+/** Of `dev/Listing.sol`: tokens that somebody may ask to have listed, put on a chain by tests. */
+const LISTING = [
+  'Good',
+  'AnswersFalseButMoves',
+  'TakesOnePercent',
+  'Honeypot',
+  'TimeTrap',
+  'StopsNow',
+  'CanPause',
+  'CanPauseByRole',
+  'HasBlacklist',
+  'CanMint',
+  'HugeSymbol',
+  'OldSymbol',
+  'LoopsInTransfer',
+  'LoopsInBalance',
+  'ManyDecimals',
+  'KeepsShares',
+  'TwoBooks',
+  'ReadsALot',
+  'NothingThere',
+  'Proxy',
+  'LooseProxy',
+] as const;
+
 /** The code that a creation leaves behind. */
 async function runtimeCode(bytecode: string): Promise<Uint8Array> {
   const tvm = await createTvm(new TvmState(), 1);
@@ -86,10 +111,14 @@ export async function generate(): Promise<Map<string, string>> {
     sha256: `0x${createHash('sha256').update(code).digest('hex')}`,
   };
   const zoo = Object.fromEntries(ZOO.map((name) => [name, need(compiled, name)]));
+  const listing = Object.fromEntries(
+    LISTING.map((name) => [name, { bytecode: need(compiled, name).bytecode }]),
+  );
   const compiler = { solc: SOLC_VERSION, evmVersion: EVM_VERSION, optimizerRuns: OPTIMIZER_RUNS };
   return new Map([
     ['artifacts/ParleyEscrows.json', json({ compiler, abi, bytecode, deployedCode: hashes })],
     ['artifacts/zoo.json', json(zoo)],
+    ['artifacts/listing.json', json(listing)],
     ['artifacts/abi.ts', typescript(abi, bytecode, hashes)],
   ]);
 }

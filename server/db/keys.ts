@@ -5,21 +5,22 @@ import type { Tx } from './database.ts';
 
 export type LiveKey = {
   readonly id: string;
+  readonly hash: Buffer;
   readonly accountId: string;
   readonly scopes: Scope[];
   readonly expiresAt: Date;
 };
 
-export async function findLiveKey(tx: Tx, hash: Buffer, now: Date): Promise<LiveKey | null> {
-  const rows = await tx.rows<LiveKey>({
-    name: 'find_live_key',
+/** Those of the keys with these hashes that are live. */
+export function findLiveKeys(tx: Tx, hashes: readonly Buffer[], now: Date): Promise<LiveKey[]> {
+  return tx.rows<LiveKey>({
+    name: 'find_live_keys',
     text: `
-      select id, account_id as "accountId", scopes, expires_at as "expiresAt"
+      select id, hash, account_id as "accountId", scopes, expires_at as "expiresAt"
       from api_keys
-      where hash = $1 and revoked_at is null and expires_at > $2`,
-    values: [hash, now],
+      where hash = any($1::bytea[]) and revoked_at is null and expires_at > $2`,
+    values: [hashes, now],
   });
-  return rows[0] ?? null;
 }
 
 export type NewKey = {

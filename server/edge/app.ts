@@ -12,10 +12,10 @@ import {
   createSecondLook,
 } from './access.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
-import { bodyLimitBytes, parseBody } from './body.ts';
+import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, whenKnown } from './budgets.ts';
-import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
+import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { openBudgets } from './open-budgets.ts';
@@ -185,9 +185,7 @@ function readJsonOnly(app: FastifyInstance): void {
   );
   // `curl -X POST -d ''` names a form: no body is no body, whatever it is called.
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
-    if (text === '') return done(null, undefined);
-    const sentence = 'the body must be JSON (content-type: application/json)';
-    done(new HttpError('not_json', sentence));
+    done(null, text === '' ? undefined : notJson(text as string));
   });
 }
 
@@ -212,12 +210,12 @@ function answerError(
   }
   if (refusal === null) {
     deps.log.error({ ...about, err: error }, 'request failed');
-    const sentence = 'something failed on our side; it has been logged';
-    sendRefusal(reply, httpRefusal('internal', sentence), shortName);
+    sendRefusal(reply, fault, shortName);
     return;
   }
   const line = { ...about, status: refusal.status, code: refusal.code };
-  if (refusal.status >= 500) deps.log.warn(line, 'request refused');
+  const reason = (error as { code?: unknown }).code;
+  if (refusal.status >= 500) deps.log.warn({ ...line, reason }, 'request refused');
   else deps.log.debug(line, 'request refused');
   sendRefusal(reply, refusal, shortName);
 }

@@ -90,8 +90,82 @@ test('a remembered key is looked up again after a second', async () => {
 
 test('what is no key is refused without a look-up', () => {
   const { keys } = held();
-  for (const text of ['', 'x', `parley_live_${'a'.repeat(43)}`, `parley_test_${'a'.repeat(42)}`]) {
+  const strange = [`parley_live_${'a'.repeat(43)}`, `parley_test_${'_'.repeat(43)}`];
+  for (const text of ['', 'x', `parley_test_${'a'.repeat(42)}`, ...strange]) {
     assert.equal(keys.known(text), null);
+  }
+});
+
+const madeUp = (at: number) => `parley_test_${String(at).padStart(43, 'u')}`;
+
+test('a key that is none is remembered as none for a second, and looked up once more after it', async (context) => {
+  let now = 0;
+  context.mock.method(performance, 'now', () => now);
+  const { keys, release, lookUps } = held();
+  release();
+  assert.equal(keys.known(madeUp(0)), undefined);
+  assert.equal(await keys.find(madeUp(0)), null);
+  now = 1_000;
+  assert.equal(keys.known(madeUp(0)), null);
+  now = 1_001;
+  assert.equal(keys.known(madeUp(0)), undefined);
+  assert.equal(lookUps(), 1);
+});
+
+test('any revocation has the keys that were none looked up again', async () => {
+  const { keys, release } = held();
+  release();
+  await keys.find(madeUp(0));
+  keys.forget('anyone');
+  assert.equal(keys.known(madeUp(0)), undefined);
+});
+
+test('a key that is none is not remembered while revocations are not heard of', async () => {
+  const { keys, release } = held(() => false);
+  release();
+  await keys.find(madeUp(0));
+  assert.equal(keys.known(madeUp(0)), undefined);
+});
+
+test('a thousand made-up keys at once are four queries and, after those, two', async () => {
+  const { body } = await edge.mint(evmWallet());
+  const { keys, read, release, lookUps } = held();
+  const all = Array.from({ length: 999 }, (_, at) => keys.find(madeUp(at)));
+  const real = keys.find(body.key);
+  await read;
+  assert.equal(lookUps(), 4);
+  release();
+  assert.ok((await Promise.all(all)).every((each) => each === null));
+  assert.notEqual(await real, null);
+  assert.equal(lookUps(), 6);
+});
+
+test('a look-up that fails fails who waited for it, and nobody after them', async () => {
+  const { body } = await edge.mint(evmWallet());
+  const { db } = edge.deps;
+  let fails = true;
+  const rows: Tx['rows'] = (statement) =>
+    fails ? Promise.reject(new Error('gone')) : db.rows(statement);
+  const keys = createKeys({ ...edge.deps, db: { ...db, rows } }, () => true);
+  const failed = Array.from({ length: 600 }, (_, at) => keys.find(madeUp(at)));
+  for (const each of await Promise.allSettled(failed)) assert.equal(each.status, 'rejected');
+  fails = false;
+  assert.notEqual(await keys.find(body.key), null);
+});
+
+test('made-up keys spend the budget of their address: after it they are 429', async () => {
+  const own = await startEdge({ settings: { rateLimit: 5 } });
+  try {
+    const statuses: number[] = [];
+    for (let at = 0; at < 7; at += 1) {
+      const { status } = await own.call('GET', '/v1/me', { key: madeUp(at), ip: '192.0.2.7' });
+      statuses.push(status);
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);
+    const { status } = await own.call('GET', '/v1/me', { key: madeUp(0), ip: '192.0.2.7' });
+    assert.equal(status, 429, 'one that is remembered as none spends it too');
+  } finally {
+    await own.close();
   }
 });
 

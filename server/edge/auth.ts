@@ -1,13 +1,15 @@
 // Who is calling: the key of a request, and the account behind it.
 //
 // A key that was looked up is remembered for at most one second, and only while revocations by
-// other processes are heard of (revocations.ts).
+// other processes are heard of (revocations.ts). So is what turned out to be none. Many look-ups at
+// once are a few queries: a flood of made-up keys takes no connection from everybody else.
 
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { findLiveKey } from '../db/keys.ts';
+import { findLiveKeys, type LiveKey } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
 import type { Scope } from '../scopes.ts';
+import { inBatches } from './batches.ts';
 import { openRevocations, rememberedMs } from './revocations.ts';
 
 export type Caller = {
@@ -19,9 +21,13 @@ export type Caller = {
 };
 
 const mostRemembered = 20_000;
+/** In a place of their own, so that they drive out no caller. */
+const mostUnknown = 20_000;
+/** Of ten connections. */
+const batches = { queriesAtOnce: 4, questionsOfQuery: 500 } as const;
 
 /** `askedAt`: before the look-up began. What is revoked later is not in it. */
-type Remembered = { caller: Caller; askedAt: number };
+type Remembered = { readonly caller: Caller | null; readonly askedAt: number };
 
 export type Keys = {
   /** The caller if it is remembered; undefined = it must be looked up. */
@@ -71,55 +77,91 @@ export async function openKeys(
   };
 }
 
+function callerOf({ accountId, id: keyId, scopes, expiresAt }: LiveKey): Caller {
+  return { accountId, keyId, scopes, expiresAtMs: expiresAt.getTime() };
+}
+
+/** What look-ups found. */
+function createMemory() {
+  const callers = new Map<string, Remembered & { caller: Caller }>();
+  const unknown = new Map<string, Remembered>();
+  return {
+    get: (digest: string): Remembered | undefined => callers.get(digest) ?? unknown.get(digest),
+    keep(digest: string, caller: Caller | null, askedAt: number): void {
+      callers.delete(digest);
+      unknown.delete(digest);
+      if (caller === null) {
+        if (unknown.size >= mostUnknown) unknown.clear();
+        unknown.set(digest, { caller, askedAt });
+      } else {
+        if (callers.size >= mostRemembered) callers.clear();
+        callers.set(digest, { caller, askedAt });
+      }
+    },
+    /** Of the account, or of all; what was no key is asked for anew. */
+    forget(accountId: string | null): void {
+      unknown.clear();
+      for (const [digest, { caller }] of callers) {
+        if (accountId === null || caller.accountId === accountId) callers.delete(digest);
+      }
+    },
+  };
+}
+
 /** Nothing is remembered while `isListening` is false. */
 export function createKeys(
   deps: Pick<Deps, 'settings' | 'db' | 'now'>,
   isListening: () => boolean,
 ): Keys {
   const { shortName, network } = deps.settings;
-  const shape = new RegExp(`^${shortName}_${network === 'mainnet' ? 'live' : 'test'}_\\w{43}$`);
-  const remembered = new Map<string, Remembered>();
+  const shape = new RegExp(
+    `^${shortName}_${network === 'mainnet' ? 'live' : 'test'}_[0-9A-Za-z]{43}$`,
+  );
+  const memory = createMemory();
   const underway = new Map<string, Promise<Caller | null>>();
+  const find = inBatches(batches, lookUp);
   const listeners = new Set<(accountId: string | null) => void>();
   let generation = 0;
 
-  async function lookUp(digest: string): Promise<Caller | null> {
+  async function lookUp(digests: readonly string[]): Promise<(Caller | null)[]> {
     const started = isListening() ? generation : null;
     const askedAt = performance.now();
-    const row = await findLiveKey(deps.db, Buffer.from(digest, 'base64'), new Date(deps.now()));
-    if (row === null) return null;
-    const { accountId, id: keyId, scopes } = row;
-    const caller = { accountId, keyId, scopes, expiresAtMs: row.expiresAt.getTime() };
-    // A revocation since then may not be in what was read.
-    if (started === generation) {
-      if (remembered.size >= mostRemembered) remembered.clear();
-      remembered.set(digest, { caller, askedAt });
-    }
-    return caller;
+    const hashes = digests.map((digest) => Buffer.from(digest, 'base64'));
+    const rows = await findLiveKeys(deps.db, hashes, new Date(deps.now()));
+    const found = new Map(rows.map((row) => [row.hash.toString('base64'), callerOf(row)]));
+    return digests.map((digest) => {
+      const caller = found.get(digest) ?? null;
+      // A revocation since then may not be in what was read.
+      if (started === generation) memory.keep(digest, caller, askedAt);
+      return caller;
+    });
   }
 
   return {
     known(key) {
       if (!shape.test(key)) return null;
-      const entry = remembered.get(hash('sha256', key, 'base64'));
+      const digest = hash('sha256', key, 'base64');
+      const entry = memory.get(digest);
       if (entry === undefined || performance.now() - entry.askedAt > rememberedMs) return undefined;
-      return deps.now() < entry.caller.expiresAtMs ? entry.caller : null;
+      const { caller } = entry;
+      return caller !== null && deps.now() < caller.expiresAtMs ? caller : null;
     },
     find(key) {
       const digest = hash('sha256', key, 'base64');
       let looking = underway.get(digest);
       if (looking === undefined) {
-        looking = lookUp(digest).finally(() => underway.delete(digest));
-        underway.set(digest, looking);
+        const own = find(digest).finally(() => {
+          if (underway.get(digest) === own) underway.delete(digest);
+        });
+        looking = own;
+        underway.set(digest, own);
       }
       return looking;
     },
     forget(accountId) {
       generation += 1;
       underway.clear();
-      for (const [digest, entry] of remembered) {
-        if (accountId === null || entry.caller.accountId === accountId) remembered.delete(digest);
-      }
+      memory.forget(accountId);
       for (const each of listeners) each(accountId);
     },
     onForgotten(listener) {

@@ -1,41 +1,60 @@
-// Reads a JSON body. What is not JSON, nests too deeply or holds a NUL (which PostgreSQL cannot
-// store) becomes a `Malformed` value, not an exception: the refusal belongs to the operation, which
-// stores it under its Idempotency-Key like any other.
+// Reads a JSON body. What is not JSON, nests too deeply, holds a NUL (which PostgreSQL cannot
+// store) or was not read at all becomes a `Malformed` value, not an exception: the refusal belongs
+// to the operation, which stores it under its Idempotency-Key like any other.
 
 import { createHash } from 'node:crypto';
 
 export const bodyLimitBytes = 65_536;
 const deepest = 64;
 
+/** What a body is refused for that holds no value. */
+export type BodyFault = 'malformed_json' | 'not_json' | 'body_too_large';
+
 export class Malformed {
+  readonly code: BodyFault;
   readonly sentence: string;
   readonly raw: string;
 
-  constructor(sentence: string, raw: string) {
+  constructor(code: BodyFault, sentence: string, raw: string) {
+    this.code = code;
     this.sentence = sentence;
     this.raw = raw;
   }
 }
 
+/** A body of another media type, `raw` where it was read. */
+export function notJson(raw: string): Malformed {
+  return new Malformed('not_json', 'the body must be JSON (content-type: application/json)', raw);
+}
+
+/** Nobody has read it: all of them are one body to an Idempotency-Key. */
+export function tooLarge(): Malformed {
+  return new Malformed('body_too_large', `the body is larger than ${bodyLimitBytes} bytes`, '');
+}
+
 /** The value of the text; no text is no body. `what` is its name in a sentence. */
 export function parseBody(raw: string, what = 'the body'): unknown {
   if (raw === '') return undefined;
+  const malformed = (sentence: string) => new Malformed('malformed_json', sentence, raw);
   let value: unknown;
   try {
     value = JSON.parse(raw);
   } catch {
-    return new Malformed(`${what} is not valid JSON`, raw);
+    return malformed(`${what} is not valid JSON`);
   }
-  if (tooDeep(value)) return new Malformed(`${what} nests deeper than ${deepest} levels`, raw);
+  if (tooDeep(value)) return malformed(`${what} nests deeper than ${deepest} levels`);
   if (raw.includes('\\u0000') && hasNul(value)) {
-    return new Malformed(`${what} holds the character U+0000`, raw);
+    return malformed(`${what} holds the character U+0000`);
   }
   return value;
 }
 
-/** SHA-256 of the JSON value: white space and the order of fields make no difference. */
+/**
+ * SHA-256 of the JSON value: white space and the order of fields make no difference. The same text
+ * under another media type is no JSON value, and so another body.
+ */
 export function bodyHash(body: unknown): Buffer {
-  const text = body instanceof Malformed ? `malformed ${body.raw}` : canonical(body);
+  const text = body instanceof Malformed ? `${body.code} ${body.raw}` : canonical(body);
   return createHash('sha256').update(text).digest();
 }
 

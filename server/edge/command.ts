@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import type { Scope } from '../scopes.ts';
 import { type Access, callerOf } from './access.ts';
 import type { Caller } from './auth.ts';
-import { Malformed } from './body.ts';
+import { Malformed, notJson, tooLarge } from './body.ts';
 import { type HttpCode, HttpError } from './errors.ts';
 import { type Answer, type Asked, runOnce, type Stored } from './once.ts';
 import type { Method, Operation } from './operations.ts';
@@ -100,19 +100,34 @@ export function command<
           : (tx, input, stored) => replay(tx, { ...input, reply: stored }),
       secret,
     });
+  const answerTo = async (asked: Asked, caller: Caller, reply: FastifyReply) => {
+    const answer = await runFor(asked, caller);
+    if (answer.replayed) reply.header('idempotency-replayed', 'true');
+    if (answer.code !== null) reply.header(`x-${deps.settings.shortName}-error`, answer.code);
+    app.edge.checkReply?.(spec, answer.status, answer.body);
+    return sendJson(reply, answer.status, answer.body);
+  };
   app.route({
     method,
     url,
     config: { access: { kind: 'key', scope } satisfies Access },
-    handler: async (request, reply) => {
-      const answer = await runFor(request, callerOf(request));
-      if (answer.replayed) reply.header('idempotency-replayed', 'true');
-      if (answer.code !== null) reply.header(`x-${deps.settings.shortName}-error`, answer.code);
-      app.edge.checkReply?.(spec, answer.status, answer.body);
-      return sendJson(reply, answer.status, answer.body);
+    handler: (request, reply) => answerTo(request, callerOf(request), reply),
+    errorHandler: (error, request, reply) => {
+      const body = unread(error);
+      if (body === null) throw error;
+      const { headers, params, query } = request;
+      const asked = { method, url: request.url, headers, params, query, body };
+      return answerTo(asked, callerOf(request), reply);
     },
   });
   return runFor;
+}
+
+/** The body that fastify refused before it was read; null of another error. */
+function unread(error: unknown): Malformed | null {
+  const { code } = error as { code?: string };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge();
+  return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? notJson('') : null;
 }
 
 /** Unlike AbortSignal.timeout nothing of it outlives the work: 100 MB at 5 000 a second. */
@@ -218,12 +233,12 @@ function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(spec:
     body: spec.body === undefined ? null : bodyCheck({ ...spec.body, additionalProperties: false }),
   };
   return (request) => {
+    const { params, query } = request;
+    if (spec.method !== 'GET') refuse(bodyFault(request.body, checks.body));
     // PostgreSQL cannot store it, and no path or filter has a use for it.
     if (request.url.includes('%00')) {
       throw new HttpError('malformed_url', 'the URL holds the character U+0000');
     }
-    const { params, query } = request;
-    if (spec.method !== 'GET') refuse(bodyFault(request.body, checks.body));
     refuse(checks.query?.(query) ?? null);
     refuse(checks.params?.(params) ?? null);
     const body = checks.body === null ? undefined : (request.body ?? {});
@@ -232,7 +247,7 @@ function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(spec:
 }
 
 function bodyFault(body: unknown, check: ReturnType<typeof bodyCheck> | null): string | null {
-  if (body instanceof Malformed) throw new HttpError('malformed_json', body.sentence);
+  if (body instanceof Malformed) throw new HttpError(body.code, body.sentence);
   if (check !== null) return check(body === undefined ? {} : body);
   if (body === undefined || body === null) return null;
   if (typeof body !== 'object' || Array.isArray(body)) return 'this takes no body';

@@ -3,6 +3,7 @@
 
 import type { FastifyReply } from 'fastify';
 import { ParleyError, type RefusalKind } from '../../core/errors.ts';
+import { notJson, tooLarge } from './body.ts';
 
 /** Codes that only HTTP knows, and their statuses. docs/errors.md lists what to do next. */
 export const httpCodes = {
@@ -91,16 +92,20 @@ export function refusalOf(error: unknown, shortName: string): Refusal | null {
 function refusalOfFastify(error: unknown): Refusal | null {
   const { code, statusCode } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return httpRefusal('body_too_large', 'the body is larger than 65536 bytes');
+    return httpRefusal('body_too_large', tooLarge().sentence);
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return httpRefusal('not_json', 'the body must be JSON (content-type: application/json)');
+    return httpRefusal('not_json', notJson('').sentence);
   }
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
     return httpRefusal('bad_header', 'the body is not as long as content-length says');
   }
   if (isDatabaseDown(code)) {
     const sentence = 'the database does not answer; try again in 5 seconds';
+    return { ...httpRefusal('unavailable', sentence), headers: { 'retry-after': '5' } };
+  }
+  if (isDatabaseBusy(code)) {
+    const sentence = 'the database could not do it now; nothing happened; try again in 5 seconds';
     return { ...httpRefusal('unavailable', sentence), headers: { 'retry-after': '5' } };
   }
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
@@ -111,8 +116,17 @@ function refusalOfFastify(error: unknown): Refusal | null {
 
 // Connection lost (class 08), shutdown and start-up of the server (57P0x), no connection to be had.
 function isDatabaseDown(code: string | undefined): boolean {
-  return code !== undefined && /^(08...|57P0\d|53300|ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code);
+  return code !== undefined && /^(08...|57P0\d|ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code);
 }
+
+// What another try may well pass: conflicts (40001, 40P01), resources that are out (class 53), what
+// was waited for too long (57014, 55P03, 25P03), a primary that is one no more (25006).
+function isDatabaseBusy(code: string | undefined): boolean {
+  return code !== undefined && /^(40001|40P01|53...|57014|55P03|25P03|25006)$/.test(code);
+}
+
+/** What is said of a fault of ours, and nothing more of it. */
+export const fault = httpRefusal('internal', 'something failed on our side; it has been logged');
 
 export function httpRefusal(code: HttpCode, sentence: string): Refusal {
   return { status: httpCodes[code], code, sentence, headers: {} };

@@ -232,6 +232,16 @@ async function ownSlot(name: string) {
   return { accountId: userId, method: 'POST', path: '/v1/test/1', key: name, bodyHash: bodyOf };
 }
 
+type Answered = Awaited<ReturnType<TestEdge['call']>>;
+
+/** The stored answer again, without a run. */
+function isReplayed(first: Answered, again: Answered): void {
+  assert.deepEqual([again.status, again.body], [first.status, first.body]);
+  assert.equal(again.headers['x-parley-error'], first.headers['x-parley-error']);
+  assert.equal(first.headers['idempotency-replayed'], undefined);
+  assert.equal(again.headers['idempotency-replayed'], 'true');
+}
+
 describe('a refusal', () => {
   test('of the effect is stored, and nothing of the effect stays', async () => {
     steps.plan = {
@@ -285,26 +295,70 @@ describe('a refusal', () => {
     assert.equal(answer.headers['x-parley-error'], 'chain_timeout');
   });
 
-  test('that is a fault of ours is 500, not stored, and says nothing of it', async () => {
-    steps.plan = { run: () => Promise.reject(new Error('password=hunter2')) };
+  for (const step of ['before', 'run'] as const) {
+    test(`that is a fault of ours in ${step} is 500, says nothing of it, and is stored`, async () => {
+      const fail = () => Promise.reject(new Error('password=hunter2'));
+      steps.plan = { [step]: fail };
+      const post = slot();
+      const failed = await post();
+      assert.deepEqual([failed.status, failed.headers['x-parley-error']], [500, 'internal']);
+      assert.ok(!JSON.stringify(failed.body).includes('hunter2'));
+      steps.plan = {};
+      isReplayed(failed, await post());
+      assert.equal((await slot()()).status, 201);
+    });
+  }
+
+  test('that is a fault of ours at the commit is stored, and nothing of the effect stays', async () => {
+    const twice = `
+      create temp table twice (n int unique deferrable initially deferred) on commit drop;
+      insert into twice values (1), (1)`;
+    steps.plan = {
+      run: async (tx) => {
+        await addRow(tx, 'uncommitted');
+        for (const text of twice.split(';')) await tx.rows({ name: '', text, values: [] });
+      },
+    };
     const post = slot();
     const failed = await post();
     assert.equal(failed.status, 500);
-    assert.ok(!JSON.stringify(failed.body).includes('hunter2'));
     steps.plan = {};
-    assert.equal((await post()).status, 201);
+    isReplayed(failed, await post());
+    assert.equal(await rowsNamed('uncommitted'), 0);
   });
 
-  test('of a body that was not read (413, 415) is not stored: the right one runs', async () => {
+  test('of a body that was too large to read (413) is stored: a smaller one is another', async () => {
+    steps.plan = {};
+    const post = slot();
+    const refused = await post({ m: 'x'.repeat(66_000) });
+    assert.deepEqual([refused.status, refused.headers['x-parley-error']], [413, 'body_too_large']);
+    isReplayed(refused, await post({ m: 'y'.repeat(70_000) }));
+    assert.equal((await post()).status, 422);
+  });
+
+  test('of a body that is not JSON (415) is stored: the same text as JSON is another', async () => {
     steps.plan = {};
     const name = `key-${slots++}`;
-    const post = slot(name);
-    assert.equal((await post({ m: 'x'.repeat(66_000) })).status, 413);
-    const headers = { 'idempotency-key': name, 'content-type': 'text/plain' };
-    const url = '/v1/test/1';
-    assert.equal((await edge.call('POST', url, { key, body: 'x', headers })).status, 415);
-    const done = await post();
-    assert.deepEqual([done.status, done.headers['idempotency-replayed']], [201, undefined]);
+    const post = (type: string, body = '{"n":1}') =>
+      edge.call('POST', '/v1/test/1', {
+        key,
+        body,
+        headers: { 'idempotency-key': name, 'content-type': type },
+      });
+    const refused = await post('text/plain');
+    assert.deepEqual([refused.status, refused.headers['x-parley-error']], [415, 'not_json']);
+    isReplayed(refused, await post('text/plain'));
+    assert.equal((await post('text/plain', '{"n":2}')).status, 422);
+    assert.equal((await post('application/json')).status, 422);
+  });
+
+  test('of a body that was not read is the same without an Idempotency-Key', async () => {
+    const post = (type: string, body: string) =>
+      edge.call('POST', '/v1/test/1', { key, body, headers: { 'content-type': type } });
+    const stored = await storedReplies();
+    assert.equal((await post('application/json', `"${'x'.repeat(66_000)}"`)).status, 413);
+    assert.equal((await post('text/plain', 'x')).status, 415);
+    assert.equal(await storedReplies(), stored);
   });
 
   test('without a key (401) or a scope (403) is not stored: the right key runs', async () => {

@@ -1,9 +1,8 @@
 // Runs a command at most once under its Idempotency-Key.
 //
 // Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
-// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 500, 503, 504
-// and the scope's 403, and bodies refused before they were read (413, 415), which any retry meets
-// again. Why: docs/decisions/0004-what-an-idempotency-key-does-not-keep.md.
+// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504 and the
+// scope's 403. More on it: docs/decisions/0004-what-an-idempotency-key-keeps.md.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
@@ -13,7 +12,7 @@ import { attemptOf, findReply, lockSlot, type Slot, storeReply } from '../market
 import type { Caller } from './auth.ts';
 import { bodyHash } from './body.ts';
 import type { Reply } from './command.ts';
-import { HttpError, refusalOf } from './errors.ts';
+import { fault, HttpError, refusalOf } from './errors.ts';
 import type { Underway } from './underway.ts';
 
 /** What a command is asked: a request, or what came another way in the shape of one. */
@@ -47,7 +46,7 @@ type Steps<I> = {
 
 const attempts = 3;
 const longestKey = 255;
-const neverStored = new Set([401, 429, 500, 503, 504]);
+const neverStored = new Set([401, 429, 503, 504]);
 
 export async function runOnce<I>(
   deps: Deps,
@@ -69,6 +68,9 @@ export async function runOnce<I>(
   if (!underway.enter(slot)) throw stillRunning();
   try {
     return await runInSlot(deps, underway, slot, steps);
+  } catch (error) {
+    if (refusalOf(error, deps.settings.shortName) === null) await storeFault(deps, slot, steps);
+    throw error;
   } finally {
     underway.leave(slot);
   }
@@ -103,6 +105,20 @@ async function runInSlot<I>(
     await storeReply(deps, tx, slot, result, steps.secret);
     return { ...result, replayed: false };
   });
+}
+
+/**
+ * Stores that the request ended in a fault of ours, unless it has an answer. In a transaction of
+ * its own, whatever the one of the effect ended with; where it cannot be stored, a retry may run.
+ */
+async function storeFault<I>(deps: Deps, slot: Slot, { secret }: Steps<I>): Promise<void> {
+  const { status, code, sentence } = fault;
+  const reply = { status, body: { error: sentence }, code };
+  const store = async (tx: Tx) => {
+    if (!(await lockSlot(tx, slot)) || (await findReply(deps, tx, slot)) !== null) return;
+    await storeReply(deps, tx, slot, reply, secret);
+  };
+  await transact(deps, store).catch(() => {});
 }
 
 /** The effect, or the refusal that it met with nothing of it left. */

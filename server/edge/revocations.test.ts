@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { testDeps } from '../../test/support/deps.ts';
-import { findLiveKey } from '../db/keys.ts';
+import { findLiveKeys } from '../db/keys.ts';
 import { revokeKey } from '../market/keys.ts';
 import { openKeys } from './auth.ts';
 import { openRevocations } from './revocations.ts';
@@ -52,7 +52,7 @@ async function statusAt({ url }: ServerProcess, key: string): Promise<number> {
 
 async function findAccount(key: string): Promise<string | undefined> {
   const hash = createHash('sha256').update(key).digest();
-  return (await findLiveKey(database.db, hash, new Date()))?.accountId;
+  return (await findLiveKeys(database.db, [hash], new Date()))[0]?.accountId;
 }
 
 /** The database's connections that hear of revocations. */

@@ -7,7 +7,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { insertAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
-import { findLiveKey } from '../db/keys.ts';
+import { findLiveKeys } from '../db/keys.ts';
 import { uuidv7 } from '../ids.ts';
 import { base62, createKey, type MintedKey, mostBrowserKeys, revokeKey } from './keys.ts';
 
@@ -34,8 +34,10 @@ const mint = (accountId: string, over: Partial<TestDeps['settings']> = {}): Prom
   );
 };
 
-const live = (key: string) =>
-  findLiveKey(database.db, createHash('sha256').update(key).digest(), new Date(deps.now()));
+const live = async (key: string) => {
+  const hash = createHash('sha256').update(key).digest();
+  return (await findLiveKeys(database.db, [hash], new Date(deps.now())))[0] ?? null;
+};
 
 async function liveKeys(accountId: string): Promise<number> {
   const rows = await database.db.rows({

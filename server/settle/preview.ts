@@ -13,8 +13,8 @@ import {
   longLeg,
   type Party,
 } from '../../core/trade.ts';
+import type { Asset } from '../db/assets.ts';
 import type { Deps } from '../deps.ts';
-import type { Asset } from '../market/assets.ts';
 
 export type TradeTerms = {
   readonly direction: Direction;

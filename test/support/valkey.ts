@@ -2,10 +2,11 @@
 // into the user's cache. Where neither can be had the test fails and says what to install.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { cacheFolder, obtainDebianProgram } from '../../devnet/debian-package.ts';
 import {
@@ -16,6 +17,7 @@ import {
   startProgram,
   untilReady,
 } from '../../devnet/processes.ts';
+import type { Certificate } from './certificate.ts';
 
 const run = promisify(execFile);
 const readyLimitMs = 30_000;
@@ -37,15 +39,18 @@ export type TestValkey = {
   stop(): Promise<void>;
 };
 
-/** `options` as in its configuration file. */
+/** `options` as in its configuration file; with a certificate it speaks nothing but TLS. */
 export async function startValkey(
   options: Readonly<Record<string, string>> = {},
+  certificate?: Certificate,
 ): Promise<TestValkey> {
   const { file, leadingArgs } = await findProgram();
   const { stdout } = await run(file, [...leadingArgs, '--version'], { timeout: answerLimitMs });
   const folder = await mkdtemp(join(tmpdir(), 'parley-valkey-'));
   const port = await freePort();
-  const given = { save: '', appendonly: 'no', bind: loopback, port: String(port), ...options };
+  const ports =
+    certificate === undefined ? { port: String(port) } : await overTls(folder, port, certificate);
+  const given = { save: '', appendonly: 'no', bind: loopback, ...ports, ...options };
   const program = {
     name: 'the Valkey server',
     file,
@@ -56,7 +61,7 @@ export async function startValkey(
   };
   const start = async () => {
     const running = await startProgram(program);
-    await untilReady(program, running, readyLimitMs, () => answers(port));
+    await untilReady(program, running, readyLimitMs, () => answers(port, certificate));
     return running;
   };
   let running: Running = await start();
@@ -69,7 +74,7 @@ export async function startValkey(
     await ended;
   };
   return {
-    url: `redis://${loopback}:${port}`,
+    url: `${certificate === undefined ? 'redis' : 'rediss'}://${loopback}:${port}`,
     version: /^(\S+) server v=(\S+)/.exec(stdout)?.slice(1).join(' ') ?? 'unknown',
     kill,
     start: async () => {
@@ -108,10 +113,26 @@ async function findProgram(): Promise<Program> {
   }
 }
 
+async function overTls(folder: string, port: number, { cert, key }: Certificate) {
+  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key, { mode: 0o600 })]);
+  return {
+    port: '0',
+    'tls-port': String(port),
+    'tls-cert-file': certFile,
+    'tls-key-file': keyFile,
+    'tls-auth-clients': 'no',
+  };
+}
+
 /** Throws unless something on the port answers PING; NOAUTH is an answer too. */
-function answers(port: number): Promise<void> {
+function answers(port: number, certificate?: Certificate): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = createConnection({ host: loopback, port });
+    const at = { host: loopback, port };
+    const socket =
+      certificate === undefined
+        ? createConnection(at)
+        : connectTls({ ...at, ca: certificate.ca, checkServerIdentity: () => undefined });
     socket.setTimeout(1_000, () => socket.destroy(new Error('no answer')));
     socket.once('connect', () => socket.write('PING\r\n'));
     socket.once('data', (bytes) => {

@@ -49,6 +49,8 @@ export function adapterOf(
     mostDriftSeconds: solanaChains['solana-dev'].policy.driftSeconds,
     now: () => time.now,
     log: (event) => logged.push(event),
+    // A read of a test that is about something else is told the whole, on a slow machine too.
+    historyWaitMs: 10_000,
     ...changed,
   });
 }

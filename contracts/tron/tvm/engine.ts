@@ -14,6 +14,7 @@ import { Address, bytesToUnprefixedHex, concatBytes } from '@ethereumjs/util';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import {
   BASE_ENERGY,
+  CANCUN_ENERGY,
   EXP_BYTE_ENERGY,
   MAX_CALL_DEPTH,
   MEMORY_OPERATIONS,
@@ -28,7 +29,8 @@ const PREFIX = new Uint8Array([0x41]);
 const EIPS = [3855];
 
 type CustomOpcode = NonNullable<EVMOpts['customOpcodes']>[number];
-type AddOpcode = Extract<CustomOpcode, { logicFunction: unknown }>;
+export type AddOpcode = Extract<CustomOpcode, { logicFunction: unknown }>;
+export type RunState = Parameters<AddOpcode['logicFunction']>[0];
 type EnergyFunction = NonNullable<AddOpcode['gasFunction']>;
 
 export type TvmLog = { address: Uint8Array; topics: Uint8Array[]; data: Uint8Array };
@@ -123,6 +125,21 @@ function operations(common: Common, memoryEnergy: number): CustomOpcode[] {
 
 export type Tvm = { run(call: TvmCall): Promise<TvmResult> };
 
+export type TvmOptions = {
+  readonly memoryEnergy?: 0 | 1;
+  /** TLOAD, TSTORE and MCOPY: chain parameter getAllowTvmCancun. */
+  readonly cancun?: boolean;
+  /** Operations beside those above. What they throw ends the run, whoever called. */
+  readonly operations?: readonly AddOpcode[];
+  /**
+   * Before every JUMPDEST, which no loop can do without, at a price instead of 1; what it throws
+   * ends the run too.
+   */
+  readonly jump?: { readonly energy: number; readonly before: () => Promise<void> };
+  /** Before every call within a call and before the first. */
+  readonly onMessage?: (message: Message) => void | Promise<void>;
+};
+
 const failures: Readonly<Record<string, TvmResult['failure']>> = {
   revert: 'revert',
   'out of gas': 'out of energy',
@@ -131,8 +148,9 @@ const failures: Readonly<Record<string, TvmResult['failure']>> = {
 export async function createTvm(
   state: TvmState,
   chainId: number,
-  options: { readonly memoryEnergy?: 0 | 1 } = {},
+  options: TvmOptions = {},
 ): Promise<Tvm> {
+  const { memoryEnergy = 1, cancun = false, jump, onMessage } = options;
   const common = createCustomCommon({ chainId }, Mainnet, {
     hardfork: Hardfork.Istanbul,
     eips: EIPS,
@@ -148,11 +166,55 @@ export async function createTvm(
     common,
     stateManager: state,
     params,
-    customOpcodes: operations(common, options.memoryEnergy ?? 1),
+    customOpcodes: [
+      ...operations(common, memoryEnergy),
+      ...(cancun ? cancunOperations(chainId) : []),
+      ...(jump === undefined ? [] : [watchedJump(common, jump)]),
+      ...(options.operations ?? []),
+    ],
     allowUnlimitedContractSize: true,
     allowUnlimitedInitCodeSize: true,
   });
+  if (onMessage !== undefined) watchMessages(evm, onMessage);
   return { run: (call) => run(evm, state, call) };
+}
+
+function cancunOperations(chainId: number): AddOpcode[] {
+  const later = createCustomCommon({ chainId }, Mainnet, { hardfork: Hardfork.Cancun });
+  later.updateParams(paramsEVM);
+  const usual = getOpcodesForHF(later);
+  return Object.entries(CANCUN_ENERGY).map(([code, [opcodeName, baseFee]]) => {
+    const opcode = Number(code);
+    const logicFunction = usual.handlers.get(opcode);
+    if (logicFunction === undefined) throw new Error(`no operation ${opcodeName}`);
+    // MCOPY pays for memory as the other copies do; of the other two the price is all there is.
+    const gasFunction = opcodeName === 'MCOPY' ? usual.dynamicGasHandlers.get(opcode) : undefined;
+    const dynamic = gasFunction === undefined ? {} : { gasFunction };
+    return { opcode, opcodeName, baseFee, logicFunction, ...dynamic };
+  });
+}
+
+function watchedJump(
+  common: Common,
+  { energy, before }: NonNullable<TvmOptions['jump']>,
+): AddOpcode {
+  const opcode = 0x5b;
+  const logicFunction = getOpcodesForHF(common).handlers.get(opcode);
+  if (logicFunction === undefined) throw new Error('no operation JUMPDEST');
+  const gasFunction: EnergyFunction = async (_, cost) => {
+    await before();
+    return cost;
+  };
+  return { opcode, opcodeName: 'JUMPDEST', baseFee: energy, logicFunction, gasFunction };
+}
+
+/** The engine's events drop what a listener throws: the call itself is watched. */
+function watchMessages(evm: EVM, onMessage: (message: Message) => void | Promise<void>): void {
+  const usual = Reflect.get(evm, '_emit') as (topic: string, data: unknown) => Promise<void>;
+  Reflect.set(evm, '_emit', async (topic: string, data: unknown) => {
+    if (topic === 'beforeMessage') await onMessage(data as Message);
+    await usual(topic, data);
+  });
 }
 
 async function run(evm: EVM, state: TvmState, call: TvmCall): Promise<TvmResult> {

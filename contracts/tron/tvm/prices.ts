@@ -25,6 +25,13 @@ export const BASE_ENERGY: Readonly<Record<number, readonly [name: string, energy
   245: ['CREATE2', 32_000],
 };
 
+/** Of operations that are new with allowTvmCancun: getTLoadCost, getTStoreCost, getMCopyCost. */
+export const CANCUN_ENERGY: Readonly<Record<number, readonly [name: string, energy: number]>> = {
+  92: ['TLOAD', 100],
+  93: ['TSTORE', 100],
+  94: ['MCOPY', 3],
+};
+
 /**
  * MLOAD, MSTORE, MSTORE8 beside memory growth: 1 since allowHigherLimitForMaxCpuTimeOfOneTx, which
  * is on in the public networks (adjustMemOperations); 0 before, and in java-tron's older tests.

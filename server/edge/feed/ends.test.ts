@@ -248,7 +248,7 @@ test('a look-up that fails is not the fault of the key: 1012, and it may come ag
   const failing: typeof market.db = {
     ...market.db,
     rows: (statement) =>
-      statement.name === 'find_live_key'
+      statement.name === 'find_live_keys'
         ? Promise.reject(Object.assign(new Error('gone'), { code: '08006' }))
         : market.db.rows(statement),
   };

@@ -411,7 +411,7 @@ test('a database that fails now and then makes no hole, sends nothing twice and 
   const known = await own.maker(maker, resume);
   await known.frame(() => known.frames.at(-1).seq > seq || known.frames[0].seq > seq);
   known.close();
-  for (const name of ['find_live_key', 'feed_ends', 'feed_read', 'rfqs_book']) {
+  for (const name of ['find_live_keys', 'feed_ends', 'feed_read', 'rfqs_book']) {
     for (const since of name === 'rfqs_book' ? [seq + 1_000_000] : [seq]) {
       let failures = 0;
       const failing: typeof own.db = {
@@ -419,7 +419,7 @@ test('a database that fails now and then makes no hole, sends nothing twice and 
         rows: (statement) => {
           const isReplay = statement.name !== 'feed_read' || statement.values[0] === seq;
           // The first of a key is that of its first frame.
-          const from = name === 'find_live_key' ? 1 : 0;
+          const from = name === 'find_live_keys' ? 1 : 0;
           if (statement.name === name && isReplay) failures += 1;
           const fails = statement.name === name && isReplay && failures === from + 1;
           if (fails) return Promise.reject(new Error('now and then'));

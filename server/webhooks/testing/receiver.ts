@@ -1,14 +1,10 @@
 // Tests only: a real HTTPS receiver on loopback, its certificate made by an authority of its own
 // that this process trusts from then on.
 
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import tls from 'node:tls';
+import { type Certificate, makeCertificate, trusted } from '../../../test/support/certificate.ts';
 
 export type Received = {
   readonly path: string;
@@ -31,11 +27,10 @@ export type Receiver = {
   close(): Promise<void>;
 };
 
-type Certificate = { readonly cert: string; readonly key: string; readonly ca: string };
 let certificate: Certificate | undefined;
 
 export async function startReceiver(): Promise<Receiver> {
-  certificate ??= trusted(makeCertificate());
+  certificate ??= trusted(makeCertificate(['DNS:localhost', 'IP:127.0.0.1']));
   let how: Parameters<Receiver['answer']>[0] = 200;
   const received: Received[] = [];
   const server = createServer(
@@ -76,54 +71,4 @@ function listen(server: Server): Promise<void> {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
-}
-
-function trusted(made: Certificate): Certificate {
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), made.ca]);
-  return made;
-}
-
-/** Of `localhost` and 127.0.0.1, for a day. */
-function makeCertificate(): Certificate {
-  const dir = mkdtempSync(join(tmpdir(), 'parley-receiver-'));
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' });
-  try {
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-    openssl(
-      'req',
-      '-x509',
-      ...key,
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.pem',
-      '-days',
-      '1',
-      '-subj',
-      '/CN=Parley test authority',
-    );
-    openssl('req', ...key, '-keyout', 'key.pem', '-out', 'req.pem', '-subj', '/CN=localhost');
-    writeFileSync(join(dir, 'ext'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n');
-    openssl(
-      'x509',
-      '-req',
-      '-in',
-      'req.pem',
-      '-CA',
-      'ca.pem',
-      '-CAkey',
-      'ca.key',
-      '-CAcreateserial',
-      '-days',
-      '1',
-      '-extfile',
-      'ext',
-      '-out',
-      'cert.pem',
-    );
-    const text = (name: string) => readFileSync(join(dir, name), 'utf8');
-    return { cert: text('cert.pem'), key: text('key.pem'), ca: text('ca.pem') };
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
 }

@@ -1,0 +1,82 @@
+// Questions to a stranger's contract. The gas they get bounds both the time that an answer takes
+// and its size: memory costs gas, so no answer is longer than about half a megabyte.
+
+import type { Hex } from 'viem';
+import { toFunctionSelector } from 'viem/utils';
+import { type Rpc, RpcError } from '../../rpc.ts';
+import { refused } from '../node.ts';
+
+/** Enough for a token behind several proxies; the usual answer takes less than 30 000. */
+const questionGas = '0x7a120';
+
+/** How nodes say that the contract, and not they, failed. */
+const contractFailed = new RegExp(
+  [
+    'revert|out ?of ?gas|opcode|EVM error|VM execution|stack (under|over)flow|invalid jump',
+    'gas uint64|out of bounds|write protection',
+  ].join('|'),
+  'i',
+);
+
+/** Whether it was the call that failed; else the node did, and says nothing of the contract. */
+export function isCallFailure(error: unknown): error is RpcError {
+  return (
+    error instanceof RpcError &&
+    (error.data !== null || error.code === 3 || contractFailed.test(error.message))
+  );
+}
+
+/** Four bytes and arguments that are words already. */
+export function callData(signature: string, ...words: readonly string[]): string {
+  const padded = words.map((each) => each.replace(/^0x/, '').toLowerCase().padStart(64, '0'));
+  return toFunctionSelector(`function ${signature}`) + padded.join('');
+}
+
+/** The answer in hex; null when the contract fails or answers nothing. */
+export async function ask(
+  rpc: Rpc,
+  to: string,
+  data: string,
+  signal: AbortSignal,
+): Promise<Hex | null> {
+  try {
+    const call = { to, data, gas: questionGas };
+    const answer = await rpc.call('eth_call', [call, 'latest'], signal);
+    return typeof answer === 'string' && /^0x[0-9a-fA-F]{2}/.test(answer) ? (answer as Hex) : null;
+  } catch (error) {
+    if (isCallFailure(error)) return null;
+    throw error instanceof RpcError ? refused(rpc, 'eth_call', error) : error;
+  }
+}
+
+const wordHex = 66;
+
+/** An answer's first word; null when there is none. */
+export async function askWord(
+  rpc: Rpc,
+  to: string,
+  data: string,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const answer = await ask(rpc, to, data, signal);
+  return answer === null || answer.length < wordHex ? null : BigInt(answer.slice(0, wordHex));
+}
+
+const addressBits = 160n;
+
+/** A word as an address; null when it is none. */
+export function addressIn(word: bigint | null): string | null {
+  if (word === null || word >> addressBits !== 0n) return null;
+  return `0x${word.toString(16).padStart(40, '0')}`;
+}
+
+/** Whether a `bool` answers true; null: no such answer. */
+export async function askFlag(
+  rpc: Rpc,
+  to: string,
+  signature: string,
+  signal: AbortSignal,
+): Promise<boolean | null> {
+  const word = await askWord(rpc, to, callData(signature), signal);
+  return word === 0n ? false : word === 1n ? true : null;
+}

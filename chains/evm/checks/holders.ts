@@ -1,0 +1,52 @@
+// Who could begin a trial: an address that the node lends a balance to or, where the place of the
+// balances cannot be found, somebody who really holds some.
+
+import type { Rpc } from '../../rpc.ts';
+import { RpcError } from '../../rpc.ts';
+import { balanceAt, headBlock, logsOf } from '../node.ts';
+import { addressIn } from './ask.ts';
+
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** Blocks looked back, a few first: a busy token shows holders there already. */
+const windows = [50, 1_000, 5_000] as const;
+const mostHolders = 8;
+
+export type Holding = { readonly holder: string; readonly balance: bigint };
+
+/** The largest holder among the last receivers; null where none is found cheaply. */
+export async function recentHolder(
+  rpc: Rpc,
+  token: string,
+  signal: AbortSignal,
+): Promise<Holding | null> {
+  const { number: head } = await headBlock(rpc, signal);
+  let best: Holding | null = null;
+  for (const window of windows) {
+    for (const holder of await receivers(rpc, token, Math.max(0, head - window), head, signal)) {
+      const balance = await balanceAt(rpc, token, holder, 'latest', signal);
+      if (balance > (best?.balance ?? 0n)) best = { holder, balance };
+    }
+    if (best !== null) return best;
+  }
+  return null;
+}
+
+async function receivers(
+  rpc: Rpc,
+  token: string,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  try {
+    const logs = await logsOf(rpc, { address: token, topics: [transferTopic] }, from, to, signal);
+    const named = logs.flatMap(({ topics }) => {
+      const address = addressIn(BigInt(topics[2] ?? 0));
+      return address === null || BigInt(address) === 0n ? [] : [address];
+    });
+    return [...new Set(named.reverse())].slice(0, mostHolders);
+  } catch (error) {
+    if (error instanceof RpcError) return [];
+    throw error;
+  }
+}

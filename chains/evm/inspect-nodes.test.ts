@@ -1,0 +1,112 @@
+// What `inspect` makes of rules, and of nodes that can less than others or fail.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { defaultPowerRules, type Inspection } from '../inspection.ts';
+import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { type Answer, hangingNode, type Lie, lyingNode, type Request } from './testing/nodes.ts';
+import { handsOn, notPassed, proxyArgs, slot1967 } from './testing/tokens.ts';
+
+let chain: TestChain;
+const { put, tell, behind, look } = handsOn(() => chain);
+before(async () => {
+  chain = await startAnvil();
+});
+after(() => chain.stop());
+
+test('rules decide what a power means; what is stopped now waits under any', async () => {
+  const token = await put('Pausable');
+  const rule = (pausable: 'pass' | 'reject') => ({ ...defaultPowerRules, pausable });
+  assert.deepEqual(notPassed(await look(token, rule('pass'))).short, []);
+  assert.deepEqual(notPassed(await look(token, rule('reject'))).short, ['pausable: reject']);
+  await tell('Pausable', token, 'pause');
+  const stopped = notPassed(await look(token, rule('pass'))).short;
+  assert.deepEqual(stopped, ['transfer: wait', 'pausable: wait']);
+  const proxy = await behind('Proxy', proxyArgs(slot1967));
+  const lax = { ...defaultPowerRules, upgradeable: 'pass' } as const;
+  assert.deepEqual(notPassed(await look(proxy, lax)).short, []);
+});
+
+/** What is found by a node that answers as `lie` says. */
+async function lookBy(lie: Lie, token: string): Promise<Inspection> {
+  const node = await lyingNode(chain.rpcUrl, lie);
+  try {
+    return await look(token, defaultPowerRules, node.url);
+  } finally {
+    await node.stop();
+  }
+}
+
+const unknownMethod = { error: { code: -32_601, message: 'the method does not exist' } };
+const without =
+  (...methods: string[]): Lie =>
+  ({ method }, forward) =>
+    methods.includes(method) ? unknownMethod : forward();
+const lends = ({ method, params }: Request) => method === 'eth_call' && params.length > 2;
+
+test('a node that lends nothing cannot try transfers, and the rest is found', async () => {
+  const token = await put('Blacklisting');
+  const refuse = { error: { code: -32_602, message: 'too many arguments' } };
+  const found = notPassed(
+    await lookBy((request, forward) => (lends(request) ? refuse : forward()), token),
+  );
+  assert.deepEqual(found.short, ['transfer: wait', 'blacklist: wait']);
+  assert.match(found.reasons, /^it cannot be tried with this node, which takes no state overrides/);
+});
+
+test('a node that plays no transactions finds what one call can show', async () => {
+  const lie = without('eth_simulateV1');
+  const find = async (name: string) => notPassed(await lookBy(lie, await put(name))).short;
+  assert.deepEqual(await find('Plain'), []);
+  assert.deepEqual(await find('Fee'), ['transfer: reject']);
+  assert.deepEqual(await find('Honeypot'), ['transfer: reject']);
+  // Later steps may fail because they are made in one transaction.
+  assert.deepEqual(await find('NoSpender'), ['transfer: wait']);
+  assert.deepEqual(await find('OneABlock'), ['transfer: wait']);
+});
+
+test('a node that breaks off a trial says nothing of the token', async () => {
+  const lie: Lie = ({ method, params }, forward) =>
+    method === 'eth_simulateV1' && JSON.stringify(params).length > 500
+      ? { error: { code: -38_015, message: 'block gas limit reached' } }
+      : forward();
+  const found = notPassed(await lookBy(lie, await put('Plain')));
+  assert.deepEqual(found.short, ['transfer: wait']);
+  assert.match(found.reasons, /the node broke off/);
+});
+
+test('where balances cannot be lent, a recent holder is borrowed; else it waits', async () => {
+  const lie = without('eth_createAccessList');
+  const token = await put('Elsewhere');
+  assert.deepEqual(notPassed(await lookBy(lie, token)).short, []);
+  const blind = without('eth_createAccessList', 'eth_getLogs');
+  const found = notPassed(await lookBy(blind, token));
+  assert.deepEqual(found.short, ['transfer: wait']);
+  assert.match(found.reasons, /nor a recent holder$/);
+});
+
+test('a node that fails says nothing of the token', async () => {
+  const token = await put('Plain');
+  const fails = (code: string) => (error: unknown) => {
+    assert.ok(error instanceof ParleyError, String(error));
+    assert.equal(error.code, code, error.message);
+    return true;
+  };
+  const busy: Answer = { error: { code: -32_000, message: 'daily request count exceeded' } };
+  const calls = lookBy(({ method }, forward) => (method === 'eth_call' ? busy : forward()), token);
+  await assert.rejects(calls, fails('chain_unavailable'));
+  const trials = lookBy(
+    ({ method, params }, forward) =>
+      method === 'eth_call' && JSON.stringify(params[0]).length > 1_000 ? busy : forward(),
+    token,
+  );
+  await assert.rejects(trials, fails('chain_unavailable'));
+  const hanging = await hangingNode();
+  try {
+    const soon = look(token, defaultPowerRules, hanging.url, AbortSignal.timeout(300));
+    await assert.rejects(soon, fails('chain_timeout'));
+  } finally {
+    await hanging.stop();
+  }
+});

@@ -1,0 +1,43 @@
+// Looks at a token that might be listed: each check is a module of its own (checks/), and answers
+// with one finding. All is read and tried, nothing is sent. What a hostile token can make the node
+// and us spend is bounded by the gas that each question gets.
+
+import type { Finding, Inspection, PowerRules } from '../inspection.ts';
+import { found } from '../inspection.ts';
+import { parseEvmAddress } from './address.ts';
+import { faceOf } from './checks/contract.ts';
+import { ownerOf } from './checks/owner.ts';
+import { type Plain, powerFinding, type Subject } from './checks/powers.ts';
+import { programOf } from './checks/program.ts';
+import { rebaseFinding } from './checks/rebase.ts';
+import { openStage } from './checks/stage.ts';
+import { largestTried, transferFindings } from './checks/transfer.ts';
+import { upgradeableFinding } from './checks/upgradeable.ts';
+import type { Watch } from './watch.ts';
+
+const plainPowers: readonly Plain[] = ['pausable', 'blacklist', 'mintable'];
+
+/** See ChainAdapter.inspect. */
+export async function inspect(
+  { rpc, deployment }: Watch,
+  token: string,
+  rules: PowerRules,
+  signal: AbortSignal,
+): Promise<Inspection> {
+  const address = parseEvmAddress(token);
+  const { code, symbol, name, decimals, supply, finding } = await faceOf(rpc, address, signal);
+  const program = await programOf(rpc, address, code, signal);
+  const opened = await openStage(rpc, address, deployment, largestTried(supply), signal);
+  const stage = 'why' in opened ? null : opened;
+  const findings: Finding[] = [finding];
+  if ('why' in opened) findings.push(found('transfer', 'wait', opened.why));
+  else if (supply > 0n) {
+    findings.push(...(await transferFindings(opened, supply, signal)));
+    findings.push(await rebaseFinding(opened, program, signal));
+  }
+  const owner = await ownerOf(rpc, address, program, signal);
+  const subject: Subject = { rpc, token: address, program, owner, rules, stage };
+  for (const power of plainPowers) findings.push(await powerFinding(power, subject, signal));
+  findings.push(await upgradeableFinding(rpc, program, rules, signal));
+  return { address, symbol, name, decimals, findings };
+}

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.30;
+
+/// Tokens for the checks of inspect.ts: each is a plain one with one thing changed.
+
+contract Plain {
+    uint8 public constant decimals = 18;
+    uint256 public totalSupply = 1_000_000 ether;
+    mapping(address => uint256) internal held;
+    mapping(address => mapping(address => uint256)) public allowance;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    constructor() {
+        held[msg.sender] = totalSupply;
+        emit Transfer(address(0), msg.sender, totalSupply);
+    }
+
+    function name() public view virtual returns (string memory) {
+        return "Plain Token";
+    }
+
+    function symbol() public view virtual returns (string memory) {
+        return "PLAIN";
+    }
+
+    function balanceOf(address who) public view virtual returns (uint256) {
+        return held[who];
+    }
+
+    function approve(address spender, uint256 value) external virtual returns (bool) {
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
+    function transfer(address to, uint256 value) external virtual returns (bool) {
+        _move(msg.sender, to, value);
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 value)
+        external
+        virtual
+        returns (bool)
+    {
+        require(allowance[from][msg.sender] >= value, "allowance too low");
+        allowance[from][msg.sender] -= value;
+        _move(from, to, value);
+        return true;
+    }
+
+    function _move(address from, address to, uint256 value) internal virtual {
+        require(held[from] >= value, "balance too low");
+        held[from] -= value;
+        held[to] += value;
+        emit Transfer(from, to, value);
+    }
+}
+
+abstract contract Owned {
+    address public owner = msg.sender;
+
+    modifier onlyOwner() {
+        require(msg.sender == owner, "not the owner");
+        _;
+    }
+
+    function renounceOwnership() external onlyOwner {
+        owner = address(0);
+    }
+}
+
+contract Fee is Plain {
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value - value * 3 / 100);
+        held[from] -= value * 3 / 100;
+    }
+}
+
+/// Takes a tenth on top of what it moves.
+contract FeeOnTop is Plain {
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value);
+        held[from] -= value / 10 > held[from] ? held[from] : value / 10;
+    }
+}
+
+contract FeeToContracts is Plain {
+    function _move(address from, address to, uint256 value) internal override {
+        uint256 fee = to.code.length > 0 ? value / 20 : 0;
+        super._move(from, to, value - fee);
+        held[from] -= fee;
+    }
+}
+
+/// Takes a fee from plain accounts only: what contracts do looks right.
+contract FeeFromAccounts is Plain {
+    function _move(address from, address to, uint256 value) internal override {
+        uint256 fee = from.code.length == 0 ? value / 20 : 0;
+        super._move(from, to, value - fee);
+        held[from] -= fee;
+    }
+}
+
+/// One transfer a block for each origin, as launches have it against robots.
+contract OneABlock is Plain {
+    mapping(address => uint256) internal last;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(last[tx.origin] < block.number, "one a block");
+        last[tx.origin] = block.number;
+        super._move(from, to, value);
+    }
+}
+
+/// Answers with, or reverts with, as much as the gas pays for.
+contract HugeRevert is Plain {
+    function _move(address, address, uint256) internal pure override {
+        assembly {
+            mstore(0, shl(224, 0x08c379a0))
+            revert(0, 300000)
+        }
+    }
+}
+
+/// Its balances lie in another contract, under keys of its own.
+contract Vault {
+    mapping(bytes32 => uint256) public amounts;
+
+    function set(address who, uint256 value) external {
+        amounts[keccak256(abi.encode(who, "vault"))] = value;
+    }
+
+    function get(address who) external view returns (uint256) {
+        return amounts[keccak256(abi.encode(who, "vault"))];
+    }
+}
+
+contract Elsewhere {
+    string public constant name = "Elsewhere";
+    string public constant symbol = "ELSE";
+    uint8 public constant decimals = 6;
+    uint256 public constant totalSupply = 1_000_000_000;
+    Vault internal immutable vault = new Vault();
+    mapping(address => mapping(address => uint256)) public allowance;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    constructor() {
+        vault.set(msg.sender, totalSupply);
+        emit Transfer(address(0), msg.sender, totalSupply);
+    }
+
+    function balanceOf(address who) public view returns (uint256) {
+        return vault.get(who);
+    }
+
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        _move(msg.sender, to, value);
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        allowance[from][msg.sender] -= value;
+        _move(from, to, value);
+        return true;
+    }
+
+    function _move(address from, address to, uint256 value) internal {
+        vault.set(from, vault.get(from) - value);
+        vault.set(to, vault.get(to) + value);
+        emit Transfer(from, to, value);
+    }
+}
+
+contract Market {}
+
+/// Takes a fifth of every sale to its market, and of nothing else.
+contract FeeAtMarket is Plain {
+    address public uniswapV2Pair = address(new Market());
+
+    function _move(address from, address to, uint256 value) internal override {
+        uint256 fee = to == uniswapV2Pair ? value / 5 : 0;
+        super._move(from, to, value - fee);
+        held[from] -= fee;
+    }
+}
+
+/// Whoever did not get it from the owner's own list cannot pass it on.
+contract Honeypot is Plain, Owned {
+    mapping(address => bool) internal friends;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(from == owner || friends[from], "TRANSFER_\u202eFAILED");
+        super._move(from, to, value);
+    }
+}
+
+/// Contracts can pass it on, plain accounts cannot: the trap closes on who buys.
+contract AccountTrap is Plain, Owned {
+    function _move(address from, address to, uint256 value) internal override {
+        require(from == owner || from.code.length > 0, "only contracts");
+        super._move(from, to, value);
+    }
+}
+
+/// Nobody but its holder moves it: no escrow can be funded.
+contract NoSpender is Plain {
+    function transferFrom(address, address, uint256) external pure override returns (bool) {
+        revert("not for others");
+    }
+}
+
+/// Says yes and moves nothing, for all but the owner.
+contract Pretender is Plain, Owned {
+    function _move(address from, address to, uint256 value) internal override {
+        if (from == owner) super._move(from, to, value);
+    }
+}
+
+contract NotYetOpen is Plain, Owned {
+    bool public tradingOpen;
+
+    function openTrading() external onlyOwner {
+        tradingOpen = true;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(tradingOpen || from == owner, "not open yet");
+        super._move(from, to, value);
+    }
+}
+
+contract Limited is Plain {
+    uint256 public constant maxTransaction = 10_000 ether;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(value <= maxTransaction, "over the limit");
+        super._move(from, to, value);
+    }
+}
+
+contract Pausable is Plain, Owned {
+    bool public paused;
+
+    function pause() external onlyOwner {
+        paused = true;
+    }
+
+    function unpause() external onlyOwner {
+        paused = false;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(!paused, "paused");
+        super._move(from, to, value);
+    }
+}
+
+/// Its owner() is gone, and somebody else may still pause.
+contract HiddenOwner is Plain {
+    address public constant owner = address(0);
+    address internal keeper = msg.sender;
+    bool internal off;
+
+    function pause() external {
+        require(msg.sender == keeper, "no");
+        off = true;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(!off, "off");
+        super._move(from, to, value);
+    }
+}
+
+contract Blacklisting is Plain, Owned {
+    mapping(address => bool) public isBlackListed;
+
+    function addBlackList(address who) external onlyOwner {
+        isBlackListed[who] = true;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(!isBlackListed[from], "blacklisted");
+        super._move(from, to, value);
+    }
+}
+
+contract Mintable is Plain, Owned {
+    function mint(address to, uint256 value) external onlyOwner {
+        held[to] += value;
+        totalSupply += value;
+    }
+}
+
+/// Given up by its owner, but with roles besides.
+contract Roles is Plain, Owned {
+    mapping(bytes32 => mapping(address => bool)) public hasRole;
+
+    function grantRole(bytes32 role, address to) external {
+        require(hasRole[0][msg.sender], "no role");
+        hasRole[role][to] = true;
+    }
+
+    function mint(address to, uint256 value) external {
+        require(hasRole["mint"][msg.sender], "no role");
+        held[to] += value;
+    }
+}
+
+contract Bytes32Names {
+    uint8 public constant decimals = 18;
+    uint256 public constant totalSupply = 1_000 ether;
+    bytes32 public constant symbol = "MKR";
+    bytes32 public constant name = "Maker";
+    mapping(address => uint256) public balanceOf;
+    mapping(address => mapping(address => uint256)) public allowance;
+
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        balanceOf[msg.sender] -= value;
+        balanceOf[to] += value;
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        allowance[from][msg.sender] -= value;
+        balanceOf[from] -= value;
+        balanceOf[to] += value;
+        return true;
+    }
+}
+
+contract HugeSymbol is Plain {
+    function symbol() public pure override returns (string memory) {
+        assembly {
+            mstore(0, 0x20)
+            mstore(0x20, 1000000)
+            return(0, 1000064)
+        }
+    }
+}
+
+contract LongSymbol is Plain {
+    function symbol() public pure override returns (string memory) {
+        bytes memory text = new bytes(5_000);
+        for (uint256 i = 0; i < 100; i++) text[i] = i % 2 == 0 ? bytes1("A") : bytes1(0x07);
+        return string(text);
+    }
+}
+
+contract RevertingSymbol is Plain {
+    function symbol() public pure override returns (string memory) {
+        revert("no symbol");
+    }
+}
+
+contract ManyDecimals {
+    uint8 public constant decimals = 255;
+    uint256 public constant totalSupply = 1;
+    string public constant symbol = "MANY";
+    string public constant name = "Many Decimals";
+    mapping(address => uint256) public balanceOf;
+}
+
+contract NoSupply is Plain {
+    constructor() {
+        totalSupply = 0;
+    }
+}
+
+contract Generous is Plain {
+    function balanceOf(address who) public view override returns (uint256) {
+        return held[who] + 5;
+    }
+}
+
+contract NotAToken {
+    uint256 public totalSupply = 7;
+}
+
+/// Loops for ever when it moves.
+contract Loops is Plain {
+    function _move(address, address, uint256) internal pure override {
+        while (true) {}
+    }
+}
+
+/// Loops for ever whatever it is asked.
+contract LoopsAlways {
+    fallback() external {
+        while (true) {}
+    }
+}
+
+contract DestroysItself is Plain {
+    constructor() {
+        selfdestruct(payable(msg.sender));
+    }
+}
+
+/// Holds shares of something that grows with time.
+contract Shares is Plain {
+    function balanceOf(address who) public view override returns (uint256) {
+        return held[who] * block.timestamp / 1_000_000_000;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value * 1_000_000_000 / block.timestamp);
+    }
+}
+
+/// Holds shares of something that its owner can change.
+contract Scaled is Plain {
+    uint256 internal constant SCALE = 2;
+
+    function balanceOf(address who) public view override returns (uint256) {
+        return held[who] * SCALE;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value / SCALE);
+    }
+}
+
+/// Tells the receiver, as ERC-777 does, and minds no refusal.
+contract Hooked is Plain {
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value);
+        if (to.code.length > 0) {
+            (bool ok,) = to.call(abi.encodeWithSignature("tokensReceived(uint256)", value));
+            ok;
+        }
+    }
+}
+
+/// Sends again from within: the receiver ends up with twice as much.
+contract Reentrant is Plain {
+    bool internal inside;
+
+    function again(address from, address to, uint256 value) external {
+        held[to] += value;
+        emit Transfer(from, to, value);
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value);
+        if (inside || to.code.length == 0) return;
+        inside = true;
+        this.again(from, to, value);
+        inside = false;
+    }
+}
+
+/// EIP-1967: what answers lies in the slot of the implementation.
+contract Proxy {
+    constructor(bytes32 slot, address target, address admin) {
+        assembly {
+            sstore(slot, target)
+            sstore(0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103, admin)
+            sstore(0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00, slot)
+        }
+    }
+
+    fallback() external {
+        assembly {
+            let target := sload(sload(0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00))
+            calldatacopy(0, 0, calldatasize())
+            let ok := delegatecall(gas(), target, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if iszero(ok) { revert(0, returndatasize()) }
+            return(0, returndatasize())
+        }
+    }
+}
+
+/// For proxies: nothing of it is set by a constructor.
+contract PlainBehind is Plain {
+    bool internal begun;
+
+    function begin() external virtual {
+        _begin();
+    }
+
+    function _begin() internal {
+        require(!begun, "begun");
+        begun = true;
+        totalSupply = 1_000_000 ether;
+        held[msg.sender] = totalSupply;
+        emit Transfer(address(0), msg.sender, totalSupply);
+    }
+}
+
+contract PausableBehind is PlainBehind, Owned {
+    bool public paused;
+
+    function begin() external override {
+        _begin();
+        owner = msg.sender;
+    }
+
+    function pause() external onlyOwner {
+        paused = true;
+    }
+}
+
+contract Beacon {
+    address public implementation;
+
+    constructor(address implementation_) {
+        implementation = implementation_;
+    }
+}
+
+contract BeaconProxy {
+    constructor(address beacon) {
+        assembly {
+            sstore(0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50, beacon)
+        }
+    }
+
+    fallback() external {
+        address beacon;
+        assembly {
+            beacon := sload(0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50)
+        }
+        address target = Beacon(beacon).implementation();
+        assembly {
+            calldatacopy(0, 0, calldatasize())
+            let ok := delegatecall(gas(), target, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if iszero(ok) { revert(0, returndatasize()) }
+            return(0, returndatasize())
+        }
+    }
+}
+
+/// EIP-2535, with one facet for all.
+contract Diamond {
+    constructor(address facet_) {
+        assembly {
+            sstore(0x1234567890123456789012345678901234567890123456789012345678901234, facet_)
+        }
+    }
+
+    function facetAddresses() external view returns (address[] memory all) {
+        all = new address[](1);
+        assembly {
+            mstore(
+                add(all, 0x20),
+                sload(0x1234567890123456789012345678901234567890123456789012345678901234)
+            )
+        }
+    }
+
+    fallback() external {
+        assembly {
+            let target := sload(0x1234567890123456789012345678901234567890123456789012345678901234)
+            calldatacopy(0, 0, calldatasize())
+            let ok := delegatecall(gas(), target, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if iszero(ok) { revert(0, returndatasize()) }
+            return(0, returndatasize())
+        }
+    }
+}
+
+/// A transfer of its own, and a door for any other code.
+contract BackDoor is Plain, Owned {
+    function run(address target, bytes calldata data) external onlyOwner {
+        (bool ok,) = target.delegatecall(data);
+        require(ok, "failed");
+    }
+}
+
+/// The owner of a transparent proxy's admin slot.
+contract ProxyAdmin is Owned {
+    function upgrade(address, address) external onlyOwner {}
+}

@@ -1,0 +1,62 @@
+// Transactions that a node is late with. Anybody can make one that takes a node many seconds to
+// give, and name any escrow in it: such are asked for beside all looks, where nobody waits for
+// them, with a time of their own, a bounded number at once.
+
+import type { Rpc } from '../rpc.ts';
+import { type Transaction, transactionOf, type Unreadable } from './node.ts';
+import type { Watch } from './watch.ts';
+
+export const lateMs = 30_000;
+/** Of one chain, at once; each may hold a few megabytes. */
+export const mostLate = 32;
+/** No transaction comes near it. */
+const mostBytes = 8 * 2 ** 20;
+
+/** As the first node gives it that does; null where none did in that time. */
+export function lateTransaction(
+  watch: Pick<Watch, 'rpc' | 'late' | 'lateAsked' | 'closed'>,
+  txid: string,
+): Promise<Transaction | Unreadable | null> {
+  const { late, lateAsked } = watch;
+  const asked = lateAsked.get(txid) ?? late(() => askAll(watch, txid));
+  lateAsked.set(txid, asked);
+  return asked.finally(() => lateAsked.delete(txid));
+}
+
+async function askAll(
+  { rpc, closed }: Pick<Watch, 'rpc' | 'closed'>,
+  txid: string,
+): Promise<Transaction | Unreadable | null> {
+  const soon = AbortSignal.any([closed.signal, AbortSignal.timeout(lateMs)]);
+  const unreadable: Unreadable[] = [];
+  const asked = Array.from({ length: rpc.sources }, async (_, at) => {
+    const own = { attemptTimeoutMs: lateMs, mostBytes };
+    const call: Rpc['call'] = (method, params, signal) => rpc.ask(at, method, params, signal, own);
+    const given = await transactionOf({ ...rpc, call }, txid, soon);
+    if (given !== null && 'read' in given) return given;
+    // Another node may show it as it is.
+    if (given !== null) unreadable.push(given);
+    throw new Error('not given');
+  });
+  return Promise.any(asked).catch(() => unreadable[0] ?? null);
+}
+
+/** Whether it ended in that time; it goes on if not. */
+export async function endsWithin(
+  work: Promise<unknown>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let wait: NodeJS.Timeout | undefined;
+  let stop = () => {};
+  const late = new Promise<boolean>((resolve) => {
+    stop = () => resolve(false);
+    signal.addEventListener('abort', stop, { once: true });
+    wait = setTimeout(stop, ms);
+    wait.unref();
+  });
+  const ended = await Promise.race([work.then(() => true), late]);
+  clearTimeout(wait);
+  signal.removeEventListener('abort', stop);
+  return ended;
+}

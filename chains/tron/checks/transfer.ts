@@ -1,0 +1,213 @@
+// Whether a token can be traded through our escrow, tried on a fork with the escrow contract as it
+// is on chain: a stranger who was lent some funds, the receiver claims the whole of it an hour
+// later and passes it on; or nobody claims, and the funder has all of it back after the timelock.
+
+import { randomBytes } from 'node:crypto';
+import { decodeErrorResult, encodeFunctionData, sha256 } from 'viem/utils';
+import { escrowsAbi } from '../../../contracts/tron/artifacts/abi.ts';
+import { type Finding, found, passed } from '../../inspection.ts';
+import { cleanText } from '../../token-code.ts';
+import type { Fork, ForkCall } from '../fork/fork.ts';
+import type { Trial } from '../node.ts';
+import { bareAddress, type ContractTerms } from '../plan.ts';
+import { reasonOf } from '../reverts.ts';
+import { dataOf, type Look, ranOut, shown, tooDear } from './ask.ts';
+import { balanceOf, lend } from './lend.ts';
+
+const check = 'transfer';
+const hour = 3_600;
+/** A stranger's own words in a reason. */
+const mostWords = 120;
+
+/**
+ * One unit, a millionth and a thousandth of all there is. Not more: many tokens hold back who has
+ * a hundredth of them, and no swap is of that much.
+ */
+export function amountsOf(supply: bigint): bigint[] {
+  const some = [1n, supply / 1_000_000n, supply / 1_000n];
+  return [...new Set(some.filter((amount) => amount > 0n && amount <= supply))];
+}
+
+export type Situation = {
+  readonly supply: bigint;
+  /** Transfers may be stopped now and be let go again: then a refusal is not for ever. */
+  readonly mayBeStopped: boolean;
+};
+
+export async function checkTransfer(look: Look, situation: Situation): Promise<Finding> {
+  for (const amount of amountsOf(situation.supply)) {
+    const finding = await tryAmount(look, amount, situation);
+    if (finding.outcome !== 'pass') return finding;
+  }
+  return passed(check);
+}
+
+/** What went wrong with a step; `refused`: the token did not move anything. */
+type Fault = { readonly sentence: string; readonly refused: boolean };
+
+type Trade = {
+  readonly fork: Fork;
+  readonly token: string;
+  readonly amount: bigint;
+  readonly escrows: string;
+  /** 20 bytes in hex. */
+  readonly funder: string;
+  readonly receiver: string;
+  readonly terms: ContractTerms;
+  readonly secret: `0x${string}`;
+};
+
+async function tryAmount(look: Look, amount: bigint, { mayBeStopped }: Situation) {
+  const { token, forks, watch } = look;
+  const fork = await forks.fork();
+  const [funder, receiver] = [fork.stranger(), fork.stranger()];
+  if (!(await lend(fork, token, funder, amount))) {
+    const sentence = 'its transfers could not be tried: no balance of it could be lent to anybody';
+    return found(check, 'wait', sentence);
+  }
+  const secret: `0x${string}` = `0x${randomBytes(32).toString('hex')}`;
+  const terms: ContractTerms = {
+    hashlock: sha256(secret),
+    payout: `0x${receiver}`,
+    refund: `0x${funder}`,
+    token: bareAddress(token),
+    amount,
+    timelock: BigInt(fork.now + 2 * hour),
+  };
+  const escrows = watch.deployment.contract;
+  const trade: Trade = { fork, token, amount, escrows, funder, receiver, terms, secret };
+  const fault = await faultOf(trade);
+  if (fault === null) return passed(check);
+  const { sentence, refused } = fault;
+  return found(check, refused && mayBeStopped ? 'wait' : 'reject', sentence);
+}
+
+async function faultOf(trade: Trade): Promise<Fault | null> {
+  const funding = await tryFunding(trade);
+  if (funding !== null) return funding;
+  const { state } = trade.fork;
+  await state.checkpoint();
+  const claiming = (await tryClaim(trade)) ?? (await tryPassingOn(trade));
+  await state.revert();
+  if (claiming !== null) return { ...claiming, refused: false };
+  const refunding = await tryRefund(trade);
+  return refunding === null ? null : { ...refunding, refused: false };
+}
+
+async function tryFunding(trade: Trade): Promise<Fault | null> {
+  const { fork, token, escrows, funder, amount, terms } = trade;
+  const spender = bareAddress(escrows).slice(2);
+  const approval = dataOf('approve(address,uint256)', spender, amount);
+  const approved = await fork.call({ from: shown(funder), to: token, data: approval });
+  if (approved.failure !== null) return refusal('an approval', approved);
+  const before = await balanceOf(fork, token, funder);
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'fund', args: [terms] });
+  const call = { from: shown(funder), to: escrows, data: data.slice(2) };
+  const funded = await fork.call(call);
+  if (funded.failure !== null) {
+    const move = dataOf('transferFrom(address,address,uint256)', funder, spender, amount);
+    const own = { from: escrows, to: token, data: move };
+    return refusalWithin(fork, `a payment of ${amount} into the escrow`, funded, own);
+  }
+  const after = await balanceOf(fork, token, funder);
+  return costs(amount, before, after);
+}
+
+async function tryClaim(trade: Trade): Promise<Fault | null> {
+  const { fork, token, escrows, receiver, amount, terms, secret } = trade;
+  const args = [terms, secret] as const;
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'claim', args });
+  const from = shown(fork.stranger());
+  const claimed = await fork.call({ from, to: escrows, data: data.slice(2), later: hour });
+  if (claimed.failure !== null) {
+    const move = dataOf('transfer(address,uint256)', receiver, amount);
+    const own = { from: escrows, to: token, data: move, later: hour };
+    return refusalWithin(fork, `a claim of ${amount} out of the escrow`, claimed, own);
+  }
+  return gains('the receiver of a claim', amount, 0n, await balanceOf(fork, token, receiver));
+}
+
+async function tryPassingOn({ fork, token, receiver, amount }: Trade): Promise<Fault | null> {
+  const next = fork.stranger();
+  const data = dataOf('transfer(address,uint256)', next, amount);
+  const passedOn = await fork.call({ from: shown(receiver), to: token, data, later: hour });
+  if (passedOn.failure !== null) return refusal('to be passed on by who received it', passedOn);
+  return gains('whom a receiver pays', amount, 0n, await balanceOf(fork, token, next));
+}
+
+async function tryRefund(trade: Trade): Promise<Fault | null> {
+  const { fork, token, escrows, funder, amount, terms } = trade;
+  const before = await balanceOf(fork, token, funder);
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'refund', args: [terms] });
+  const call = { from: shown(fork.stranger()), to: escrows, data: data.slice(2), later: 2 * hour };
+  const refunded = await fork.call(call);
+  if (refunded.failure !== null) {
+    const move = dataOf('transfer(address,uint256)', funder, amount);
+    const own = { from: escrows, to: token, data: move, later: 2 * hour };
+    return refusalWithin(fork, `a refund of ${amount} out of the escrow`, refunded, own);
+  }
+  return gains('a refund', amount, before, await balanceOf(fork, token, funder));
+}
+
+/** The escrow does not hand on a token's reason: `own`, what it asked it for, is asked again. */
+async function refusalWithin(fork: Fork, what: string, trial: Trial, own: ForkCall) {
+  if (ranOut(trial) || countedBy(trial) !== null) return refusal(what, trial);
+  const told = await fork.look(own);
+  return refusal(what, told.failure === null ? trial : told);
+}
+
+function refusal(what: string, trial: Trial): Fault {
+  const counted = countedBy(trial);
+  if (counted !== null) return { sentence: counted, refused: false };
+  const reason = ranOut(trial) ? `it ${tooDear}` : reasonOf(shortened(trial));
+  const sentence = `it refuses ${what}: ${cleanText(reason ?? '', mostWords)}`;
+  return { sentence, refused: !ranOut(trial) };
+}
+
+/** A revert may say a megabyte. */
+function shortened(trial: Trial): Trial {
+  return { ...trial, output: trial.output.slice(0, 8 * 1_024) };
+}
+
+/** What the escrow counted, where it refused for that. */
+function countedBy({ output }: Trial): string | null {
+  try {
+    const { errorName, args } = decodeErrorResult({ abi: escrowsAbi, data: `0x${output}` });
+    if (errorName === 'WrongAmountReceived') {
+      const [, before, after, amount] = args;
+      return after === before
+        ? `it moves nothing: of ${amount} the escrow gets 0`
+        : share('the escrow', amount, after - before);
+    }
+    if (errorName !== 'WrongAmountSent') return null;
+    const [, before, after, amount] = args;
+    if (before === after) return `it moves nothing: of ${amount} the receiver gets 0`;
+    return `it takes ${before - after} from the escrow to pay ${amount}`;
+  } catch {
+    return null;
+  }
+}
+
+function share(who: string, amount: bigint, gained: bigint): string {
+  if (gained > amount)
+    return `it moves more than it is told to: for ${amount} ${who} gets ${gained}`;
+  const missing = amount - gained;
+  const hundredths = (missing * 10_000n) / amount;
+  const percent = `${hundredths / 100n}.${(hundredths % 100n).toString().padStart(2, '0')} %`;
+  return `it takes a fee: of ${amount} ${who} gets ${gained}, ${missing} or ${percent} less`;
+}
+
+function gains(who: string, amount: bigint, before: bigint | null, after: bigint | null) {
+  if (before === null || after === null) return hidden;
+  if (after - before === amount) return null;
+  return { sentence: share(who, amount, after - before), refused: false };
+}
+
+function costs(amount: bigint, before: bigint | null, after: bigint | null): Fault | null {
+  if (before === null || after === null) return hidden;
+  const cost = before - after;
+  if (cost === amount) return null;
+  return { sentence: `to fund ${amount} of it costs the funder ${cost}`, refused: false };
+}
+
+const hidden: Fault = { sentence: 'it shows no balance after a transfer', refused: false };

@@ -1,0 +1,245 @@
+// What a look at tokens of every kind finds, on the dev chain with the escrow contract as it is.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { defaultPowerRules, type Inspection } from '../inspection.ts';
+import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { tronHex } from './address.ts';
+import { tronDevPolicy } from './policy.ts';
+import { funder, newcomer, startTron, type TestChain } from './testing/chain.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
+import { byOwner, deployToken, type ListingName } from './testing/tokens.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+let chain: TestChain;
+before(async () => {
+  chain = await startTron();
+});
+after(() => chain.stop());
+
+function adapterOf(url = chain.url): TronAdapter {
+  return tronAdapter({
+    chain: 'tron-dev',
+    deployment: chain.deployment,
+    sources: [{ url }],
+    policy: tronDevPolicy,
+    http: { attemptTimeoutMs: 5_000, rounds: 1 },
+  });
+}
+
+async function lookAt(token: string, rules = defaultPowerRules): Promise<Inspection> {
+  const { inspect } = adapterOf();
+  assert.ok(inspect);
+  return inspect(token, rules, signal());
+}
+
+/** What did not pass, as `check outcome: reason`. */
+function against({ findings }: Inspection): string[] {
+  return findings
+    .filter(({ outcome }) => outcome !== 'pass')
+    .map(({ check, outcome, reason }) => `${check} ${outcome}: ${reason}`);
+}
+
+const checks = ['contract', 'transfer', 'pausable', 'blacklist', 'mintable', 'upgradeable'];
+
+/** Prints a row of the matrix, and compares it. */
+async function finds(name: ListingName, token: string, ...expected: readonly RegExp[]) {
+  const found = against(await lookAt(token));
+  process.stdout.write(`# ${name.padEnd(22)} ${found.join(' | ') || 'passes all'}\n`);
+  assert.equal(found.length, expected.length, found.join('\n'));
+  for (const [at, each] of found.entries()) assert.match(each, expected[at] as RegExp);
+}
+
+test('a good token passes every check, and is named as it names itself', async () => {
+  const token = await deployToken(chain, 'Good');
+  assert.deepEqual(await lookAt(token), {
+    address: token,
+    symbol: 'GOOD',
+    name: 'Good Coin',
+    decimals: 6,
+    findings: checks.map((check) => ({ check, outcome: 'pass', reason: null })),
+  });
+  // In hex it is the same token.
+  assert.equal((await lookAt(tronHex(token))).address, token);
+});
+
+const matrix: readonly (readonly [ListingName, ...RegExp[]])[] = [
+  ['Good'],
+  ['AnswersFalseButMoves'],
+  ['KeepsShares'],
+  ['OldSymbol'],
+  ['HugeSymbol'],
+  [
+    'TakesOnePercent',
+    /^transfer reject: .* fee: of 1000000000 the escrow gets 990000000, 10000000 or 1\.00 % less$/,
+  ],
+  [
+    'Honeypot',
+    /^transfer reject: it refuses to be passed on by who received it: it says "Bought is bought"$/,
+  ],
+  ['TimeTrap', /^transfer reject: it refuses a claim of 1 out of the escrow: it says "over"$/],
+  [
+    'StopsNow',
+    /^transfer reject: .* a payment of 1 into the escrow: it reverts with the error 0x[0-9a-f]{8} /,
+  ],
+  ['LoopsInTransfer', /^transfer reject: .* takes more than the 1000000 energy of a trial$/],
+  [
+    'LoopsInBalance',
+    /^contract reject: its balanceOf.* takes more than the 1000000 energy of a trial$/,
+  ],
+  ['ManyDecimals', /^contract reject: it has 37 decimals, and the most is 36$/],
+  ['TwoBooks', /^transfer wait: .* no balance of it could be lent/],
+  ['ReadsALot', /^transfer wait: it could not be looked at whole: it reads more than 400 words/],
+  [
+    'CanPause',
+    /^pausable wait: somebody can stop all transfers.*pause\(\), unpause\(\); its owner is T/,
+  ],
+  ['CanPauseByRole', /^pausable wait: .*; accounts with a role may use it$/],
+  ['HasBlacklist', /^blacklist wait: .*addBlackList\(address\); its owner is T/],
+  ['CanMint', /^mintable wait: .*mint\(address,uint256\); its owner is T/],
+];
+
+for (const [name, ...expected] of matrix) {
+  test(`${name} is found to be what it is`, async () => {
+    await finds(name, await deployToken(chain, name), ...expected);
+  });
+}
+
+const notToken = (words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ParleyError, String(error));
+  assert.equal(error.code, 'not_a_token', error.message);
+  assert.match(error.message, words);
+  return true;
+};
+
+test('an account, an unused address, a TRC-10 asset and another contract are no token', async () => {
+  await assert.rejects(lookAt(funder.address), notToken(/it is an account without a contract/));
+  await assert.rejects(lookAt(newcomer()), notToken(/the address was never used/));
+  await assert.rejects(lookAt('1002000'), notToken(/TRC-10/));
+  const other = await deployToken(chain, 'NothingThere');
+  await assert.rejects(lookAt(other), notToken(/does not answer totalSupply\(\)/));
+  await assert.rejects(lookAt(chain.deployment.contract), notToken(/does not answer totalSupply/));
+});
+
+test('a power is moot once its owner is nobody, unless there are roles', async () => {
+  const [plain, roles] = [
+    await deployToken(chain, 'CanPause'),
+    await deployToken(chain, 'CanPauseByRole'),
+  ];
+  for (const token of [plain, roles]) await byOwner(chain, token, 'renounceOwnership()');
+  await finds('CanPause', plain);
+  await finds('CanPauseByRole', roles, /^pausable wait: .*; accounts with a role may use it$/);
+});
+
+test('what is paused is looked at again, and what nobody can let go is not', async () => {
+  const token = await deployToken(chain, 'CanPause');
+  await byOwner(chain, token, 'pause()');
+  const refusal = /it refuses a payment of 1 into the escrow: it says "paused"$/;
+  await finds('CanPause', token, new RegExp(`^transfer wait: ${refusal.source}`), /^pausable wait/);
+  await byOwner(chain, token, 'renounceOwnership()');
+  await finds('CanPause', token, new RegExp(`^transfer reject: ${refusal.source}`));
+});
+
+test('who can replace the code is found, by standard or not', async () => {
+  const good = await deployToken(chain, 'Good');
+  const governed = await deployToken(chain, 'Proxy', good, funder.address);
+  await finds(
+    'Proxy',
+    governed,
+    new RegExp(
+      `^upgradeable reject: .*\\(EIP-1967\\), which ${funder.address} may point elsewhere`,
+    ),
+  );
+  assert.equal((await lookAt(governed)).symbol, 'GOOD');
+  const nobody = 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb';
+  const without = await deployToken(chain, 'Proxy', good, nobody);
+  await finds('Proxy', without, /^upgradeable reject: .* is not shown$/);
+  // Its administrator is a contract that has no owner any more.
+  const admin = await deployToken(chain, 'CanPause');
+  await byOwner(chain, admin, 'renounceOwnership()');
+  await finds('Proxy', await deployToken(chain, 'Proxy', good, admin));
+  const loose = await deployToken(chain, 'LooseProxy', good);
+  await finds('LooseProxy', loose, /^upgradeable reject: .*it runs code that it looks up/);
+});
+
+test('powers of what a proxy stands for are powers over it', async () => {
+  const minted = await deployToken(chain, 'CanMint');
+  const proxy = await deployToken(chain, 'LooseProxy', minted);
+  await finds('LooseProxy', proxy, /^mintable wait/, /^upgradeable reject/);
+});
+
+test('the rules say what becomes of a power', async () => {
+  const token = await deployToken(chain, 'CanMint');
+  const lenient = { ...defaultPowerRules, mintable: 'pass' } as const;
+  assert.deepEqual(against(await lookAt(token, lenient)), []);
+  const strict = { ...defaultPowerRules, mintable: 'reject' } as const;
+  assert.match(against(await lookAt(token, strict)).join(), /^mintable reject/);
+});
+
+/** A node before the chain that changes what it says to JSON-RPC. */
+async function withLie<T>(lie: Lie, use: (adapter: TronAdapter) => Promise<T>): Promise<T> {
+  const node = await lyingNode(chain.url, (asked, forward) =>
+    asked.path === 'jsonrpc' ? lie(asked, forward) : forward(),
+  );
+  try {
+    return await use(adapterOf(node.url));
+  } finally {
+    await node.stop();
+  }
+}
+
+test('a node whose storage is not what its contracts see speaks for and against nothing', async () => {
+  const token = await deployToken(chain, 'CanPause');
+  // As java-tron answered for what CREATE2 made: an owner of nobody, and a supply of nothing.
+  const zeros = { jsonrpc: '2.0', id: 1, result: `0x${'0'.repeat(64)}` };
+  await withLie(
+    () => ({ body: zeros }),
+    async ({ inspect }) => {
+      const found = against((await inspect?.(token, defaultPowerRules, signal())) as Inspection);
+      assert.equal(found.length, 5, found.join('\n'));
+      for (const each of found)
+        assert.match(each, / wait: .*does not show this contract's storage/);
+    },
+  );
+});
+
+test('a node that refuses to read storage lets a token wait, with the reason', async () => {
+  const token = await deployToken(chain, 'Good');
+  const error = { code: -32601, message: 'the method is not available' };
+  await withLie(
+    () => ({ body: { jsonrpc: '2.0', id: 1, error } }),
+    async ({ inspect }) => {
+      const found = against((await inspect?.(token, defaultPowerRules, signal())) as Inspection);
+      assert.match(found[0] ?? '', /^contract wait: .*refuses to read storage: the method is not/);
+    },
+  );
+});
+
+test('a node that fails says nothing of a token', async () => {
+  const token = await deployToken(chain, 'Good');
+  const failing: readonly (readonly [Lie, string, AbortSignal])[] = [
+    [() => ({ status: 500, body: {} }), 'chain_unavailable', signal()],
+    [() => ({ body: { result: '0x12' } }), 'chain_unavailable', signal()],
+    [() => undefined, 'chain_timeout', AbortSignal.timeout(300)],
+  ];
+  for (const [lie, code, within] of failing) {
+    await withLie(lie, async ({ inspect, open }) => {
+      await open(signal());
+      await assert.rejects(inspect?.(token, defaultPowerRules, within) as Promise<unknown>, {
+        code,
+      });
+    });
+  }
+});
+
+test('a look that is out of time while it computes ends, and says nothing of the token', async () => {
+  const token = await deployToken(chain, 'LoopsInBalance');
+  const adapter = adapterOf();
+  await adapter.open(signal());
+  const abort = new AbortController();
+  const looking = adapter.inspect?.(token, defaultPowerRules, abort.signal);
+  // The process does other work meanwhile, or this would never come.
+  setTimeout(() => abort.abort(), 50);
+  await assert.rejects(looking as Promise<unknown>, { code: 'chain_timeout' });
+});

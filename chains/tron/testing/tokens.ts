@@ -1,0 +1,49 @@
+// Tokens of contracts/tron/dev/Listing.sol on the simulator. The faucet makes and owns them.
+
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { encodeAbiParameters } from 'viem/utils';
+import listing from '../../../contracts/tron/artifacts/listing.json' with { type: 'json' };
+import { deployedAddress } from '../../../devnet/tron/messages.ts';
+import { faucetAddress } from '../../../devnet/tron/simulator.ts';
+import { selectorOf } from '../../token-code.ts';
+import { parseTronAddress, tronHex } from '../address.ts';
+import { bareAddress } from '../plan.ts';
+import type { TestChain } from './chain.ts';
+
+export type ListingName = keyof typeof listing;
+
+/** Puts one on the chain, with the addresses that its constructor wants. */
+export function deployToken(
+  chain: TestChain,
+  name: ListingName,
+  ...addresses: readonly string[]
+): Promise<string> {
+  const types = addresses.map(() => ({ type: 'address' }));
+  const args = encodeAbiParameters(types, addresses.map(bareAddress)).slice(2);
+  return create(chain, listing[name].bytecode.slice(2) + args);
+}
+
+/** Puts code of any length on the chain. */
+export function deployCode(chain: TestChain, runtime: string): Promise<string> {
+  const length = (runtime.length / 2).toString(16).padStart(4, '0');
+  return create(chain, `61${length}80600a5f395ff3${runtime}`);
+}
+
+async function create({ dev: { simulator } }: TestChain, bytecode: string): Promise<string> {
+  const origin = hexToBytes(faucetAddress);
+  const new_contract = {
+    origin_address: origin,
+    bytecode: hexToBytes(bytecode),
+    consume_user_resource_percent: 100n,
+    name: 'test',
+  };
+  const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });
+  return parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
+}
+
+/** A call by the owner of a function without parameters. */
+export async function byOwner({ dev }: TestChain, token: string, signature: string): Promise<void> {
+  const contract_address = hexToBytes(tronHex(token));
+  const data = hexToBytes(selectorOf(signature));
+  await dev.simulator.sendAsFaucet('TriggerSmartContract', { contract_address, data });
+}

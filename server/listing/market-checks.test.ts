@@ -1,0 +1,224 @@
+// What a market must be like: both sides of each threshold, what is not known, and that a provider
+// which is down closes nothing.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  MarketDataUnavailable,
+  marketCheckNames,
+  marketChecks,
+  marketFindings,
+  type Purpose,
+} from './market-checks.ts';
+import { type MarketFacts, type MarketNumber, marketNumbers } from './providers/facts.ts';
+import { defaultListingRules, type Thresholds } from './settings.ts';
+
+const never = new AbortController().signal;
+const { list } = defaultListingRules;
+const nothing = Object.fromEntries(marketNumbers.map((each) => [each, null]));
+const none = { ...nothing, honeypot: null, asked: ['p', 'q'], unavailable: [] } as unknown;
+
+function factsOf(
+  values: { readonly [Name in MarketNumber]?: number },
+  more: Partial<MarketFacts> = {},
+): MarketFacts {
+  const known = Object.entries(values).map(([name, value]) => [name, { value, source: 'p' }]);
+  return { ...(none as MarketFacts), ...Object.fromEntries(known), ...more };
+}
+
+const good = {
+  capUsd: 100_000,
+  liquidityUsd: 25_000,
+  volume24hUsd: 10_000,
+  holders: 200,
+  ageSeconds: 86_400,
+  topHoldersShare: 0.5,
+};
+
+test('at every threshold a token passes, one finding of each check in their order', () => {
+  const findings = marketFindings(factsOf(good), list, 'list');
+  assert.deepEqual(
+    findings,
+    marketCheckNames.map((check) => ({ check, outcome: 'pass', reason: null })),
+  );
+});
+
+test('past a threshold it waits, with both numbers in the reason', () => {
+  const cases: [MarketNumber, number, string][] = [
+    [
+      'capUsd',
+      99_999.99,
+      'its market capitalisation is 99999 USD, says p; at least 100000 USD is wanted',
+    ],
+    [
+      'liquidityUsd',
+      0,
+      'the liquidity of its pools is 0 USD, says p; at least 25000 USD is wanted',
+    ],
+    [
+      'volume24hUsd',
+      9_999.5,
+      'its volume of the last 24 hours is 9999 USD, says p; at least 10000 USD is wanted',
+    ],
+    ['holders', 199, 'the number of its holders is 199, says p; at least 200 is wanted'],
+    [
+      'ageSeconds',
+      86_399,
+      'the time since its first pool is 86399 seconds, says p; at least 86400 seconds is wanted',
+    ],
+    [
+      'topHoldersShare',
+      0.50001,
+      'the share of its ten largest holders is 50.01 %, says p; at most 50.00 % is wanted',
+    ],
+  ];
+  for (const [number, value, reason] of cases) {
+    const findings = marketFindings(factsOf({ ...good, [number]: value }), list, 'list');
+    const waiting = findings.filter(({ outcome }) => outcome !== 'pass');
+    const check = marketCheckNames[marketNumbers.indexOf(number)];
+    assert.deepEqual(waiting, [{ check, outcome: 'wait', reason }]);
+  }
+});
+
+test('what is not known waits, and says whether it may be known later', () => {
+  const [cap] = marketFindings(factsOf({}), list, 'list');
+  const unknown = 'its market capitalisation is not known to p or q; at least 100000 USD is wanted';
+  assert.deepEqual(cap, { check: 'capitalisation', outcome: 'wait', reason: unknown });
+  const [later] = marketFindings(factsOf({}, { unavailable: ['q'] }), list, 'list');
+  assert.match(later?.reason ?? '', /cannot be told: market data is not available now$/);
+  const [nobody] = marketFindings(factsOf({}, { asked: [] }), list, 'list');
+  assert.match(nobody?.reason ?? '', /is not known to any provider of market data;/);
+});
+
+test('a check without a threshold is not made, and said so', async () => {
+  const some: Thresholds = { ...list, holders: null, ageSeconds: null };
+  const checks = marketChecks({ look: async () => factsOf(good) }, { list: some, keep: some });
+  const { findings, notChecked } = await checks.look('c', 'a', 'list', never);
+  assert.deepEqual(notChecked, ['holders', 'age']);
+  assert.deepEqual(
+    findings.map(({ check }) => check),
+    ['capitalisation', 'liquidity', 'volume', 'concentration'],
+  );
+});
+
+test('without a provider nothing is looked at, and said so', async () => {
+  const checks = marketChecks(null, defaultListingRules);
+  for (const purpose of ['list', 'keep'] as const) {
+    assert.deepEqual(await checks.look('c', 'a', purpose, never), {
+      findings: [],
+      notChecked: marketCheckNames,
+    });
+  }
+});
+
+test('what a provider calls a honeypot waits; where none knows there is no finding', () => {
+  const honeypot = (value: boolean) =>
+    marketFindings(factsOf(good, { honeypot: { value, source: 'p' } }), list, 'list').at(-1);
+  assert.deepEqual(honeypot(false), { check: 'honeypot', outcome: 'pass', reason: null });
+  assert.equal(honeypot(true)?.outcome, 'wait');
+  assert.match(honeypot(true)?.reason ?? '', /cannot|not sold, says p/);
+});
+
+test('a listed token is held to its own thresholds', async () => {
+  const asked: unknown[] = [];
+  const data = {
+    look: async (...all: unknown[]) => {
+      asked.push(all.slice(0, 2));
+      return factsOf({ ...good, capUsd: 60_000, ageSeconds: 1 });
+    },
+  };
+  const checks = marketChecks(data, defaultListingRules);
+  const waits = async (purpose: Purpose) =>
+    (await checks.look('c', 'a', purpose, never)).findings
+      .filter(({ outcome }) => outcome === 'wait')
+      .map(({ check }) => check);
+  assert.deepEqual(await waits('list'), ['capitalisation', 'age']);
+  assert.deepEqual(await waits('keep'), []);
+  assert.deepEqual((await checks.look('c', 'a', 'keep', never)).notChecked, ['age']);
+  assert.deepEqual(asked[0], ['c', 'a']);
+});
+
+test('while a provider is down a listed token stays as it is', () => {
+  const down = { unavailable: ['q'] };
+  const { keep } = defaultListingRules;
+  assert.throws(() => marketFindings(factsOf({}, down), keep, 'keep'), {
+    name: 'MarketDataUnavailable',
+    providers: ['q'],
+  });
+  // Who answers instead may know less: what it says is no ground to close either.
+  const worse = factsOf({ ...good, topHoldersShare: 0.9 }, down);
+  assert.throws(() => marketFindings(worse, keep, 'keep'), MarketDataUnavailable);
+  assert.equal(marketFindings(worse, list, 'list').at(-1)?.outcome, 'wait');
+  assert.ok(marketFindings(factsOf(good, down), keep, 'keep').every((f) => f.outcome === 'pass'));
+  assert.throws(() => marketFindings(factsOf({}), keep, 'keep'), MarketDataUnavailable);
+  const known = marketFindings(factsOf({ capUsd: 1 }), keep, 'keep');
+  assert.ok(known.some(({ outcome }) => outcome === 'wait'));
+});
+
+const share = fc.integer({ min: 0, max: 10_000 }).map((each) => each / 10_000);
+const value = fc.double({ min: 0, max: 1e15, noNaN: true });
+const someFacts = fc.record({
+  values: fc.record(
+    {
+      capUsd: value,
+      liquidityUsd: value,
+      volume24hUsd: value,
+      holders: fc.nat(),
+      ageSeconds: fc.nat(),
+      topHoldersShare: fc.integer({ min: 0, max: 1e8 }).map((each) => each / 1e8),
+    },
+    { requiredKeys: [] },
+  ),
+  unavailable: fc.constantFrom<readonly string[]>([], ['q']),
+});
+const someThresholds: fc.Arbitrary<Thresholds> = fc.record({
+  capUsd: fc.option(fc.nat()),
+  liquidityUsd: fc.option(fc.nat()),
+  volume24hUsd: fc.option(fc.nat()),
+  holders: fc.option(fc.nat()),
+  ageSeconds: fc.option(fc.nat()),
+  topHoldersShare: fc.option(share),
+});
+
+test('whatever the market is, nothing is rejected, and a pass is what is known to be enough', () => {
+  fc.assert(
+    fc.property(someFacts, someThresholds, ({ values, unavailable }, thresholds) => {
+      const known = Object.fromEntries(
+        Object.entries(values).filter(([, each]) => each !== undefined),
+      );
+      const findings = marketFindings(factsOf(known, { unavailable }), thresholds, 'list');
+      const wanted = marketNumbers.filter((each) => thresholds[each] !== null);
+      assert.equal(findings.length, wanted.length);
+      wanted.forEach((number, at) => {
+        const [finding, is, least] = [findings[at], known[number], thresholds[number] as number];
+        const enough =
+          is !== undefined && (number === 'topHoldersShare' ? is <= least : is >= least);
+        assert.equal(finding?.outcome, enough ? 'pass' : 'wait');
+        if (enough || is === undefined) return;
+        const [, told, threshold] = / is ([\d.]+).*(?:least|most) ([\d.]+)/.exec(
+          finding?.reason ?? '',
+        ) as unknown as [string, string, string];
+        assert.notEqual(told, threshold, finding?.reason ?? '');
+      });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('to keep a token nothing is found wanting while a provider is down', () => {
+  fc.assert(
+    fc.property(someFacts, someThresholds, ({ values }, thresholds) => {
+      const known = Object.fromEntries(
+        Object.entries(values).filter(([, each]) => each !== undefined),
+      );
+      const facts = factsOf(known, { unavailable: ['q'] });
+      try {
+        const findings = marketFindings(facts, thresholds, 'keep');
+        assert.ok(findings.every(({ outcome }) => outcome === 'pass'));
+      } catch (error) {
+        assert.ok(error instanceof MarketDataUnavailable);
+      }
+    }),
+  );
+});

@@ -1,0 +1,175 @@
+// Whether a token's market is large, old and spread enough. Markets change, so nothing here rejects
+// for ever: what is below its threshold, or not known, is looked at again.
+
+import { type Finding, found, passed } from '../../chains/inspection.ts';
+import type { ChainKey } from '../../core/families.ts';
+import {
+  type MarketData,
+  type MarketFacts,
+  type MarketNumber,
+  marketNumbers,
+  type Sourced,
+} from './providers/facts.ts';
+import type { ListingRules, Thresholds } from './settings.ts';
+
+/** `list`: it wants to be listed. `keep`: it is, and is looked at again. */
+export type Purpose = 'list' | 'keep';
+
+export const marketCheckNames = [
+  'capitalisation',
+  'liquidity',
+  'volume',
+  'holders',
+  'age',
+  'concentration',
+] as const;
+export type MarketCheck = (typeof marketCheckNames)[number];
+
+type Check = {
+  readonly name: MarketCheck;
+  /** How a sentence about the number begins. */
+  readonly what: string;
+  readonly shown: (value: number) => string;
+  /** Thresholds of what is wanted at least are whole. */
+  readonly wanted: 'least' | 'most';
+};
+
+const usd = (value: number) => `${plain(value)} USD`;
+
+const checks: Readonly<Record<MarketNumber, Check>> = {
+  capUsd: {
+    name: 'capitalisation',
+    what: 'its market capitalisation',
+    shown: usd,
+    wanted: 'least',
+  },
+  liquidityUsd: {
+    name: 'liquidity',
+    what: 'the liquidity of its pools',
+    shown: usd,
+    wanted: 'least',
+  },
+  volume24hUsd: {
+    name: 'volume',
+    what: 'its volume of the last 24 hours',
+    shown: usd,
+    wanted: 'least',
+  },
+  holders: {
+    name: 'holders',
+    what: 'the number of its holders',
+    shown: plain,
+    wanted: 'least',
+  },
+  ageSeconds: {
+    name: 'age',
+    what: 'the time since its first pool',
+    shown: (value) => `${plain(value)} seconds`,
+    wanted: 'least',
+  },
+  topHoldersShare: {
+    name: 'concentration',
+    what: 'the share of its ten largest holders',
+    // Up, so that what is above a threshold is not shown as the threshold itself.
+    shown: (value) => `${(Math.ceil(value * 10_000 - 1e-9) / 100).toFixed(2)} %`,
+    wanted: 'most',
+  },
+};
+
+/** Down, written out: no exponent, no separators. */
+function plain(value: number): string {
+  return BigInt(Math.floor(value)).toString();
+}
+
+/** A provider that is needed did not answer: nothing may be concluded from what is not known. */
+export class MarketDataUnavailable extends Error {
+  readonly providers: readonly string[];
+
+  constructor(providers: readonly string[]) {
+    super(`market data is not available now (${providers.join(', ')}); try later`);
+    this.name = 'MarketDataUnavailable';
+    this.providers = providers;
+  }
+}
+
+/**
+ * One of each number that has a threshold, in the order of `marketCheckNames`, and one of
+ * `honeypot` where a provider knows. To keep a token, throws `MarketDataUnavailable` rather than
+ * find fault with it while a provider does not answer, or where none that does knows it any more.
+ */
+export function marketFindings(
+  facts: MarketFacts,
+  thresholds: Thresholds,
+  purpose: Purpose,
+): readonly Finding[] {
+  const findings = marketNumbers.flatMap((each) => {
+    const threshold = thresholds[each];
+    return threshold === null ? [] : [findingOf(checks[each], facts[each], threshold, facts)];
+  });
+  if (facts.honeypot !== null) findings.push(honeypotFinding(facts.honeypot));
+  const faultless = findings.every(({ outcome }) => outcome === 'pass');
+  const nothing = facts.honeypot === null && marketNumbers.every((each) => facts[each] === null);
+  if (purpose === 'keep' && !faultless && (facts.unavailable.length > 0 || nothing)) {
+    throw new MarketDataUnavailable(facts.unavailable.length > 0 ? facts.unavailable : facts.asked);
+  }
+  return findings;
+}
+
+function findingOf(
+  { name, what, shown, wanted }: Check,
+  fact: Sourced<number> | null,
+  threshold: number,
+  { asked, unavailable }: MarketFacts,
+): Finding {
+  const wants = `${wanted === 'least' ? 'at least' : 'at most'} ${shown(threshold)} is wanted`;
+  if (fact === null) {
+    if (unavailable.length > 0) {
+      return found(name, 'wait', `${what} cannot be told: market data is not available now`);
+    }
+    const whom = asked.length === 0 ? 'any provider of market data' : asked.join(' or ');
+    return found(name, 'wait', `${what} is not known to ${whom}; ${wants}`);
+  }
+  const { value, source } = fact;
+  const enough = wanted === 'least' ? value >= threshold : value <= threshold;
+  if (enough) return passed(name);
+  return found(name, 'wait', `${what} is ${shown(value)}, says ${source}; ${wants}`);
+}
+
+function honeypotFinding({ value, source }: Sourced<boolean>): Finding {
+  if (!value) return passed('honeypot');
+  return found('honeypot', 'wait', `it can be bought but not sold, says ${source}`);
+}
+
+export type MarketLook = {
+  readonly findings: readonly Finding[];
+  /** What nobody looked at: no provider is configured, or the check has no threshold. */
+  readonly notChecked: readonly MarketCheck[];
+};
+
+export type MarketChecks = {
+  /** Throws `MarketDataUnavailable`, and only for `keep`: the token stays as it is. */
+  look(
+    chain: ChainKey,
+    address: string,
+    purpose: Purpose,
+    signal: AbortSignal,
+  ): Promise<MarketLook>;
+};
+
+/** `data` null = no provider is configured: nothing is looked at. */
+export function marketChecks(
+  data: MarketData | null,
+  rules: Pick<ListingRules, Purpose>,
+): MarketChecks {
+  return {
+    look: async (chain, address, purpose, signal) => {
+      if (data === null) return { findings: [], notChecked: marketCheckNames };
+      const thresholds = rules[purpose];
+      const facts = await data.look(chain, address, signal);
+      const notChecked = marketNumbers
+        .filter((each) => thresholds[each] === null)
+        .map((each) => checks[each].name);
+      return { findings: marketFindings(facts, thresholds, purpose), notChecked };
+    },
+  };
+}

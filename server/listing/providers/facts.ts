@@ -1,0 +1,76 @@
+// What providers of market data tell of a token. Every number carries who said it; what nobody
+// knows is null, and never 0. These are others' estimates in USD, compared with thresholds and
+// never settled, so they are plain numbers and not base units.
+
+import type { ChainKey } from '../../../core/families.ts';
+
+export const marketNumbers = [
+  'capUsd',
+  'liquidityUsd',
+  'volume24hUsd',
+  'holders',
+  'ageSeconds',
+  'topHoldersShare',
+] as const;
+
+/**
+ * `ageSeconds`: since the first pool that the provider knows. `topHoldersShare`: 0 to 1, of the ten
+ * largest holders together, without pools and burn addresses where the provider tells them apart.
+ */
+export type MarketNumber = (typeof marketNumbers)[number];
+
+export type Sourced<Value> = { readonly value: Value; readonly source: string };
+
+export type MarketFacts = Readonly<Record<MarketNumber, Sourced<number> | null>> & {
+  /** Whether a provider says that it can be bought but not sold. */
+  readonly honeypot: Sourced<boolean> | null;
+  /** Providers that were asked. */
+  readonly asked: readonly string[];
+  /** Of those, each that gave no answer which can be used: what is null may be known later. */
+  readonly unavailable: readonly string[];
+};
+
+export type MarketData = {
+  /** Never throws: a provider that fails is named in the answer. */
+  look(chain: ChainKey, address: string, signal: AbortSignal): Promise<MarketFacts>;
+};
+
+/** What one provider knows of a token; a number that it leaves out or gives as null it does not. */
+export type Told = { readonly [Name in MarketNumber]?: number | null } & {
+  readonly honeypot?: boolean | null;
+};
+
+export type Wanted = ReadonlySet<MarketNumber | 'honeypot'>;
+
+export type Provider = {
+  readonly name: string;
+  /** Its own name of a chain; null for one that it does not know. */
+  chainOf(chain: ChainIdentity): string | null;
+  /** Of `wanted` what it knows, by as few requests as it can. Throws `ProviderFailure`. */
+  look(chain: string, address: string, wanted: Wanted, signal: AbortSignal): Promise<Told>;
+};
+
+/** As much of a chain's settings as says which chain of the world it is. */
+export type ChainIdentity =
+  | { readonly family: 'evm'; readonly chainId: number }
+  | { readonly family: 'tron'; readonly chainId: number }
+  | { readonly family: 'solana'; readonly genesisHash: string }
+  | { readonly family: 'bitcoin' };
+
+/**
+ * `unreachable`: no connection, late, or a fault of its own. `limited`: it, or our own limit for
+ * it, wants fewer requests. `unreadable`: what came is not of the form that it documents.
+ * `misanswered`: it is about another token or chain.
+ */
+export type FailureKind = 'unreachable' | 'limited' | 'unreadable' | 'misanswered';
+
+/** No usable answer. Its sentence never holds an address of ours, a key, or what was answered. */
+export class ProviderFailure extends Error {
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.name = 'ProviderFailure';
+    this.kind = kind;
+  }
+}

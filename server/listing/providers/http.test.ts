@@ -1,0 +1,279 @@
+// A provider that misbehaves, over real HTTP: every request ends in time and in words.
+
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { mostFailures, restMs } from './breaker.ts';
+import { type FailureKind, ProviderFailure } from './facts.ts';
+import { type ClientOptions, jsonClient, mayAsk, mostBytes, pauseOf } from './http.ts';
+import { startProvider, testClock } from './testing/server.ts';
+
+const never = new AbortController().signal;
+const json = { 'content-type': 'application/json' };
+const bodied = (body: string | Buffer, headers: Record<string, string> = json) => {
+  return (_request: unknown, response: ServerResponse) =>
+    response.writeHead(200, headers).end(body);
+};
+
+const asking = (base: string, more: Partial<ClientOptions> = {}) =>
+  jsonClient({ name: 'prov', base, perMinute: 1_000, clock: testClock(), ...more });
+
+async function failureOf(work: Promise<unknown>): Promise<ProviderFailure> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof ProviderFailure) return error;
+    throw error;
+  }
+  return assert.fail('answered');
+}
+
+const fails = async (work: Promise<unknown>, kind: FailureKind, words: RegExp) => {
+  const failure = await failureOf(work);
+  assert.equal(failure.kind, kind, failure.message);
+  assert.match(failure.message, words);
+};
+
+test('an answer is JSON of 200, or of 404 where there is no such thing', async (t) => {
+  const provider = await startProvider(t);
+  provider.json({ a: 1 });
+  const client = asking(`${provider.base}/v2/`, { headers: { 'x-key': 'f00d' } });
+  assert.deepEqual(await client.get(['b c', 'd/e'], { q: 'x&y' }, never), {
+    found: true,
+    body: { a: 1 },
+  });
+  provider.json({ errors: [] }, 404);
+  assert.deepEqual(await client.get(['x'], {}, never), { found: false, body: { errors: [] } });
+  assert.deepEqual(provider.asked, ['/v2/b%20c/d%2Fe?q=x%26y', '/v2/x']);
+  assert.equal(provider.headers[0]?.['x-key'], 'f00d');
+});
+
+test('only https is asked, and http on this machine', () => {
+  const may = ['https://a.example', 'https://a.example/v2', 'http://127.0.0.1:1', 'http://[::1]:1'];
+  for (const url of [...may, 'http://localhost:8/x']) assert.ok(mayAsk(url), url);
+  const mayNot = [
+    'http://a.example',
+    'ftp://a.example',
+    'a.example',
+    '',
+    'https://',
+    'http://127.0.0.1.example',
+    'http://localhost.example',
+    'https://me:pw@a.example',
+    'https://a.example?key=1',
+    'https://a.example#x',
+    'file:///etc/passwd',
+    'http://10.0.0.1',
+    'http://0.0.0.0',
+  ];
+  for (const url of mayNot) assert.ok(!mayAsk(url), url);
+  assert.throws(() => asking('http://a.example'), /https/);
+});
+
+test('who does not answer, or never ends, or drips, is given up in time', async (t) => {
+  const provider = await startProvider(t);
+  const client = asking(provider.base, { tryMs: 150 });
+  provider.answer(() => {});
+  await fails(client.get([], {}, never), 'unreachable', /did not answer in time/);
+  assert.equal(provider.asked.length, 2, 'tried once more');
+  provider.answer((_request, response) => {
+    response.writeHead(200, json);
+    const timer = setInterval(() => response.write(' '), 10);
+    response.on('close', () => clearInterval(timer));
+  });
+  await fails(client.get([], {}, never), 'unreachable', /did not answer in time/);
+});
+
+test('who asked may give up at any time, and the provider is not blamed for that', async (t) => {
+  const provider = await startProvider(t);
+  const client = asking(provider.base);
+  provider.answer(() => {});
+  for (let at = 0; at < mostFailures + 1; at += 1) {
+    const work = client.get([], {}, AbortSignal.timeout(20));
+    await fails(work, 'unreachable', /did not answer in time/);
+  }
+  provider.json({});
+  assert.equal((await client.get([], {}, never)).found, true);
+});
+
+test('a provider that lets askers wait until they give up is left alone', async (t) => {
+  const provider = await startProvider(t);
+  const clock = testClock();
+  const client = asking(provider.base, { clock });
+  provider.answer(() => clock.pass(3_000));
+  for (let at = 0; at < mostFailures; at += 1) {
+    await failureOf(client.get([], {}, AbortSignal.timeout(50)));
+  }
+  const before = provider.asked.length;
+  await fails(client.get([], {}, never), 'unreachable', /has failed 5 times/);
+  assert.equal(provider.asked.length, before);
+});
+
+test('an answer of more than a mebibyte is not read to its end, nor one that unpacks to it', async (t) => {
+  const provider = await startProvider(t);
+  const client = asking(provider.base);
+  provider.answer(bodied(`"${'x'.repeat(mostBytes - 2)}"`));
+  assert.equal(((await client.get([], {}, never)).body as string).length, mostBytes - 2);
+  provider.answer(bodied(`"${'x'.repeat(mostBytes - 1)}"`));
+  await fails(client.get([], {}, never), 'unreadable', /more than 1048576 bytes/);
+  let written = 0;
+  provider.answer((_request, response) => {
+    response.writeHead(200, json);
+    const part = Buffer.alloc(65_536, 0x20);
+    const more = () => {
+      while (!response.destroyed) {
+        written += part.length;
+        if (!response.write(part)) break;
+      }
+    };
+    response.on('drain', more).on('error', () => {});
+    more();
+  });
+  await fails(client.get([], {}, never), 'unreadable', /more than 1048576 bytes/);
+  assert.ok(written < 64 * mostBytes, `${written} bytes were taken`);
+  const bomb = gzipSync(Buffer.alloc(256 * 2 ** 20, 0x20), { level: 9 });
+  assert.ok(bomb.length < mostBytes);
+  provider.answer(bodied(bomb, { ...json, 'content-encoding': 'gzip' }));
+  const before = process.memoryUsage().arrayBuffers;
+  await fails(client.get([], {}, never), 'unreadable', /more than 1048576 bytes/);
+  assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 2 ** 20);
+});
+
+test('what is no JSON is no answer, and is quoted nowhere', async (t) => {
+  const provider = await startProvider(t);
+  const client = asking(provider.base, { headers: { 'x-key': 'f00d' } });
+  const bodies = ['', '{"a":1', '<html>f00d</html>', 'undefined', '{"a":1}{"a":1}', "{'a':f00d}"];
+  for (const body of bodies) {
+    provider.answer(bodied(body));
+    const failure = await failureOf(client.get([], {}, never));
+    assert.equal(failure.kind, 'unreadable', body);
+    assert.doesNotMatch(`${failure.stack}${String(failure.cause)}`, /f00d/);
+    provider.json({});
+    await client.get([], {}, never);
+  }
+  provider.answer(bodied('{"a":1}', { 'content-type': 'text/html' }));
+  await fails(client.get([], {}, never), 'unreadable', /no JSON/);
+  provider.answer(bodied('{"a":1}', {}));
+  await fails(client.get([], {}, never), 'unreadable', /no JSON/);
+  provider.answer(bodied('{"a":1}', { ...json, 'content-encoding': 'gzip' }));
+  await fails(client.get([], {}, never), 'unreachable', /cannot be reached/);
+});
+
+test('an answer that is cut off is no answer', async (t) => {
+  const provider = await startProvider(t);
+  provider.answer((_request, response) => {
+    response.writeHead(200, { ...json, 'content-length': '100' });
+    response.write('{"a":1}', () => response.destroy());
+  });
+  await fails(asking(provider.base).get([], {}, never), 'unreachable', /cannot be reached/);
+});
+
+test('nobody is followed to where they redirect', async (t) => {
+  const [provider, elsewhere] = [await startProvider(t), await startProvider(t)];
+  elsewhere.json({ a: 1 });
+  for (const status of [301, 302, 303, 307, 308]) {
+    provider.answer((_request, response) =>
+      response.writeHead(status, { ...json, location: `${elsewhere.base}/x` }).end('{}'),
+    );
+    const client = asking(provider.base, { headers: { 'x-key': 'f00d' } });
+    await fails(client.get([], {}, never), 'unreachable', /^prov redirects with status 30\d$/);
+  }
+  assert.deepEqual([elsewhere.asked.length, provider.asked.length], [0, 5], 'nor asked again');
+});
+
+test('a fault of the provider is tried once more, a refusal is not', async (t) => {
+  const provider = await startProvider(t);
+  for (const [status, times] of [
+    [500, 2],
+    [503, 2],
+    [400, 1],
+    [401, 1],
+    [403, 1],
+    [204, 1],
+  ]) {
+    provider.asked.length = 0;
+    provider.answer((_request, response) => response.writeHead(status ?? 0, json).end());
+    const work = asking(provider.base).get([], {}, never);
+    await fails(work, 'unreachable', new RegExp(`answers with status ${status}`));
+    assert.equal(provider.asked.length, times, String(status));
+  }
+  let first = true;
+  provider.answer((_request, response) => {
+    response.writeHead(first ? 502 : 200, json).end('{"a":2}');
+    first = false;
+  });
+  assert.deepEqual((await asking(provider.base).get([], {}, never)).body, { a: 2 });
+});
+
+test('who is asked too often is left alone for as long as it says', async (t) => {
+  const provider = await startProvider(t);
+  const clock = testClock();
+  const client = asking(provider.base, { clock });
+  const limit = (header: string) => (_request: unknown, response: ServerResponse) =>
+    response.writeHead(429, { ...json, 'retry-after': header }).end('{}');
+  provider.answer((request, response) => {
+    if (provider.asked.length === 1) limit('7')(request, response);
+    else bodied('{"a":3}')(request, response);
+  });
+  assert.deepEqual((await client.get([], {}, never)).body, { a: 3 });
+  assert.equal(
+    clock.waits.reduce((sum, each) => sum + each, 0),
+    7_000,
+  );
+  provider.answer(limit('120'));
+  await fails(client.get([], {}, never), 'limited', /takes no more requests for 1\d\d s/);
+  const before = provider.asked.length;
+  clock.pass(100_000);
+  await failureOf(client.get([], {}, never));
+  assert.equal(provider.asked.length, before);
+  clock.pass(20_000);
+  provider.json({ a: 4 });
+  assert.deepEqual((await client.get([], {}, never)).body, { a: 4 });
+});
+
+test('a Retry-After is seconds or a date; what is neither is a pause of our own', () => {
+  const now = Date.UTC(2026, 9, 1);
+  assert.equal(pauseOf('0', now), 0);
+  assert.equal(pauseOf(' 90 ', now), 90_000);
+  assert.equal(pauseOf('Thu, 01 Oct 2026 00:00:30 GMT', now), 30_000);
+  assert.equal(pauseOf('Thu, 01 Oct 2015 00:00:30 GMT', now), 0);
+  for (const other of [null, '', '-5', '1e9', 'soon', '2027-01-01']) {
+    assert.equal(pauseOf(other, now), 30_000, String(other));
+  }
+});
+
+test('too many requests of ours are no failure of the provider', async (t) => {
+  const provider = await startProvider(t);
+  const clock = testClock();
+  const client = asking(provider.base, { clock });
+  provider.answer((_request, response) => {
+    response.writeHead(429, { ...json, 'retry-after': '0' }).end('{}');
+  });
+  for (let at = 0; at <= mostFailures; at += 1) {
+    await fails(client.get([], {}, never), 'limited', /asked too often/);
+  }
+  provider.json({});
+  await client.get([], {}, never);
+});
+
+test('a provider that fails five times is not asked for a minute, and then once', async (t) => {
+  const provider = await startProvider(t);
+  const clock = testClock();
+  const heard: boolean[] = [];
+  const client = asking(provider.base, { clock, changed: (open) => heard.push(open) });
+  provider.answer((_request, response) => response.writeHead(400).end());
+  for (let at = 0; at < mostFailures; at += 1) await failureOf(client.get([], {}, never));
+  await fails(client.get([], {}, never), 'unreachable', /has failed 5 times/);
+  assert.equal(provider.asked.length, mostFailures);
+  clock.pass(restMs);
+  provider.json({});
+  await client.get([], {}, never);
+  assert.equal(provider.asked.length, mostFailures + 1);
+  assert.deepEqual(heard, [true, false]);
+});
+
+test('nobody there is a failure in words', async () => {
+  const work = asking('http://127.0.0.1:1').get([], {}, never);
+  await fails(work, 'unreachable', /^prov cannot be reached$/);
+});
