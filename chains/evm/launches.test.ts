@@ -101,14 +101,15 @@ test('what names no address is skipped; one that names no contract does not exis
 test('launches that were taken back from below the cursor are read again as they are now', async () => {
   const start = await next(null);
   const fork = await chain.client.snapshot();
+  await mine(3);
   await pad.launch('GONE');
   await deepen();
   const before = await next(start.position);
   assert.equal(before.tokens.length, 1);
   await chain.client.revert({ id: fork });
-  await mine(1);
+  // Lower than the cursor is.
   const launched = await pad.launch('HERE', 'TOO');
-  await mine(depth + 3);
+  await mine(depth + 5);
   const after = await all(before.position);
   for (const each of launched) assert.ok(after.tokens.includes(each));
 });

@@ -138,10 +138,11 @@ test('a node that hangs, invents slots or drove the cursor ahead harms nothing',
   const url = await lyingNode(context, world.chain.info.rpcUrl, async (call, forward) => {
     if (call.method !== 'getSignaturesForAddress') return forward();
     const { result } = (await forward()) as { result: object[] };
-    const fake = { signature: '5'.repeat(88), slot: 2 ** 52, err: null };
+    const fake = { signature: '5'.repeat(88), slot: 2 ** 52, err: 'it failed' };
     return { result: [{ ...fake, confirmationStatus: 'finalized' }, ...result] };
   });
-  assert.deepEqual((await next(position, readerAt(url))).tokens, [mint]);
+  const lied = await next(position, readerAt(url));
+  assert.deepEqual([lied.tokens, lied.position], [[mint], (await next(position)).position]);
   let page = await next({ height: 2 ** 52, hash: '5'.repeat(88) });
   if (!page.isWhole) page = await next(page.position);
   assert.ok(page.tokens.includes(mint));

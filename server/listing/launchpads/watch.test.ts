@@ -111,6 +111,14 @@ async function candidatesOf(name: string): Promise<Row[]> {
     values: [`launchpad:${name}`],
   });
 }
+async function positionOf(name: string): Promise<unknown> {
+  const [row] = await market.db.rows({
+    name: 'test_position',
+    text: 'select height, hash, taken from launchpads where name = $1',
+    values: [name],
+  });
+  return row;
+}
 const addresses = async (name: string) => (await candidatesOf(name)).map(({ address }) => address);
 const sorted = (list: readonly string[]) => [...list].sort();
 
@@ -155,19 +163,26 @@ test('a process that dies between reading and storing loses nothing and doubles 
   await readAll(first, name);
   const launched = await pad.launch('ONE', 'TWO');
   await deepen();
-  for (const dies of ['before', 'inside'] as const) {
+  for (const dies of ['before', 'between', 'after'] as const) {
     market.deps.advance(leaseMs);
     // It is gone for good: it gives nothing back either.
+    const dead = new Set(['launchpads_postpone']);
+    const through = (tx: Tx): Tx => ({
+      rows: async (statement) => {
+        if (dead.has(statement.name)) throw new Error('dead');
+        if (dies === 'between' && statement.name === 'candidates_add') dead.add(statement.name);
+        return tx.rows(statement);
+      },
+    });
     const db = {
       ...market.db,
-      rows: async <T>(statement: Parameters<Tx['rows']>[0]) => {
-        if (statement.name === 'launchpads_postpone') throw new Error('dead');
-        return market.db.rows<T>(statement);
-      },
+      ...through(market.db),
       transaction: async <T>(work: (tx: Tx) => Promise<T>) =>
         market.db.transaction(async (tx) => {
-          if (dies === 'inside') await work(tx);
-          throw new Error('dead');
+          if (dies === 'before') throw new Error('dead');
+          const result = await work(through(tx));
+          if (dies === 'after') throw new Error('dead');
+          return result;
         }),
     };
     const dying = processOf([settingsOf(pad)], { db: db as Deps['db'] });
@@ -190,11 +205,7 @@ test('a process that dies between reading and storing loses nothing and doubles 
 test('of several processes one reads; one that was slow and lost its turn stores nothing', async () => {
   const pad = await deployLaunchpad(chain);
   const name = nameOf(pad);
-  const [slow, quick, third] = [0, 1, 2].map(() => processOf([settingsOf(pad)])) as [
-    Made,
-    Made,
-    Made,
-  ];
+  const [quick, third] = [processOf([settingsOf(pad)]), processOf([settingsOf(pad)])];
   await deepen();
   await readAll(quick, name);
   const launched = await pad.launch('SHARED');
@@ -206,30 +217,37 @@ test('of several processes one reads; one that was slow and lost its turn stores
   launched.push(...(await pad.launch('LATE')));
   await deepen();
   market.deps.advance(2_000);
-  const reader = slow.deps.adapters.get('evm-dev')!.launches!;
-  let read = () => {};
-  const waiting = new Promise<void>((resolve) => {
-    read = resolve;
+  const gate = { arrived: () => {}, open: () => {} };
+  const arrived = new Promise<void>((resolve) => {
+    gate.arrived = resolve;
   });
-  const adapter = {
-    ...adapterOf(),
-    launches: {
-      ...reader,
-      existing: async (tokens: readonly string[]) => {
-        await waiting;
-        return tokens;
-      },
-    },
+  const opened = new Promise<void>((resolve) => {
+    gate.open = resolve;
+  });
+  const real = adapterOf();
+  const existing = async (tokens: readonly string[]) => {
+    gate.arrived();
+    await opened;
+    return tokens;
   };
-  const stuck = processOf([settingsOf(pad)], { adapters: new Map([['evm-dev', adapter]]) });
-  const look = stuck.launchpads.look(name);
-  while ((await quick.launchpads.look(name)) !== 'idle');
+  const launches = { read: real.launches!.read, existing };
+  const slow = processOf([settingsOf(pad)], {
+    adapters: new Map([['evm-dev', { ...real, launches }]]),
+  });
+  const look = slow.launchpads.look(name);
+  await arrived;
+  assert.equal(await quick.launchpads.look(name), 'idle');
   market.deps.advance(leaseMs);
-  assert.equal(await quick.launchpads.look(name), 'done');
-  read();
+  await readAll(quick, name);
+  launched.push(...(await pad.launch('LATER')));
+  await deepen();
+  await readAll(quick, name);
+  const before = await positionOf(name);
+  gate.open();
   assert.equal(await look, 'idle');
+  assert.deepEqual(await positionOf(name), before);
   assert.deepEqual(await addresses(name), sorted(launched));
-  assert.equal((await counted(stuck, name)).taken, 2);
+  assert.equal((await counted(quick, name)).taken, 3);
 });
 
 test('launches that are taken back under the cursor come again as they are, known ones once', async () => {
@@ -239,12 +257,12 @@ test('launches that are taken back under the cursor come again as they are, know
   await deepen();
   await readAll(own, name);
   const fork = await chain.client.snapshot();
+  await chain.client.mine({ blocks: 3 });
   const [kept = ''] = await pad.launch('KEPT');
   await deepen();
   await readAll(own, name);
   await chain.client.revert({ id: fork });
-  await chain.client.mine({ blocks: 2 });
-  // The same creation by the same factory: the same address.
+  // Lower than the cursor is; the same creation by the same factory has the same address.
   const launched = await pad.launch('KEPT', 'OTHER');
   assert.equal(launched[0], kept);
   await chain.client.mine({ blocks: depth + 5 });
@@ -383,11 +401,7 @@ test('started, it follows by itself, and stops in the middle of a look that hang
     throw new Error('it never came');
   };
   await until(async () => {
-    const [row] = await market.db.rows<{ height: number | null }>({
-      name: 'test_height',
-      text: 'select height from launchpads where name = $1',
-      values: [name],
-    });
+    const row = (await positionOf(name)) as { height: number | null } | undefined;
     return typeof row?.height === 'number';
   });
   const launched = await pad.launch('FOLLOWED');
