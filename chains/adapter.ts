@@ -73,6 +73,14 @@ export type Warning = {
   readonly sentence: string;
 };
 
+/** What one wallet is about to send, all of which it has to pay for. */
+export type Owed = {
+  /** Escrows whose claims it sends. */
+  readonly claims: readonly EscrowTerms[];
+  /** Escrows that it funds before; its balance does not show them yet. */
+  readonly fundings: readonly EscrowTerms[];
+};
+
 /** What a preflight is for. */
 export type About = 'payout' | 'funding' | 'claim';
 
@@ -128,6 +136,11 @@ export type ChainAdapter = {
    * is shown: a claim that nobody can pay for shows it in vain.
    */
   claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Warning | null>;
+  /**
+   * The same for several claims of one wallet and what it funds before them. Asked before it funds
+   * one more: every claim that it owes already needs its share.
+   */
+  purseShortage?(owed: Owed, payer: string, signal: AbortSignal): Promise<Warning | null>;
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;

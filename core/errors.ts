@@ -93,6 +93,8 @@ export const refusalKinds = {
   // chains
   chain_timeout: 'timeout',
   chain_unavailable: 'unavailable',
+  // listing
+  market_data_unavailable: 'unavailable',
 } as const satisfies Record<string, RefusalKind>;
 
 export type RefusalCode = keyof typeof refusalKinds;

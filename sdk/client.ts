@@ -11,6 +11,7 @@ import type {
   Asset,
   Built,
   CreateRfq,
+  ListingAnswer,
   Me,
   Page,
   Proof,
@@ -98,6 +99,9 @@ function market(options: HttpOptions) {
       } = {},
       how: CallOptions = {},
     ) => call<Page<'assets', Asset>>(options, get('/v1/assets', query, how)),
+    /** Throws `token_rejected` or `asset_delisted` (422) for what can never be traded. */
+    listAsset: (token: { chain: string; address: string }, how: CallOptions = {}) =>
+      call<ListingAnswer>(options, effect('POST', '/v1/assets', token, how)),
     createRfq: async (input: CreateRfq, how: CallOptions = {}) =>
       (await call<{ rfq: Rfq }>(options, effect('POST', '/v1/rfqs', input, how))).rfq,
     rfqs: (

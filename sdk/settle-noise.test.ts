@@ -109,6 +109,25 @@ test(
   },
 );
 
+test(
+  'a claim that a node takes eight seconds to give has given its secret away all the same',
+  limits,
+  async (context) => {
+    const scene = chains.swap({ a: 'SOL', b: 'TRX' });
+    const maker = await sideOver(context, scene, 'maker', async ({ method }, forward) => {
+      const answer = await forward();
+      const isSlow = method === 'getTransaction' && shows(answer, scene.secret);
+      if (isSlow) await new Promise((resolve) => setTimeout(resolve, 7_600));
+      return answer;
+    });
+    const ends = await Promise.all([settle(await sideOf(scene, 'taker')), settle(maker)]);
+    assert.deepEqual(
+      ends.map(({ end }) => end),
+      ['received', 'received'],
+    );
+  },
+);
+
 function shows({ result }: Answer, secret: string): boolean {
   const { transaction } = (result ?? {}) as { transaction?: readonly string[] };
   const bytes = Buffer.from(transaction?.[0] ?? '', 'base64');

@@ -2,24 +2,17 @@
 // and the settlement goes on when it can. And what the other side may not do: stop a reveal.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import test, { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainAdapter } from '../chains/adapter.ts';
 import { readTransaction } from '../chains/solana/message.ts';
 import { solanaDeployment, solanaTransaction } from '../chains/solana/plan.ts';
 import { ParleyError } from '../core/errors.ts';
-import type { ChainKey } from '../core/families.ts';
-import { hashlockOf } from '../core/hashlock.ts';
 import type { LegName, Party } from '../core/trade.ts';
 import type { ChainSource } from './settle/context.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { type Coin, type FourChains, fourChains } from './testing/four-chains.ts';
+import { altered, isFunded, sideOf, until, withNewWallet } from './testing/poor.ts';
 import type { Scene } from './testing/two-chains.ts';
-import { evmWallet } from './wallets/evm.ts';
-import { solanaWallet } from './wallets/solana.ts';
-import { tronWallet } from './wallets/tron.ts';
-import type { Wallet } from './wallets/wallet.ts';
 
 const limits = { timeout: 90_000 };
 let chains: FourChains;
@@ -30,54 +23,6 @@ before(async () => {
 after(async () => {
   await chains?.stop();
 }, limits);
-
-async function sideOf(scene: Scene, party: Party): Promise<SettleInput> {
-  const input = scene.input(party);
-  if (party === 'taker') await input.store.putSecret(hashlockOf(scene.secret), scene.secret);
-  return input;
-}
-
-/** Runs until it has said this; what it said until then. */
-async function until(
-  input: SettleInput,
-  when: (progress: Progress) => boolean,
-): Promise<Progress[]> {
-  const stop = new AbortController();
-  const stopped = new Error('stopped here');
-  const told: Progress[] = [];
-  const onProgress = (progress: Progress) => {
-    told.push(progress);
-    if (when(progress)) stop.abort(stopped);
-  };
-  await assert.rejects(settle({ ...input, signal: stop.signal, onProgress }), stopped);
-  return told;
-}
-
-/** One party's wallet of this family is new and has nothing, for as long as `work` takes. */
-async function withNewWallet(
-  family: 'evm' | 'tron' | 'solana',
-  party: Party,
-  work: (at: { chain: ChainKey; wallet: Wallet }) => Promise<void>,
-): Promise<void> {
-  const served = (await chains.dev.status()).chains.find((each) => each.family === family);
-  const { chain = '', rpcUrl = '', chainId = 0 } = served ?? {};
-  const key = randomBytes(32);
-  const privateKey = key.toString('hex');
-  const made = {
-    evm: () => evmWallet({ rpcUrl, chainId: chainId ?? 0, privateKey: `0x${privateKey}` }),
-    tron: () => tronWallet({ chain, sources: [{ url: rpcUrl }], privateKey }),
-    solana: () => solanaWallet({ chain, rpcUrls: [rpcUrl], secretKey: Uint8Array.from(key) }),
-  };
-  const wallet = made[family]();
-  const purse = chains.purses[party] as Map<ChainKey, Wallet>;
-  const had = purse.get(chain);
-  purse.set(chain, wallet);
-  try {
-    await work({ chain, wallet });
-  } finally {
-    if (had !== undefined) purse.set(chain, had);
-  }
-}
 
 const poor: readonly [string, 'evm' | 'tron' | 'solana', Party, Record<LegName, Coin>, RegExp][] = [
   ['TRON counterparty never used', 'tron', 'maker', { a: 'SOL', b: 'TRX' }, /was never used/],
@@ -98,7 +43,7 @@ for (const [who, family, party, coins, words] of poor) {
     `${who}: does not fund until its claim can be paid for, and then settles`,
     limits,
     async () => {
-      await withNewWallet(family, party, async ({ chain, wallet }) => {
+      await withNewWallet(chains, family, party, async ({ chain, wallet }) => {
         const scene = chains.swap(coins);
         const own = await sideOf(scene, party);
         const other = await sideOf(scene, party === 'maker' ? 'taker' : 'maker');
@@ -121,21 +66,6 @@ for (const [who, family, party, coins, words] of poor) {
     },
   );
 }
-
-/** The side with another word of its adapter on the chain of this leg. */
-function altered(
-  input: SettleInput,
-  scene: Scene,
-  leg: LegName,
-  alter: (adapter: ChainAdapter) => Partial<ChainAdapter>,
-): SettleInput {
-  const { chain } = scene.market.watched(leg).terms;
-  const source = input.sources.get(chain) as ChainSource;
-  const adapter = { ...source.adapter, ...alter(source.adapter) };
-  return { ...input, sources: new Map([...input.sources, [chain, { ...source, adapter }]]) };
-}
-
-const isFunded = ({ step }: Progress) => step === 'funded';
 
 test(
   'a wallet that ran dry after the funding shows no secret until it is filled again',
@@ -220,17 +150,25 @@ test(
 );
 
 test(
-  'two swaps and one wallet that can pay for one claim: the other shows no secret meanwhile',
+  'two swaps and two wallet objects of one key that can pay for one claim: one shows no secret',
   limits,
   async () => {
-    await withNewWallet('tron', 'taker', async ({ chain, wallet }) => {
+    await withNewWallet(chains, 'tron', 'taker', async ({ chain, wallet, again }) => {
       const { dev } = chains;
       const { address } = wallet;
       const tokens = (await dev.status()).chains.find((each) => each.chain === chain)?.tokens;
       await dev.faucet({ chain, address, amount: 1_000_000n });
       await dev.faucet({ chain, address, asset: tokens?.[0]?.address ?? '' });
       const scenes = [1, 2].map(() => chains.swap({ a: 'TRON dollar', b: 'SOL' }));
-      const takers = await Promise.all(scenes.map((scene) => sideOf(scene, 'taker')));
+      const takers = await Promise.all(
+        scenes.map(async (scene) => {
+          // It could pay for both while they were funded.
+          const rich = altered(await sideOf(scene, 'taker'), scene, 'a', () => ({
+            purseShortage: async () => null,
+          }));
+          return { ...rich, wallets: new Map([...rich.wallets, [chain, again()]]) };
+        }),
+      );
       const makers = await Promise.all(scenes.map((scene) => sideOf(scene, 'maker')));
       const { terms } = (scenes[0] as Scene).market.watched('a');
       const { adapter } = (takers[0] as SettleInput).sources.get(chain) as ChainSource;

@@ -23,6 +23,7 @@ import {
   type SettleInput,
 } from './settle/context.ts';
 import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
+import { tendOwed } from './settle/owed.ts';
 import { prepare, refresh } from './settle/prepare.ts';
 import type { SwapRecord } from './stores/store.ts';
 
@@ -63,7 +64,9 @@ export async function settle(input: SettleInput): Promise<Outcome> {
         record = await refresh(context, record, seen);
         if (record !== before) seen = await look(context, record);
       }
-      if (ended(record, seen)) {
+      const isOver = ended(record, seen);
+      record = await tendOwed(context, record, seen, isOver);
+      if (isOver) {
         await takeRent(context, record, seen);
         return outcome(context, record, seen);
       }

@@ -50,6 +50,14 @@ export type Asset = {
   source: string;
 };
 
+/**
+ * What became of a token that was asked to be listed. `notChecked`: checks that the market cannot
+ * make, having nobody to ask.
+ */
+export type ListingAnswer =
+  | { status: 'listed'; asset: Asset; notChecked?: string[] }
+  | { status: 'pending' | 'closed'; reasons: string[]; notChecked?: string[] };
+
 export type RfqStatus = 'open' | 'negotiating' | 'agreed' | 'cancelled' | 'expired';
 
 export type Rfq = {

@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { refusalKinds } from '../core/errors.ts';
+import { swapStatuses } from '../core/status.ts';
 import { httpCodes } from '../server/edge/errors.ts';
+import { webhookEvents } from '../server/edge/schemas/events.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
@@ -35,6 +37,25 @@ test('docs/lifecycle.md explains every warning', () => {
   const told = [...read('docs/lifecycle.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
   assert.ok(wanted.length > 1);
   for (const code of wanted) assert.ok(told.includes(code), `${code} is not in docs/lifecycle.md`);
+});
+
+test('docs/webhooks.md lists every event with its fields and statuses, and no other', () => {
+  const common = ['type', 'deliveryId', 'createdAt'];
+  type Schema = { readonly const?: string; readonly enum?: readonly string[] };
+  const statusesOf = (schema: Schema) => schema.enum ?? [schema.const ?? ''];
+  const wanted = Object.entries(webhookEvents).map(([type, { body }]) => {
+    const fields = Object.keys(body.properties).filter((name) => !common.includes(name));
+    const { status } = body.properties as Readonly<Record<string, Schema>>;
+    const all = status === undefined ? [] : statusesOf(status);
+    return [type, fields, all.length === swapStatuses.length ? ['any'] : all];
+  });
+  const rows = read('docs/webhooks.md').matchAll(/^\| `([a-z_.]+)` \| .+ \| (`.+?) \|$/gm);
+  const told = [...rows].map(([, type, cell = '']) => {
+    const [fields = '', statuses = ''] = cell.split(': ');
+    const named = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    return [type, named(fields), statuses.startsWith('any') ? ['any'] : named(statuses)];
+  });
+  assert.deepEqual(told, wanted);
 });
 
 test('a command of the documents runs with the Node that the README asks for, 20 too', () => {

@@ -10,6 +10,7 @@ import type {
   About,
   BuildInput,
   ChainAdapter,
+  Owed,
   ReadTransaction,
   Touch,
   WatchedEscrow,
@@ -22,7 +23,7 @@ import { type Rpc, RpcError, type RpcOptions, rpcClient } from '../rpc.ts';
 import { eachSource } from '../sources.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
-import { claimShortage, warningsOf } from './fees.ts';
+import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
 import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
@@ -111,6 +112,9 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     warnings: opened((terms: EscrowTerms, signal) => warningsOf(watch, terms, signal)),
     claimShortage: opened((terms: EscrowTerms, payer: string, signal) =>
       claimShortage(watch, terms, payer, signal),
+    ),
+    purseShortage: opened((owed: Owed, payer: string, signal) =>
+      purseShortage(watch, owed, payer, signal),
     ),
     ...builders(watch, chainId, opened),
     readSigned: (signed) => readSigned(watch, chainId, signed),

@@ -2,7 +2,8 @@
 // estimated: its secret would be told to the node before it is sent.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Warning } from '../adapter.ts';
+import type { Owed, Warning } from '../adapter.ts';
+import { owedWords } from '../owed.ts';
 import { balanceAt, codeAt, gasPrice } from './node.ts';
 import type { Watch } from './watch.ts';
 
@@ -23,9 +24,25 @@ export async function claimShortage(
   payer: string,
   signal: AbortSignal,
 ): Promise<Warning | null> {
-  const need = claimGas[kindOf(terms)] * margin * (await gasPrice(watch.rpc, signal));
-  return shortOf(watch, 'claim', payer, need, signal);
+  return purseShortage(watch, { claims: [terms], fundings: [] }, payer, signal);
 }
+
+/** See ChainAdapter. */
+export async function purseShortage(
+  watch: Watch,
+  owed: Owed,
+  payer: string,
+  signal: AbortSignal,
+): Promise<Warning | null> {
+  const price = margin * (await gasPrice(watch.rpc, signal));
+  let need = 0n;
+  for (const terms of owed.claims) need += claimGas[kindOf(terms)] * price;
+  for (const terms of owed.fundings) need += fundGas[kindOf(terms)] * price + nativeOf(terms);
+  const sending = { verb: 'claim', what: owedWords(owed, 'send a claim'), need } as const;
+  return shortOf(watch, payer, sending, signal);
+}
+
+const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
 
 /**
  * Whether both parties of a leg can pay for what they have to send. A contract sends nothing by
@@ -36,15 +53,16 @@ export async function warningsOf(
   terms: EscrowTerms,
   signal: AbortSignal,
 ): Promise<readonly Warning[]> {
-  const { payout, refund, token, amount } = terms;
+  const { payout, refund } = terms;
   const price = await gasPrice(watch.rpc, signal);
-  const fundNeed = fundGas[kindOf(terms)] * price + (token === null ? amount : 0n);
+  const need = fundGas[kindOf(terms)] * price + nativeOf(terms);
   const found: (Warning | null)[] = [];
   if (await isPlain(watch, payout.address, signal)) {
     found.push(await claimShortage(watch, terms, payout.address, signal));
   }
   if (await isPlain(watch, refund.address, signal)) {
-    found.push(await shortOf(watch, 'fund', refund.address, fundNeed, signal));
+    const funding = { verb: 'fund', what: 'fund', need } as const;
+    found.push(await shortOf(watch, refund.address, funding, signal));
   }
   return found.filter((each) => each !== null);
 }
@@ -55,15 +73,15 @@ async function isPlain({ rpc }: Watch, address: string, signal: AbortSignal): Pr
 
 async function shortOf(
   { rpc, chain }: Watch,
-  verb: Warning['verb'],
   address: string,
-  need: bigint,
+  sending: { readonly verb: Warning['verb']; readonly what: string; readonly need: bigint },
   signal: AbortSignal,
 ): Promise<Warning | null> {
+  const { verb, what, need } = sending;
   const has = await balanceAt(rpc, null, address, 'latest', signal);
   if (has >= need) return null;
-  const what = verb === 'claim' ? 'send a claim for gas' : 'fund, gas and a native leg included,';
+  const part = verb === 'claim' ? ' for gas' : ', gas and a native leg included,';
   const other = verb === 'claim' ? '; anybody else may send the claim' : '';
-  const sentence = `${address} has ${has} wei on ${chain}, and to ${what} may take ${need}${other}`;
+  const sentence = `${address} has ${has} wei on ${chain}, and to ${what}${part} may take ${need}${other}`;
   return { code: 'fee_poor', verb, address, sentence };
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Hex, keccak256, stringToHex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
-import { accounts, startAnvil, type TestChain } from './testing/anvil.ts';
+import { accounts, deploy, startAnvil, type TestChain } from './testing/anvil.ts';
 import { deployToken, mint } from './testing/swap.ts';
 import { deployer, handsOn, notPassed, oneAddress, proxyArgs, slot1967 } from './testing/tokens.ts';
 
@@ -119,6 +119,12 @@ const rows: readonly Row[] = [
     reasons: /"not open yet"; tradingOpen\(\) answers false now/,
   },
   {
+    promise: 'a token that somebody may let go again waits',
+    token: () => put('SilentSwitch'),
+    short: ['transfer: wait', 'pausable: wait'],
+    reasons: /"not now"; somebody may let it go by setTransferEnabled\(\)/,
+  },
+  {
     promise: 'a limit on large transfers waits, with both amounts',
     token: () => put('Limited'),
     short: ['limit: wait'],
@@ -131,10 +137,16 @@ const rows: readonly Row[] = [
     reasons: /"one a block"/,
   },
   {
-    promise: 'a reason of any length is cut',
+    promise: 'a reason that fills the memory is no more than its selector',
     token: () => put('HugeRevert'),
     short: ['transfer: reject'],
     reasons: /^.{60,200}$/,
+  },
+  {
+    promise: 'a long reason is quoted by its beginning',
+    token: () => put('LongReason'),
+    short: ['transfer: reject'],
+    reasons: /units fails: it says "x{100,120}$/,
   },
   {
     promise: 'balances that lie in another contract are lent there',
@@ -247,6 +259,16 @@ const rows: readonly Row[] = [
     reasons: /its code is behind a proxy whose implementation can be replaced \(EIP-1967\)/,
   },
   {
+    promise: 'nothing is given up behind a proxy that can be replaced',
+    token: async () => {
+      const token = await behind('Proxy', proxyArgs(slot1967), 'PausableBehind');
+      await tell('PausableBehind', token, 'renounceOwnership');
+      return token;
+    },
+    short: ['pausable: wait', 'upgradeable: reject'],
+    reasons: /^somebody can stop all transfers/,
+  },
+  {
     promise: 'a proxy by EIP-1822 is rejected',
     token: () => behind('Proxy', proxyArgs(keccak256(stringToHex('PROXIABLE')))),
     short: ['upgradeable: reject'],
@@ -306,6 +328,22 @@ const rows: readonly Row[] = [
     promise: 'a clone is looked into',
     token: () => clone('PausableBehind'),
     short: ['pausable: wait'],
+  },
+  {
+    promise: 'a small proxy that asks another contract what to run is no clone',
+    token: async () => {
+      const beacon = await put('Beacon', oneAddress(await put('PlainBehind')));
+      // Asks it for implementation(), and hands on the call to what it answers.
+      const asks = `635c60da1b5f5260205f6004601c73${beacon.slice(2).toLowerCase()}5afa505f51`;
+      const code = `${asks}365f5f375f5f365f845af43d5f5f3e603d573d5ffd5b3d5ff3`;
+      const token = await deploy(
+        chain,
+        `0x60${(code.length / 2).toString(16)}8060093d393df3${code}`,
+      );
+      await tell('PlainBehind', token, 'begin');
+      return token;
+    },
+    short: ['upgradeable: reject'],
   },
   {
     promise: 'a door for other code waits',

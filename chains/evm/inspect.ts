@@ -10,6 +10,7 @@ import { ownerOf } from './checks/owner.ts';
 import { type Plain, powerFinding, type Subject } from './checks/powers.ts';
 import { programOf } from './checks/program.ts';
 import { rebaseFinding } from './checks/rebase.ts';
+import { namesIn, powerSignals } from './checks/signals.ts';
 import { openStage } from './checks/stage.ts';
 import { largestTried, transferFindings } from './checks/transfer.ts';
 import { upgradeableFinding } from './checks/upgradeable.ts';
@@ -27,15 +28,16 @@ export async function inspect(
   const address = parseEvmAddress(token);
   const { code, symbol, name, decimals, supply, finding } = await faceOf(rpc, address, signal);
   const program = await programOf(rpc, address, code, signal);
+  const owner = await ownerOf(rpc, address, program, signal);
   const opened = await openStage(rpc, address, deployment, largestTried(supply), signal);
   const stage = 'why' in opened ? null : opened;
   const findings: Finding[] = [finding];
   if ('why' in opened) findings.push(found('transfer', 'wait', opened.why));
   else if (supply > 0n) {
-    findings.push(...(await transferFindings(opened, supply, signal)));
+    const switches = owner.gone ? [] : namesIn(powerSignals.pausable, program.selectors);
+    findings.push(...(await transferFindings(opened, supply, switches, signal)));
     findings.push(await rebaseFinding(opened, program, signal));
   }
-  const owner = await ownerOf(rpc, address, program, signal);
   const subject: Subject = { rpc, token: address, program, owner, rules, stage };
   for (const power of plainPowers) findings.push(await powerFinding(power, subject, signal));
   findings.push(await upgradeableFinding(rpc, program, rules, signal));

@@ -92,6 +92,8 @@ function failureOf({ data, message }: RpcError): Failure {
   }
 }
 
+/** Many times what any balance takes: it bounds how long an answer a token can give. */
+const balanceGas = '0xf4240';
 const mostSlots = 32;
 const guessedSlots = 64n;
 
@@ -107,7 +109,7 @@ export async function lendBalance(
   amount: bigint,
   signal: AbortSignal,
 ): Promise<Overrides | null> {
-  const call = { from: holder, to: token, data: balanceOfCall(holder) };
+  const call = { from: holder, to: token, data: balanceOfCall(holder), gas: balanceGas };
   const balanceWith = async (overrides: Overrides): Promise<bigint> => {
     try {
       const answer = await rpc.call('eth_call', [call, 'latest', overrides], signal);

@@ -5,7 +5,8 @@ import { base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { About, ChainAdapter, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import type { About, ChainAdapter, Owed, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import type { PowerRules } from '../inspection.ts';
 import type { Signed } from '../material.ts';
 import { opening } from '../opened.ts';
 import { type RpcOptions, rpcClient } from '../rpc.ts';
@@ -14,10 +15,11 @@ import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './addre
 import { mustAgree } from './agreement.ts';
 import { send } from './broadcast.ts';
 import { builders } from './builders.ts';
-import { claimShortage, warningsOf } from './fees.ts';
+import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes, headsOf } from './follow.ts';
 import { mostHunts } from './hunt.ts';
 import { solanaFault } from './identity.ts';
+import { inspect } from './inspect.ts';
 import { lanes } from './lanes.ts';
 import { mostLate } from './late.ts';
 import { launchesOf } from './launches.ts';
@@ -88,11 +90,17 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     claimShortage: opened((terms: EscrowTerms, payer: string, signal) =>
       claimShortage(watch, terms, payer, signal),
     ),
+    purseShortage: opened((owed: Owed, payer: string, signal) =>
+      purseShortage(watch, owed, payer, signal),
+    ),
     ...builders(watch, opened),
     readSigned: (signed, signal) => readSigned(watch, signed, signal),
     broadcast: opened((transaction: ReadTransaction, signal) => send(watch, transaction, signal)),
     // The id is a signature over all other bytes.
     isKnown: opened(({ txid }: ReadTransaction, signal) => isOnChain(watch.rpc, txid, signal)),
+    inspect: opened((token: string, rules: PowerRules, signal) =>
+      inspect(watch, token, rules, signal),
+    ),
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),

@@ -3,7 +3,8 @@
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Warning } from '../adapter.ts';
+import type { Owed, Warning } from '../adapter.ts';
+import { owedWords } from '../owed.ts';
 import { accountsAt, rentFor } from './node.ts';
 import { tokenProgramOf } from './preflight.ts';
 import { associatedTokenAccount } from './programs.ts';
@@ -55,8 +56,34 @@ export async function claimShortage(
   payer: string,
   signal: AbortSignal,
 ): Promise<Warning | null> {
-  const purse = await settlePurse(watch, terms, terms.payout.address, payer, signal);
-  return shortOf(watch, 'claim', payer, purse);
+  return purseShortage(watch, { claims: [terms], fundings: [] }, payer, signal);
+}
+
+/** See ChainAdapter. */
+export async function purseShortage(
+  watch: Watch,
+  owed: Owed,
+  payer: string,
+  signal: AbortSignal,
+): Promise<Warning | null> {
+  // The payer's own rent is in each of the parts, and is needed once.
+  const own = await rentFor(watch.rpc, 0, signal);
+  const { accounts } = await accountsAt(watch.rpc, [payer], 'confirmed', signal);
+  const has = BigInt(Math.floor(accounts[0]?.lamports ?? 0));
+  let need = own;
+  // The first claim of a token makes the account that the next ones pay into.
+  const alike = Map.groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
+  for (const [first, ...more] of alike.values()) {
+    if (first === undefined) continue;
+    const purse = await settlePurse(watch, first, first.payout.address, payer, signal);
+    need += purse.need - own + BigInt(more.length) * signatureLamports;
+  }
+  for (const terms of owed.fundings) {
+    const purse = await fundPurse(watch, terms, signal);
+    need += purse.need - own + (terms.token === null ? terms.amount : 0n);
+  }
+  const sending = { verb: 'claim', what: owedWords(owed, 'send its own claim') } as const;
+  return shortOf(watch, payer, sending, { need, has });
 }
 
 /** Whether both parties of a leg can pay for what they have to send, and a little more. */
@@ -69,21 +96,24 @@ export async function warningsOf(
   const more = ({ need, has }: Purse) => ({ need: need + sparedLamports, has });
   const claim = more(await settlePurse(watch, terms, payout.address, payout.address, signal));
   const fund = more(await fundPurse(watch, terms, signal));
+  const [claims, funds] = [
+    { verb: 'claim', what: 'send its own claim' },
+    { verb: 'fund', what: 'fund, beside what it funds with,' },
+  ] as const;
   const both = [
-    shortOf(watch, 'claim', payout.address, claim),
-    shortOf(watch, 'fund', refund.address, fund),
+    shortOf(watch, payout.address, claims, claim),
+    shortOf(watch, refund.address, funds, fund),
   ];
   return both.filter((each) => each !== null);
 }
 
 function shortOf(
   { chain }: Watch,
-  verb: Warning['verb'],
   address: string,
+  { verb, what }: { readonly verb: Warning['verb']; readonly what: string },
   { need, has }: Purse,
 ): Warning | null {
   if (has >= need) return null;
-  const what = verb === 'claim' ? 'send its own claim' : 'fund, beside what it funds with,';
   const other = verb === 'claim' ? '; anybody else may send the claim for it' : '';
   const sentence =
     `${address} has ${has} lamports on ${chain}, and to ${what} may take ${need} for the fee and ` +

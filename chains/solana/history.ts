@@ -24,9 +24,9 @@ const atOnce = 8;
 const mostAwaited = 50;
 /** Of one escrow, not given yet; beyond, no more are read. */
 const mostMissing = 256;
-/** Only for these is room made by leaving one out. */
-const triesInVain = 3;
-const mostAsking = 4;
+/** Room is made by leaving out one that was asked for so often beside a look. */
+const triesInVain = 1;
+const mostAsking = 12;
 /** What is asked for beside a look may still be of use to it. */
 const graceMs = 250;
 const longestPauseSeconds = 60;
@@ -182,6 +182,8 @@ async function askBeside(watch: Watch, known: Known, again: boolean): Promise<vo
       // To the back: others may have come by now.
       if (transaction === null) missing.set(txid, tries + 1);
       else takeOrSkip(watch, transaction);
+      // The next of those that were not asked for yet.
+      if (watch.known.get(known.watched.address) === known) void askBeside(watch, known, false);
     });
   if (begun.length > 0) await endsWithin(Promise.all(begun), graceMs, watch.closed.signal);
 }

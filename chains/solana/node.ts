@@ -24,27 +24,23 @@ async function asked<T>(
   signal: AbortSignal,
   read: (answer: Json) => T,
 ): Promise<T> {
-  const unavailable = (why: string, cause: unknown) =>
-    new ParleyError(
-      'chain_unavailable',
-      `the ${rpc.chain} node's ${method}: ${why}`,
-      {
-        chain: rpc.chain,
-        method,
-      },
-      { cause },
-    );
   let answer: unknown;
   try {
     answer = await rpc.call(method, params, signal);
   } catch (error) {
-    throw error instanceof RpcError ? unavailable(error.message, error) : error;
+    throw error instanceof RpcError ? unavailable(rpc, method, error) : error;
   }
   try {
     return read(answer as Json);
   } catch (error) {
-    throw unavailable('an answer of an unexpected shape', error);
+    throw unavailable(rpc, method, error);
   }
+}
+
+function unavailable({ chain }: Rpc, method: string, cause: unknown): ParleyError {
+  const why = cause instanceof RpcError ? cause.message : 'an answer of an unexpected shape';
+  const sentence = `the ${chain} node's ${method}: ${why}`;
+  return new ParleyError('chain_unavailable', sentence, { chain, method }, { cause });
 }
 
 // A node's JSON, read by the functions below, which throw where it is not as they say.
@@ -100,19 +96,48 @@ function readAccount(value: Json): Account | null {
 
 export type AccountsAt = { readonly slot: number; readonly accounts: readonly (Account | null)[] };
 
-/** All as of one slot. */
+/** All as of one slot; of each no more than its first `mostBytes`, where that is given. */
 export function accountsAt(
   rpc: Rpc,
   addresses: readonly string[],
   commitment: Commitment,
   signal: AbortSignal,
+  mostBytes?: number,
 ): Promise<AccountsAt> {
-  const config = { commitment, encoding: 'base64' };
+  const slice = mostBytes === undefined ? {} : { dataSlice: { offset: 0, length: mostBytes } };
+  const config = { commitment, encoding: 'base64', ...slice };
   return asked(rpc, 'getMultipleAccounts', [addresses, config], signal, (answer) => {
     const accounts = list(field(answer, 'value')).map(readAccount);
     if (accounts.length !== addresses.length) throw new Error('another number of accounts');
     return { slot: whole(field(field(answer, 'context'), 'slot')), accounts };
   });
+}
+
+/** Codes of a node that was asked too much, and may answer later. */
+const busy = new Set([-32_005, -32_016, 429]);
+/** As many as nodes give. */
+const mostHoldings = 20;
+
+/**
+ * The accounts that hold most of a token, the largest first. Null where the node does not tell:
+ * many, the public ones among them, serve no such question, or not of every token.
+ */
+export async function largestHoldings(
+  rpc: Rpc,
+  mint: string,
+  signal: AbortSignal,
+): Promise<string[] | null> {
+  const method = 'getTokenLargestAccounts';
+  const params = [mint, { commitment: 'confirmed' }];
+  try {
+    const answer = (await rpc.call(method, params, signal)) as Json;
+    return list(field(answer, 'value'))
+      .slice(0, mostHoldings)
+      .map((each) => text(field(each, 'address')));
+  } catch (error) {
+    if (error instanceof RpcError && !busy.has(error.code)) return null;
+    throw error instanceof ParleyError ? error : unavailable(rpc, method, error);
+  }
 }
 
 export type Latest = {

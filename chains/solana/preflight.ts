@@ -1,29 +1,21 @@
 // Whether a swap's money could move, tried before anybody commits any: the mint is one that the
 // program takes, both receivers can take the amount, and where the funder has it already, the
-// funding is simulated, and a trial escrow with a secret of ours is funded and claimed in one
-// simulated transaction. The true secret goes nowhere, and nothing is sent.
+// funding is simulated, and a trial escrow is funded and claimed. The true secret goes nowhere, and
+// nothing is sent.
 
-import { base64 } from '@scure/base';
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
-import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { About } from '../adapter.ts';
 import { wouldFail } from '../would-fail.ts';
-import { solanaAddressOf } from './address.ts';
-import { mostTransactionBytes } from './message.ts';
-import { type Account, accountsAt, chainClock, rentFor, simulate, type Trial } from './node.ts';
-import { solanaEscrow, solanaTransaction, trialTransaction, vaultAddress } from './plan.ts';
+import { type Account, accountsAt, rentFor, simulate } from './node.ts';
+import { solanaEscrow, solanaTransaction, vaultAddress } from './plan.ts';
 import { associatedTokenAccount, systemProgram, type TokenProgram } from './programs.ts';
 import { isGuarded, readHolding, readMint } from './tokens.ts';
+import { feeLamports, reasonOf, simulated, trialLamports, tryFundAndClaim } from './trial.ts';
 import type { Watch } from './watch.ts';
 
-const trialSecret = '00'.repeat(31).concat('01');
-const trialTimelockSeconds = 7_200;
 const stateBytes = layout.constants.stateBytes;
-const vaultBytes = layout.constants.vaultBytes;
-/** Fees and a little: what a funder must have over amount and rents. */
-const feeLamports = 100_000n;
 
 /** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
 export async function preflight(
@@ -46,24 +38,12 @@ export async function preflight(
     watch.log('funder_short', { chain: watch.chain, funder: terms.refund.address });
     return;
   }
-  const circumstances = {
-    tokenProgram: owner,
-    blockhash: solanaAddressOf(new Uint8Array(32)),
-    unitPrice: 0n,
-  };
   if (about === 'funding') {
-    const funding = solanaTransaction(terms, watch.deployment, { verb: 'fund' }, circumstances);
+    const funding = solanaTransaction(terms, watch.deployment, { verb: 'fund' }, simulated(owner));
     const trial = await simulate(watch.rpc, funding, signal);
     if (trial !== null) throw wouldFail(terms, native, 'funding', null, reasonOf(watch, trial));
   }
-  const trialTerms: EscrowTerms = {
-    ...terms,
-    hashlock: hashlockOf(trialSecret),
-    timelock: (await chainClock(watch.rpc, signal)) + trialTimelockSeconds,
-  };
-  const text = trialTransaction(trialTerms, watch.deployment, trialSecret, circumstances);
-  if (base64.decode(text).length > mostTransactionBytes) return;
-  const trial = await simulate(watch.rpc, text, signal);
+  const trial = await tryFundAndClaim(watch, terms, owner, signal);
   if (trial !== null) throw wouldFail(terms, native, 'payout', null, reasonOf(watch, trial));
 }
 
@@ -182,23 +162,8 @@ async function checkHoldings(
     const why = `${holdings[1]} forbids programs to move its tokens (CPI guard)`;
     throw wouldFail(terms, native, 'funding', null, why);
   }
-  const rents = await Promise.all(
-    [stateBytes, vaultBytes, vaultBytes, 0].map((bytes) => rentFor(watch.rpc, bytes, signal)),
-  );
-  const lamports = rents.reduce((sum, each) => sum + each, feeLamports);
+  const lamports = await trialLamports(watch, signal);
   return held >= amount && BigInt(Math.floor(accounts[2]?.lamports ?? 0)) >= lamports;
-}
-
-/** The program's error by its name, else what the node says. */
-export function reasonOf(watch: Pick<Watch, 'deployment'>, { error, logs }: Trial): string {
-  const start = `Program ${watch.deployment.program} failed: custom program error: 0x`;
-  const own = logs.find((line) => line.startsWith(start));
-  const code = own === undefined ? null : Number.parseInt(own.slice(start.length), 16);
-  const name = Object.entries(layout.errors).find(([, each]) => each === code)?.[0];
-  const words = JSON.stringify(error);
-  const last = logs.findLast((line) => /failed|Error/.test(line));
-  if (name !== undefined) return `the escrow program says ${name}`;
-  return last === undefined ? words : `${words}, ${last.slice(0, 200)}`;
 }
 
 const native = 'SOL, in lamports';

@@ -9,6 +9,8 @@ export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 export const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 export const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111';
+/** Metaplex's: where classic tokens keep their names. */
+export const metadataProgram = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111';
 
 export type TokenProgram = typeof tokenProgram | typeof token2022Program;

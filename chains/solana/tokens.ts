@@ -34,10 +34,10 @@ export function readMint(account: Account | null): Mint | string {
   return { program: owner, decimals: data[44] ?? 0 };
 }
 
-type Extension = { readonly type: number; readonly value: Uint8Array };
+export type Extension = { readonly type: number; readonly value: Uint8Array };
 
 /** As the escrow program reads them: type 0 ends the list. */
-function extensionsOf(data: Uint8Array): Extension[] {
+export function extensionsOf(data: Uint8Array): Extension[] {
   const found: Extension[] = [];
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   for (let at = extensionsAt; at + 4 <= data.length; ) {

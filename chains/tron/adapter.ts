@@ -8,6 +8,7 @@ import type {
   About,
   BuildInput,
   ChainAdapter,
+  Owed,
   ReadTransaction,
   Touch,
   WatchedEscrow,
@@ -42,7 +43,13 @@ import {
   type TronDeployment,
   tronEscrow,
 } from './plan.ts';
-import { claimShortage, preflight, type TronWarning, warningsOf } from './preflight.ts';
+import {
+  claimShortage,
+  preflight,
+  purseShortage,
+  type TronWarning,
+  warningsOf,
+} from './preflight.ts';
 import { readEscrow, recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { readTronSigned } from './signed.ts';
@@ -106,6 +113,9 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     warnings: opened((terms: EscrowTerms, signal) => warningsOf(watch, terms, signal)),
     claimShortage: opened((terms: EscrowTerms, payer: string, signal) =>
       claimShortage(watch, terms, payer, signal),
+    ),
+    purseShortage: opened((owed: Owed, payer: string, signal) =>
+      purseShortage(watch, owed, payer, signal),
     ),
     ...builders(watch, policy, opened),
     readSigned: async (signed) => readSigned(watch, signed),

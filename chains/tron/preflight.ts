@@ -4,7 +4,8 @@
 // that takes a fee shows only once it is approved.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { About, Warning } from '../adapter.ts';
+import type { About, Owed, Warning } from '../adapter.ts';
+import { owedWords } from '../owed.ts';
 import { once } from '../sources.ts';
 import { wouldFail } from '../would-fail.ts';
 import {
@@ -108,7 +109,8 @@ export async function warningsOf(
 ): Promise<readonly TronWarning[]> {
   const { payout, refund } = terms;
   const paid = terms.token === null ? terms.amount : 0n;
-  const funding = { verb: 'fund', paid, ...(await wholeFunding(watch, terms, signal)) } as const;
+  const whole = await wholeFunding(watch, terms, signal);
+  const funding = { verb: 'fund', what: 'fund', paid, ...whole } as const;
   const both = [
     await claimShortage(watch, terms, payout.address, signal),
     await shortOf(watch, refund.address, funding, signal),
@@ -123,13 +125,44 @@ export async function claimShortage(
   payer: string,
   signal: AbortSignal,
 ): Promise<TronWarning | null> {
-  const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
-  return shortOf(watch, payer, { verb: 'claim', energy, transactions: 1n, paid: 0n }, signal);
+  return purseShortage(watch, { claims: [terms], fundings: [] }, payer, signal);
+}
+
+/** See ChainAdapter. */
+export async function purseShortage(
+  watch: Watch,
+  owed: Owed,
+  payer: string,
+  signal: AbortSignal,
+): Promise<TronWarning | null> {
+  let [energy, transactions, paid] = [0n, 0n, 0n];
+  for (const same of alike(owed.claims)) {
+    const count = BigInt(same.length);
+    const [largest] = same.toSorted((one, other) => (one.amount < other.amount ? 1 : -1));
+    if (largest === undefined) continue;
+    energy += count * (await settleEnergy(watch, largest, largest.payout.address, signal));
+    transactions += count;
+  }
+  for (const terms of owed.fundings) {
+    const whole = await wholeFunding(watch, terms, signal);
+    energy += whole.energy;
+    transactions += whole.transactions;
+    if (terms.token === null) paid += terms.amount;
+  }
+  const what = owedWords(owed, 'send its own claim');
+  return shortOf(watch, payer, { verb: 'claim', what, energy, transactions, paid }, signal);
+}
+
+/** Claims of one token for one receiver: one trial tells what each of them takes. */
+function alike(claims: readonly EscrowTerms[]): readonly (readonly EscrowTerms[])[] {
+  const groups = Map.groupBy(claims, ({ token, payout }) => `${token} ${payout.address}`);
+  return [...groups.values()];
 }
 
 /** What somebody has to send, and the sun that goes along with it. */
 type Sending = {
   readonly verb: Warning['verb'];
+  readonly what: string;
   readonly energy: bigint;
   readonly transactions: bigint;
   readonly paid: bigint;
@@ -138,7 +171,7 @@ type Sending = {
 async function shortOf(
   { http, chain }: Watch,
   address: string,
-  { verb, energy, transactions, paid }: Sending,
+  { verb, what, energy, transactions, paid }: Sending,
   signal: AbortSignal,
 ): Promise<TronWarning | null> {
   const { energySun, byteSun } = await pricesOf(http, signal);
@@ -153,7 +186,6 @@ async function shortOf(
   const hasSun = account?.balance ?? 0n;
   if (account !== null && hasSun >= needSun) return null;
   const code = account === null ? 'not_activated' : 'energy_poor';
-  const what = verb === 'claim' ? 'send its own claim' : 'fund';
   const parts = paid === 0n ? '' : `: ${paid} for the leg and ${costSun}`;
   const needs = `${needSun} sun${parts} for energy and bandwidth`;
   const why =

@@ -19,6 +19,7 @@ import { invalidParams } from './rpc-error.ts';
 export type Method = (ledger: Ledger, params: readonly unknown[]) => unknown;
 
 const mostAccounts = 100;
+const mostLargest = 20;
 
 function shown(ledger: Ledger, of: Address, config: Config): object | null {
   const at = commitmentOf(config);
@@ -76,6 +77,25 @@ function tokenSupply(ledger: Ledger, params: readonly unknown[]): unknown {
   return inContext(bankOf(ledger, config), amountJson(mint.supply, mint.decimals));
 }
 
+function largestAccounts(ledger: Ledger, params: readonly unknown[]): unknown {
+  const of = addressAt(params, 0);
+  const config = configAt(params, 1);
+  const at = commitmentOf(config);
+  const account = accountAt(ledger, of, at);
+  const mint = mintOf(account);
+  if (account === null || mint === null) throw invalidParams('could not find mint');
+  const holdings = ownedAt(ledger, account.owner, at)
+    .flatMap(([address, each]) => {
+      const holding = holdingOf(each);
+      return holding?.mint === of ? [{ address, held: holding.amount }] : [];
+    })
+    .sort((one, other) => (one.held < other.held ? 1 : one.held > other.held ? -1 : 0));
+  const largest = holdings
+    .slice(0, mostLargest)
+    .map(({ address, held }) => ({ address, ...amountJson(held, mint.decimals) }));
+  return inContext(bankOf(ledger, config), largest);
+}
+
 export const accountMethods: Readonly<Record<string, Method>> = {
   getBalance: (ledger, params) => {
     const config = configAt(params, 1);
@@ -96,6 +116,7 @@ export const accountMethods: Readonly<Record<string, Method>> = {
   getTokenAccountsByOwner: tokenAccounts,
   getTokenAccountBalance: tokenBalance,
   getTokenSupply: tokenSupply,
+  getTokenLargestAccounts: largestAccounts,
   getMinimumBalanceForRentExemption: (ledger, params) =>
     ledger.svm.minimumBalanceForRentExemption(wholeAt(params, 0)),
 };

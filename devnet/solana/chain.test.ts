@@ -358,3 +358,21 @@ test('the clock moves with the dev network, may drift from it, and never goes ba
   await chain.mine(1);
   assert.equal(await clock(), BigInt(now - 90));
 });
+
+test('the largest holdings of a token come first, at each commitment, and of no other account', async (context) => {
+  const chain = await startChain(context);
+  const dollar = address(chain.info.tokens?.[0]?.address ?? '');
+  for (const [name, amount] of [
+    ['poor', 5_000_000n],
+    ['rich', 9_500_000n],
+  ] as const) {
+    await chain.give({ address: (await signer(name)).address, token: dollar, amount });
+  }
+  const held = async (commitment: 'processed' | 'confirmed') => {
+    const { value } = await chain.rpc.getTokenLargestAccounts(dollar, { commitment }).send();
+    return value.map(({ amount, uiAmountString }) => `${amount} ${uiAmountString}`);
+  };
+  assert.deepEqual(await held('processed'), ['9500000 9.5', '5000000 5']);
+  assert.deepEqual(await held('confirmed'), ['5000000 5']);
+  await assert.rejects(chain.rpc.getTokenLargestAccounts(clockSysvar).send(), /find mint/);
+});

@@ -4,6 +4,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { type Context, legOf, ownSides, type SetLeg, sourceOf, watchedOf } from './context.ts';
 import { handOf } from './hands/of.ts';
+import { claimPayerOf } from './owed.ts';
 
 /** Keeps what was signed if `gate` still lets it be sent; else its nonce must not be left out. */
 export async function keepOrForget(
@@ -23,17 +24,16 @@ export async function keepOrForget(
 }
 
 /**
- * The own wallet must be able to pay for the own claim, before this side funds and before it shows
- * the secret: a claim that cannot be paid for, or fails for want of energy, leaves this side with
- * neither. Waits for whoever tops it up.
+ * The own wallet must be able to pay for the own claim before it shows the secret: a claim that
+ * cannot be paid for, or fails for want of energy, leaves this side with neither. Waits for whoever
+ * tops it up. Other claims that it owes are no reason to wait: the first one that can be paid for
+ * goes first. Before a funding they are (see owed.ts).
  */
 export async function mustAfford(context: Context, record: SwapRecord): Promise<void> {
   const leg = legOf(record, ownSides(record).gets);
   const { adapter } = sourceOf(context, leg.chain);
   const { terms } = leg.escrow;
-  const wallet = context.wallets.get(leg.chain);
-  // Whoever signs pays; on EVM that need not be the payout.
-  const address = wallet?.family === 'evm' ? wallet.address : terms.payout.address;
+  const address = claimPayerOf(context, record);
   const shortage = await adapter.claimShortage?.(terms, address, context.limit());
   if (!shortage) return;
   const { sentence, code } = shortage;

@@ -10,11 +10,12 @@ import { sleep } from '../http.ts';
 import { inPlaceOf, type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { verifyMaterial } from '../verify-material.ts';
-import { keepOrForget, mustAfford, mustAgree } from './before-sending.ts';
+import { keepOrForget, mustAgree } from './before-sending.ts';
 import { type Context, legOf, look, ownSides, type Seen, sourceOf } from './context.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import { handOf } from './hands/of.ts';
 import { asked } from './market.ts';
+import { claimPayerOf, owing } from './owed.ts';
 import { send, sendWaiting } from './send.ts';
 
 /** Funds the own leg. Needs the market: with it gone nothing new is begun. */
@@ -37,18 +38,27 @@ export async function fund(context: Context, record: SwapRecord): Promise<SwapRe
 
 async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecord> {
   const { gives } = ownSides(before);
-  const leg = legOf(before, gives);
   await mustBeOnly(context.store, onlyOf(before));
   const record = await approved(context, before);
   const built = await askToFund(context, record, gives);
   if (built === null) return record;
   await mustAgree(context, record);
-  await mustAfford(context, record);
+  return owing(context, record, () => signAndSend(context, record, built));
+}
+
+async function signAndSend(
+  context: Context,
+  record: SwapRecord,
+  built: Built,
+): Promise<SwapRecord> {
+  const { gives } = ownSides(record);
+  const leg = legOf(record, gives);
   await preflight(context, record);
   const { after, kept } = await signFunding(context, record, built);
   const { funding } = record;
   const signed = keptNow(funding === null ? kept : inPlaceOf(funding, kept));
-  const next = await keepOrForget(context, leg, { ...after, funding: signed }, async () => {
+  const owed = { ...after, funding: signed, owedBy: claimPayerOf(context, after) };
+  const next = await keepOrForget(context, leg, owed, async () => {
     // Signing may have taken long: everything is looked at once more, right before sending.
     const fresh = await look(context, after);
     fundGate(fresh.state, gives, fresh.clocks);

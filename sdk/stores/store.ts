@@ -61,6 +61,8 @@ export type SwapRecord = {
   readonly approval?: Kept | null;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
   readonly cancel?: Kept | null;
+  /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
+  readonly owedBy?: string | null;
   /**
    * The secret, once it was seen in public, or was sent by this side (which nobody can take back);
    * never forgotten.

@@ -66,7 +66,6 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
   const signing = { node, address, mostFeePerGas, sign };
   const nonces = nonceSource(node, address);
   return {
-    alone: oneByOne(),
     family: 'evm',
     address,
     signMessage: (message) => signMessage({ message }),

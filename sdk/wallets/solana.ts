@@ -12,7 +12,6 @@ import { signSolanaMessage, solanaAddressOfSeed } from '../../chains/solana/proo
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
 import { byOneNode, oneOfManyTimeoutMs } from './one-node.ts';
-import { oneByOne } from './queue.ts';
 import type { Fate, SolanaWallet } from './wallet.ts';
 
 export type SolanaSignerOptions = {
@@ -54,7 +53,6 @@ export function solanaWallet(options: SolanaWalletOptions): SolanaWallet & Messa
     family: 'solana',
     address,
     signMessage: async (message) => signSolanaMessage(seed, message),
-    alone: oneByOne(),
     sign: (material, signal) => sign(nodes, { seed, address }, material, signal),
     fate: (kept, signal) => byOneNode(nodes, signal, (rpc) => fateOf(rpc, kept, signal)),
   };

@@ -10,7 +10,6 @@ import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
 import { byOneNode, oneOfManyTimeoutMs } from './one-node.ts';
-import { oneByOne } from './queue.ts';
 import type { Fate, TronWallet } from './wallet.ts';
 
 export type TronSignerOptions = {
@@ -44,7 +43,6 @@ export function tronWallet(options: TronWalletOptions): TronWallet & MessageSign
     family: 'tron',
     address,
     signMessage,
-    alone: oneByOne(),
     sign: async ({ raw_data_hex }) => {
       const txID = bytesToHex(sha256(hexToBytes(raw_data_hex)));
       const signed = signTronTransaction(privateKey, { txID, raw_data_hex });

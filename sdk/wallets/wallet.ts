@@ -38,8 +38,6 @@ export type EvmWallet = {
    * Nothing else gets a nonce meanwhile. Returns how many were missing.
    */
   fillGap(kept: Kept, send: (filler: Kept) => Promise<void>, signal: AbortSignal): Promise<number>;
-  /** Runs one piece of work at a time: a token's allowance is one number for all swaps. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
   /** Forgets nonces given out for transactions that no node took. */
   forget(): void;
 };
@@ -100,8 +98,6 @@ type Expiring = {
    * has died there, or has failed.
    */
   fate(kept: Kept, signal: AbortSignal): Promise<Fate>;
-  /** Runs one piece of work at a time: a token's allowance is one number for all swaps. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
 };
 
 export type TronWallet = Expiring & {

@@ -3,7 +3,6 @@
 // Knows nothing of candidates and listings; decide.ts makes something of it.
 
 import {
-  defaultPowerRules,
   type Finding,
   found,
   type Inspection,
@@ -16,7 +15,7 @@ import { looksLike } from '../../core/look-alikes.ts';
 import { curatedSymbols } from '../db/candidates.ts';
 import type { Deps } from '../deps.ts';
 import { mostSymbolLength } from './bounds.ts';
-import { noMarkets, type Purpose } from './markets.ts';
+import { type Markets, noMarkets, type Purpose } from './markets.ts';
 
 export type Token = { readonly chain: ChainKey; readonly address: string };
 
@@ -50,21 +49,37 @@ export async function judge(
 ): Promise<Judgement> {
   const adapter = deps.adapters.get(chain);
   if (adapter?.inspect === undefined) throw withoutTokens(chain, adapter !== undefined);
-  const inspection = await adapter.inspect(address, defaultPowerRules, signal);
+  const inspection = await adapter.inspect(address, deps.settings.listingRules.powers, signal);
   const curated = await curatedSymbols(deps.db, known?.id ?? null);
   const findings = [...inspection.findings, nameFinding(inspection, known, curated)];
   if (known !== null) findings.push(sameDecimals(inspection, known));
   const purpose: Purpose = known === null ? 'list' : 'keep';
-  const rejected = findings.some(({ outcome }) => outcome === 'reject');
-  const markets = rejected
-    ? { findings: [], notChecked: [] }
-    : await (deps.markets ?? noMarkets).look({ chain, address }, purpose, signal);
+  const markets = await marketsOf(deps, { chain, address }, purpose, findings, signal);
   return {
     ...worstOf([...findings, ...markets.findings]),
     symbol: inspection.symbol,
     decimals: inspection.decimals,
     notChecked: markets.notChecked,
   };
+}
+
+/** What its chain forbids for ever asks nobody; what its chain lets wait does so unasked too. */
+async function marketsOf(
+  deps: Deps,
+  token: Token,
+  purpose: Purpose,
+  findings: readonly Finding[],
+  signal: AbortSignal,
+): Promise<Awaited<ReturnType<Markets['look']>>> {
+  const none = { findings: [], notChecked: [] };
+  if (findings.some(({ outcome }) => outcome === 'reject')) return none;
+  try {
+    return await (deps.markets ?? noMarkets).look(token, purpose, signal);
+  } catch (error) {
+    const isAway = error instanceof ParleyError && error.code === 'market_data_unavailable';
+    if (isAway && findings.some(({ outcome }) => outcome === 'wait')) return none;
+    throw error;
+  }
 }
 
 /** Throws for a chain that is not served, or has no tokens. */

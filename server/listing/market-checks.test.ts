@@ -4,17 +4,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  MarketDataUnavailable,
-  marketCheckNames,
-  marketChecks,
-  marketFindings,
-  type Purpose,
-} from './market-checks.ts';
+import { MarketDataUnavailable, marketFindings, marketsOf } from './market-checks.ts';
+import { marketChecks, type Purpose } from './markets.ts';
 import { type MarketFacts, type MarketNumber, marketNumbers } from './providers/facts.ts';
 import { defaultListingRules, type Thresholds } from './settings.ts';
 
 const never = new AbortController().signal;
+const token = { chain: 'c', address: 'a' };
 const { list } = defaultListingRules;
 const nothing = Object.fromEntries(marketNumbers.map((each) => [each, null]));
 const none = { ...nothing, honeypot: null, asked: ['p', 'q'], unavailable: [] } as unknown;
@@ -40,7 +36,7 @@ test('at every threshold a token passes, one finding of each check in their orde
   const findings = marketFindings(factsOf(good), list, 'list');
   assert.deepEqual(
     findings,
-    marketCheckNames.map((check) => ({ check, outcome: 'pass', reason: null })),
+    marketChecks.map((check) => ({ check, outcome: 'pass', reason: null })),
   );
 });
 
@@ -76,7 +72,7 @@ test('past a threshold it waits, with both numbers in the reason', () => {
   for (const [number, value, reason] of cases) {
     const findings = marketFindings(factsOf({ ...good, [number]: value }), list, 'list');
     const waiting = findings.filter(({ outcome }) => outcome !== 'pass');
-    const check = marketCheckNames[marketNumbers.indexOf(number)];
+    const check = marketChecks[marketNumbers.indexOf(number)];
     assert.deepEqual(waiting, [{ check, outcome: 'wait', reason }]);
   }
 });
@@ -93,8 +89,8 @@ test('what is not known waits, and says whether it may be known later', () => {
 
 test('a check without a threshold is not made, and said so', async () => {
   const some: Thresholds = { ...list, holders: null, ageSeconds: null };
-  const checks = marketChecks({ look: async () => factsOf(good) }, { list: some, keep: some });
-  const { findings, notChecked } = await checks.look('c', 'a', 'list', never);
+  const checks = marketsOf({ look: async () => factsOf(good) }, { list: some, keep: some });
+  const { findings, notChecked } = await checks.look(token, 'list', never);
   assert.deepEqual(notChecked, ['holders', 'age']);
   assert.deepEqual(
     findings.map(({ check }) => check),
@@ -103,11 +99,11 @@ test('a check without a threshold is not made, and said so', async () => {
 });
 
 test('without a provider nothing is looked at, and said so', async () => {
-  const checks = marketChecks(null, defaultListingRules);
+  const checks = marketsOf(null, defaultListingRules);
   for (const purpose of ['list', 'keep'] as const) {
-    assert.deepEqual(await checks.look('c', 'a', purpose, never), {
+    assert.deepEqual(await checks.look(token, purpose, never), {
       findings: [],
-      notChecked: marketCheckNames,
+      notChecked: marketChecks,
     });
   }
 });
@@ -128,14 +124,14 @@ test('a listed token is held to its own thresholds', async () => {
       return factsOf({ ...good, capUsd: 60_000, ageSeconds: 1 });
     },
   };
-  const checks = marketChecks(data, defaultListingRules);
+  const checks = marketsOf(data, defaultListingRules);
   const waits = async (purpose: Purpose) =>
-    (await checks.look('c', 'a', purpose, never)).findings
+    (await checks.look(token, purpose, never)).findings
       .filter(({ outcome }) => outcome === 'wait')
       .map(({ check }) => check);
   assert.deepEqual(await waits('list'), ['capitalisation', 'age']);
   assert.deepEqual(await waits('keep'), []);
-  assert.deepEqual((await checks.look('c', 'a', 'keep', never)).notChecked, ['age']);
+  assert.deepEqual((await checks.look(token, 'keep', never)).notChecked, ['age']);
   assert.deepEqual(asked[0], ['c', 'a']);
 });
 
@@ -143,8 +139,8 @@ test('while a provider is down a listed token stays as it is', () => {
   const down = { unavailable: ['q'] };
   const { keep } = defaultListingRules;
   assert.throws(() => marketFindings(factsOf({}, down), keep, 'keep'), {
-    name: 'MarketDataUnavailable',
-    providers: ['q'],
+    code: 'market_data_unavailable',
+    facts: { providers: 'q' },
   });
   // Who answers instead may know less: what it says is no ground to close either.
   const worse = factsOf({ ...good, topHoldersShare: 0.9 }, down);
@@ -154,6 +150,13 @@ test('while a provider is down a listed token stays as it is', () => {
   assert.throws(() => marketFindings(factsOf({}), keep, 'keep'), MarketDataUnavailable);
   const known = marketFindings(factsOf({ capUsd: 1 }), keep, 'keep');
   assert.ok(known.some(({ outcome }) => outcome === 'wait'));
+});
+
+test('a listed token of a chain that no provider knows is not held to numbers', async () => {
+  const checks = marketsOf({ look: async () => factsOf({}, { asked: [] }) }, defaultListingRules);
+  const kept = { findings: [], notChecked: marketChecks };
+  assert.deepEqual(await checks.look(token, 'keep', never), kept);
+  assert.equal((await checks.look(token, 'list', never)).findings.length, 6);
 });
 
 const share = fc.integer({ min: 0, max: 10_000 }).map((each) => each / 10_000);

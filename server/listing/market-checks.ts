@@ -2,7 +2,8 @@
 // for ever: what is below its threshold, or not known, is looked at again.
 
 import { type Finding, found, passed } from '../../chains/inspection.ts';
-import type { ChainKey } from '../../core/families.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { type Markets, marketChecks, type Purpose } from './markets.ts';
 import {
   type MarketData,
   type MarketFacts,
@@ -12,21 +13,8 @@ import {
 } from './providers/facts.ts';
 import type { ListingRules, Thresholds } from './settings.ts';
 
-/** `list`: it wants to be listed. `keep`: it is, and is looked at again. */
-export type Purpose = 'list' | 'keep';
-
-export const marketCheckNames = [
-  'capitalisation',
-  'liquidity',
-  'volume',
-  'holders',
-  'age',
-  'concentration',
-] as const;
-export type MarketCheck = (typeof marketCheckNames)[number];
-
 type Check = {
-  readonly name: MarketCheck;
+  readonly name: (typeof marketChecks)[number];
   /** How a sentence about the number begins. */
   readonly what: string;
   readonly shown: (value: number) => string;
@@ -82,18 +70,17 @@ function plain(value: number): string {
 }
 
 /** A provider that is needed did not answer: nothing may be concluded from what is not known. */
-export class MarketDataUnavailable extends Error {
-  readonly providers: readonly string[];
-
+export class MarketDataUnavailable extends ParleyError {
   constructor(providers: readonly string[]) {
-    super(`market data is not available now (${providers.join(', ')}); try later`);
+    const names = providers.join(', ');
+    const sentence = `market data is not available now (${names}); ask again later`;
+    super('market_data_unavailable', sentence, { providers: names });
     this.name = 'MarketDataUnavailable';
-    this.providers = providers;
   }
 }
 
 /**
- * One of each number that has a threshold, in the order of `marketCheckNames`, and one of
+ * One of each number that has a threshold, in the order of `marketChecks`, and one of
  * `honeypot` where a provider knows. To keep a token, throws `MarketDataUnavailable` rather than
  * find fault with it while a provider does not answer, or where none that does knows it any more.
  */
@@ -102,6 +89,7 @@ export function marketFindings(
   thresholds: Thresholds,
   purpose: Purpose,
 ): readonly Finding[] {
+  if (isUnasked(facts, purpose)) return [];
   const findings = marketNumbers.flatMap((each) => {
     const threshold = thresholds[each];
     return threshold === null ? [] : [findingOf(checks[each], facts[each], threshold, facts)];
@@ -113,6 +101,11 @@ export function marketFindings(
     throw new MarketDataUnavailable(facts.unavailable.length > 0 ? facts.unavailable : facts.asked);
   }
   return findings;
+}
+
+/** A token of a chain that no provider knows was listed without them. */
+function isUnasked({ asked }: MarketFacts, purpose: Purpose): boolean {
+  return purpose === 'keep' && asked.length === 0;
 }
 
 function findingOf(
@@ -140,34 +133,18 @@ function honeypotFinding({ value, source }: Sourced<boolean>): Finding {
   return found('honeypot', 'wait', `it can be bought but not sold, says ${source}`);
 }
 
-export type MarketLook = {
-  readonly findings: readonly Finding[];
-  /** What nobody looked at: no provider is configured, or the check has no threshold. */
-  readonly notChecked: readonly MarketCheck[];
-};
-
-export type MarketChecks = {
-  /** Throws `MarketDataUnavailable`, and only for `keep`: the token stays as it is. */
-  look(
-    chain: ChainKey,
-    address: string,
-    purpose: Purpose,
-    signal: AbortSignal,
-  ): Promise<MarketLook>;
-};
-
-/** `data` null = no provider is configured: nothing is looked at. */
-export function marketChecks(
-  data: MarketData | null,
-  rules: Pick<ListingRules, Purpose>,
-): MarketChecks {
+/**
+ * `data` null = no provider is configured: nothing is looked at. A look throws what ended its
+ * signal and, to keep a token only, `MarketDataUnavailable`: it stays as it is.
+ */
+export function marketsOf(data: MarketData | null, rules: Pick<ListingRules, Purpose>): Markets {
   return {
-    look: async (chain, address, purpose, signal) => {
-      if (data === null) return { findings: [], notChecked: marketCheckNames };
+    look: async ({ chain, address }, purpose, signal) => {
+      if (data === null) return { findings: [], notChecked: marketChecks };
       const thresholds = rules[purpose];
       const facts = await data.look(chain, address, signal);
       const notChecked = marketNumbers
-        .filter((each) => thresholds[each] === null)
+        .filter((each) => thresholds[each] === null || isUnasked(facts, purpose))
         .map((each) => checks[each].name);
       return { findings: marketFindings(facts, thresholds, purpose), notChecked };
     },

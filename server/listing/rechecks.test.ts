@@ -6,11 +6,10 @@ import { found } from '../../chains/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
 import { findListing } from '../db/listing.ts';
-import { uuidv7 } from '../ids.ts';
 import { curateAsset } from '../market/listing.ts';
-import { candidateForMs } from './bounds.ts';
+import { batch, candidateForMs } from './bounds.ts';
 import { createRechecks, type Rechecks } from './rechecks.ts';
-import { chain, type Looks, lookMarket } from './testing/looks.ts';
+import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
 
 let market: Looks;
 let rechecks: Rechecks;
@@ -183,26 +182,62 @@ test('two processes share the work: each token is looked at once', async () => {
   assert.deepEqual([...new Set(addresses.map(market.looksAt))], [2]);
 });
 
+test('a listed token that is taken for one curated since closes, and is not delisted', async () => {
+  const { id, address } = await listed();
+  const other = await listed();
+  const { symbol } = (await findListing(market.db, id))!.asset;
+  await market.db.transaction((tx) => curateAsset(tx, other.id, null));
+  await market.db.rows({
+    name: '',
+    text: 'update assets set symbol = $2 where id = $1',
+    values: [other.id, symbol.toLowerCase()],
+  });
+  for (const later of [day, 601_000, day]) {
+    market.deps.advance(later);
+    await passes();
+    assert.equal(await stateOf(id), 'closed', address);
+  }
+});
+
+test('a pass takes a batch in hand, and one that never answers is let go', async () => {
+  market.deps.advance(day);
+  await passes();
+  const addresses = Array.from({ length: batch + 5 }, () => market.says(wait));
+  for (const each of addresses) await ask(each);
+  for (const each of addresses) market.says('nothing', each);
+  market.deps.advance(hour);
+  const own = createRechecks(market.deps, 100);
+  const counts: number[] = [];
+  while (counts.at(-1) !== 0) counts.push(await own.pass());
+  await own.stop();
+  assert.deepEqual([counts[0], Math.max(...counts)], [batch, batch]);
+  const after = await Promise.all(
+    addresses.map(async (each) => `${await statusOf(each)} ${market.looksAt(each)}`),
+  );
+  for (const each of addresses) market.says(wait, each);
+  assert.deepEqual([...new Set(after)], ['pending 2']);
+});
+
+test('what a launchpad launched is refused for ever no sooner than after a day', async () => {
+  const address = market.says(reject);
+  await addCandidate(market.db, launched(market, address));
+  await passes();
+  assert.equal(await statusOf(address), 'pending');
+  assert.equal((await ask(address)).status, 'pending');
+  market.deps.advance(day - 1_000);
+  await passes();
+  assert.equal(await statusOf(address), 'pending');
+  market.deps.advance(hour);
+  await passes();
+  assert.equal(await statusOf(address), 'rejected');
+});
+
 test('what a launchpad found is looked at once, and keeps its source', async () => {
   const address = market.says({});
-  const at = new Date(market.deps.now());
-  const candidate = {
-    id: uuidv7(at.getTime(), market.deps.randomBytes),
-    chain,
-    address,
-    source: 'launchpad:rocket',
-    accountId: null,
-    status: 'pending' as const,
-    reasons: [],
-    createdAt: at,
-    checkedAt: null,
-    nextCheckAt: at,
-    givesUpAt: new Date(at.getTime() + candidateForMs),
-  };
+  const candidate = launched(market, address);
   assert.equal(await addCandidate(market.db, candidate), true);
   assert.equal(await addCandidate(market.db, candidate), false);
   await passes();
   assert.equal((await assetsAt(address))[0].source, 'launchpad:rocket');
-  const twice = { ...candidate, id: uuidv7(at.getTime(), market.deps.randomBytes) };
-  assert.equal(await addCandidate(market.db, twice), false, 'it is listed');
+  assert.equal(await addCandidate(market.db, launched(market, address)), false, 'it is listed');
 });

@@ -34,12 +34,13 @@ export type Rechecks = {
   stop(): Promise<void>;
 };
 
-export function createRechecks(given: Deps): Rechecks {
+/** A look ends after `mostMs`. */
+export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
   const deps = { ...given, db: feedWriting(given.db) };
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: Promise<void> = Promise.resolve();
-  const pass = () => passOf(deps, signal);
+  const pass = () => passOf(deps, mostMs, signal);
   const passes = async () => {
     while (!signal.aborted) {
       const looked = await pass().catch((error: unknown) => {
@@ -62,7 +63,7 @@ export function createRechecks(given: Deps): Rechecks {
   };
 }
 
-async function passOf(deps: Deps, signal: AbortSignal): Promise<number> {
+async function passOf(deps: Deps, mostMs: number, signal: AbortSignal): Promise<number> {
   const now = new Date(deps.now());
   const later = new Date(now.getTime() + tryAgainMs);
   await expireCandidates(deps.db, now, batch);
@@ -76,7 +77,7 @@ async function passOf(deps: Deps, signal: AbortSignal): Promise<number> {
   const work = async () => {
     for (const each of queue) {
       if (signal.aborted) return;
-      await lookAt(deps, each, signal);
+      await lookAt(deps, each, mostMs, signal);
     }
   };
   await Promise.all(Array.from({ length: mostLooks.background }, work));
@@ -97,11 +98,11 @@ function dueCandidate({ chain, address, source, accountId }: Candidate): Due {
   return { chain, address, source, accountId, known: null };
 }
 
-async function lookAt(deps: Deps, due: Due, signal: AbortSignal): Promise<void> {
+async function lookAt(deps: Deps, due: Due, mostMs: number, signal: AbortSignal): Promise<void> {
   const { chain, address, source } = due;
   const token = { chain, address, source };
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(mostMs)]);
     const judgement = await judgementOf(deps, due, limit);
     if (judgement === null) {
       await deps.db.transaction((tx) => dropCandidate(tx, chain, address));

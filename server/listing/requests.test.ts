@@ -5,9 +5,12 @@ import { after, before, test } from 'node:test';
 import { found } from '../../chains/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Trader } from '../../test/support/trading.ts';
-import { findCandidate } from '../db/candidates.ts';
-import { closeAsset, delistAsset } from '../market/listing.ts';
-import { chain, type Looks, lookMarket } from './testing/looks.ts';
+import { addCandidate, findCandidate } from '../db/candidates.ts';
+import { closeAsset, curateAsset, delistAsset } from '../market/listing.ts';
+import { decide } from './decide.ts';
+import { judge } from './judge.ts';
+import type { Markets } from './markets.ts';
+import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
 
 let market: Looks;
 let taker: Trader;
@@ -23,6 +26,7 @@ const candidate = (address: string) => findCandidate(market.db, chain, address);
 const pause = found('pausable', 'wait', 'its owner 0xabc can pause it');
 const fee = found('transfer', 'reject', '3 of 100 did not arrive');
 const change = (assetId: string) => ({ assetId, at: new Date(market.deps.now()), reasons: ['x'] });
+const asset1 = '00000000-0000-7000-8000-000000000001';
 const unchecked = ['capitalisation', 'liquidity', 'volume', 'holders', 'age', 'concentration'];
 
 test('a token that passes every check is listed at once, and is open to trade', async () => {
@@ -173,11 +177,12 @@ test('one look does not delist: a second one, ten minutes later, does', async ()
     assert.deepEqual([status, body.status], [202, 'closed']);
   }
   market.deps.advance(599_000);
+  market.says({ findings: [found('transfer', 'reject', '4 of 100 did not arrive')] }, address);
   assert.equal((await ask(address)).body.status, 'closed');
   market.deps.advance(2_000);
   const { status, body } = await ask(address);
   assert.deepEqual([status, body.status], [422, 'delisted']);
-  assert.deepEqual(body.reasons, [`transfer: ${fee.reason}`]);
+  assert.deepEqual(body.reasons, ['transfer: 4 of 100 did not arrive']);
 });
 
 test('no such chain, a chain without tokens, no address, no token: 400, and nothing is kept', async () => {
@@ -213,6 +218,60 @@ test('a look that takes longer than a request goes on without it', async () => {
   const waiting = await candidate(address);
   assert.equal(waiting?.checkedAt, null);
   assert.ok((waiting?.nextCheckAt.getTime() ?? Infinity) <= market.deps.now());
+});
+
+test('more looks at once than a process makes are told to come back', async () => {
+  const own = await lookMarket({ chainTimeoutMs: 1_000 });
+  try {
+    const one = await own.trader();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => ask(own.says('nothing'), one)),
+    );
+    const codes = answers.map(({ status, code }) => `${status} ${code}`).sort();
+    assert.deepEqual(codes, [...Array(8).fill('202 null'), ...Array(2).fill('503 overloaded')]);
+    assert.equal((await ask(own.says({}), one)).status, 201);
+  } finally {
+    await own.close();
+  }
+});
+
+test('what a launchpad found first keeps its source when somebody asks for it', async () => {
+  const address = market.says({});
+  await addCandidate(market.db, launched(market, address));
+  const { status, body } = await ask(address);
+  assert.deepEqual([status, body.asset.source], [201, 'launchpad:rocket']);
+});
+
+test('a look that ends after its token was curated changes nothing', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  const wish = { chain, address, source: 'api', accountId: taker.accountId };
+  const said = { symbol: asset.symbol, decimals: 18, reasons: ['x: y'], notChecked: [] };
+  await market.db.transaction((tx) => curateAsset(tx, asset.id, null));
+  for (const outcome of ['reject', 'wait'] as const) {
+    const judgement = { ...said, outcome };
+    const decision = await market.db.transaction((tx) => decide(tx, market.deps, wish, judgement));
+    assert.equal(decision.status, 'listed', outcome);
+  }
+});
+
+test('markets are asked of what its chain lets pass, and not of what can never be listed', async () => {
+  const asked: string[] = [];
+  const look: Markets['look'] = async ({ address }, purpose) => {
+    asked.push(`${purpose} ${address}`);
+    return { findings: [found('liquidity', 'wait', '$5, less than $10')], notChecked: ['age'] };
+  };
+  const deps = { ...market.deps, markets: { look } };
+  const { signal } = new AbortController();
+  const [good, bad] = [market.says({ symbol: 'OK' }), market.says({ findings: [fee] })];
+  const judged = await judge(deps, { chain, address: good }, null, signal);
+  assert.deepEqual(
+    [judged.outcome, judged.reasons, judged.notChecked],
+    ['wait', ['liquidity: $5, less than $10'], ['age']],
+  );
+  await judge(deps, { chain, address: good }, { id: asset1, symbol: 'OK', decimals: 18 }, signal);
+  assert.equal((await judge(deps, { chain, address: bad }, null, signal)).outcome, 'reject');
+  assert.deepEqual(asked, [`list ${good}`, `keep ${good}`]);
 });
 
 test('it needs the scope taker, and is for twenty tokens an hour an account', async () => {

@@ -101,6 +101,31 @@ test('expiry tells nothing, and funding after it is told', () => {
   );
 });
 
+test('a status that changes is told, and where it has not changed no event takes it back', () => {
+  const names = Object.keys(shows) as Show[];
+  const pairs = names.flatMap((long) => names.map((short) => [long, short] as const));
+  for (const [long, short] of pairs) {
+    const known = after(begin, long, short);
+    for (const then of pairs) {
+      const next = after(known, ...then);
+      const told = eventsBetween(known, next).map(({ topic, status }) => [topic, status]);
+      const words = `${known.status} to ${next.status}: ${told.join(' ')}`;
+      const carries = told.some(([, status]) => status === next.status);
+      if (known.status !== next.status) assert.ok(carries, words);
+      // It has a status of its own only where a chain took something back.
+      const reorged = told.filter(([topic]) => topic === 'swap.reorged');
+      assert.ok(
+        reorged.every(([, status]) => status === next.status),
+        words,
+      );
+      if (known.status === next.status) assert.deepEqual(reorged, [], words);
+      const half = told.findIndex(([topic]) => topic === 'swap.half_settled');
+      if (half >= 0)
+        assert.deepEqual([half, next.status], [told.length - 1, 'half_settled'], words);
+    }
+  }
+});
+
 test('the same look twice tells nothing, from any state to any other', () => {
   const show = fc.constantFrom(...(Object.keys(shows) as Show[]));
   const wall = fc.integer({ min: 0, max: 3_000 });

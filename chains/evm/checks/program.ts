@@ -53,8 +53,6 @@ function minusOne(name: string): string {
 /** Proxies behind proxies, and facets of a diamond, that are looked into. */
 const mostHops = 4;
 const mostFacets = 12;
-/** A proxy to one contract for good is no longer, immutable arguments not counted. */
-const mostCloneBytes = 128;
 
 const transfers = ['a9059cbb', '23b872dd'] as const;
 
@@ -71,10 +69,8 @@ export async function programOf(
     return scan;
   };
   let scan = take(scanCode(code));
-  for (let hops = 0; scan.delegates && hops < mostHops; hops += 1) {
-    const target = fixedTarget(scan);
-    if (target === null) break;
-    scan = take(scanCode(await codeAt(rpc, target, 'latest', signal)));
+  for (let hops = 0; scan.only !== null && hops < mostHops; hops += 1) {
+    scan = take(scanCode(await codeAt(rpc, scan.only, 'latest', signal)));
   }
   const beneath = new Set<string>();
   if (!scan.delegates) return { selectors, beneath, change: replacing(selectors) };
@@ -85,14 +81,6 @@ export async function programOf(
     }
   }
   return { selectors, beneath, change };
-}
-
-/** EIP-1167 and its many variants: one address in the code, and nowhere else to find another. */
-function fixedTarget({ addresses, readsStorage, bytes }: Scan): string | null {
-  const [only, ...others] = addresses;
-  if (only === undefined || others.length > 0 || readsStorage || bytes > mostCloneBytes)
-    return null;
-  return only;
 }
 
 /** A token that hands its calls on to a successor, as USDT can. */

@@ -28,9 +28,11 @@ function atLeastOne(amount: bigint): bigint {
 
 type Tried = { readonly amount: bigint; readonly verdict: Verdict };
 
+/** `switches`: functions by which somebody may stop transfers, and let them go again. */
 export async function transferFindings(
   stage: Theatre,
   supply: bigint,
+  switches: readonly string[],
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const most = stage.borrowed ?? supply;
@@ -42,7 +44,7 @@ export async function transferFindings(
   const medium = await attempt(within(atLeastOne(supply / mediumShare)));
   const small = medium.amount === 1n ? medium : await attempt(1n);
   if (medium.verdict.kind === 'fails' && small.verdict.kind === 'fails') {
-    return [await failing(stage, medium, signal)];
+    return [await failing(stage, medium, switches, signal)];
   }
   const large = within(largestTried(supply));
   const tried = [medium, small, ...(large > medium.amount ? [await attempt(large)] : [])];
@@ -91,12 +93,21 @@ function limitFinding(tried: readonly Tried[]): Finding {
 }
 
 /** No amount moves: for ever, or until somebody turns a known switch. */
-async function failing(stage: Theatre, tried: Tried, signal: AbortSignal): Promise<Finding> {
+async function failing(
+  stage: Theatre,
+  tried: Tried,
+  switches: readonly string[],
+  signal: AbortSignal,
+): Promise<Finding> {
   const { amount, verdict } = tried;
   if (verdict.kind !== 'fails') return passed(transfer);
   const sentence = `${verdict.what} of ${amount} units fails: ${verdict.words}`;
   const why = await switchedOff(stage.rpc, stage.token, signal);
   if (why !== null) return found(transfer, 'wait', `${sentence}; ${why} now`);
+  const [first] = switches;
+  if (first !== undefined) {
+    return found(transfer, 'wait', `${sentence}; somebody may let it go by ${first}`);
+  }
   // A holder of this chain may be barred where others are not.
   const sure = verdict.sure && stage.borrowed === null;
   return found(transfer, sure ? 'reject' : 'wait', sentence);
@@ -127,7 +138,7 @@ async function marketFinding(
     if (verdict.kind === 'works') return null;
     if (verdict.kind === 'fails') {
       // A launch may keep it closed until it begins.
-      return failing(stage, { ...medium, verdict: { ...verdict, sure: false } }, signal);
+      return failing(stage, { ...medium, verdict: { ...verdict, sure: false } }, [], signal);
     }
     return moved({ ...medium, verdict });
   }

@@ -123,6 +123,14 @@ contract HugeRevert is Plain {
     }
 }
 
+contract LongReason is Plain {
+    function _move(address, address, uint256) internal pure override {
+        bytes memory text = new bytes(1_000);
+        for (uint256 i = 0; i < 1_000; i++) text[i] = "x";
+        revert(string(text));
+    }
+}
+
 /// Its balances lie in another contract, under keys of its own.
 contract Vault {
     mapping(bytes32 => uint256) public amounts;
@@ -232,6 +240,20 @@ contract NotYetOpen is Plain, Owned {
 
     function _move(address from, address to, uint256 value) internal override {
         require(tradingOpen || from == owner, "not open yet");
+        super._move(from, to, value);
+    }
+}
+
+/// Stopped, without saying so.
+contract SilentSwitch is Plain, Owned {
+    bool internal open;
+
+    function setTransferEnabled(bool value) external onlyOwner {
+        open = value;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(open, "not now");
         super._move(from, to, value);
     }
 }
@@ -346,6 +368,7 @@ contract HugeSymbol is Plain {
         assembly {
             mstore(0, 0x20)
             mstore(0x20, 1000000)
+            mstore(0x40, "MEGA")
             return(0, 1000064)
         }
     }

@@ -36,11 +36,17 @@ export type Crowd = {
   readonly asked: Map<string, number>;
 };
 
-/** Base58 of a signature of zeros and a number. */
+const names = new Map<number, string>();
+
+/** Base58 of a signature with a number in it. */
 function nameOf(number: number): string {
+  const known = names.get(number);
+  if (known !== undefined) return known;
   const bytes = new Uint8Array(64).fill(7);
   new DataView(bytes.buffer).setUint32(0, number);
-  return base58.encode(bytes);
+  const name = base58.encode(bytes);
+  names.set(number, name);
+  return name;
 }
 
 const belowFrom = 1_000_000;

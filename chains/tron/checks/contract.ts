@@ -1,7 +1,8 @@
 // Whether there is a token at the address at all, and what it says of itself.
 
+import { textOf } from '../../evm/checks/text.ts';
 import { type Finding, found, notAToken, passed } from '../../inspection.ts';
-import { bytesOf, decodeText, mostDecimals } from '../../token-code.ts';
+import { mostDecimals } from '../../token-code.ts';
 import type { Fork } from '../fork/fork.ts';
 import {
   dataOf,
@@ -38,6 +39,7 @@ export async function checkContract(look: Look): Promise<Contract> {
   const asked = [
     ['totalSupply()', dataOf('totalSupply()')],
     ['balanceOf(address)', dataOf('balanceOf(address)', fork.stranger())],
+    ['decimals()', dataOf('decimals()')],
   ] as const;
   const numbers: bigint[] = [];
   for (const [name, data] of asked) {
@@ -50,40 +52,39 @@ export async function checkContract(look: Look): Promise<Contract> {
     if (number === null) throw await noAnswer(look, name, data);
     numbers.push(number);
   }
-  const [supply = 0n] = numbers;
-  const told = { ...(await namesOf(fork, look.token)), supply };
-  const { decimals } = told;
-  const finding =
-    decimals === null || decimals > BigInt(mostDecimals)
-      ? found(check, 'reject', decimalsOf(decimals))
-      : await supplied(look, told);
-  const known = decimals !== null && decimals <= BigInt(mostDecimals);
-  return { told: { ...told, decimals: known ? Number(decimals) : 0 }, finding };
-}
-
-function decimalsOf(decimals: bigint | null): string {
-  if (decimals === null) return 'it does not say its decimals';
-  const some = decimals > 255n ? 'more than 255' : `${decimals}`;
-  return `it has ${some} decimals, and the most is ${mostDecimals}`;
+  const [supply = 0n, balance = 0n, decimals = 0n] = numbers;
+  if (decimals > 255n) {
+    throw notAToken(look.watch.chain, look.token, 'its decimals() are no number of TRC-20');
+  }
+  const told = { ...(await namesOf(fork, look.token)), supply, decimals: Number(decimals) };
+  return { told, finding: await judge(look, told, balance) };
 }
 
 async function namesOf(fork: Fork, token: string) {
   const text = async (signature: string) => {
     const { failure, output } = await view(fork, token, dataOf(signature));
-    return failure === null ? (decodeText(bytesOf(output)) ?? '') : '';
+    return failure === null ? textOf(`0x${output}`) : '';
   };
-  const symbol = await text('symbol()');
-  const name = await text('name()');
-  return { symbol, name, decimals: numberOf(await view(fork, token, dataOf('decimals()'))) };
+  return { symbol: await text('symbol()'), name: await text('name()') };
 }
 
-async function supplied(look: Look, { symbol, supply }: Pick<Told, 'symbol' | 'supply'>) {
+async function judge(look: Look, told: Told, balance: bigint): Promise<Finding> {
+  const { symbol, name, decimals, supply } = told;
+  if (decimals > mostDecimals) {
+    return found(check, 'reject', `it has ${decimals} decimals; the most is ${mostDecimals}`);
+  }
+  if (balance !== 0n) {
+    const sentence = `it shows a balance of ${balance} for an address that nobody ever used`;
+    return found(check, 'reject', sentence);
+  }
   if (supply === 0n) {
     const other = await nodeSays(look, dataOf('totalSupply()'));
     if (other !== null && other !== 0n) throw otherStorage(look.watch.chain);
-    return found(check, 'wait', 'its total supply is 0: nobody has any of it');
+    return found(check, 'wait', 'its total supply is 0: there is none of it yet');
   }
-  return symbol === '' ? found(check, 'wait', 'it does not say its symbol') : passed(check);
+  if (symbol === '') return found(check, 'wait', 'its symbol() gives no readable text');
+  if (name === '') return found(check, 'wait', 'its name() gives no readable text');
+  return passed(check);
 }
 
 /** A function that a token must have does not answer on the fork. Does it on the node? */

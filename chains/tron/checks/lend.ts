@@ -19,8 +19,13 @@ const fills = (least: bigint): readonly bigint[] => [
 /** Of one balanceOf. */
 const mostWords = 32;
 
-/** Makes `who` (20 bytes in hex) hold at least so much; false where no way was found. */
-export async function lend(fork: Fork, token: string, who: string, least: bigint) {
+/** Makes `who` (20 bytes in hex) hold at least so much: what was written; null: no way is known. */
+export async function lend(
+  fork: Fork,
+  token: string,
+  who: string,
+  least: bigint,
+): Promise<bigint | null> {
   const words = await ownWords(fork, token, who);
   for (const word of words.slice(0, mostWords)) {
     for (const value of fills(least)) {
@@ -29,12 +34,12 @@ export async function lend(fork: Fork, token: string, who: string, least: bigint
       const held = await balanceOf(fork, token, who);
       if (held !== null && held >= least) {
         await fork.state.commit();
-        return true;
+        return value;
       }
       await fork.state.revert();
     }
   }
-  return false;
+  return null;
 }
 
 export async function balanceOf(fork: Fork, token: string, who: string): Promise<bigint | null> {

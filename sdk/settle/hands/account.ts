@@ -10,6 +10,7 @@ import type { Kept, SwapRecord } from '../../stores/store.ts';
 import type { AccountWallet, Fate } from '../../wallets/wallet.ts';
 import type { Context, SetLeg } from '../context.ts';
 import { due, lookedAfter, type Slot, sendToAll, sendWaiting } from '../send.ts';
+import { accountKey, inTurn } from '../turns.ts';
 import type { Hand, Signing, Spending } from './hand.ts';
 
 /** How long the parts of one funding are waited for. */
@@ -38,7 +39,7 @@ export function accountHand(
   return {
     approvesTokens: family.approvesTokens,
     claimsPastTimelock: false,
-    alone: (work) => wallet.alone(work),
+    alone: (work) => inTurn(accountKey(leg.chain, wallet.family, wallet.address), work),
     signFunding: (built) => family.signingsOf(built),
     signSpend: async (built) => {
       const [sign] = family.signingsOf(built);

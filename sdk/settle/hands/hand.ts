@@ -24,7 +24,10 @@ export type Hand = {
   readonly approvesTokens: boolean;
   /** Whether the chain still takes a claim after the timelock. */
   readonly claimsPastTimelock: boolean;
-  /** Runs one funding of this account at a time, where two could be in each other's way. */
+  /**
+   * Runs one funding or first claim of this account at a time, where two could be in each other's
+   * way: a token's allowance, and what claims are paid from, is one number for all swaps.
+   */
   alone<T>(work: () => Promise<T>): Promise<T>;
 
   /** What is signed to fund, in order: the last is the funding, what is before it are approvals. */

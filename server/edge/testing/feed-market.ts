@@ -1,5 +1,6 @@
 // A market that listens, for tests of the maker feed.
 
+import type { ChainAdapter } from '../../../chains/adapter.ts';
 import { type TestMarket, type Trader, testMarket } from '../../../test/support/trading.ts';
 import type { Settings } from '../../config.ts';
 import type { AppOptions } from '../app.ts';
@@ -20,8 +21,9 @@ export type FeedMarket = TestMarket & {
 export async function feedMarket(
   settings: Partial<Settings> = {},
   app: AppOptions = {},
+  adapters?: readonly ChainAdapter[],
 ): Promise<FeedMarket> {
-  const market = await testMarket({ settings, app });
+  const market = await testMarket({ settings, app, ...(adapters && { adapters }) });
   const at = await market.app.listen({ host: '127.0.0.1', port: 0 });
   return {
     ...market,

@@ -67,6 +67,13 @@ test('who fails is named, and the next is asked instead', async () => {
   assert.deepEqual(failures, ['a: a is down']);
 });
 
+test('what ends the signal is thrown: it says nothing about a provider', async () => {
+  const broken = provider('a', new ProviderFailure('unreachable', 'late'));
+  const data = combined([broken], chains, () => {});
+  const over = AbortSignal.abort(new DOMException('over', 'TimeoutError'));
+  await assert.rejects(data.look('ethereum', '0x1', over), { name: 'TimeoutError' });
+});
+
 test('a chain that nobody knows is asked about nowhere', async () => {
   const asked: Asked[] = [];
   const data = combined(

@@ -55,6 +55,8 @@ export function combined(
         if (honeypot === null) wanted.add('honeypot');
         asked.push(provider.name);
         const told = await ask(provider, network, address, wanted, signal);
+        // Who asked has gone: that says nothing about a provider.
+        if (told === null) signal.throwIfAborted();
         if (told === null) unavailable.push(provider.name);
         const source = provider.name;
         for (const each of marketNumbers) known[each] ??= sourced(told?.[each], source);

@@ -31,7 +31,7 @@ export type MarketFacts = Readonly<Record<MarketNumber, Sourced<number> | null>>
 };
 
 export type MarketData = {
-  /** Never throws: a provider that fails is named in the answer. */
+  /** A provider that fails is named in the answer. Throws only what ended `signal`. */
   look(chain: ChainKey, address: string, signal: AbortSignal): Promise<MarketFacts>;
 };
 

@@ -76,7 +76,6 @@ test('who does not answer, or never ends, or drips, is given up in time', async 
   const client = asking(provider.base, { tryMs: 150 });
   provider.answer(() => {});
   await fails(client.get([], {}, never), 'unreachable', /did not answer in time/);
-  assert.equal(provider.asked.length, 2, 'tried once more');
   provider.answer((_request, response) => {
     response.writeHead(200, json);
     const timer = setInterval(() => response.write(' '), 10);
@@ -101,9 +100,13 @@ test('a provider that lets askers wait until they give up is left alone', async 
   const provider = await startProvider(t);
   const clock = testClock();
   const client = asking(provider.base, { clock });
-  provider.answer(() => clock.pass(3_000));
   for (let at = 0; at < mostFailures; at += 1) {
-    await failureOf(client.get([], {}, AbortSignal.timeout(50)));
+    const asker = new AbortController();
+    provider.answer(() => {
+      clock.pass(3_000);
+      asker.abort();
+    });
+    await failureOf(client.get([], {}, asker.signal));
   }
   const before = provider.asked.length;
   await fails(client.get([], {}, never), 'unreachable', /has failed 5 times/);

@@ -163,6 +163,11 @@ test('DEX Screener: who opens a pool against a coin of their own moves nothing',
     server.json([...honest, fake, fake]);
     assert.deepEqual(await provider.look('bsc', bsc, all, never), before, priceUsd);
   }
+  // A coin that is priced in the token, and at the token's own price, has a cap of its own.
+  const coin = { address: usdt };
+  const other = { ...first, baseToken: coin, quoteToken: first.baseToken, marketCap: 5 };
+  server.json([...honest, { ...other, liquidity: { usd: 9e15, base: 9e15 } }]);
+  assert.deepEqual(await provider.look('bsc', bsc, all, never), before);
   // At the true price it counts for what is in it.
   const dear = { ...first, liquidity: { usd: 9e15, base: 1_000, quote: 1 }, volume: { h24: 0 } };
   server.json([...honest, dear]);
@@ -260,7 +265,9 @@ test('GoPlus: a limit with status 200 is a limit, and its other codes are no ans
     await refuses('56', bsc, kind as FailureKind);
   }
   server.json(recorded('goplus-limited'));
+  server.asked.length = 0;
   await refuses('56', bsc, 'limited');
+  assert.equal(server.asked.length, 1, 'it is given a pause, and not asked again');
 });
 
 test('GoPlus: an answer about another token, and numbers that cannot be, are refused', async (t) => {

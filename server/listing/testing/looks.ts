@@ -8,6 +8,9 @@ import type { ParleyError } from '../../../core/errors.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
 import type { Settings } from '../../config.ts';
+import type { Candidate } from '../../db/candidates.ts';
+import { uuidv7 } from '../../ids.ts';
+import { candidateForMs } from '../bounds.ts';
 
 /** What the chain answers about a token: an inspection, a refusal, or never anything. */
 export type Said = Partial<Inspection> | ParleyError | 'nothing';
@@ -44,6 +47,24 @@ export function lookMarket(settings: Partial<Settings> = {}): Promise<Looks> {
     },
     looksAt: (address) => counts.get(address) ?? 0,
   }));
+}
+
+/** A candidate that a launchpad brought out just now. */
+export function launched({ deps }: TestMarket, address: string): Candidate {
+  const at = new Date(deps.now());
+  return {
+    id: uuidv7(at.getTime(), deps.randomBytes),
+    chain,
+    address,
+    source: 'launchpad:rocket',
+    accountId: null,
+    status: 'pending',
+    reasons: [],
+    createdAt: at,
+    checkedAt: null,
+    nextCheckAt: at,
+    givesUpAt: new Date(at.getTime() + candidateForMs),
+  };
 }
 
 function plain(address: string): Inspection {

@@ -1,0 +1,69 @@
+// Whether there is a mint at an address, and what it says of itself.
+
+import { type Finding, found, notAToken, passed } from '../../inspection.ts';
+import { solanaAddressOf } from '../address.ts';
+import type { Account } from '../node.ts';
+import { isTokenProgram, systemProgram, type TokenProgram, tokenProgram } from '../programs.ts';
+import { type Extension, extensionsOf } from '../tokens.ts';
+
+/** Two of the longest extensions; a mint has fewer bytes than this by far, whoever made it. */
+export const mostMintBytes = 131_072;
+/** A token of more decimals than this has no whole unit within the 64 bits of its supply. */
+const mostDecimals = 19;
+
+const plainBytes = 82;
+/** A group of signers has this length in both programs, and no mint has. */
+const multisigBytes = 355;
+const typeAt = 165;
+const isMint = 1;
+
+export type Mint = {
+  readonly address: string;
+  readonly program: TokenProgram;
+  readonly supply: bigint;
+  readonly decimals: number;
+  /** Who can make more of it. */
+  readonly mintAuthority: string | null;
+  /** Who can freeze holdings. */
+  readonly freezeAuthority: string | null;
+  readonly extensions: readonly Extension[];
+  /** Whether it has more bytes than were read: extensions may be missing here. */
+  readonly isCut: boolean;
+};
+
+/** Of an account read up to one byte more than `mostMintBytes`. Throws `not_a_token`. */
+export function readMintAt(chain: string, address: string, account: Account | null): Mint {
+  const no = (why: string) => notAToken(chain, address, why);
+  if (account === null) throw no('there is no account');
+  const { owner, data, executable } = account;
+  if (executable) throw no('it is a program');
+  if (owner === systemProgram) throw no('it is a wallet');
+  if (!isTokenProgram(owner)) throw no(`it belongs to ${owner}, not to a token program`);
+  const isExtended =
+    owner !== tokenProgram && data.length > typeAt && data.length !== multisigBytes;
+  if (data.length !== plainBytes && !(isExtended && data[typeAt] === isMint)) {
+    throw no(`it is a token program's account of ${data.length} bytes, and no mint`);
+  }
+  if (data[45] !== 1) throw no('it is a mint that was never set up');
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const optional = (at: number) =>
+    view.getUint32(at, true) === 0 ? null : solanaAddressOf(data.subarray(at + 4, at + 36));
+  return {
+    address,
+    program: owner,
+    supply: view.getBigUint64(36, true),
+    decimals: data[44] ?? 0,
+    mintAuthority: optional(0),
+    freezeAuthority: optional(46),
+    extensions: extensionsOf(data),
+    isCut: data.length > mostMintBytes,
+  };
+}
+
+export function checkMint({ supply, decimals }: Mint): Finding {
+  if (decimals > mostDecimals) {
+    const why = `it has ${decimals} decimals: at most ${mostDecimals} leave its supply a whole unit`;
+    return found('mint', 'reject', why);
+  }
+  return supply === 0n ? found('mint', 'wait', 'its supply is 0') : passed('mint');
+}

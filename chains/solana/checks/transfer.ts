@@ -1,0 +1,94 @@
+// Whether a token goes through an escrow of ours: funded by a wallet that holds much of it, claimed
+// by nobody, in a simulation that nobody signs.
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { type Finding, found, passed } from '../../inspection.ts';
+import { cleanText } from '../../token-code.ts';
+import { isOnCurve, solanaAddressBytes, solanaAddressOf } from '../address.ts';
+import { type Account, accountsAt, largestHoldings, type Trial } from '../node.ts';
+import { associatedTokenAccount, systemProgram } from '../programs.ts';
+import { isGuarded, readHolding } from '../tokens.ts';
+import { reasonOf, trialLamports, tryFundAndClaim } from '../trial.ts';
+import type { Watch } from '../watch.ts';
+import type { Mint } from './mint.ts';
+
+/** Holders that are tried: one may move its tokens between two looks. */
+const mostTries = 3;
+/** A token account and all extensions that one can have. */
+const mostHoldingBytes = 1_024;
+const mostReason = 200;
+
+/**
+ * A key on the curve of which nobody knows the secret: whoever did could make its token account one
+ * that takes nothing, and close any listing by it.
+ */
+const nobody = (() => {
+  for (let count = 0; ; count += 1) {
+    const key = sha256(utf8ToBytes(`parley trial payout ${count}`));
+    if (isOnCurve(key)) return solanaAddressOf(key);
+  }
+})();
+
+type At = Pick<Watch, 'chain' | 'rpc' | 'deployment'>;
+type Holder = { readonly wallet: string; readonly amount: bigint };
+
+/**
+ * Where no such holder is known, the token passes: the two token programs treat all mints alike,
+ * and extensions that would make a difference have been refused before.
+ */
+export async function checkTransfer(watch: At, mint: Mint, signal: AbortSignal): Promise<Finding> {
+  const { chain } = watch;
+  let failure: { readonly holder: Holder; readonly trial: Trial } | null = null;
+  for (const holder of await holdersOf(watch, mint, signal)) {
+    const terms = {
+      chain,
+      payout: { address: nobody, pubkey: null },
+      refund: { address: holder.wallet, pubkey: null },
+      token: mint.address,
+      amount: holder.amount,
+    };
+    const trial = await tryFundAndClaim(watch, terms, mint.program, signal);
+    if (trial === null) return passed('transfer');
+    failure = { holder, trial };
+  }
+  if (failure === null) return passed('transfer');
+  const { holder, trial } = failure;
+  const said = cleanText(reasonOf(watch, trial), mostReason);
+  const what = `a trial of ${holder.amount} base units of ${holder.wallet} in an escrow failed`;
+  return found('transfer', 'wait', `${what}: ${said}`);
+}
+
+/** Wallets that hold it where wallets do, can let it go, and could pay for the trial. */
+async function holdersOf(watch: At, mint: Mint, signal: AbortSignal): Promise<Holder[]> {
+  const { rpc } = watch;
+  const largest = (await largestHoldings(rpc, mint.address, signal)) ?? [];
+  if (largest.length === 0) return [];
+  const holdings = await accountsAt(rpc, largest, 'confirmed', signal, mostHoldingBytes);
+  const holders = holdings.accounts.flatMap((account, at) => {
+    const holder = holderOf(account, largest[at] ?? '', mint);
+    return holder === null ? [] : [holder];
+  });
+  if (holders.length === 0) return [];
+  const wallets = holders.map(({ wallet }) => wallet);
+  const { accounts } = await accountsAt(rpc, wallets, 'confirmed', signal, 1);
+  const least = await trialLamports(watch, signal);
+  return holders.filter((_, at) => isWallet(accounts[at] ?? null, least)).slice(0, mostTries);
+}
+
+function holderOf(account: Account | null, at: string, mint: Mint): Holder | null {
+  if (account === null || account.data.length < 64) return null;
+  const wallet = solanaAddressOf(account.data.subarray(32, 64));
+  const { address, program } = mint;
+  const read = readHolding(account, { mint: address, owner: wallet, program });
+  if (read === null || typeof read === 'string' || read.amount === 0n) return null;
+  if (isGuarded(account) || !isOnCurve(solanaAddressBytes(wallet))) return null;
+  if (associatedTokenAccount(wallet, address, program) !== at) return null;
+  return { wallet, amount: read.amount };
+}
+
+function isWallet(account: Account | null, leastLamports: bigint): boolean {
+  if (account === null || account.executable || account.owner !== systemProgram) return false;
+  // A nonce account belongs to the system program too, and holds data.
+  return account.data.length === 0 && BigInt(Math.floor(account.lamports)) >= leastLamports;
+}

@@ -1,0 +1,223 @@
+// Mints made as their issuers make them, by the token programs' own instructions, with the powers
+// and Token-2022 extensions that a test asks for.
+
+import { createHash } from 'node:crypto';
+import {
+  AccountRole,
+  type Address,
+  createAddressWithSeed,
+  getAddressEncoder,
+  getBase64EncodedWireTransaction,
+  getProgramDerivedAddress,
+  type Instruction,
+  type KeyPairSigner,
+} from '@solana/kit';
+import { ASSOCIATED_TOKEN, TOKEN, TOKEN_2022 } from '../accounts.ts';
+import { SYSTEM, signed, signer, type TestChain } from './chain.ts';
+
+type Chain = Pick<TestChain, 'rpc' | 'give' | 'mine'>;
+
+/** Of a mint: its type, the bytes of its value, and what sets it up, by tag and so on. */
+const extensions = {
+  transferFee: {
+    bytes: 108,
+    data: (by: Address) => [[26, 0, 1], key(by), [1], key(by), [100, 0], word(1_000_000n)],
+  },
+  closeAuthority: { bytes: 32, data: (by: Address) => [[25, 1], key(by)] },
+  confidential: { bytes: 65, data: (by: Address) => [[27, 0], key(by), [1], zeros] },
+  defaultFrozen: { bytes: 1, data: () => [[28, 0, 2]] },
+  nonTransferable: { bytes: 0, data: () => [[32]] },
+  interest: { bytes: 52, data: (by: Address) => [[33, 0], key(by), [100, 0]] },
+  permanentDelegate: { bytes: 32, data: (by: Address) => [[35], key(by)] },
+  transferHook: { bytes: 64, data: (by: Address) => [[36, 0], key(by), key(by)] },
+  metadataPointer: { bytes: 64, data: (by: Address, to: Address) => [[39, 0], key(by), key(to)] },
+  scaledAmount: { bytes: 56, data: (by: Address) => [[43, 0], key(by), double(2)] },
+  pausable: { bytes: 33, data: (by: Address) => [[44, 0], key(by)] },
+} as const;
+export type ExtensionName = keyof typeof extensions;
+
+export type MintOptions = {
+  /** A new one for every name. */
+  readonly name: string;
+  /** With any, it is a mint of Token-2022. */
+  readonly extensions?: readonly ExtensionName[];
+  readonly isToken2022?: boolean;
+  /** Kept in the mint itself; with it comes the pointer. */
+  readonly metadata?: { readonly name: string; readonly symbol: string };
+  /** Where the metadata pointer points. Default: the mint. */
+  readonly pointer?: Address;
+  readonly decimals?: number;
+  /** Whether the issuer keeps the right to make more. */
+  readonly isMintable?: boolean;
+  readonly isFreezable?: boolean;
+  /** Who gets all of it; nothing is made without. */
+  readonly holder?: Address;
+  readonly supply?: bigint;
+};
+
+const baseBytes = { plain: 82, extended: 166 };
+const metadataInitialize = createHash('sha256')
+  .update('spl_token_metadata_interface:initialize_account')
+  .digest()
+  .subarray(0, 8);
+const createWithSeed = 3;
+const initializeMint2 = 20;
+const mintTo = 7;
+const setAuthority = 6;
+const createIdempotent = 1;
+const thawAccount = 11;
+const zeros = new Uint8Array(32);
+
+const key = (of: Address): Uint8Array => Uint8Array.from(getAddressEncoder().encode(of));
+
+function word(value: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(value);
+  return bytes;
+}
+
+function double(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return bytes;
+}
+
+/** A text behind its length, which takes four bytes, or eight in the system program. */
+function text(value: string, lengthBytes: 4 | 8 = 4): Buffer {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([word(BigInt(bytes.length)).subarray(0, lengthBytes), bytes]);
+}
+
+const bytesOf = (parts: readonly (readonly number[] | Uint8Array)[]): Buffer =>
+  Buffer.concat(parts.map((part) => Uint8Array.from(part)));
+
+const writes = (address: Address) => ({ address, role: AccountRole.WRITABLE });
+const reads = (address: Address) => ({ address, role: AccountRole.READONLY });
+const signs = (address: Address) => ({ address, role: AccountRole.READONLY_SIGNER });
+const pays = (address: Address) => ({ address, role: AccountRole.WRITABLE_SIGNER });
+
+export const issuerOf = (): Promise<KeyPairSigner> => signer('an issuer of mints');
+
+/** Makes the mint and gives all of it to its holder; confirmed when it returns. */
+export async function makeMint(chain: Chain, options: MintOptions): Promise<Address> {
+  const issuer = await issuerOf();
+  await chain.give({ address: issuer.address, token: null, amount: 2_000_000_000n });
+  const names = [...(options.extensions ?? [])];
+  if (options.metadata !== undefined && !names.includes('metadataPointer')) {
+    names.push('metadataPointer');
+  }
+  const is2022 = names.length > 0 || options.isToken2022 === true;
+  const program = is2022 ? TOKEN_2022 : TOKEN;
+  const seed = options.name.slice(0, 32);
+  const mint = await createAddressWithSeed({
+    baseAddress: issuer.address,
+    programAddress: program,
+    seed,
+  });
+  await send(chain, issuer, setUp(options, { issuer: issuer.address, mint, program, seed, names }));
+  await send(chain, issuer, await issue(options, { issuer: issuer.address, mint, program }));
+  return mint;
+}
+
+type Place = { readonly issuer: Address; readonly mint: Address; readonly program: Address };
+
+function setUp(
+  { decimals = 6, isFreezable = false, metadata, pointer }: MintOptions,
+  at: Place & { readonly seed: string; readonly names: readonly ExtensionName[] },
+): Instruction[] {
+  const { issuer, mint, program, seed, names } = at;
+  const space = names.reduce(
+    (sum, name) => sum + 4 + extensions[name].bytes,
+    names.length === 0 ? baseBytes.plain : baseBytes.extended,
+  );
+  const create: Instruction = {
+    programAddress: SYSTEM,
+    accounts: [pays(issuer), writes(mint)],
+    // Enough for the metadata that come later.
+    data: bytesOf([
+      [createWithSeed, 0, 0, 0],
+      key(issuer),
+      text(seed, 8),
+      word(50_000_000n),
+      word(BigInt(space)),
+      key(program),
+    ]),
+  };
+  const own = (parts: readonly (readonly number[] | Uint8Array)[]): Instruction => ({
+    programAddress: program,
+    accounts: [writes(mint)],
+    data: bytesOf(parts),
+  });
+  const freeze = isFreezable || names.includes('defaultFrozen') ? [[1], key(issuer)] : [[0]];
+  const instructions = [
+    create,
+    ...names.map((name) => own(extensions[name].data(issuer, pointer ?? mint))),
+    own([[initializeMint2, decimals], key(issuer), ...freeze]),
+  ];
+  if (metadata === undefined) return instructions;
+  const described: Instruction = {
+    programAddress: program,
+    accounts: [writes(mint), reads(issuer), reads(mint), signs(issuer)],
+    data: bytesOf([metadataInitialize, text(metadata.name), text(metadata.symbol), text('')]),
+  };
+  return [...instructions, described];
+}
+
+async function issue(
+  { holder, supply = 1_000_000_000_000n, isMintable = false, extensions: names = [] }: MintOptions,
+  { issuer, mint, program }: Place,
+): Promise<Instruction[]> {
+  const instructions: Instruction[] = [];
+  if (holder !== undefined) {
+    const holding = await holdingOf(holder, mint, program);
+    const accounts = [pays(issuer), writes(holding), reads(holder), reads(mint), reads(SYSTEM)];
+    const thaw: Instruction = {
+      programAddress: program,
+      accounts: [writes(holding), reads(mint), signs(issuer)],
+      data: Uint8Array.of(thawAccount),
+    };
+    instructions.push(
+      {
+        programAddress: ASSOCIATED_TOKEN,
+        accounts: [...accounts, reads(program)],
+        data: Uint8Array.of(createIdempotent),
+      },
+      ...(names.includes('defaultFrozen') ? [thaw] : []),
+      {
+        programAddress: program,
+        accounts: [writes(mint), writes(holding), signs(issuer)],
+        data: bytesOf([[mintTo], word(supply)]),
+      },
+    );
+  }
+  if (!isMintable) {
+    instructions.push({
+      programAddress: program,
+      accounts: [writes(mint), signs(issuer)],
+      data: Uint8Array.of(setAuthority, 0, 0),
+    });
+  }
+  return instructions;
+}
+
+export async function holdingOf(owner: Address, mint: Address, program: Address): Promise<Address> {
+  const [holding] = await getProgramDerivedAddress({
+    programAddress: ASSOCIATED_TOKEN,
+    seeds: [owner, program, mint].map(key),
+  });
+  return holding;
+}
+
+async function send(
+  chain: Chain,
+  payer: KeyPairSigner,
+  instructions: readonly Instruction[],
+): Promise<void> {
+  if (instructions.length === 0) return;
+  const transaction = await signed(chain, payer, instructions);
+  const wire = getBase64EncodedWireTransaction(transaction);
+  await chain.rpc
+    .sendTransaction(wire, { encoding: 'base64', preflightCommitment: 'processed' })
+    .send();
+  await chain.mine(2);
+}
