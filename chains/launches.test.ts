@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, parseAbiItem } from 'viem';
 import { launchEvent } from './launches.ts';
 
-// Solidity: SunPump and four.meme as their documents declare them, with the topics on their chains.
+// SunPump, four.meme and Clanker v4.0.0, with the topics that indexers of their chains look for.
 const known = [
   {
     event: 'TokenCreate(address tokenAddress, uint256 tokenIndex, address creator)',
@@ -20,6 +20,16 @@ const known = [
       ' uint256 totalSupply, uint256 launchTime, uint256 launchFee)',
     token: 'token',
     topic: '396d5e902b675b032348d3d2e9517ee8f0c4a926603fbc075d3d282ff00cad20',
+  },
+  {
+    event:
+      'TokenCreated(address msgSender, address indexed tokenAddress, address indexed tokenAdmin,' +
+      ' string tokenImage, string tokenName, string tokenSymbol, string tokenMetadata,' +
+      ' string tokenContext, int24 startingTick, address poolHook, bytes32 poolId,' +
+      ' address pairedToken, address locker, address mevModule, uint256 extensionsSupply,' +
+      ' address[] extensions)',
+    token: 'tokenAddress',
+    topic: '9299d1d1a88d8e1abdc591ae7a167a6bc63a8f17d695804e9091ee33aa89fb67',
   },
 ];
 

@@ -1,5 +1,6 @@
-// Launches that a factory tells of: its events, a range of blocks at a time, at the depth that money
-// waits for. What is taken back from deeper is noticed by the hash of the last block, and read again.
+// Launches that a factory tells of: its events, a range of blocks at a time, at the depth that
+// money waits for. What is taken back from deeper is noticed by the hash of the last block, and
+// read again.
 
 import { getAddress } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';

@@ -1,6 +1,7 @@
 // Launches on Solana: the transactions of an account, of which those that matter call the
-// launchpad's instruction, by themselves or through another program. Only finalized ones, which are
-// never taken back. The node lists the newest first, so all that is new is listed before any is read.
+// launchpad's instruction, by themselves or through another program. Only finalized ones, which
+// are never taken back. The node lists the newest first: all that is new is listed before any is
+// read.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';

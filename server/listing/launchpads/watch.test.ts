@@ -1,5 +1,5 @@
-// From a launch on a real chain to a listed asset: on anvil, with a database of its own. What a look
-// at the token finds is made up here; what is followed, stored and counted is not.
+// From a launch on a real chain to a listed asset: on anvil, with a database of its own. What a
+// look at the token finds is made up here; what is followed, stored and counted is not.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -14,7 +14,7 @@ import { stubAdapter } from '../../../test/support/adapter.ts';
 import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
 import type { Tx } from '../../db/database.ts';
 import type { Deps } from '../../deps.ts';
-import { candidateForMs } from '../bounds.ts';
+import { candidateForMs, launchedForMs } from '../bounds.ts';
 import { createRechecks } from '../rechecks.ts';
 import { leaseMs } from './bounds.ts';
 import type { LaunchpadSettings } from './settings.ts';
@@ -142,7 +142,6 @@ test('a good token that a launchpad launched is listed with its source, unverifi
   assert.deepEqual(await addresses(name), sorted([good, bad]));
   const rechecks = createRechecks(own.deps);
   while ((await rechecks.pass()) > 0);
-  await rechecks.stop();
   const reader = await market.trader();
   const [asset] = (await reader.get(`/v1/assets?address=${good}`)).body.assets;
   assert.deepEqual(
@@ -150,6 +149,9 @@ test('a good token that a launchpad launched is listed with its source, unverifi
     [`launchpad:${name}`, false, true, 'GOOD'],
   );
   assert.deepEqual((await reader.get(`/v1/assets?address=${bad}`)).body.assets, []);
+  market.deps.advance(launchedForMs);
+  while ((await rechecks.pass()) > 0);
+  await rechecks.stop();
   assert.deepEqual(await candidatesOf(name), [
     { address: bad, source: `launchpad:${name}`, status: 'rejected' },
   ]);

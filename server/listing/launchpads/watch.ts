@@ -1,7 +1,7 @@
-// Follows every configured launchpad: what it launches becomes a candidate, due at once, and how far
-// it was read is stored with it in one transaction. So a process may end anywhere: what was not
-// stored is read again, and a token that is known is not added twice. Of several processes one has a
-// launchpad in hand; no lock is held while a node is waited for.
+// Follows every configured launchpad: what it launches becomes a candidate, due at once, and how
+// far it was read is stored with it in one transaction. So a process may end anywhere: what was not
+// stored is read again, and a token that is known is not added twice. Of several processes one has
+// a launchpad in hand; no lock is held while a node is waited for.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LaunchPage, LaunchReader } from '../../../chains/launches.ts';
