@@ -55,7 +55,7 @@ function held() {
   return { feed: feed as unknown as Feed, count, release: gate.resolve };
 }
 
-async function connected(feed: Feed): Promise<WebSocket> {
+async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
   const inbox = new Promise<Inbox>((resolve) => {
     server.once('connection', (ws, { socket }) =>
       resolve(openInbox(feed, ws, createPeer(ws, socket), '192.0.2.1')),
@@ -64,7 +64,7 @@ async function connected(feed: Feed): Promise<WebSocket> {
   const { port } = server.address() as { port: number };
   const client = new WebSocket(`ws://127.0.0.1:${port}`);
   await new Promise((resolve) => client.once('open', resolve));
-  client.send(JSON.stringify({ apiKey: key }));
+  client.send(JSON.stringify({ apiKey: key, ...first }));
   while ((await inbox).maker() === null) await new Promise((resolve) => setTimeout(resolve, 5));
   return client;
 }
@@ -86,5 +86,27 @@ test('64 frames of a socket are answered at a time, however many come at once', 
   release();
   while (answered < 300) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual([count.all, count.most, count.inHand], [300, 64, 0]);
+  client.terminate();
+});
+
+test('200 answers a second are free: of more pings than that the rest has no pong', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const { feed, release } = held();
+  release();
+  const client = await connected(feed, { resume: true });
+  const pongs: string[] = [];
+  client.on('message', (data) => {
+    const { pong } = JSON.parse(String(data));
+    if (pong !== undefined) pongs.push(pong);
+  });
+  for (const second of [0, 1]) {
+    now = second * 1_000;
+    for (let at = 0; at < 300; at += 1) client.send(JSON.stringify({ ping: `${second} ${at}` }));
+    while (pongs.length < 200 * (second + 1)) await new Promise((next) => setTimeout(next, 5));
+    // More of them would come within this.
+    await new Promise((next) => setTimeout(next, 200));
+    assert.equal(pongs.length, 200 * (second + 1));
+  }
   client.terminate();
 });
