@@ -1,4 +1,4 @@
-// The model searched further than `npm test` has time for: `npm run soak -- model`. A line of counts
+// The model searched further than `npm test` has time for: `npm run soak -- model`. Counts, a line
 // for each world, the story of every fault, and a last line with the sums.
 
 import { realRules } from './rules.ts';
