@@ -7,7 +7,7 @@ import { claimDue } from '../server/db/deliveries.ts';
 import { migrate } from '../server/db/migrate.ts';
 import { insertOutbox } from '../server/db/outbox.ts';
 import { uuidv7 } from '../server/ids.ts';
-import { places, placesEach, placesOfAccount, slowMs } from '../server/webhooks/places.ts';
+import { createPlaces, placesEach, slowMs } from '../server/webhooks/places.ts';
 import { registerWebhook } from '../server/webhooks/register.ts';
 import { startCluster } from '../test/support/cluster.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
@@ -211,9 +211,8 @@ async function look(db: Database): Promise<number> {
       // Due again at once: each look finds the same.
       until: new Date(now - 1_000),
       slowMs,
-      room: places,
       each: placesEach,
-      ofAccount: placesOfAccount,
+      ...createPlaces(Date.now).offer(),
       inHand: { webhooks: new Map(), accounts: new Map() },
       heldBack: [],
     });

@@ -9,6 +9,7 @@ import type { Hex32 } from '../core/hashlock.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
+import type { LaunchReader } from './launches.ts';
 import type { Material, Signed } from './material.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
@@ -171,6 +172,9 @@ export type ChainAdapter = {
    * token. Absent where a chain has no tokens.
    */
   inspect?(token: string, rules: PowerRules, signal: AbortSignal): Promise<Inspection>;
+
+  /** What launchpads launch. Absent where a chain has no tokens. */
+  readonly launches?: LaunchReader;
 
   /** Refuses amounts that could not be claimed (`amount_too_small`): dust, fee above value. */
   checkAmount(token: string | null, amount: bigint, signal: AbortSignal): Promise<void>;

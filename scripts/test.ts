@@ -95,7 +95,8 @@ const files = globSync('**/*.test.ts', { cwd: root })
 const { code, output } = await step('tests', node, [
   '--test',
   '--test-reporter=spec',
-  `--test-concurrency=${Math.max(2, availableParallelism())}`,
+  // One more than cores: most files wait for chains and clocks half of the time.
+  `--test-concurrency=${Math.max(2, availableParallelism()) + 1}`,
   '--test-timeout=240000',
   ...files,
 ]);

@@ -5,9 +5,11 @@ import test, { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owed } from '../chains/adapter.ts';
 import { ParleyError } from '../core/errors.ts';
+import { nothingSeen } from '../core/facts.ts';
 import type { LegName } from '../core/trade.ts';
 import { rpcTo } from '../devnet/rpc.ts';
-import type { ChainSource } from './settle/context.ts';
+import { type ChainSource, contextOf, type Seen } from './settle/context.ts';
+import { owing, tendOwed } from './settle/owed.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import type { SwapRecord } from './stores/store.ts';
 import { type Coin, type FourChains, fourChains } from './testing/four-chains.ts';
@@ -84,7 +86,8 @@ for (const [family, coins, words] of one) {
         // Twice the price of now is asked for each.
         const single = await needs(asked, chain, claimsOf(scenes[0]), address);
         const double = await needs(asked, chain, claimsOf(...scenes), address);
-        assert.ok(double > single);
+        // On Solana the account that is paid is made once, and keeps its rent.
+        assert.ok(family === 'solana' ? double > single : double >= 2n * single);
         await chains.dev.faucet({ chain, address, amount: double - (double - single) / 10n });
         const stop = new AbortController();
         signal.addEventListener('abort', () => stop.abort());
@@ -187,9 +190,58 @@ test(
         assert.equal(told.at(-1)?.text, counted);
       }
       await until(taker, isFunded);
+      assert.equal((await taker.store.getSwap(taker.swapId))?.owedBy, address);
     });
   },
 );
+
+test('a claim is owed until it is deep, or too late, or its swap has ended', limits, async () => {
+  const taker = await sideOf(chains.swap({ a: 'TRX', b: 'SOL' }), 'taker');
+  const verified = await recordOf(taker);
+  const funding = { txid: 'a funding', raw: '' };
+  const record = { ...verified, funding, owedBy: null };
+  const { timelock } = record.swap.legs.a;
+  const context = contextOf(taker);
+  const owedAt = async (clock: number, deep: boolean, isOver: boolean) => {
+    const claimed = { txid: 'a claim', confirmations: deep ? 99 : 1, deep };
+    const legs = {
+      a: { ...record.swap.legs.a, facts: { ...nothingSeen, claimed } },
+      b: { ...record.swap.legs.b, facts: nothingSeen },
+    };
+    const seen = { state: { legs }, clocks: { wall: clock, a: clock, b: clock } };
+    return (await tendOwed(context, record, seen as unknown as Seen, isOver)).owedBy;
+  };
+  assert.equal(await owedAt(timelock - 1, false, false), record.trade.payTo.address);
+  assert.equal(await owedAt(timelock - 1, true, false), null);
+  assert.equal(await owedAt(timelock, false, false), null);
+  assert.equal(await owedAt(timelock - 1, false, true), null);
+});
+
+test('what a settlement left owing is not counted past the timelock', limits, async () => {
+  const asked: Owed[] = [];
+  const sideAt = async (clock: number) => {
+    const scene = chains.swap({ a: 'TRX', b: 'SOL' });
+    const taker = altered(await sideOf(scene, 'taker'), scene, 'a', ({ heads }) => ({
+      heads: async (signal) => ({ ...(await heads(signal)), clock }),
+      purseShortage: async (owed) => {
+        asked.push(owed);
+        return null;
+      },
+    }));
+    return { context: contextOf(taker), record: await recordOf(taker) };
+  };
+  const count = async ({ context, record }: Awaited<ReturnType<typeof sideAt>>) => {
+    asked.length = 0;
+    await owing(context, record, async () => record);
+    return asked.map(({ claims }) => claims.length);
+  };
+  await withNewWallet(chains, 'tron', 'taker', async () => {
+    const first = await sideAt(chains.now());
+    assert.deepEqual(await count(first), [1]);
+    assert.deepEqual(await count(await sideAt(chains.now())), [2]);
+    assert.deepEqual(await count(await sideAt(first.record.swap.legs.a.timelock + 60)), [1]);
+  });
+});
 
 function pastTimelock({ swap }: SwapRecord): SwapRecord['swap'] {
   const { a } = swap.legs;

@@ -21,6 +21,7 @@ import { migrate } from './db/migrate.ts';
 import type { Deps } from './deps.ts';
 import { devAssets, devChains, type ReadyChain, servedChains } from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
+import { createLaunchpads } from './listing/launchpads/watch.ts';
 import { marketsOf } from './listing/market-checks.ts';
 import { openMarketData } from './listing/providers/open.ts';
 import { createRechecks } from './listing/rechecks.ts';
@@ -115,6 +116,9 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const rechecks = createRechecks(deps);
   rechecks.start();
   undo.push(() => rechecks.stop());
+  const launchpads = createLaunchpads(deps);
+  launchpads.start();
+  undo.push(() => launchpads.stop());
   const pruning = startPruning(deps);
   undo.push(() => pruning.stop());
   const app = await buildApp(deps);

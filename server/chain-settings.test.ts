@@ -176,12 +176,20 @@ test('assets on dev chains are held against the chains that will be started', ()
 test('the examples of docs/operations.md start, each on its own network and on no other', () => {
   const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
   const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
-  const [mainnet = '', testnet = '', assets = '', ...more] = blocks;
+  const [mainnet = '', testnet = '', assets = '', launchpads = '', ...rest] = blocks;
+  const [markets = '', rules = '', ...more] = rest;
   assert.deepEqual(more, []);
-  const main = { PARLEY_NETWORK: 'mainnet', PARLEY_CHAINS: mainnet, PARLEY_ASSETS: assets };
+  const main = {
+    PARLEY_NETWORK: 'mainnet',
+    PARLEY_CHAINS: mainnet,
+    PARLEY_ASSETS: assets,
+    PARLEY_LAUNCHPADS: launchpads,
+    PARLEY_MARKET_DATA: markets.replaceAll('…', 'key'),
+    PARLEY_LISTING_RULES: rules,
+  };
   const test = { PARLEY_NETWORK: 'testnet', PARLEY_CHAINS: testnet };
   const served = [main, test].flatMap((env) => readSettings(env).chains ?? []);
-  assert.equal(served.length, 8);
+  assert.equal(served.length, 9);
   for (const chain of served) assert.ok(policyOf(chain).policy.floorSeconds > 0);
   assert.throws(() => readSettings({ ...main, PARLEY_NETWORK: 'testnet' }), /belongs to mainnet/);
   assert.throws(() => readSettings({ ...test, PARLEY_NETWORK: 'mainnet' }), /belongs to testnet/);

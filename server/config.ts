@@ -9,6 +9,7 @@ import {
   parseAssets,
   parseChains,
 } from './chain-settings.ts';
+import { type LaunchpadSettings, parseLaunchpads } from './listing/launchpads/settings.ts';
 import {
   defaultListingRules,
   type ListingRules,
@@ -37,6 +38,8 @@ export type Settings = {
   /** Chains to serve; null = dev chains are started. */
   readonly chains: readonly ChainSettings[] | null;
   readonly assets: readonly AssetSettings[] | null;
+  /** Launchpads whose tokens are looked at by themselves. */
+  readonly launchpads: readonly LaunchpadSettings[];
   /** How many dev EVM chains to start. */
   readonly devEvmChains: number;
   readonly devControlPort: number;
@@ -91,7 +94,9 @@ export function readSettings(env: Environment): Settings {
   if (network !== 'dev' && chains === null) {
     wrong.push(`PARLEY_NETWORK=${network} needs PARLEY_CHAINS: dev chains run with dev only`);
   }
-  const assets = assetsOf(env, chains ?? devChainKeys(devEvmChains), wrong);
+  const served = chains ?? devChainKeys(devEvmChains);
+  const assets = assetsOf(env, served, wrong);
+  const launchpads = launchpadsOf(env, served, wrong);
   const shortName = text('PARLEY_SHORT_NAME', 'parley');
   if (!/^[a-z][a-z0-9]{0,15}$/.test(shortName)) {
     wrong.push(`PARLEY_SHORT_NAME must be 1 to 16 lower-case letters and digits`);
@@ -114,6 +119,7 @@ export function readSettings(env: Environment): Settings {
     databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 3, 200),
     chains,
     assets,
+    launchpads,
     devEvmChains,
     devControlPort: whole('PARLEY_DEV_PORT', 0, 0, 65_535),
     metricsPort: env.PARLEY_METRICS_PORT ? whole('PARLEY_METRICS_PORT', 0, 0, 65_535) : null,
@@ -203,6 +209,18 @@ function assetsOf(
   return [...parsed.values];
 }
 
+function launchpadsOf(
+  env: Environment,
+  chains: readonly Pick<ChainSettings, 'chain' | 'family'>[],
+  wrong: string[],
+): readonly LaunchpadSettings[] {
+  const given = json(env, 'PARLEY_LAUNCHPADS', wrong);
+  if (given === undefined) return [];
+  const parsed = parseLaunchpads(given, chains);
+  wrong.push(...parsed.wrong);
+  return parsed.values;
+}
+
 function parsedOf<Value>(
   env: Environment,
   name: string,
@@ -229,6 +247,8 @@ function devChainKeys(evmChains: number): Pick<ChainSettings, 'chain' | 'family'
   return [
     { chain: 'bitcoin-regtest', family: 'bitcoin' },
     ...evm.map((chain) => ({ chain, family: 'evm' as const })),
+    { chain: 'tron-dev', family: 'tron' },
+    { chain: 'solana-dev', family: 'solana' },
   ];
 }
 

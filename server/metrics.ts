@@ -22,6 +22,10 @@ export type Metrics = {
   readonly feedEnded: Counter<'code'>;
   /** Looks at tokens in the background, by outcome: pass, wait, reject, failed. */
   readonly tokenLooks: Counter<'outcome'>;
+  /** Launches of launchpads: taken, known (already), skipped (no token), left_out (too many). */
+  readonly launches: Counter<'launchpad' | 'outcome'>;
+  /** Looks at launchpads that failed. */
+  readonly launchpadFailures: Counter<'launchpad'>;
   readonly registry: Registry;
 };
 
@@ -63,6 +67,18 @@ export function createMetrics(shortName: string): Metrics {
       name: `${shortName}_token_looks_total`,
       help: 'Looks at tokens in the background, by outcome: pass, wait, reject or failed',
       labelNames: ['outcome'],
+      registers,
+    }),
+    launches: new Counter({
+      name: `${shortName}_launches_total`,
+      help: 'Launches of launchpads, by outcome: taken, known, skipped or left_out',
+      labelNames: ['launchpad', 'outcome'],
+      registers,
+    }),
+    launchpadFailures: new Counter({
+      name: `${shortName}_launchpad_failures_total`,
+      help: 'Looks at launchpads that failed',
+      labelNames: ['launchpad'],
       registers,
     }),
     feedMakers: new Gauge({

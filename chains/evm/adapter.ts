@@ -26,6 +26,7 @@ import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
 import { inspect } from './inspect.ts';
+import { launchesOf } from './launches.ts';
 import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
 import {
   callsIn,
@@ -130,6 +131,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, options.claimGas ?? defaultClaimGas, signal),
     ),
+    launches: launchesOf(watch, policy.normal.confirmations, opened),
     close: async () => {},
   };
 }

@@ -4,19 +4,17 @@
 
 import type { Finding, Inspection, PowerRules } from '../inspection.ts';
 import { found } from '../inspection.ts';
+import { namesIn, plainPowers, switchSignals } from '../token-powers.ts';
 import { parseEvmAddress } from './address.ts';
 import { faceOf } from './checks/contract.ts';
 import { ownerOf } from './checks/owner.ts';
-import { type Plain, powerFinding, type Subject } from './checks/powers.ts';
+import { powerFinding, type Subject } from './checks/powers.ts';
 import { programOf } from './checks/program.ts';
 import { rebaseFinding } from './checks/rebase.ts';
-import { namesIn, powerSignals } from './checks/signals.ts';
 import { openStage } from './checks/stage.ts';
 import { largestTried, transferFindings } from './checks/transfer.ts';
 import { upgradeableFinding } from './checks/upgradeable.ts';
 import type { Watch } from './watch.ts';
-
-const plainPowers: readonly Plain[] = ['pausable', 'blacklist', 'mintable'];
 
 /** See ChainAdapter.inspect. */
 export async function inspect(
@@ -34,7 +32,7 @@ export async function inspect(
   const findings: Finding[] = [finding];
   if ('why' in opened) findings.push(found('transfer', 'wait', opened.why));
   else if (supply > 0n) {
-    const switches = owner.gone ? [] : namesIn(powerSignals.pausable, program.selectors);
+    const switches = owner.gone ? [] : namesIn(switchSignals, program.selectors);
     findings.push(...(await transferFindings(opened, supply, switches, signal)));
     findings.push(await rebaseFinding(opened, program, signal));
   }

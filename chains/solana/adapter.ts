@@ -22,6 +22,7 @@ import { solanaFault } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { lanes } from './lanes.ts';
 import { mostLate } from './late.ts';
+import { launchesOf } from './launches.ts';
 import { type ReadMessage, readTransaction, refuse } from './message.ts';
 import { accountsAt, isOnChain, rentFor } from './node.ts';
 import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts';
@@ -103,6 +104,7 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),
+    launches: launchesOf(watch, opened),
     close: async () => watch.closed.abort(),
   };
 }

@@ -140,7 +140,7 @@ test(
     await finalize(world);
     const answer = () => ({ jsonrpc: 'no answer' });
     // More than are remembered as missing.
-    const crowd = crowdOf(escrow, { above: 600, below: 400, answer });
+    const crowd = crowdOf(escrow, { above: 600, below: 4_000, answer });
     const short = { historyWaitMs: 6_000, rpc: { rounds: 1 } };
     const adapter = await among(context, world, crowd, short);
     let found: string | null = null;

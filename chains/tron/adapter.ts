@@ -32,6 +32,7 @@ import { changes } from './follow.ts';
 import { type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
 import { inspect } from './inspect.ts';
+import { launchesOf } from './launches.ts';
 import { allowanceOf, headBlock, knows, pricesOf, sendHex } from './node.ts';
 import {
   callsIn,
@@ -129,6 +130,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),
+    launches: launchesOf(watch, opened),
     close: async () => {},
   };
 }

@@ -5,6 +5,7 @@ import { parseTronAddress } from './address.ts';
 import type { Look } from './checks/ask.ts';
 import { type Contract, checkContract } from './checks/contract.ts';
 import { checkPowers, unknownPowers } from './checks/powers.ts';
+import { checkRebase } from './checks/rebase.ts';
 import { checkTransfer } from './checks/transfer.ts';
 import { openForks } from './fork/fork.ts';
 import { ForkLimit } from './fork/source.ts';
@@ -36,22 +37,33 @@ export async function inspect(
   const { supply, symbol, name, decimals } = contract.told;
   const told = { address: token, symbol, name, decimals };
   if (contract.mute) return { ...told, findings: [contract.finding] };
-  const powers = await triedOr(() => checkPowers(look, rules), unknownPowers);
+  const powers = await triedOr(
+    () => checkPowers(look, rules),
+    (why) => unknownPowers(look, why),
+  );
   const situation = { supply, mayBeStopped: powers.mayBeStopped };
-  const transfers =
+  const moves =
     supply === 0n
       ? []
       : [
-          await triedOr(
+          ...(await triedOr(
             () => checkTransfer(look, situation),
-            (why): Finding => found('transfer', 'wait', why),
+            (why): Finding[] => [found('transfer', 'wait', why)],
+          )),
+          await triedOr(
+            () => checkRebase(look, supply, powers.selectors),
+            (why): Finding | null => found('rebase', 'wait', why),
           ),
         ];
-  return { ...told, findings: [contract.finding, ...transfers, ...powers.findings] };
+  const tried = moves.filter((each) => each !== null);
+  return { ...told, findings: [contract.finding, ...tried, ...powers.findings] };
 }
 
 /** What a fork cannot do speaks neither for nor against a token: it is looked at again. */
-async function triedOr<T>(attempt: () => Promise<T>, otherwise: (why: string) => T): Promise<T> {
+async function triedOr<T>(
+  attempt: () => Promise<T>,
+  otherwise: (why: string) => T | Promise<T>,
+): Promise<T> {
   try {
     return await attempt();
   } catch (error) {

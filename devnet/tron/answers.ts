@@ -303,8 +303,14 @@ export function getAccountResource(asked: Asked): Promise<JsonObject> {
 export function getContract(asked: Asked): Promise<JsonObject> {
   const hex = addressOf(asked, 'value');
   return asked.chain.look(asked.view, async ({ state }) => {
-    const stored = hex === null ? undefined : state.get(`contract/${hex}`);
-    if (stored === undefined) return {};
+    if (hex === null) return {};
+    const stored = state.get(`contract/${hex}`);
+    if (stored === undefined) {
+      // Another contract made it; java-tron names that one as its origin, too.
+      if (!state.get(`code/${hex}`)) return {};
+      const contract_address = shownAddress(`41${hex}`, asked.visible);
+      return { contract_address, consume_user_resource_percent: 100 };
+    }
     const json = JSON.parse(stored) as Record<string, Json>;
     for (const name of ['origin_address', 'contract_address']) {
       json[name] = shownAddress(json[name] as string, asked.visible);

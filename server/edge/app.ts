@@ -16,7 +16,7 @@ import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, whenKnown } from './budgets.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
-import { registerFeed } from './feed/feed.ts';
+import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
@@ -78,8 +78,7 @@ export type AppOptions = {
   readonly register?: (app: FastifyInstance, deps: Deps) => void;
   /** Instead of 30 s for a whole request. */
   readonly requestTimeoutMs?: number;
-  /** Instead of 30 s between the pings of a maker's socket. */
-  readonly feedPingMs?: number;
+  readonly feed?: FeedLimits;
 };
 
 export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
@@ -164,7 +163,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
 }
 
 /** Every routes file, by name. */
-function registerRoutes(app: FastifyInstance, deps: Deps, { feedPingMs }: AppOptions): void {
+function registerRoutes(app: FastifyInstance, deps: Deps, { feed }: AppOptions): void {
   registerKeys(app, deps);
   registerMe(app, deps);
   registerWallets(app, deps);
@@ -175,7 +174,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feedPingMs }: AppOpt
   registerTx(app, deps);
   registerWebhooks(app, deps);
   registerDocs(app, deps);
-  registerFeed(app, deps, quoting, feedPingMs);
+  registerFeed(app, deps, quoting, feed);
 }
 
 function readJsonOnly(app: FastifyInstance): void {

@@ -7,6 +7,9 @@ const dayMs = 24 * hourMs;
 export const candidateEveryMs = hourMs;
 export const candidateForMs = 7 * dayMs;
 
+/** So long nothing of a launch is for ever: many cannot be passed on before they open. */
+export const launchedForMs = dayMs;
+
 /** A token that is listed by itself is looked at this often. */
 export const assetEveryMs = dayMs;
 

@@ -23,6 +23,7 @@ import {
   candidateEveryMs,
   candidateForMs,
   confirmAfterMs,
+  launchedForMs,
   mostPending,
 } from './bounds.ts';
 import type { Judgement, Token } from './judge.ts';
@@ -170,7 +171,10 @@ async function keep(
   at: Date,
 ): Promise<Decision> {
   const { chain, address } = wish;
-  const isRejected = judgement?.outcome === 'reject';
+  // Before it opens to trade, much of what a launchpad launches looks like a trap.
+  const isNew = before !== null && at.getTime() < before.createdAt.getTime() + launchedForMs;
+  const mayOpen = isNew && before.source.startsWith('launchpad:');
+  const isRejected = judgement?.outcome === 'reject' && !mayOpen;
   // Asked for again, one whose time was over begins anew.
   const known = before?.status === 'pending' ? before : null;
   const reasons = judgement?.reasons ?? known?.reasons ?? [];

@@ -218,6 +218,20 @@ test('a pass takes a batch in hand, and one that never answers is let go', async
   assert.deepEqual([...new Set(after)], ['pending 2']);
 });
 
+test('what a launchpad launched is refused for ever no sooner than after a day', async () => {
+  const address = market.says(reject);
+  await addCandidate(market.db, launched(market, address));
+  await passes();
+  assert.equal(await statusOf(address), 'pending');
+  assert.equal((await ask(address)).status, 'pending');
+  market.deps.advance(day - 1_000);
+  await passes();
+  assert.equal(await statusOf(address), 'pending');
+  market.deps.advance(hour);
+  await passes();
+  assert.equal(await statusOf(address), 'rejected');
+});
+
 test('what a launchpad found is looked at once, and keeps its source', async () => {
   const address = market.says({});
   const candidate = launched(market, address);

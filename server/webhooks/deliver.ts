@@ -2,12 +2,12 @@
 // each: delivered, tried again later, or dropped after the sixth attempt. Any number of processes
 // may do so side by side: a delivery is taken in hand for a while, and by another if this one dies.
 
+import { createBell } from '../bell.ts';
 import { claimDue, type Due, storeOutcome } from '../db/deliveries.ts';
 import type { Deps } from '../deps.ts';
 import { attempt, type Send, senderOf } from './attempt.ts';
-import { createBell } from './bell.ts';
 import { handOut, handOutBatch } from './hand-out.ts';
-import { createPlaces, placesEach, placesOfAccount, slowMs } from './places.ts';
+import { createPlaces, placesEach, slowMs } from './places.ts';
 import { deliveryMs } from './send.ts';
 
 /** After the end of each failed attempt; after the last there is none. */
@@ -49,7 +49,7 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
 
   /** Starts what is due and fits; how many. */
   const begin = async (): Promise<number> => {
-    const room = places.room();
+    const { room, ofAccount } = places.offer();
     if (room.quick <= 0 && room.slow <= 0) return 0;
     const now = deps.now();
     const due = await claimDue(deps.db, {
@@ -58,7 +58,7 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
       slowMs,
       room,
       each: placesEach,
-      ofAccount: placesOfAccount,
+      ofAccount,
       inHand: places.inHand,
       heldBack: places.heldBack(),
     });
@@ -100,7 +100,7 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
     },
     stop: async () => {
       halted = true;
-      bell.ring();
+      bell.stop();
       await round;
       await Promise.all(running);
     },

@@ -8,7 +8,7 @@ import { claimDue } from '../db/deliveries.ts';
 import { uuidv7 } from '../ids.ts';
 import { createDelivering } from './deliver.ts';
 import { handOut } from './hand-out.ts';
-import { createPlaces, heldBackMs, placesEach, placesOfAccount, slowMs } from './places.ts';
+import { createPlaces, heldBackMs, placesEach, slowMs } from './places.ts';
 import { happens, newAccount, newWebhook, reached, recording } from './testing/market.ts';
 
 let database: TestDatabase;
@@ -109,19 +109,19 @@ test('there are 200 quick places and 100 slow ones; what hangs leaves the quick 
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
   const places = createPlaces(() => now);
-  assert.deepEqual(places.room(), { quick: 200, slow: 100 });
+  assert.deepEqual(places.free(), { quick: 200, slow: 100 });
   const take = (accountId: string, lane: 'quick' | 'slow') =>
     places.take({ webhookId: `of ${accountId}`, accountId, lane });
   const leaveOne = take('one', 'quick');
   take('two', 'slow')();
   const leaveTwo = take('two', 'slow');
   const soon = take('three', 'quick');
-  assert.deepEqual(places.room(), { quick: 198, slow: 99 });
+  assert.deepEqual(places.free(), { quick: 198, slow: 99 });
   soon();
   t.mock.timers.tick(1_999);
-  assert.deepEqual([places.room(), places.heldBack()], [{ quick: 199, slow: 99 }, []]);
+  assert.deepEqual([places.free(), places.heldBack()], [{ quick: 199, slow: 99 }, []]);
   t.mock.timers.tick(1);
-  assert.deepEqual([places.room(), places.heldBack()], [{ quick: 200, slow: 99 }, ['one']]);
+  assert.deepEqual([places.free(), places.heldBack()], [{ quick: 200, slow: 99 }, ['one']]);
   assert.deepEqual(
     [...places.inHand.accounts],
     [
@@ -131,11 +131,79 @@ test('there are 200 quick places and 100 slow ones; what hangs leaves the quick 
   );
   leaveOne();
   leaveTwo();
-  assert.deepEqual([places.room(), places.inHand.webhooks.size], [{ quick: 200, slow: 100 }, 0]);
+  assert.deepEqual([places.free(), places.inHand.webhooks.size], [{ quick: 200, slow: 100 }, 0]);
   now += heldBackMs - 1;
   assert.deepEqual(places.heldBack(), ['one']);
   now += 1;
   assert.deepEqual(places.heldBack(), []);
+});
+
+test('an account has 25 quick places, and of the slow an eighth of those that are free, taken half at a time', () => {
+  const places = createPlaces(() => 0);
+  const shares: number[][] = [];
+  for (let taken = 0; taken <= 100; taken += 1) {
+    const { room, ofAccount } = places.offer();
+    assert.deepEqual([room.quick, ofAccount.quick], [200, 25]);
+    if ([0, 4, 5, 36, 60, 84, 85, 99, 100].includes(taken)) {
+      shares.push([100 - taken, room.slow, ofAccount.slow]);
+    }
+    places.take({ webhookId: `${taken}`, accountId: `${taken}`, lane: 'slow' });
+  }
+  assert.deepEqual(shares, [
+    [100, 50, 12],
+    [96, 48, 12],
+    [95, 48, 11],
+    [64, 32, 8],
+    [40, 20, 5],
+    [16, 8, 2],
+    [15, 8, 1],
+    [1, 1, 1],
+    [0, 0, 1],
+  ]);
+});
+
+test('thirty accounts whose receivers all hang leave places to a new one, and every quick one', async () => {
+  const [quick = ''] = await owners(1, 1, 'alive/quick');
+  const dead = await owners(30, 6, 'dead');
+  const { send, heard, hanging, release } = hangingWhen(() => true);
+  const delivering = createDelivering(deps, { send });
+  await agreed(quick, 1);
+  await delivering.pass();
+  assert.equal(heard(), 1);
+  for (const each of dead) await agreed(each, 2);
+  delivering.start();
+  try {
+    // Two each at least; who has three keeps them.
+    assert.ok(await reached(() => hanging() >= 60), `${hanging()}`);
+    const [fresh = ''] = await owners(1, 1, 'alive/new');
+    await agreed(fresh, 10);
+    await agreed(quick, 10);
+    assert.ok(await reached(() => heard() === 21), `${heard()} of 21 were heard`);
+    assert.ok(hanging() < 92, `${hanging()} of 100`);
+  } finally {
+    release();
+    await delivering.stop();
+  }
+});
+
+test('a hundred such accounts fill the places of the slow, and not one of the quick', async () => {
+  const [quick = ''] = await owners(1, 1, 'alive');
+  const dead = await owners(110, 1, 'dead');
+  const { send, heard, hanging, release } = hangingWhen(() => true);
+  const delivering = createDelivering(deps, { send });
+  await agreed(quick, 1);
+  await delivering.pass();
+  for (const each of dead) await agreed(each, 1);
+  delivering.start();
+  try {
+    assert.ok(await reached(() => hanging() === 100), `${hanging()}`);
+    await agreed(quick, 30);
+    assert.ok(await reached(() => heard() === 31), `${heard()} of 31 were heard`);
+    assert.equal(hanging(), 100);
+  } finally {
+    release();
+    await delivering.stop();
+  }
 });
 
 test('what hangs outside the quick lane has a bound too', (t) => {
@@ -147,7 +215,7 @@ test('what hangs outside the quick lane has a bound too', (t) => {
     }
     t.mock.timers.tick(2_000);
   }
-  assert.deepEqual(places.room(), { quick: 0, slow: 100 });
+  assert.deepEqual(places.free(), { quick: 0, slow: 100 });
 });
 
 test('webhooks of an account that is held back are among the slow, however quick they were', async () => {
@@ -157,8 +225,8 @@ test('webhooks of an account that is held back are among the slow, however quick
   await agreed(accountId, 1);
   await handOut(deps);
   const now = new Date(deps.now());
-  const { room, inHand } = createPlaces(deps.now);
-  const limits = { each: placesEach, ofAccount: placesOfAccount, room: room(), inHand, slowMs };
+  const { offer, inHand } = createPlaces(deps.now);
+  const limits = { ...offer(), each: placesEach, inHand, slowMs };
   for (const [heldBack, lane] of [
     [[accountId], 'slow'],
     [[], 'quick'],

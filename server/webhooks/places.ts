@@ -1,13 +1,15 @@
 // How many deliveries are under way at a time: in all, of one account and of one webhook. The slow
-// have places of their own, and no account has more than an eighth of either kind. What hangs in a
-// quick place leaves it, and none of its account's webhooks has one for a while.
+// have places of their own. No account has more than an eighth of the quick ones, nor takes another
+// slow one while it has an eighth of those that are free: the fuller they are, the fewer an account
+// has, and the last ones are for those who have none. What hangs in a quick place leaves it, and
+// none of its account's webhooks has one for a while.
 
 import type { Due, InHand, Lane } from '../db/deliveries.ts';
 
 /** A webhook is slow while it is new, and when its last attempt took longer. */
 export const slowMs = 2_000;
 export const places = { quick: 200, slow: 100 } as const;
-export const placesOfAccount = { quick: 25, slow: 12 } as const;
+const quickOfAccount = 25;
 export const placesEach = { quick: 8, slow: 2 } as const;
 /** Of those that have a quick place, and those that had one and hang. */
 const mostFromQuick = 400;
@@ -16,7 +18,9 @@ export const heldBackMs = 300_000;
 const mostHeldBack = 10_000;
 
 export type Places = {
-  room(): Record<Lane, number>;
+  free(): Record<Lane, number>;
+  /** How many may be taken at a time, and how many an account may have then. */
+  offer(): { readonly room: Record<Lane, number>; readonly ofAccount: Record<Lane, number> };
   readonly inHand: { readonly webhooks: InHand; readonly accounts: InHand };
   /** Accounts that have no quick places now. */
   heldBack(): string[];
@@ -36,11 +40,19 @@ export function createPlaces(now: () => number): Places {
     const [first = ''] = heldBackUntil.keys();
     if (heldBackUntil.size > mostHeldBack) heldBackUntil.delete(first);
   };
+  const free = () => ({
+    quick: Math.min(places.quick - taken.quick, mostFromQuick - taken.quick - taken.hanging),
+    slow: places.slow - taken.slow,
+  });
   return {
-    room: () => ({
-      quick: Math.min(places.quick - taken.quick, mostFromQuick - taken.quick - taken.hanging),
-      slow: places.slow - taken.slow,
-    }),
+    free,
+    offer: () => {
+      const { quick, slow } = free();
+      // Half at a time: many accounts at once would fill them all by the share of an empty room.
+      const room = { quick, slow: Math.ceil(slow / 2) };
+      const ofAccount = { quick: quickOfAccount, slow: Math.max(1, Math.floor(slow / 8)) };
+      return { room, ofAccount };
+    },
     inHand: { webhooks, accounts },
     heldBack: () => {
       for (const [accountId, until] of heldBackUntil) {

@@ -7,7 +7,7 @@ import type { ChainAdapter, Heads, ReadTransaction, WatchedEscrow } from '../../
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { clockAt, refusal, type SimChain, submit } from './chain.ts';
+import { clockAt, type Holding, refusal, type SimChain, submit } from './chain.ts';
 import type { Chance } from './chance.ts';
 import { factsOf, type Node, secretsIn, viewOf, withLie } from './facts.ts';
 import { materialOf } from './material.ts';
@@ -186,9 +186,10 @@ function unsignedSpend(
   const { node } = parts;
   const { chain } = node;
   const { height } = viewOf(node, node.lag);
-  const payments = (chain.holdings.get(address) ?? []).filter(
+  const unspent = (chain.holdings.get(address) ?? []).filter(
     (each) => each.height <= height && each.spentBy === null,
   );
+  const payments = chain.family === 'bitcoin' ? takenBy(chain, verb, unspent, terms) : unspent;
   if (payments.length === 0) {
     throw new ParleyError('nothing_there', `${address} holds no payment`, { escrow: address });
   }
@@ -205,6 +206,18 @@ function unsignedSpend(
     secret,
     fee: feeToReplace(chain, coins),
   };
+}
+
+/** On Bitcoin a claim takes the payment that funds, and a refund leaves what is being claimed. */
+function takenBy(
+  chain: SimChain,
+  verb: 'claim' | 'refund',
+  unspent: readonly Holding[],
+  { amount }: EscrowTerms,
+): readonly Holding[] {
+  if (verb === 'claim') return unspent.filter((each) => each.amount >= amount).slice(0, 1);
+  const claims = [...chain.mempool.values()].filter(({ tx }) => tx.verb === 'claim');
+  return unspent.filter(({ txid }) => !claims.some(({ tx }) => tx.coins.includes(txid)));
 }
 
 /** Enough for the next block, and more than what it takes the place of. */

@@ -2,8 +2,8 @@
 // and its size: memory costs gas, so no answer is longer than about half a megabyte.
 
 import type { Hex } from 'viem';
-import { toFunctionSelector } from 'viem/utils';
 import { type Rpc, RpcError } from '../../rpc.ts';
+import { dataOf } from '../../token-words.ts';
 import { refused } from '../node.ts';
 
 /** Enough for a token behind several proxies; the usual answer takes less than 30 000. */
@@ -26,10 +26,9 @@ export function isCallFailure(error: unknown): error is RpcError {
   );
 }
 
-/** Four bytes and arguments that are words already. */
-export function callData(signature: string, ...words: readonly string[]): string {
-  const padded = words.map((each) => each.replace(/^0x/, '').toLowerCase().padStart(64, '0'));
-  return toFunctionSelector(`function ${signature}`) + padded.join('');
+/** A function whose arguments are words. */
+export function callData(signature: string, ...values: readonly (bigint | string)[]): Hex {
+  return `0x${dataOf(signature, ...values)}`;
 }
 
 /** The answer in hex; null when the contract fails or answers nothing. */
@@ -60,14 +59,6 @@ export async function askWord(
 ): Promise<bigint | null> {
   const answer = await ask(rpc, to, data, signal);
   return answer === null || answer.length < wordHex ? null : BigInt(answer.slice(0, wordHex));
-}
-
-const addressBits = 160n;
-
-/** A word as an address; null when it is none. */
-export function addressIn(word: bigint | null): string | null {
-  if (word === null || word >> addressBits !== 0n) return null;
-  return `0x${word.toString(16).padStart(40, '0')}`;
 }
 
 /** Whether a `bool` answers true; null: no such answer. */

@@ -1,26 +1,18 @@
 // Check `contract`: that there is a token at all, by what every ERC-20 answers.
 
 import type { Finding } from '../../inspection.ts';
-import { found, notAToken, passed } from '../../inspection.ts';
+import { notAToken } from '../../inspection.ts';
 import type { Rpc } from '../../rpc.ts';
+import { judgeFace, type Said } from '../../token-face.ts';
+import { textOf } from '../../token-text.ts';
 import { codeAt } from '../node.ts';
 import { freshAddress } from './actors.ts';
 import { ask, askWord, callData } from './ask.ts';
-import { textOf } from './text.ts';
 
-const check = 'contract';
-const mostDecimals = 36;
 /** EIP-7702: an account that somebody holds the key of, with a contract's code lent to it. */
 const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
-export type Face = {
-  readonly code: string;
-  readonly symbol: string;
-  readonly name: string;
-  readonly decimals: number;
-  readonly supply: bigint;
-  readonly finding: Finding;
-};
+export type Face = Said & { readonly code: string; readonly finding: Finding };
 
 /** Throws `not_a_token` for what is plainly none. */
 export async function faceOf(rpc: Rpc, token: string, signal: AbortSignal): Promise<Face> {
@@ -40,26 +32,7 @@ export async function faceOf(rpc: Rpc, token: string, signal: AbortSignal): Prom
   if (balance === null) throw notAToken(chain, token, 'it does not answer balanceOf()');
   if (decimals === null) throw notAToken(chain, token, 'it does not answer decimals()');
   if (decimals > 255n) throw notAToken(chain, token, 'its decimals() are no number of ERC-20');
-  const said = { symbol: textOf(symbol), name: textOf(name) };
-  const finding = judge(decimals, supply, balance, said);
-  return { code, ...said, decimals: Number(decimals), supply, finding };
-}
-
-function judge(
-  decimals: bigint,
-  supply: bigint,
-  balance: bigint,
-  { symbol, name }: Pick<Face, 'symbol' | 'name'>,
-): Finding {
-  if (decimals > mostDecimals) {
-    return found(check, 'reject', `it has ${decimals} decimals; the most is ${mostDecimals}`);
-  }
-  if (balance !== 0n) {
-    const sentence = `it shows a balance of ${balance} for an address that nobody ever used`;
-    return found(check, 'reject', sentence);
-  }
-  if (supply === 0n) return found(check, 'wait', 'its total supply is 0: there is none of it yet');
-  if (symbol === '') return found(check, 'wait', 'its symbol() gives no readable text');
-  if (name === '') return found(check, 'wait', 'its name() gives no readable text');
-  return passed(check);
+  const texts = { symbol: textOf(symbol), name: textOf(name) };
+  const said = { ...texts, decimals: Number(decimals), supply };
+  return { code, ...said, finding: judgeFace(said, balance) };
 }

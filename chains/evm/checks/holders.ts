@@ -3,8 +3,8 @@
 
 import type { Rpc } from '../../rpc.ts';
 import { RpcError } from '../../rpc.ts';
+import { addressIn } from '../../token-words.ts';
 import { balanceAt, headBlock, logsOf } from '../node.ts';
-import { addressIn } from './ask.ts';
 
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** Blocks looked back, a few first: a busy token shows holders there already. */

@@ -1,34 +1,22 @@
-// Whether anybody can use the powers that a token's code gives: nobody can, once its owner is an
-// address without a key, and no other right is kept anywhere that can be seen.
+// Asks a token for its owner, and looks for one whom it does not name.
 
 import { getAddress } from 'viem/utils';
 import type { Rpc } from '../../rpc.ts';
 import { RpcError } from '../../rpc.ts';
+import {
+  heirGetter,
+  judgeOwner,
+  keeperIn,
+  mostTried,
+  mostWordsRead,
+  type Owner,
+  ownerGetters,
+} from '../../token-owner.ts';
+import { addressIn, word } from '../../token-words.ts';
 import { storageAt } from '../node.ts';
 import { freshAddress } from './actors.ts';
-import { addressIn, askWord, callData } from './ask.ts';
+import { askWord, callData } from './ask.ts';
 import type { Program } from './program.ts';
-import { accessSignals, namesIn } from './signals.ts';
-
-export type Owner = {
-  /** Nobody can use a power. */
-  readonly gone: boolean;
-  /** In words, for the beginning of a sentence. */
-  readonly who: string;
-};
-
-/** Addresses that nobody has the key of, in use for what is given up. */
-const dead: ReadonlySet<string> = new Set([
-  '0x0000000000000000000000000000000000000000',
-  '0x0000000000000000000000000000000000000001',
-  '0x000000000000000000000000000000000000dead',
-  '0xdead000000000000000000000000000000000000',
-  '0xdead000000000000000042069420694206942069',
-]);
-
-export function isDead(address: string): boolean {
-  return dead.has(address.toLowerCase());
-}
 
 export async function ownerOf(
   rpc: Rpc,
@@ -37,21 +25,14 @@ export async function ownerOf(
   signal: AbortSignal,
 ): Promise<Owner> {
   const ask = async (name: string) => addressIn(await askWord(rpc, token, callData(name), signal));
-  const named = [await ask('owner()'), await ask('getOwner()')].filter((each) => each !== null);
-  const heir = await ask('pendingOwner()');
-  const living = [...named, ...(heir === null ? [] : [heir])].find((each) => !isDead(each));
-  if (living !== undefined) return { gone: false, who: `its owner ${getAddress(living)}` };
-  const access = namesIn(accessSignals, selectors);
-  const gone = named.length > 0 && access.length === 0 && change === null;
-  return { gone, who: access.length > 0 ? `who has a right by ${access[0]}` : 'somebody' };
+  const named: string[] = [];
+  for (const getter of ownerGetters) {
+    const owner = await ask(getter);
+    if (owner !== null) named.push(owner);
+  }
+  const heir = await ask(heirGetter);
+  return judgeOwner({ named, heir, selectors, changes: change !== null }, getAddress);
 }
-
-/** Storage that one call reads is looked at so far. */
-const mostSlots = 12;
-/** Smaller ones are amounts, counters and flags; no address is so small by chance. */
-const largestNumber = 2n ** 128n;
-/** An allowance or a limit without an end. */
-const all = 2n ** 256n - 1n;
 
 /**
  * Whether a function that is refused to a stranger looks up somebody before: an address in the
@@ -64,19 +45,16 @@ export async function hiddenKeeper(
   signal: AbortSignal,
 ): Promise<string | null> {
   const from = freshAddress();
-  const argument = freshAddress().slice(2).padStart(64, '0');
-  for (const selector of selectors) {
-    const data = swallowing(token, selector + argument + one + one);
+  const words = [freshAddress(), 1n, 1n].map(word).join('');
+  for (const selector of selectors.slice(0, mostTried)) {
+    const data = swallowing(token, selector + words);
     for (const { address, key } of await storageRead(rpc, { from, data }, signal)) {
-      const word = BigInt(await storageAt(rpc, address, key, signal));
-      const low = addressIn(word & (2n ** 160n - 1n)) ?? '';
-      if (BigInt(low) > largestNumber && !isDead(low) && word !== all) return getAddress(low);
+      const keeper = keeperIn(BigInt(await storageAt(rpc, address, key, signal)));
+      if (keeper !== null) return getAddress(keeper);
     }
   }
   return null;
 }
-
-const one = '1'.padStart(64, '0');
 
 /**
  * Code that makes a call and does not mind its failing: some nodes list no storage for a call that
@@ -100,7 +78,7 @@ async function storageRead(
       .accessList;
     return (list ?? [])
       .flatMap(({ address, storageKeys }) => storageKeys.map((key) => ({ address, key })))
-      .slice(0, mostSlots);
+      .slice(0, mostWordsRead);
   } catch (error) {
     if (error instanceof RpcError || error instanceof TypeError) return [];
     throw error;

@@ -1,26 +1,21 @@
 // Checks `pausable`, `blacklist` and `mintable`: powers by the names of their functions in the
 // code that runs. Each is moot where nobody is left who could use it.
 
-import { type Finding, found, type Power, type PowerRules, passed } from '../../inspection.ts';
+import type { Finding, PowerRules } from '../../inspection.ts';
 import type { Rpc } from '../../rpc.ts';
+import type { Owner } from '../../token-owner.ts';
+import {
+  judgePower,
+  namesIn,
+  type Plain,
+  powerSignals,
+  stoppingFlags,
+} from '../../token-powers.ts';
 import { askFlag } from './ask.ts';
 import { anybodyMints } from './mints.ts';
-import { hiddenKeeper, type Owner } from './owner.ts';
+import { hiddenKeeper } from './owner.ts';
 import type { Program } from './program.ts';
-import { namesIn, powerSignals, stoppingFlags } from './signals.ts';
 import type { Theatre } from './stage.ts';
-
-export type Plain = Exclude<Power, 'upgradeable'>;
-
-const can: Readonly<Record<Plain, string>> = {
-  pausable: 'can stop all transfers',
-  blacklist: 'can stop the transfers of single holders',
-  mintable: 'can make more of it',
-};
-
-/** Names that are quoted, and functions that are tried. */
-const mostNames = 3;
-const mostTried = 4;
 
 export type Subject = {
   readonly rpc: Rpc;
@@ -39,15 +34,9 @@ export async function powerFinding(
 ): Promise<Finding> {
   const { rpc, token, program, rules } = subject;
   const now = power === 'pausable' ? await stoppedNow(rpc, token, signal) : null;
-  const outcome = rules[power];
   const names = namesIn(powerSignals[power], program.selectors);
   const who = names.length === 0 ? null : await user(power, subject, signal);
-  if (who !== null && outcome !== 'pass') {
-    const sentence = `${who} ${can[power]}: its code has ${names.slice(0, mostNames).join(', ')}`;
-    return found(power, outcome, now === null ? sentence : `${sentence}; ${now} now`);
-  }
-  if (now !== null) return found(power, 'wait', `its transfers are stopped: ${now} now`);
-  return passed(power);
+  return judgePower(power, { names, who, now }, rules[power]);
 }
 
 /** Who could use it, for the beginning of a sentence; null: nobody. */
@@ -61,7 +50,7 @@ async function user(
   }
   if (!owner.gone) return owner.who;
   const used = [...powerSignals[power].keys()].filter((each) => program.selectors.has(each));
-  const keeper = await hiddenKeeper(rpc, token, used.slice(0, mostTried), signal);
+  const keeper = await hiddenKeeper(rpc, token, used, signal);
   return keeper === null ? null : `${keeper}, whom its owner() does not name,`;
 }
 

@@ -1,13 +1,13 @@
 // The code that really runs for a token: its own and, behind proxies, that of the contracts whose
 // code it borrows; and who could put another there.
 
-import { keccak256, stringToHex, toHex } from 'viem/utils';
+import { proxyAt } from '../../proxy-slots.ts';
 import type { Rpc } from '../../rpc.ts';
-import { zeroAddress } from '../address.ts';
+import { type Scan, scanCode } from '../../token-code.ts';
+import { namesIn, successor, upgradeSignals } from '../../token-powers.ts';
+import { addressIn, contractIn, word } from '../../token-words.ts';
 import { codeAt, storageAt } from '../node.ts';
-import { addressIn, ask, askWord, callData } from './ask.ts';
-import { type Scan, scanCode } from './opcodes.ts';
-import { namesIn, upgradeSignals } from './signals.ts';
+import { ask, askWord, callData } from './ask.ts';
 
 /** How the code can change. `null`: it cannot. */
 export type Change = {
@@ -15,7 +15,7 @@ export type Change = {
   readonly sure: boolean;
   /** Goes on after "its code ". */
   readonly how: string;
-  /** Who can do it, where the proxy says so (EIP-1967). */
+  /** Who alone can do it, where the proxy says so. */
   readonly admin: string | null;
 };
 
@@ -27,28 +27,8 @@ export type Program = {
   readonly change: Change | null;
 };
 
-const slotOf = {
-  // EIP-1967 takes one from the hash, so that no key of a mapping leads there.
-  implementation: minusOne('eip1967.proxy.implementation'),
-  beacon: minusOne('eip1967.proxy.beacon'),
-  admin: minusOne('eip1967.proxy.admin'),
-  proxiable: keccak256(stringToHex('PROXIABLE')),
-  zeppelin: keccak256(stringToHex('org.zeppelinos.proxy.implementation')),
-  /** Where old proxies keep theirs, as their first variable. */
-  first: toHex(0, { size: 32 }),
-} as const;
-
-const inWords = {
-  implementation: 'is behind a proxy whose implementation can be replaced (EIP-1967)',
-  beacon: 'is behind a proxy whose beacon can replace it (EIP-1967)',
-  proxiable: 'is behind a proxy whose implementation can be replaced (EIP-1822)',
-  zeppelin: 'is behind a proxy whose implementation can be replaced (OpenZeppelin, old form)',
-  stored: 'is behind a proxy whose implementation lies in its storage',
-} as const;
-
-function minusOne(name: string): string {
-  return toHex(BigInt(keccak256(stringToHex(name))) - 1n, { size: 32 });
-}
+/** Where old proxies keep their implementation, as their first variable. */
+const firstSlot = word(0n);
 
 /** Proxies behind proxies, and facets of a diamond, that are looked into. */
 const mostHops = 4;
@@ -85,7 +65,7 @@ export async function programOf(
 
 /** A token that hands its calls on to a successor, as USDT can. */
 function replacing(selectors: ReadonlySet<string>): Change | null {
-  const names = namesIn(upgradeSignals, selectors).filter((name) => name === 'deprecate()');
+  const names = namesIn(upgradeSignals, selectors).filter((name) => name === successor);
   if (names.length === 0) return null;
   return { sure: true, how: `can be replaced by ${names.join(' and ')}`, admin: null };
 }
@@ -93,22 +73,23 @@ function replacing(selectors: ReadonlySet<string>): Change | null {
 type Found = { readonly change: Change | null; readonly targets: readonly string[] };
 
 async function changeOf(rpc: Rpc, token: string, scan: Scan, signal: AbortSignal): Promise<Found> {
-  const kept = async (slot: keyof typeof slotOf) =>
-    real(addressIn(BigInt(await storageAt(rpc, token, slotOf[slot], signal))));
-  const admin = await kept('admin');
-  for (const slot of ['implementation', 'proxiable', 'zeppelin'] as const) {
-    const target = await kept(slot);
-    if (target === null) continue;
-    return { change: { sure: true, how: inWords[slot], admin }, targets: [target] };
+  const kept = (slot: string) => storageAt(rpc, token, `0x${slot}`, signal);
+  const proxy = await proxyAt(kept);
+  const { kind, implementations = [], beacon = null, admin = null } = proxy ?? {};
+  if (beacon === null && implementations.length === 0) {
+    const first = contractIn(BigInt(await kept(firstSlot)));
+    const { change, targets } = await unnamed(rpc, token, scan, first, signal);
+    // Who has an admin is a proxy, of whatever form.
+    return { change: { ...change, sure: change.sure || proxy !== null }, targets };
   }
-  const beacon = await kept('beacon');
-  if (beacon !== null) {
-    const word = await askWord(rpc, beacon, callData('implementation()'), signal);
-    const target = real(addressIn(word));
-    const change = { sure: true, how: inWords.beacon, admin: null };
-    return { change, targets: target === null ? [] : [target] };
+  if (beacon === null) {
+    const how = `is behind a proxy whose implementation can be replaced (${kind})`;
+    return { change: { sure: true, how, admin }, targets: implementations };
   }
-  return unnamed(rpc, token, scan, await kept('first'), signal);
+  const named = contractIn(await askWord(rpc, beacon, callData('implementation()'), signal));
+  const targets = named === null ? implementations : [named, ...implementations];
+  const how = `is behind a proxy whose beacon can replace it (${kind})`;
+  return { change: { sure: true, how, admin }, targets };
 }
 
 /** Delegates by a form of its own. */
@@ -118,7 +99,7 @@ async function unnamed(
   scan: Scan,
   first: string | null,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<Found & { readonly change: Change }> {
   const facets = facetsIn(await ask(rpc, token, callData('facetAddresses()'), signal));
   if (facets.length > 0) {
     const how = `is a diamond whose ${facets.length} facets can be exchanged (EIP-2535)`;
@@ -128,11 +109,11 @@ async function unnamed(
     const how = 'can run the code of other contracts as its own (DELEGATECALL)';
     return { change: { sure: false, how, admin: null }, targets: scan.addresses };
   }
-  const named = real(addressIn(await askWord(rpc, token, callData('implementation()'), signal)));
+  const named = contractIn(await askWord(rpc, token, callData('implementation()'), signal));
   const target = named ?? (await withCode(rpc, first, signal));
   const how =
     target !== null
-      ? inWords.stored
+      ? 'is behind a proxy whose implementation lies in its storage'
       : 'is behind a proxy, and what says where its implementation is could not be found';
   return {
     change: { sure: true, how, admin: null },
@@ -148,10 +129,6 @@ async function withCode(
 ): Promise<string | null> {
   if (address === null) return null;
   return (await codeAt(rpc, address, 'latest', signal)) === '0x' ? null : address;
-}
-
-function real(address: string | null): string | null {
-  return address === null || address === zeroAddress ? null : address;
 }
 
 /** The addresses in an answer of the form `address[]`. */

@@ -3,9 +3,9 @@
 
 import { type Finding, found, passed } from '../../inspection.ts';
 import { RpcError } from '../../rpc.ts';
+import { namesIn, rebaseSignals } from '../../token-powers.ts';
 import { balanceOfCall } from '../node.ts';
 import type { Program } from './program.ts';
-import { namesIn, rebaseSignals } from './signals.ts';
 import type { Theatre } from './stage.ts';
 
 const check = 'rebase';

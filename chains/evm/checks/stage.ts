@@ -3,11 +3,12 @@
 import type { Hex } from 'viem';
 import { deployment as pinned, proxyInitCode } from '../../../contracts/evm/artifacts/abi.ts';
 import type { Rpc } from '../../rpc.ts';
+import { addressIn } from '../../token-words.ts';
 import { gasPrice, headBlock } from '../node.ts';
 import type { EvmDeployment } from '../plan.ts';
 import { lendBalance, lends } from '../simulate.ts';
 import { newActors } from './actors.ts';
-import { addressIn, askWord, callData } from './ask.ts';
+import { askWord, callData } from './ask.ts';
 import { recentHolder } from './holders.ts';
 import { courseOf, marketCourse } from './steps.ts';
 import { directed, played, playsTransactions, type Stage, type Verdict } from './trial.ts';

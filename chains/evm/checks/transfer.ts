@@ -4,10 +4,11 @@
 import { getAddress } from 'viem/utils';
 import { type Finding, found, passed } from '../../inspection.ts';
 import type { Rpc } from '../../rpc.ts';
+import { openingFlags } from '../../token-powers.ts';
+import { addressIn } from '../../token-words.ts';
 import { codeAt } from '../node.ts';
-import { addressIn, askFlag, askWord, callData } from './ask.ts';
+import { askFlag, askWord, callData } from './ask.ts';
 import { stoppedNow } from './powers.ts';
-import { openingFlags } from './signals.ts';
 import { type Theatre, tryAmount, tryMarket } from './stage.ts';
 import type { Verdict } from './trial.ts';
 

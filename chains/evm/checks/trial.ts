@@ -7,12 +7,12 @@ import type { Hex } from 'viem';
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { factoryAbi } from '../../../contracts/evm/artifacts/abi.ts';
 import { type Rpc, RpcError } from '../../rpc.ts';
+import { cleanText } from '../../token-text.ts';
 import { balanceOfCall, refused } from '../node.ts';
 import { readRevert } from '../reverts.ts';
 import type { Overrides } from '../simulate.ts';
 import type { Actors } from './actors.ts';
 import type { Course, Step } from './steps.ts';
-import { cut } from './text.ts';
 import { trialAbi, trialCode } from './trial-code.ts';
 
 export type Verdict =
@@ -196,7 +196,7 @@ function doneOf(calls: readonly Played[]): Done {
   return {
     ok: step.status === '0x1',
     answer: typeof data === 'string' ? data : '0x',
-    message: cut(String(step.error?.message ?? 'it reverts without a reason'), mostWords),
+    message: cleanText(String(step.error?.message ?? 'it reverts without a reason'), mostWords),
     burnt: BigInt(String(step.gasUsed ?? 0)) >= (stepGas * 9n) / 10n,
     balances: [0, 3, 1, 4].map((at) => wordOf(calls[at] ?? {})),
   };
@@ -233,7 +233,7 @@ function failing(what: string, { answer, message, burnt }: Done): Verdict {
     return { kind: 'fails', what, words: `it uses up ${stepGas} gas without an end`, sure: true };
   }
   const { words } = readRevert(answer === '' ? null : answer, message);
-  return { kind: 'fails', what, words: cut(words, mostWords), sure: true };
+  return { kind: 'fails', what, words: cleanText(words, mostWords), sure: true };
 }
 
 /** What our factory refuses when a fee is taken on the way in. */

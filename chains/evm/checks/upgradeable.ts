@@ -2,10 +2,11 @@
 
 import { type Finding, found, type PowerRules, passed } from '../../inspection.ts';
 import type { Rpc } from '../../rpc.ts';
+import { isDead } from '../../token-owner.ts';
+import { namesIn, upgradeSignals } from '../../token-powers.ts';
 import { codeAt } from '../node.ts';
-import { isDead, ownerOf } from './owner.ts';
+import { ownerOf } from './owner.ts';
 import { type Program, programOf } from './program.ts';
-import { namesIn, upgradeSignals } from './signals.ts';
 
 const check = 'upgradeable';
 

@@ -3,7 +3,7 @@
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Finding, found, mostNameLength, passed } from '../../inspection.ts';
-import { cleanText } from '../../token-code.ts';
+import { cleanText } from '../../token-text.ts';
 import { solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import type { Account } from '../node.ts';
 import { metadataProgram, programAddress, systemProgram } from '../programs.ts';
@@ -69,7 +69,7 @@ function readText(data: Uint8Array, at: number) {
   const end = at + 4 + length;
   if (end > data.length) return null;
   const bytes = data.subarray(at + 4, Math.min(end, at + 4 + mostTextBytes));
-  const text = cleanText(new TextDecoder().decode(bytes).replaceAll('\u{fffd}', ''));
+  const text = cleanText(new TextDecoder().decode(bytes));
   return { text, end };
 }
 

@@ -4,7 +4,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Finding, found, passed } from '../../inspection.ts';
-import { cleanText } from '../../token-code.ts';
+import { cleanText } from '../../token-text.ts';
 import { isOnCurve, solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import { type Account, accountsAt, largestHoldings, type Trial } from '../node.ts';
 import { associatedTokenAccount, systemProgram } from '../programs.ts';

@@ -1,7 +1,7 @@
 // Questions to a token, answered on a fork; and the same asked of the node, to see that the fork is
 // of the same token.
 
-import { bytesOf, decodeNumber, selectorOf } from '../../token-code.ts';
+import { bytesOf, decodeNumber } from '../../token-words.ts';
 import { tronAddressOf } from '../address.ts';
 import type { Fork, Forks } from '../fork/fork.ts';
 import { mostEnergy } from '../fork/fork.ts';
@@ -17,15 +17,6 @@ export type Look = {
   readonly forks: Forks;
   readonly signal: AbortSignal;
 };
-
-/** A word of calldata: a number, or an address of 20 bytes in hex. */
-export function word(value: bigint | string): string {
-  return (typeof value === 'bigint' ? value.toString(16) : value).padStart(64, '0');
-}
-
-export function dataOf(signature: string, ...values: readonly (bigint | string)[]): string {
-  return selectorOf(signature) + values.map(word).join('');
-}
 
 export function shown(address: string): string {
   return tronAddressOf(bytesOf(address));

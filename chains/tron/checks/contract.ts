@@ -1,32 +1,18 @@
 // Whether there is a token at the address at all, and what it says of itself.
 
-import { type Finding, found, notAToken, passed } from '../../inspection.ts';
-import { bytesOf, decodeText, mostDecimals } from '../../token-code.ts';
+import { type Finding, found, notAToken } from '../../inspection.ts';
+import { judgeFace, type Said } from '../../token-face.ts';
+import { textOf } from '../../token-text.ts';
+import { dataOf } from '../../token-words.ts';
 import type { Fork } from '../fork/fork.ts';
-import {
-  dataOf,
-  type Look,
-  nodeSays,
-  numberOf,
-  otherStorage,
-  ranOut,
-  tooDear,
-  view,
-} from './ask.ts';
-
-export type Told = {
-  readonly symbol: string;
-  readonly name: string;
-  readonly decimals: number;
-  /** Base units; 0 where it could not be read. */
-  readonly supply: bigint;
-};
+import { type Look, nodeSays, numberOf, otherStorage, ranOut, tooDear, view } from './ask.ts';
 
 const check = 'contract';
-const nothing: Told = { symbol: '', name: '', decimals: 0, supply: 0n };
+const nothing: Said = { symbol: '', name: '', decimals: 0, supply: 0n };
 
 export type Contract = {
-  readonly told: Told;
+  /** Nothing where it could not be read. */
+  readonly told: Said;
   readonly finding: Finding;
   /** Nothing else can be asked of it. */
   readonly mute?: true;
@@ -38,6 +24,7 @@ export async function checkContract(look: Look): Promise<Contract> {
   const asked = [
     ['totalSupply()', dataOf('totalSupply()')],
     ['balanceOf(address)', dataOf('balanceOf(address)', fork.stranger())],
+    ['decimals()', dataOf('decimals()')],
   ] as const;
   const numbers: bigint[] = [];
   for (const [name, data] of asked) {
@@ -50,40 +37,28 @@ export async function checkContract(look: Look): Promise<Contract> {
     if (number === null) throw await noAnswer(look, name, data);
     numbers.push(number);
   }
-  const [supply = 0n] = numbers;
-  const told = { ...(await namesOf(fork, look.token)), supply };
-  const { decimals } = told;
-  const finding =
-    decimals === null || decimals > BigInt(mostDecimals)
-      ? found(check, 'reject', decimalsOf(decimals))
-      : await supplied(look, told);
-  const known = decimals !== null && decimals <= BigInt(mostDecimals);
-  return { told: { ...told, decimals: known ? Number(decimals) : 0 }, finding };
-}
-
-function decimalsOf(decimals: bigint | null): string {
-  if (decimals === null) return 'it does not say its decimals';
-  const some = decimals > 255n ? 'more than 255' : `${decimals}`;
-  return `it has ${some} decimals, and the most is ${mostDecimals}`;
+  const [supply = 0n, balance = 0n, decimals = 0n] = numbers;
+  if (decimals > 255n) {
+    throw notAToken(look.watch.chain, look.token, 'its decimals() are no number of TRC-20');
+  }
+  const told = { ...(await namesOf(fork, look.token)), supply, decimals: Number(decimals) };
+  return { told, finding: await judge(look, told, balance) };
 }
 
 async function namesOf(fork: Fork, token: string) {
   const text = async (signature: string) => {
     const { failure, output } = await view(fork, token, dataOf(signature));
-    return failure === null ? (decodeText(bytesOf(output)) ?? '') : '';
+    return failure === null ? textOf(`0x${output}`) : '';
   };
-  const symbol = await text('symbol()');
-  const name = await text('name()');
-  return { symbol, name, decimals: numberOf(await view(fork, token, dataOf('decimals()'))) };
+  return { symbol: await text('symbol()'), name: await text('name()') };
 }
 
-async function supplied(look: Look, { symbol, supply }: Pick<Told, 'symbol' | 'supply'>) {
-  if (supply === 0n) {
+async function judge(look: Look, told: Said, balance: bigint): Promise<Finding> {
+  if (told.supply === 0n) {
     const other = await nodeSays(look, dataOf('totalSupply()'));
     if (other !== null && other !== 0n) throw otherStorage(look.watch.chain);
-    return found(check, 'wait', 'its total supply is 0: nobody has any of it');
   }
-  return symbol === '' ? found(check, 'wait', 'it does not say its symbol') : passed(check);
+  return judgeFace(told, balance);
 }
 
 /** A function that a token must have does not answer on the fork. Does it on the node? */

@@ -1,9 +1,10 @@
 // Lends a stranger a balance of a token: the word that balanceOf reads for it, and for nobody else,
 // is found by watching what is read, and written.
 
+import { dataOf } from '../../token-words.ts';
 import type { Fork } from '../fork/fork.ts';
 import type { Word } from '../fork/state.ts';
-import { dataOf, numberOf, shown, view } from './ask.ts';
+import { numberOf, shown, view } from './ask.ts';
 
 /**
  * What the word is set to, until the balance is enough: a token may keep shares, of which it takes
@@ -19,8 +20,13 @@ const fills = (least: bigint): readonly bigint[] => [
 /** Of one balanceOf. */
 const mostWords = 32;
 
-/** Makes `who` (20 bytes in hex) hold at least so much; false where no way was found. */
-export async function lend(fork: Fork, token: string, who: string, least: bigint) {
+/** Makes `who` (20 bytes in hex) hold at least so much: what was written; null: no way is known. */
+export async function lend(
+  fork: Fork,
+  token: string,
+  who: string,
+  least: bigint,
+): Promise<bigint | null> {
   const words = await ownWords(fork, token, who);
   for (const word of words.slice(0, mostWords)) {
     for (const value of fills(least)) {
@@ -29,12 +35,12 @@ export async function lend(fork: Fork, token: string, who: string, least: bigint
       const held = await balanceOf(fork, token, who);
       if (held !== null && held >= least) {
         await fork.state.commit();
-        return true;
+        return value;
       }
       await fork.state.revert();
     }
   }
-  return false;
+  return null;
 }
 
 export async function balanceOf(fork: Fork, token: string, who: string): Promise<bigint | null> {

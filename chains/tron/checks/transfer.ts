@@ -6,26 +6,25 @@ import { randomBytes } from 'node:crypto';
 import { decodeErrorResult, encodeFunctionData, sha256 } from 'viem/utils';
 import { escrowsAbi } from '../../../contracts/tron/artifacts/abi.ts';
 import { type Finding, found, passed } from '../../inspection.ts';
-import { cleanText } from '../../token-code.ts';
+import { cleanText } from '../../token-text.ts';
+import { dataOf } from '../../token-words.ts';
 import type { Fork, ForkCall } from '../fork/fork.ts';
 import type { Trial } from '../node.ts';
 import { bareAddress, type ContractTerms } from '../plan.ts';
 import { reasonOf } from '../reverts.ts';
-import { dataOf, type Look, ranOut, shown, tooDear } from './ask.ts';
+import { type Look, ranOut, shown, tooDear } from './ask.ts';
 import { balanceOf, lend } from './lend.ts';
+import { closedNow } from './switches.ts';
 
 const check = 'transfer';
 const hour = 3_600;
 /** A stranger's own words in a reason. */
 const mostWords = 120;
 
-/**
- * One unit, a millionth and a thousandth of all there is. Not more: many tokens hold back who has
- * a hundredth of them, and no swap is of that much.
- */
+/** One unit, a thousandth and a twentieth of all there is. */
 export function amountsOf(supply: bigint): bigint[] {
-  const some = [1n, supply / 1_000_000n, supply / 1_000n];
-  return [...new Set(some.filter((amount) => amount > 0n && amount <= supply))];
+  const some = [1n, supply / 1_000n, supply / 20n];
+  return [...new Set(some.filter((amount) => amount > 0n))];
 }
 
 export type Situation = {
@@ -34,16 +33,37 @@ export type Situation = {
   readonly mayBeStopped: boolean;
 };
 
-export async function checkTransfer(look: Look, situation: Situation): Promise<Finding> {
+/** Checks `transfer`, and `limit`: that a large amount is taken as a small one is. */
+export async function checkTransfer(look: Look, situation: Situation): Promise<Finding[]> {
+  const done: bigint[] = [];
   for (const amount of amountsOf(situation.supply)) {
-    const finding = await tryAmount(look, amount, situation);
-    if (finding.outcome !== 'pass') return finding;
+    const fault = await tryAmount(look, amount);
+    if (fault === null) {
+      done.push(amount);
+      continue;
+    }
+    const { sentence, refused } = fault;
+    if (refused && done.length > 0) {
+      const moves = `it moves ${done.join(' and ')} units, but ${sentence.replace(/^it /, '')}`;
+      return [passed(check), found('limit', 'wait', moves)];
+    }
+    const may = fault.unknown || (refused && (situation.mayBeStopped || (await isClosed(look))));
+    return [found(check, may ? 'wait' : 'reject', sentence)];
   }
-  return passed(check);
+  return [passed(check), passed('limit')];
+}
+
+async function isClosed({ forks, token }: Look): Promise<boolean> {
+  return (await closedNow(await forks.fork(), token)) !== null;
 }
 
 /** What went wrong with a step; `refused`: the token did not move anything. */
-type Fault = { readonly sentence: string; readonly refused: boolean };
+type Fault = {
+  readonly sentence: string;
+  readonly refused: boolean;
+  /** Nothing could be tried. */
+  readonly unknown?: true;
+};
 
 type Trade = {
   readonly fork: Fork;
@@ -57,13 +77,13 @@ type Trade = {
   readonly secret: `0x${string}`;
 };
 
-async function tryAmount(look: Look, amount: bigint, { mayBeStopped }: Situation) {
+async function tryAmount(look: Look, amount: bigint): Promise<Fault | null> {
   const { token, forks, watch } = look;
   const fork = await forks.fork();
   const [funder, receiver] = [fork.stranger(), fork.stranger()];
-  if (!(await lend(fork, token, funder, amount))) {
+  if ((await lend(fork, token, funder, amount)) === null) {
     const sentence = 'its transfers could not be tried: no balance of it could be lent to anybody';
-    return found(check, 'wait', sentence);
+    return { sentence, refused: false, unknown: true };
   }
   const secret: `0x${string}` = `0x${randomBytes(32).toString('hex')}`;
   const terms: ContractTerms = {
@@ -75,11 +95,7 @@ async function tryAmount(look: Look, amount: bigint, { mayBeStopped }: Situation
     timelock: BigInt(fork.now + 2 * hour),
   };
   const escrows = watch.deployment.contract;
-  const trade: Trade = { fork, token, amount, escrows, funder, receiver, terms, secret };
-  const fault = await faultOf(trade);
-  if (fault === null) return passed(check);
-  const { sentence, refused } = fault;
-  return found(check, refused && mayBeStopped ? 'wait' : 'reject', sentence);
+  return faultOf({ fork, token, amount, escrows, funder, receiver, terms, secret });
 }
 
 async function faultOf(trade: Trade): Promise<Fault | null> {

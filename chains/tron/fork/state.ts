@@ -31,6 +31,12 @@ export class ForkState extends TvmState {
     this.known.set(`code/${address}`, Promise.resolve());
   }
 
+  /** A word as it is now, without a trace. */
+  async read({ address, slot }: Word): Promise<bigint> {
+    await this.word(address, slot);
+    return BigInt(`0x${this.get(slotKey(address, Buffer.from(slot, 'hex'))) ?? '0'}`);
+  }
+
   /** Writes a word over what the node has. */
   async overwrite({ address, slot }: Word, value: bigint): Promise<void> {
     const key = slotKey(address, Buffer.from(slot, 'hex'));

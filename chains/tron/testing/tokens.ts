@@ -5,7 +5,7 @@ import { encodeAbiParameters } from 'viem/utils';
 import listing from '../../../contracts/tron/artifacts/listing.json' with { type: 'json' };
 import { deployedAddress } from '../../../devnet/tron/messages.ts';
 import { faucetAddress } from '../../../devnet/tron/simulator.ts';
-import { selectorOf } from '../../token-code.ts';
+import { selectorOf } from '../../token-words.ts';
 import { parseTronAddress, tronHex } from '../address.ts';
 import { bareAddress } from '../plan.ts';
 import type { TestChain } from './chain.ts';

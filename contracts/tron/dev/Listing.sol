@@ -191,7 +191,14 @@ contract OldSymbol is Good {
     }
 }
 
-contract LoopsInTransfer is Good {
+/// @notice It can be paused besides, which is no reason for the loop.
+contract LoopsInTransfer is Owned {
+    bool public paused;
+
+    function pause() external onlyOwner {
+        paused = true;
+    }
+
     function _move(address, address, uint256) internal view override {
         while (_supply != 0) {}
     }
@@ -236,6 +243,68 @@ contract ReadsALot is Good {
     function _move(address from, address to, uint256 value) internal override {
         for (uint256 row = 0; row < 1000; row++) require(_rows[row] == 0, "row");
         super._move(from, to, value);
+    }
+}
+
+/// @notice At most a hundredth of all there is at a time.
+contract HasLimit is Good {
+    function _move(address from, address to, uint256 value) internal override {
+        require(value <= _supply / 100, "too much");
+        super._move(from, to, value);
+    }
+}
+
+/// @notice Nothing moves before somebody opens it.
+contract NotOpened is Owned {
+    bool public tradingOpen;
+
+    function start() external onlyOwner {
+        tradingOpen = true;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(tradingOpen, "not open");
+        super._move(from, to, value);
+    }
+}
+
+/// @notice owner() answers nobody from the start, and somebody else pauses.
+contract HiddenKeeper is Good {
+    address private _keeper = msg.sender;
+    bool private _stopped;
+
+    function owner() external pure returns (address) {
+        return address(0);
+    }
+
+    function pause() external {
+        require(msg.sender == _keeper);
+        _stopped = true;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(!_stopped, "stopped");
+        super._move(from, to, value);
+    }
+}
+
+contract AnybodyMints is Good {
+    function mint(address to, uint256 value) external {
+        _supply += value;
+        _balances[to] += value;
+    }
+}
+
+/// @notice Balances grow by the second.
+contract Grows is Good {
+    function balanceOf(address who) public view override returns (uint256) {
+        return _balances[who] * (365 days + block.timestamp % 365 days) / 365 days;
+    }
+}
+
+contract ShowsToAll is Good {
+    function balanceOf(address who) public view override returns (uint256) {
+        return _balances[who] + 5;
     }
 }
 

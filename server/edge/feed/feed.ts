@@ -1,6 +1,5 @@
 // The maker feed (`/v1/ws`) of one process: its sockets, what they are told, and their ends.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import { revokedAmong } from '../../db/keys.ts';
@@ -14,18 +13,14 @@ import { endKey, type Feed } from './maker.ts';
 import { closeCodes, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { acceptSockets } from './upgrade.ts';
+import { closeInWaves } from './waves.ts';
 
 /** Of a process, some 20 KB each. */
-const mostSockets = 20_000;
+export const mostSockets = 20_000;
 const tickMs = 1_000;
 /** A peer that answers no ping for as long again is gone. */
-const pingEveryMs = 30_000;
+export const pingEveryMs = 30_000;
 const recheckEveryMs = 10_000;
-/** Makers closed by a shutdown come back in as many waves, not all at once. */
-const waves = 20;
-const waveMs = 100;
-/** For the last of them to answer. */
-const partingMs = 1_000;
 
 type Open = {
   readonly ws: WebSocket;
@@ -36,12 +31,21 @@ type Open = {
   nextPingAt: number;
 };
 
+/** What tests change. */
+export type FeedLimits = {
+  /** Instead of 30 s between the pings of a socket. */
+  readonly pingMs?: number;
+  /** Instead of 20 000. */
+  readonly sockets?: number;
+};
+
 export function registerFeed(
   app: FastifyInstance,
   deps: Deps,
   quote: Run,
-  pingMs: number = pingEveryMs,
+  limits: FeedLimits = {},
 ): void {
+  const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets } = limits;
   const hub = createHub();
   const { keys, budgets } = app.edge;
   const open = new Set<Open>();
@@ -73,8 +77,8 @@ export function registerFeed(
     const peer = createPeer(ws, socket, (code) => deps.metrics.feedEnded.inc({ code }));
     if (there > limit) {
       peer.end(closeCodes.tooMany, `${limit} sockets of this address are open, the most there may`);
-    } else if (open.size >= mostSockets) {
-      peer.end(closeCodes.tooMany, `${mostSockets} sockets are open, the most that are served`);
+    } else if (open.size >= mostOpen) {
+      peer.end(closeCodes.tooMany, `${mostOpen} sockets are open, the most that are served`);
     } else if (closing) {
       peer.end(closeCodes.restart, 'the server is shutting down');
     } else {
@@ -175,19 +179,6 @@ function createWatch(deps: Deps, open: ReadonlySet<Open>, pingMs: number) {
     },
     stop: () => clearInterval(ticking),
   };
-}
-
-async function closeInWaves(open: ReadonlySet<Open>): Promise<void> {
-  const all = [...open];
-  const size = Math.ceil(all.length / waves);
-  for (let from = 0; from < all.length; from += size) {
-    if (from > 0) await sleep(waveMs);
-    for (const { peer } of all.slice(from, from + size)) {
-      peer.end(closeCodes.restart, 'the server restarts: connect again');
-    }
-  }
-  for (let waited = 0; open.size > 0 && waited < partingMs; waited += 10) await sleep(10);
-  for (const { peer } of open) peer.drop();
 }
 
 /** How many there are of each name. */

@@ -2,6 +2,7 @@
 // what any process appended, and hands it to the hub. Told at once of changes made here and, by the
 // database, of what others append; looks by itself too, so that nothing hangs on being told.
 
+import { createBell } from '../../bell.ts';
 import { feedChannel, feedLogEnds, holdersOf, readFeedLog } from '../../db/feed-log.ts';
 import type { Listener as Ears } from '../../db/listen.ts';
 import type { Deps } from '../../deps.ts';
@@ -54,7 +55,6 @@ export function followFeed(deps: Parts, hub: Hub): Following {
   const run = async () => {
     let failing = false;
     while (!halt.signal.aborted) {
-      bell.quiet();
       let pauseMs = lookEveryMs;
       try {
         pauseMs = await look();
@@ -64,7 +64,8 @@ export function followFeed(deps: Parts, hub: Hub): Following {
         if (!failing) deps.log.error({ err: error }, 'the feed stands still');
         failing = true;
       }
-      await bell.heard(pauseMs, failing);
+      // A fault is not met again at once, whoever rings.
+      await (failing ? bell.rest(pauseMs) : bell.wait(pauseMs));
     }
   };
   const running = run();
@@ -74,7 +75,6 @@ export function followFeed(deps: Parts, hub: Hub): Following {
       halt.abort();
       forgetBook();
       ears.end();
-      bell.ring();
       bell.stop();
       await running;
       started.resolve();
@@ -99,41 +99,6 @@ async function pull(deps: Parts, hub: Hub): Promise<boolean> {
   const more = rows.length === batch;
   await hub.publish(entries, more);
   return more;
-}
-
-/** Ends a wait early when rung; what is rung while nobody waits is remembered. */
-function createBell() {
-  let rung = false;
-  let stopped = false;
-  let wake: (() => void) | null = null;
-  return {
-    ring: () => {
-      rung = true;
-      wake?.();
-    },
-    quiet: () => {
-      rung = false;
-    },
-    stop: () => {
-      stopped = true;
-      wake?.();
-    },
-    /** `deaf`: only the time counts, so that a fault is not met again at once. */
-    heard: (ms: number, deaf: boolean) =>
-      new Promise<void>((resolve) => {
-        if (stopped || (rung && !deaf)) return resolve();
-        const end = () => {
-          clearTimeout(timer);
-          wake = null;
-          resolve();
-        };
-        const timer = setTimeout(end, ms);
-        timer.unref();
-        wake = () => {
-          if (stopped || !deaf) end();
-        };
-      }),
-  };
 }
 
 /** A connection that is told of what other processes append, opened again at the next look. */

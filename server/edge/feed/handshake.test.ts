@@ -189,6 +189,19 @@ test('an address has so many sockets at once, and opens so many in a minute', as
   two[1]?.close();
 });
 
+test('a process serves so many sockets, and each that leaves makes room', async (t) => {
+  const small = await feedMarket({}, { feed: { sockets: 2 } });
+  t.after(() => small.close());
+  const trader = await small.trader();
+  const two = [await small.maker(trader), await small.maker(trader)];
+  const third = await openFeed(small.at);
+  assert.equal((await third.closed).code, 4429);
+  assert.match(third.frames[0].error, /^2 sockets are open, the most that are served/);
+  two[0]?.close();
+  await two[0]?.closed;
+  await small.maker(trader);
+});
+
 test('wrong keys spend what requests without a key spend, until the socket is ended', async (t) => {
   const small = await feedMarket({ rateLimit: 4 });
   t.after(() => small.close());

@@ -14,7 +14,10 @@ import { closeCodes, mostFrameBytes, type Peer } from './peer.ts';
 
 const greetingMs = 10_000;
 const mostGreetings = 3;
-/** Frames of a socket that are being answered; more wait in the network. */
+/**
+ * Frames of a socket that are being answered. More wait: in the network, but for those that came
+ * together with these, 64 KiB at most.
+ */
 const mostInHand = 64;
 /** Answers in a second that no budget pays for: pongs, and that a budget is out. */
 const mostFree = 200;
@@ -25,12 +28,15 @@ export type Inbox = {
   maker(): Maker | null;
 };
 
+type Came = { readonly data: Buffer; readonly isBinary: boolean };
+
 /** Reads the socket until it is closed. */
 export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string): Inbox {
   let maker: Maker | null = null;
   let greetings = 0;
   let looking = false;
   let turn = Promise.resolve();
+  const waiting: Came[] = [];
   let inHand = 0;
   let held = false;
   /** Whoever is over its budget is not read for a moment. */
@@ -40,7 +46,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
     ws.pause();
     setTimeout(() => {
       held = false;
-      if (inHand < mostInHand) ws.resume();
+      readOn();
     }, heldMs).unref();
   };
   const hears = createHearing(feed, hold);
@@ -72,6 +78,31 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
     else peer.say({ type: 'error', error: sentence, ...more });
   };
 
+  const answer = ({ data, isBinary }: Came): Promise<void> => {
+    if (maker !== null) return hears(maker, data, isBinary);
+    const next = () => (maker === null ? greet(data, isBinary) : hears(maker, data, isBinary));
+    const own = turn.then(next);
+    turn = own.catch(() => {});
+    return own;
+  };
+  const done = () => {
+    inHand -= 1;
+    take();
+    readOn();
+  };
+  const take = () => {
+    if (!peer.isOpen()) waiting.length = 0;
+    while (inHand < mostInHand) {
+      const came = waiting.shift();
+      if (came === undefined) return;
+      inHand += 1;
+      answer(came).then(done, done);
+    }
+  };
+  const readOn = () => {
+    if (!held && inHand < mostInHand && ws.isPaused) ws.resume();
+  };
+
   ws.on('message', (data: Buffer, isBinary) => {
     if (!peer.isOpen()) return;
     if (data.length > mostFrameBytes) {
@@ -79,17 +110,9 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
       peer.end(closeCodes.tooLarge, sentence);
       return;
     }
-    inHand += 1;
+    waiting.push({ data, isBinary });
+    take();
     if (inHand >= mostInHand) ws.pause();
-    const done = () => {
-      inHand -= 1;
-      if (!held && inHand < mostInHand && ws.isPaused) ws.resume();
-    };
-    if (maker !== null) hears(maker, data, isBinary).then(done, done);
-    else {
-      const next = () => (maker === null ? greet(data, isBinary) : hears(maker, data, isBinary));
-      turn = turn.then(next).then(done, done);
-    }
   });
   ws.on('close', () => clearTimeout(timer));
   return { maker: () => maker };

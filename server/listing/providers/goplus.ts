@@ -8,7 +8,7 @@ import type { JsonClient } from './http.ts';
 import { holdersOf, type Json, listOf, objectOf, shareOf, unreadable } from './read.ts';
 
 export const goPlusBase = 'https://api.gopluslabs.io/api/v1';
-/** No figure is published for requests without a key; more than this has been refused. */
+/** No figure is published for requests without a key: a guess on the careful side. */
 export const goPlusPerMinute = 20;
 
 const complete = 1;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { encodeAbiParameters, stringToHex, toHex } from 'viem';
-import { mostNameLength } from '../../inspection.ts';
-import { textOf } from './text.ts';
+import { mostNameLength } from './inspection.ts';
+import { cleanText, textOf } from './token-text.ts';
 
 const abi = (text: string) => encodeAbiParameters([{ type: 'string' }], [text]);
 
@@ -40,6 +40,18 @@ test('lengths and offsets that lead nowhere give nothing', () => {
 test('what turns text around, hides in it or breaks lines is left out', () => {
   assert.equal(textOf(abi('\u202eCDSU\u200b\u0000 \n\t')), 'CDSU');
   assert.equal(textOf(abi('A\u00a0B\ufeff')), 'A B');
+  assert.equal(cleanText('US\u200b\ufeffD\u202e\ufffdT\n\0 '), 'USDT');
+});
+
+test('blanks of any kind and number are one space', () => {
+  assert.equal(cleanText('  a \t\r\n b \u0000 \u2028\u3000c '), 'a b c');
+});
+
+test('a text is cut between characters, and is not looked at for ever', () => {
+  assert.equal(cleanText('  a \t b  ', 3), 'a b');
+  assert.equal(cleanText(`${'a'.repeat(63)}\u{1f600}b`), `${'a'.repeat(63)}\u{1f600}`);
+  assert.equal(cleanText('e\u0301', 1), '\u00e9');
+  assert.equal(cleanText(`${'\u200b'.repeat(10)}a`, 1), '');
 });
 
 test('any bytes give a short line', () => {

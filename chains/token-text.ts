@@ -1,7 +1,8 @@
-// What a token says of itself, as text: a string as the ABI has it, or 32 bytes as old tokens
-// such as MKR have it. Pure. Whatever comes in, what comes out is short and printable.
+// What strangers write, as it may be shown: names that a token gives itself, as a string of the ABI
+// or as the 32 bytes of old tokens such as MKR, and their reasons. Pure. Whatever comes in, what
+// comes out is one short line.
 
-import { mostNameLength } from '../../inspection.ts';
+import { mostNameLength } from './inspection.ts';
 
 /** More than this of an answer is never looked at. */
 const mostBytes = 4 * mostNameLength;
@@ -12,7 +13,7 @@ export function textOf(answer: string | null): string {
   if (answer === null) return '';
   const bytes = Buffer.from(answer.slice(2, 2 + 2 * (3 * word + mostBytes)), 'hex');
   const raw = bytes.length === word ? bytes : stringIn(bytes);
-  return cut(Buffer.from(raw.filter((byte) => byte !== 0)).toString('utf8'), mostNameLength);
+  return cleanText(Buffer.from(raw.filter((byte) => byte !== 0)).toString('utf8'));
 }
 
 function stringIn(bytes: Buffer): Buffer {
@@ -30,12 +31,20 @@ function numberAt(bytes: Buffer, at: number): number | null {
   return value < 2n ** 32n ? Number(value) : null;
 }
 
-/** A stranger's text in one line, without control and other invisible characters. */
-export function cut(text: string, most: number): string {
+/** Characters that are looked at for each that may be shown: one that comes later is not found. */
+const lookedAtForEach = 8;
+
+/**
+ * A stranger's text in one line of at most so many characters. Whatever is blank is one space; what
+ * takes no room, turns text around, or was no text leaves none.
+ */
+export function cleanText(text: string, most: number = mostNameLength): string {
   const visible = text
+    .slice(0, lookedAtForEach * most)
     .normalize('NFC')
-    .replace(/\p{Zs}/gu, ' ')
+    .replace(/[\t-\r\u0085\p{Z}]+/gu, ' ')
     .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|\uFFFD/gu, '')
+    .replace(/ {2,}/g, ' ')
     .trim();
   return [...visible].slice(0, most).join('').trim();
 }

@@ -1,0 +1,105 @@
+// The code that really runs in a token's name: its own and, behind proxies, that of the contracts
+// whose code it borrows; and who could put another there.
+
+import { type ProxyForm, proxyAt } from '../../proxy-slots.ts';
+import { type Scan, scanCode } from '../../token-code.ts';
+import { mostNames, namesIn, upgradeSignals } from '../../token-powers.ts';
+import { dataOf, selectorOf } from '../../token-words.ts';
+import type { Fork } from '../fork/fork.ts';
+import { bareAddress } from '../plan.ts';
+import { type Look, shown, view } from './ask.ts';
+import { isNobodys } from './control.ts';
+
+export type Program = {
+  /** Selectors of all code that runs. */
+  readonly selectors: ReadonlySet<string>;
+  /** How that can be replaced. */
+  readonly change: Change | null;
+};
+
+export type Change = {
+  /** How sure that is: what only may be is looked at again, whatever the rules say. */
+  readonly sure: boolean;
+  /** Goes on after "its code ". */
+  readonly how: string;
+};
+
+/** Clones of clones that are looked into. */
+const mostHops = 4;
+const transfer = selectorOf('transfer(address,uint256)');
+
+export async function programOf(look: Look, fork: Fork): Promise<Program> {
+  const { source } = look.forks;
+  const here = bareAddress(look.token).toLowerCase();
+  const scanAt = async (address: string) =>
+    scanCode(`0x${(await source.code(address.slice(2))) ?? ''}`);
+  const scans = new Map<string, Scan>([[here, await scanAt(here)]]);
+  let last = scans.get(here);
+  for (let hops = 0; typeof last?.only === 'string' && hops < mostHops; hops += 1) {
+    const { only }: Scan = last;
+    last = await scanAt(only);
+    scans.set(only, last);
+  }
+  if (last?.delegates !== true) return { selectors: selectorsOf(scans), change: null };
+  const proxy = await proxyAt((slot) => source.storage(here.slice(2), slot));
+  // What a transfer runs is what counts: a proxy of any make shows what it stands for.
+  await view(fork, look.token, dataOf('balanceOf(address)', fork.stranger()));
+  await view(fork, look.token, dataOf('transfer(address,uint256)', fork.stranger(), 0n));
+  const run = [...fork.delegated].map((each) => `0x${each}`);
+  const beneath = new Map<string, Scan>();
+  for (const address of [...(proxy?.implementations ?? []), ...run]) {
+    if (!scans.has(address)) beneath.set(address, await scanAt(address));
+  }
+  const all = new Map([...scans, ...beneath]);
+  // A constant of some code that runs cannot be pointed elsewhere.
+  const known = new Set([
+    ...[...scans.keys(), ...(proxy?.implementations ?? [])],
+    ...[...all.values()].flatMap(({ addresses }) => addresses),
+  ]);
+  const selectors = selectorsOf(all);
+  const seen = { selectors, beneath: selectorsOf(beneath), proxy };
+  const loose = run.filter((each) => !known.has(each));
+  return { selectors, change: await changeOf(look, fork, { ...seen, loose }) };
+}
+
+function selectorsOf(scans: ReadonlyMap<string, Scan>): ReadonlySet<string> {
+  return new Set([...scans.values()].flatMap(({ selectors }) => [...selectors]));
+}
+
+type Seen = {
+  readonly selectors: ReadonlySet<string>;
+  /** Those of the contracts behind a proxy. */
+  readonly beneath: ReadonlySet<string>;
+  readonly proxy: ProxyForm | null;
+  /** Code elsewhere that runs in its name although nothing fixes that it does. */
+  readonly loose: readonly string[];
+};
+
+async function changeOf(look: Look, fork: Fork, seen: Seen): Promise<Change | null> {
+  const { selectors, proxy, loose } = seen;
+  const how = proxy === null ? null : await replacement(look, fork, seen, proxy);
+  if (how !== null) return { sure: true, how: `is behind a proxy (${proxy?.kind})${how}` };
+  const [first] = loose;
+  if (first !== undefined) {
+    const that = `runs other code that it looks up, now that of ${shown(first)}`;
+    return { sure: true, how: that };
+  }
+  if (proxy !== null) return null;
+  if (!selectors.has(transfer)) {
+    return { sure: true, how: 'is kept elsewhere, and where could not be found' };
+  }
+  return { sure: false, how: 'can run the code of other contracts as its own (DELEGATECALL)' };
+}
+
+/** How what a proxy stands for can be replaced; null: nobody is left who could. */
+async function replacement(look: Look, fork: Fork, { beneath }: Seen, proxy: ProxyForm) {
+  const { beacon, admin } = proxy;
+  if (beacon !== null) return `: what the beacon ${shown(beacon)} names runs`;
+  if (admin !== null && !(await isNobodys(look, fork, admin))) {
+    return `: ${shown(admin)} may put other code there`;
+  }
+  // The code itself may upgrade (UUPS): who may ask it to is not looked into.
+  const names = namesIn(upgradeSignals, beneath).slice(0, mostNames);
+  if (admin !== null && names.length === 0) return null;
+  return ` whose code can be replaced${names.length > 0 ? `, by ${names.join(', ')}` : ''}`;
+}

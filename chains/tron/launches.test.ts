@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { LaunchPage, LaunchPosition, LaunchReader } from '../launches.ts';
+import { tronAdapter } from './adapter.ts';
+import { tronAddressOf } from './address.ts';
+import { tronDevPolicy } from './policy.ts';
+import { startTron, type TestChain } from './testing/chain.ts';
+import { deployLaunchpad, type Launching } from './testing/launches.ts';
+import { hangingNode, type Lie, lyingNode } from './testing/nodes.ts';
+
+const week = 7 * 86_400;
+const signal = () => AbortSignal.timeout(60_000);
+let chain: TestChain;
+let pad: Launching;
+let reader: LaunchReader;
+before(async () => {
+  chain = await startTron();
+  pad = await deployLaunchpad(chain);
+  await chain.solidify();
+  reader = readerOf(chain.url);
+});
+after(() => chain.stop());
+
+function readerOf(url: string, attemptTimeoutMs = 5_000): LaunchReader {
+  return tronAdapter({
+    chain: 'tron-dev',
+    deployment: chain.deployment,
+    sources: [{ url }],
+    policy: tronDevPolicy,
+    http: { attemptTimeoutMs, rounds: 1 },
+  }).launches!;
+}
+
+const next = (after: LaunchPosition | null, by = reader) =>
+  by.read(pad.source, after, week, signal());
+
+async function all(after: LaunchPosition, by = reader): Promise<LaunchPage & { pages: number }> {
+  const tokens: string[] = [];
+  let position = after;
+  for (let pages = 1; pages < 1_000; pages += 1) {
+    const page = await next(position, by);
+    tokens.push(...page.tokens);
+    position = page.position;
+    if (page.isWhole) return { ...page, tokens, pages };
+  }
+  throw new Error('no end');
+}
+
+async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
+  const node = await lyingNode(chain.url, lie);
+  try {
+    await check(readerOf(node.url, 500));
+  } finally {
+    await node.stop();
+  }
+}
+
+test('it begins at the newest solid block; a launch is told when it is solid', async () => {
+  const { position, tokens } = await next(null);
+  assert.deepEqual(tokens, []);
+  const launched = await pad.launch('ONE');
+  assert.deepEqual((await next(position)).tokens, []);
+  await chain.solidify();
+  const page = await next(position);
+  assert.deepEqual([page.tokens, page.skipped, page.isWhole], [launched, 0, true]);
+  assert.deepEqual((await next(page.position)).tokens, []);
+});
+
+test('what names no address is skipped; one that names no contract does not exist', async () => {
+  const { position } = await next(null);
+  await pad.say(0n);
+  await pad.say(2n ** 160n);
+  await pad.say(0xabcdn);
+  const [token = ''] = await pad.launch('GOOD');
+  await chain.solidify();
+  const page = await next(position);
+  const nobody = tronAddressOf(Buffer.from('abcd'.padStart(40, '0'), 'hex'));
+  assert.deepEqual([page.tokens, page.skipped], [[nobody, token], 2]);
+  assert.deepEqual(await reader.existing(page.tokens, signal()), [token]);
+});
+
+test('many blocks are read a page at a time, each launch once', async () => {
+  const { position } = await next(null);
+  const launched = await pad.launch('EARLY');
+  await chain.dev.mine(150);
+  launched.push(...(await pad.launch('LATE')));
+  await chain.solidify();
+  const read = await all(position);
+  assert.deepEqual([read.tokens, read.pages], [launched, 2]);
+});
+
+test('receipts that a node has not got yet, or of another block, stop it until it has them', async () => {
+  const { position } = await next(null);
+  const launched = await pad.launch('HIDDEN');
+  await chain.solidify();
+  const hidden: Lie = ({ path }, forward) =>
+    path.endsWith('infobyblocknum') ? { body: [] } : forward();
+  await behind(hidden, (by) => assert.rejects(next(position, by), { code: 'chain_unavailable' }));
+  const other: Lie = async ({ path, body }, forward) => {
+    if (!path.endsWith('infobyblocknum')) return forward();
+    const { body: infos } = await forward();
+    const list = infos as { id: string }[];
+    return { body: list.map((each) => ({ ...each, id: 'ab'.repeat(32), of: body.num })) };
+  };
+  await behind(other, (by) => assert.rejects(next(position, by), { code: 'chain_unavailable' }));
+  assert.deepEqual((await next(position)).tokens, launched);
+});
+
+test('logs of other contracts and failed transactions are no launches', async () => {
+  const { position } = await next(null);
+  const [token = ''] = await pad.launch('TRUE');
+  await chain.solidify();
+  const lying: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (!path.endsWith('infobyblocknum') || !Array.isArray(said.body)) return said;
+    const body = said.body.map((info: { log?: { topics: string[]; address: string }[] }) => {
+      const [log] = (info.log ?? []).filter(({ topics }) => topics.length === 2);
+      if (log === undefined) return info;
+      const topics = [log.topics[0], '66'.repeat(20).padStart(64, '0')];
+      const lie = { ...log, topics, address: '77'.repeat(20) };
+      return { ...info, log: [lie, ...(info.log ?? [])] };
+    });
+    return { body };
+  };
+  await behind(lying, async (by) => assert.deepEqual((await next(position, by)).tokens, [token]));
+  const failed: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (!path.endsWith('infobyblocknum') || !Array.isArray(said.body)) return said;
+    return { body: said.body.map((info: object) => ({ ...info, result: 'FAILED' })) };
+  };
+  await behind(failed, async (by) => assert.deepEqual((await next(position, by)).tokens, []));
+});
+
+test('blocks that do not follow each other are not taken', async () => {
+  const { position } = await next(null);
+  await pad.launch('NEXT');
+  await chain.solidify();
+  const torn: Lie = async ({ path }, forward) => {
+    const said = await forward();
+    if (!path.endsWith('limitnext')) return said;
+    const { block } = said.body as { block: object[] };
+    return { body: { block: block.slice(1) } };
+  };
+  await behind(torn, (by) => assert.rejects(next(position, by), { code: 'chain_unavailable' }));
+});
+
+test('a cursor of another chain, or ahead of it, comes back, and nothing is lost', async () => {
+  const { position } = await next(null);
+  const launched = await pad.launch('AGAIN');
+  await chain.solidify();
+  const { height } = (await next(position)).position;
+  await chain.dev.mine(1);
+  const other = await all({ height, hash: '99'.repeat(32) });
+  assert.ok(other.tokens.includes(launched[0]!));
+  const far = await all({ height: height + 100_000, hash: '99'.repeat(32) });
+  assert.ok(far.tokens.includes(launched[0]!));
+});
+
+test('a node that hangs or is gone throws', async () => {
+  const { position } = await next(null);
+  const node = await hangingNode();
+  const silent = readerOf(node.url, 300);
+  await assert.rejects(next(position, silent), { code: 'chain_timeout' });
+  await node.stop();
+  await assert.rejects(next(position, silent), { code: 'chain_unavailable' });
+});
+
+// The last: it moves the chain's clock.
+test('after a stop of more than a week only that week is read', async () => {
+  const { position } = await next(null);
+  await pad.launch('OLD');
+  await chain.pass(week + 60);
+  const launched = await pad.launch('NEW');
+  await chain.solidify();
+  assert.deepEqual((await all(position)).tokens, launched);
+});

@@ -1,0 +1,59 @@
+// The launchpad of chains/evm/testing on the TRON simulator.
+
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { encodeFunctionData } from 'viem/utils';
+import { deployedAddress } from '../../../devnet/tron/messages.ts';
+import { faucetAddress } from '../../../devnet/tron/simulator.ts';
+import { launchpadContract, tokenCreated } from '../../evm/testing/launches.ts';
+import type { EventSource } from '../../launches.ts';
+import { parseTronAddress, tronAddressOf } from '../address.ts';
+import { anyone, sendAndMine, type TestChain } from './chain.ts';
+
+export type Launching = {
+  readonly factory: string;
+  readonly source: EventSource;
+  /** The addresses of tokens with these symbols, launched in one block each. */
+  launch(...symbols: string[]): Promise<string[]>;
+  /** Makes it name this word as a token. */
+  say(word: bigint): Promise<void>;
+};
+
+export async function deployLaunchpad(chain: TestChain): Promise<Launching> {
+  const { simulator } = chain.dev;
+  const { abi, bytecode } = launchpadContract;
+  const origin = hexToBytes(faucetAddress);
+  const new_contract = {
+    origin_address: origin,
+    bytecode: hexToBytes(bytecode.slice(2)),
+    name: 'Launchpad',
+  };
+  const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });
+  const factory = parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
+  const call = (functionName: string, args: readonly unknown[]) => {
+    const data = encodeFunctionData({ abi, functionName, args }).slice(2);
+    return sendAndMine(chain, anyone, { from: anyone.address, to: factory, data, value: 0n });
+  };
+  const launch = async (symbol: string): Promise<string> => {
+    const { header } = chain.dev.simulator.chain.tip('head');
+    await call('launch', [symbol]);
+    const body = JSON.stringify({ num: header.number + 1 });
+    const path = `${chain.url}/wallet/gettransactioninfobyblocknum`;
+    const infos = await (await fetch(path, { method: 'POST', body })).json();
+    const [info] = infos as { log?: { topics: string[] }[]; receipt: { result: string } }[];
+    const topics = info?.log?.find((each) => each.topics.length === 2 && each.topics[1])?.topics;
+    if (topics === undefined) throw new Error(`not launched: ${info?.receipt.result}`);
+    return tronAddressOf(hexToBytes(topics[1]!.slice(24)));
+  };
+  return {
+    factory,
+    source: { factory, ...tokenCreated, token: 'token' },
+    launch: async (...symbols) => {
+      const tokens: string[] = [];
+      for (const each of symbols) tokens.push(await launch(each));
+      return tokens;
+    },
+    say: async (word) => {
+      await call('say', [word]);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+// What the hub keeps, and how long a burst waits for its readers: with a clock that is moved.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createHub, type Entry, type Listener } from './hub.ts';
+
+const entry = (seq: number): Entry =>
+  ({
+    seq,
+    kind: 'created',
+    rfqId: 'an RFQ',
+    creatorId: 'its creator',
+    targetAddress: null,
+    body: { id: 'an RFQ' },
+    holders: null,
+  }) as unknown as Entry;
+
+type Reader = Listener & { full: boolean; written: number; fell: number };
+
+function reader(): Reader {
+  const own: Reader = {
+    accountId: 'a maker',
+    manner: 'plain',
+    at: 0,
+    live: true,
+    full: false,
+    written: 0,
+    fell: 0,
+    write: () => {
+      own.written += 1;
+    },
+    isFull: () => own.full,
+    fallBehind: () => {
+      own.fell += 1;
+    },
+    check: () => {},
+  };
+  return own;
+}
+
+test('the newest five to ten thousand entries are kept for those who catch up', async () => {
+  const hub = createHub();
+  hub.startAt(0);
+  for (let seq = 1; seq <= 10_000; seq += 1) await hub.publish([entry(seq)]);
+  assert.equal(hub.after(0, 1)?.[0]?.seq, 1);
+  await hub.publish([entry(10_001)]);
+  assert.equal(hub.after(5_000, 1), null);
+  assert.equal(hub.after(5_001, 1)?.[0]?.seq, 5_002);
+  assert.equal(hub.after(5_001, 100_000)?.length, 5_000);
+});
+
+test('a thousand sockets are written to at a time', async () => {
+  const hub = createHub();
+  const readers = Array.from({ length: 2_500 }, reader);
+  for (const each of readers) hub.join(each);
+  const written = () => readers.reduce((sum, each) => sum + each.written, 0);
+  const published = hub.publish([entry(1)]);
+  assert.equal(written(), 1_000);
+  await published;
+  assert.equal(written(), 2_500);
+});
+
+/** Publishes a burst to `readers`; how long it waited, `at` being called every 5 ms before. */
+async function burst(t: TestContext, readers: readonly Reader[], at: (ms: number) => void) {
+  let now = 0;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(performance, 'now', () => now);
+  const hub = createHub();
+  for (const each of readers) hub.join(each);
+  let done = false;
+  const published = hub.publish([entry(1)], true).then(() => {
+    done = true;
+  });
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  for (await settle(); !done && now < 10_000; await settle()) {
+    now += 5;
+    at(now);
+    t.mock.timers.tick(5);
+  }
+  await published;
+  return now;
+}
+
+test('a burst waits for nobody who keeps up', async (t) => {
+  const own = reader();
+  assert.equal(await burst(t, [own], () => {}), 0);
+  assert.deepEqual([own.live, own.fell], [true, 0]);
+});
+
+test('a burst waits 250 ms for readers of whom none gets free, who then go at their own pace', async (t) => {
+  const [stuck, quick] = [reader(), reader()];
+  stuck.full = true;
+  assert.equal(await burst(t, [stuck, quick], () => {}), 250);
+  assert.deepEqual([stuck.live, stuck.fell, quick.live, quick.fell], [false, 1, true, 0]);
+});
+
+test('250 ms after the last one that got free', async (t) => {
+  const [slow, stuck] = [reader(), reader()];
+  for (const each of [slow, stuck]) each.full = true;
+  const waited = await burst(t, [slow, stuck], (ms) => {
+    slow.full = ms < 200;
+  });
+  assert.equal(waited, 450);
+  assert.deepEqual([slow.live, stuck.live], [true, false]);
+});
+
+test('and 2 s at most, however many get free meanwhile', async (t) => {
+  const readers = Array.from({ length: 20 }, reader);
+  for (const each of readers) each.full = true;
+  const waited = await burst(t, readers, (ms) => {
+    readers.forEach((each, at) => {
+      each.full = ms < (at + 1) * 200;
+    });
+  });
+  assert.equal(waited, 2_000);
+  assert.deepEqual(
+    readers.map(({ live }) => live),
+    readers.map((_, at) => at < 10),
+  );
+});

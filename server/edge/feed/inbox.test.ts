@@ -1,0 +1,112 @@
+// How many frames of a socket are answered at a time: on a real socket, with quotes that take as
+// long as the test says.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { WebSocket, WebSocketServer } from 'ws';
+import type { Caller } from '../auth.ts';
+import { createHub } from './hub.ts';
+import { type Inbox, openInbox } from './inbox.ts';
+import type { Feed } from './maker.ts';
+import { createPeer } from './peer.ts';
+
+const key = `parley_test_${'k'.repeat(43)}`;
+const caller: Caller = {
+  accountId: 'an account',
+  keyId: 'a key',
+  scopes: ['maker'],
+  expiresAtMs: Number.POSITIVE_INFINITY,
+};
+let server: WebSocketServer;
+
+before(async () => {
+  server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+  await new Promise((resolve) => server.once('listening', resolve));
+});
+after(() => {
+  for (const each of server.clients) each.terminate();
+  server.close();
+});
+
+/** A feed whose quotes end when they are let. */
+function held() {
+  const gate = Promise.withResolvers<void>();
+  const count = { inHand: 0, most: 0, all: 0 };
+  const feed = {
+    hub: createHub(),
+    keys: { known: () => caller },
+    budgets: { spendCaller: () => ({ allowed: true }) },
+    started: new Promise<void>(() => {}),
+    isClosing: () => false,
+    quote: async () => {
+      count.inHand += 1;
+      count.all += 1;
+      count.most = Math.max(count.most, count.inHand);
+      await gate.promise;
+      count.inHand -= 1;
+      return {
+        status: 201,
+        code: null,
+        replayed: false,
+        body: { thread: { id: 'a', rfqId: 'b' } },
+      };
+    },
+  };
+  return { feed: feed as unknown as Feed, count, release: gate.resolve };
+}
+
+async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
+  const inbox = new Promise<Inbox>((resolve) => {
+    server.once('connection', (ws, { socket }) =>
+      resolve(openInbox(feed, ws, createPeer(ws, socket), '192.0.2.1')),
+    );
+  });
+  const { port } = server.address() as { port: number };
+  const client = new WebSocket(`ws://127.0.0.1:${port}`);
+  await new Promise((resolve) => client.once('open', resolve));
+  client.send(JSON.stringify({ apiKey: key, ...first }));
+  while ((await inbox).maker() === null) await new Promise((resolve) => setTimeout(resolve, 5));
+  return client;
+}
+
+test('64 frames of a socket are answered at a time, however many come at once', async () => {
+  const { feed, count, release } = held();
+  const client = await connected(feed);
+  let answered = 0;
+  client.on('message', () => {
+    answered += 1;
+  });
+  for (let at = 0; at < 300; at += 1) {
+    client.send(JSON.stringify({ quote: { rfqId: `rfq-${at}`, quoteAmount: '1' } }));
+  }
+  while (count.inHand < 64) await new Promise((resolve) => setTimeout(resolve, 5));
+  // More of them would come within this.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal(count.most, 64);
+  release();
+  while (answered < 300) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual([count.all, count.most, count.inHand], [300, 64, 0]);
+  client.terminate();
+});
+
+test('200 answers a second are free: of more pings than that the rest has no pong', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const { feed, release } = held();
+  release();
+  const client = await connected(feed, { resume: true });
+  const pongs: string[] = [];
+  client.on('message', (data) => {
+    const { pong } = JSON.parse(String(data));
+    if (pong !== undefined) pongs.push(pong);
+  });
+  for (const second of [0, 1]) {
+    now = second * 1_000;
+    for (let at = 0; at < 300; at += 1) client.send(JSON.stringify({ ping: `${second} ${at}` }));
+    while (pongs.length < 200 * (second + 1)) await new Promise((next) => setTimeout(next, 5));
+    // More of them would come within this.
+    await new Promise((next) => setTimeout(next, 200));
+    assert.equal(pongs.length, 200 * (second + 1));
+  }
+  client.terminate();
+});

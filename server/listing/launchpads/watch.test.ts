@@ -1,0 +1,424 @@
+// From a launch on a real chain to a listed asset: on anvil, with a database of its own. What a
+// look at the token finds is made up here; what is followed, stored and counted is not.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ChainAdapter } from '../../../chains/adapter.ts';
+import { type EvmAdapterOptions, evmAdapter } from '../../../chains/evm/adapter.ts';
+import { evmChains } from '../../../chains/evm/policy.ts';
+import { startAnvil, type TestChain } from '../../../chains/evm/testing/anvil.ts';
+import { deployLaunchpad, type Launching } from '../../../chains/evm/testing/launches.ts';
+import { hangingNode } from '../../../chains/evm/testing/nodes.ts';
+import { found, passed } from '../../../chains/inspection.ts';
+import { stubAdapter } from '../../../test/support/adapter.ts';
+import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
+import type { Tx } from '../../db/database.ts';
+import type { Deps } from '../../deps.ts';
+import { candidateForMs, launchedForMs } from '../bounds.ts';
+import { createRechecks } from '../rechecks.ts';
+import { leaseMs } from './bounds.ts';
+import type { LaunchpadSettings } from './settings.ts';
+import { createLaunchpads, type Launchpads } from './watch.ts';
+
+const { policy } = evmChains['evm-dev'];
+const depth = policy.normal.confirmations;
+let chain: TestChain;
+let market: TestMarket;
+before(async () => {
+  chain = await startAnvil();
+  market = await testMarket();
+});
+after(async () => {
+  await market.close();
+  await chain.stop();
+});
+
+const stopping: Launchpads[] = [];
+after(() => Promise.all(stopping.map((each) => each.stop())));
+
+const deepen = () => chain.client.mine({ blocks: depth });
+const nameOf = (pad: Launching, prefix = 'pad') =>
+  `${prefix}-${pad.factory.slice(2, 10)}`.toLowerCase();
+
+function adapterOf(over: Partial<EvmAdapterOptions> = {}): ChainAdapter {
+  const rpcUrls = [chain.rpcUrl];
+  const rpc = { attemptTimeoutMs: 500, rounds: 1 };
+  const real = evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, rpc, ...over });
+  const inspect: ChainAdapter['inspect'] = async (address) => {
+    const client = chain.client;
+    const symbol = (await client.readContract({
+      address: address as `0x${string}`,
+      abi: [
+        {
+          type: 'function',
+          name: 'symbol',
+          inputs: [],
+          outputs: [{ type: 'string' }],
+          stateMutability: 'view',
+        },
+      ],
+      functionName: 'symbol',
+    })) as string;
+    const isBad = symbol.startsWith('BAD');
+    const findings = [isBad ? found('transfer', 'reject', 'it takes a fee') : passed('transfer')];
+    return { address, symbol, name: symbol, decimals: 18, findings };
+  };
+  return { ...real, inspect };
+}
+
+type Made = { readonly deps: Deps; readonly launchpads: Launchpads; readonly logged: string[] };
+
+/** A process that follows these launchpads. */
+function processOf(launchpads: readonly LaunchpadSettings[], over: Partial<Deps> = {}): Made {
+  const logged: string[] = [];
+  const note = (_: object, message: string) => logged.push(message);
+  const log = { ...market.deps.log, info: () => {}, warn: note, error: note } as never;
+  const adapters = new Map<string, ChainAdapter>([
+    ['evm-dev', adapterOf()],
+    ['bitcoin', stubAdapter('bitcoin', 'bitcoin')],
+  ]);
+  const settings = { ...market.deps.settings, launchpads, followIntervalMs: 50 };
+  const deps: Deps = { ...market.deps, adapters, log, ...over, settings };
+  const made = { deps, launchpads: createLaunchpads(deps), logged };
+  stopping.push(made.launchpads);
+  return made;
+}
+
+const settingsOf = (pad: Launching, over: Partial<LaunchpadSettings> = {}): LaunchpadSettings => ({
+  name: nameOf(pad),
+  chain: 'evm-dev',
+  source: pad.source,
+  mostAnHour: 200,
+  ...over,
+});
+
+/** Looks until there is no more to read; the clock moves on, as several seconds would pass. */
+async function readAll({ launchpads }: Made, name: string): Promise<void> {
+  for (let looks = 0; looks < 50; looks += 1) {
+    market.deps.advance(2_000);
+    const outcome = await launchpads.look(name);
+    assert.notEqual(outcome, 'failed');
+    if (outcome !== 'more') return;
+  }
+  throw new Error('no end');
+}
+
+type Row = { readonly address: string; readonly source: string; readonly status: string };
+async function candidatesOf(name: string): Promise<Row[]> {
+  return market.db.rows<Row>({
+    name: 'test_candidates',
+    text: 'select address, source, status from candidates where source = $1 order by address',
+    values: [`launchpad:${name}`],
+  });
+}
+async function positionOf(name: string): Promise<unknown> {
+  const [row] = await market.db.rows({
+    name: 'test_position',
+    text: 'select height, hash, taken from launchpads where name = $1',
+    values: [name],
+  });
+  return row;
+}
+const addresses = async (name: string) => (await candidatesOf(name)).map(({ address }) => address);
+const sorted = (list: readonly string[]) => [...list].sort();
+
+async function counted({ deps }: Made, launchpad: string): Promise<Record<string, number>> {
+  const { values } = await deps.metrics.launches.get();
+  const own = values.filter(({ labels }) => labels.launchpad === launchpad);
+  return Object.fromEntries(own.map(({ labels, value }) => [String(labels.outcome), value]));
+}
+
+test('a good token that a launchpad launched is listed with its source, unverified; a bad one is not', async () => {
+  const pad = await deployLaunchpad(chain);
+  const own = processOf([settingsOf(pad)]);
+  const name = nameOf(pad);
+  await pad.launch('BEFORE');
+  await deepen();
+  await readAll(own, name);
+  assert.deepEqual(await addresses(name), [], 'it begins at the head');
+  const [good = '', bad = ''] = await pad.launch('GOOD', 'BAD');
+  await deepen();
+  await readAll(own, name);
+  assert.deepEqual(await addresses(name), sorted([good, bad]));
+  const rechecks = createRechecks(own.deps);
+  while ((await rechecks.pass()) > 0);
+  const reader = await market.trader();
+  const [asset] = (await reader.get(`/v1/assets?address=${good}`)).body.assets;
+  assert.deepEqual(
+    [asset.source, asset.verified, asset.enabled, asset.symbol],
+    [`launchpad:${name}`, false, true, 'GOOD'],
+  );
+  assert.deepEqual((await reader.get(`/v1/assets?address=${bad}`)).body.assets, []);
+  market.deps.advance(launchedForMs);
+  while ((await rechecks.pass()) > 0);
+  await rechecks.stop();
+  assert.deepEqual(await candidatesOf(name), [
+    { address: bad, source: `launchpad:${name}`, status: 'rejected' },
+  ]);
+});
+
+test('a process that dies between reading and storing loses nothing and doubles nothing', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const first = processOf([settingsOf(pad)]);
+  await deepen();
+  await readAll(first, name);
+  const launched = await pad.launch('ONE', 'TWO');
+  await deepen();
+  for (const dies of ['before', 'between', 'after'] as const) {
+    market.deps.advance(leaseMs);
+    // It is gone for good: it gives nothing back either.
+    const dead = new Set(['launchpads_postpone']);
+    const through = (tx: Tx): Tx => ({
+      rows: async (statement) => {
+        if (dead.has(statement.name)) throw new Error('dead');
+        if (dies === 'between' && statement.name === 'candidates_add') dead.add(statement.name);
+        return tx.rows(statement);
+      },
+    });
+    const db = {
+      ...market.db,
+      ...through(market.db),
+      transaction: async <T>(work: (tx: Tx) => Promise<T>) =>
+        market.db.transaction(async (tx) => {
+          if (dies === 'before') throw new Error('dead');
+          const result = await work(through(tx));
+          if (dies === 'after') throw new Error('dead');
+          return result;
+        }),
+    };
+    const dying = processOf([settingsOf(pad)], { db: db as Deps['db'] });
+    await assert.rejects(dying.launchpads.look(name), /dead/);
+    assert.deepEqual(await addresses(name), []);
+    const other = processOf([settingsOf(pad)]);
+    assert.equal(await other.launchpads.look(name), 'idle', 'it is in hand');
+  }
+  market.deps.advance(leaseMs);
+  const next = processOf([settingsOf(pad)]);
+  await readAll(next, name);
+  assert.deepEqual(await addresses(name), sorted(launched));
+  launched.push(...(await pad.launch('THREE')));
+  await deepen();
+  await readAll(next, name);
+  assert.deepEqual(await addresses(name), sorted(launched));
+  assert.deepEqual(await counted(next, name), { taken: 3, known: 0, skipped: 0, left_out: 0 });
+});
+
+test('of several processes one reads; one that was slow and lost its turn stores nothing', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const [quick, third] = [processOf([settingsOf(pad)]), processOf([settingsOf(pad)])];
+  await deepen();
+  await readAll(quick, name);
+  const launched = await pad.launch('SHARED');
+  await deepen();
+  market.deps.advance(2_000);
+  const outcomes = await Promise.all([quick, third].map((each) => each.launchpads.look(name)));
+  assert.deepEqual(outcomes.sort(), ['done', 'idle']);
+  assert.deepEqual(await addresses(name), launched);
+  launched.push(...(await pad.launch('LATE')));
+  await deepen();
+  market.deps.advance(2_000);
+  const gate = { arrived: () => {}, open: () => {} };
+  const arrived = new Promise<void>((resolve) => {
+    gate.arrived = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    gate.open = resolve;
+  });
+  const real = adapterOf();
+  const existing = async (tokens: readonly string[]) => {
+    gate.arrived();
+    await opened;
+    return tokens;
+  };
+  const launches = { read: real.launches!.read, existing };
+  const slow = processOf([settingsOf(pad)], {
+    adapters: new Map([['evm-dev', { ...real, launches }]]),
+  });
+  const look = slow.launchpads.look(name);
+  await arrived;
+  assert.equal(await quick.launchpads.look(name), 'idle');
+  market.deps.advance(leaseMs);
+  await readAll(quick, name);
+  launched.push(...(await pad.launch('LATER')));
+  await deepen();
+  await readAll(quick, name);
+  const before = await positionOf(name);
+  gate.open();
+  assert.equal(await look, 'idle');
+  assert.deepEqual(await positionOf(name), before);
+  assert.deepEqual(await addresses(name), sorted(launched));
+  assert.equal((await counted(quick, name)).taken, 3);
+});
+
+test('launches that are taken back under the cursor come again as they are, known ones once', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad)]);
+  await deepen();
+  await readAll(own, name);
+  const fork = await chain.client.snapshot();
+  await chain.client.mine({ blocks: 3 });
+  const [kept = ''] = await pad.launch('KEPT');
+  await deepen();
+  await readAll(own, name);
+  await chain.client.revert({ id: fork });
+  // Lower than the cursor is; the same creation by the same factory has the same address.
+  const launched = await pad.launch('KEPT', 'OTHER');
+  assert.equal(launched[0], kept);
+  await chain.client.mine({ blocks: depth + 5 });
+  await readAll(own, name);
+  assert.deepEqual(await addresses(name), sorted(launched));
+});
+
+test('of a flood so many an hour are taken; the rest is counted, said once and left out', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad, { mostAnHour: 3 })]);
+  await deepen();
+  await readAll(own, name);
+  const flood = await pad.launch('A', 'B', 'C', 'D', 'E');
+  await deepen();
+  await readAll(own, name);
+  assert.deepEqual(await addresses(name), sorted(flood.slice(0, 3)));
+  await pad.launch('F');
+  await deepen();
+  await readAll(own, name);
+  const before = { taken: 3, known: 0, skipped: 0, left_out: 3 };
+  assert.deepEqual([await counted(own, name), own.logged.length], [before, 1]);
+  market.deps.advance(3_600_000);
+  const later = await pad.launch('G');
+  await deepen();
+  await readAll(own, name);
+  assert.deepEqual(await addresses(name), sorted([...flood.slice(0, 3), ...later]));
+});
+
+test('what is no contract is skipped, and a token that is known already is left as it is', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const copy = settingsOf(pad, { name: nameOf(pad, 'copy') });
+  const own = processOf([settingsOf(pad), copy]);
+  await deepen();
+  await readAll(own, name);
+  await readAll(own, copy.name);
+  await pad.say(0n);
+  await pad.say(0xdeadn);
+  const [token = ''] = await pad.launch('ONCE');
+  await deepen();
+  await readAll(own, name);
+  await readAll(own, copy.name);
+  assert.deepEqual(await addresses(name), [token]);
+  assert.deepEqual(await addresses(copy.name), []);
+  assert.deepEqual(await counted(own, name), { taken: 1, known: 0, skipped: 2, left_out: 0 });
+  assert.deepEqual(await counted(own, copy.name), { taken: 0, known: 1, skipped: 2, left_out: 0 });
+});
+
+test('a node that is gone is said once and tried again; nothing is lost when it is back', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  await deepen();
+  await readAll(processOf([settingsOf(pad)]), name);
+  const launched = await pad.launch('KEPT');
+  await deepen();
+  const node = await hangingNode();
+  const adapters = new Map([['evm-dev', adapterOf({ rpcUrls: [node.url] })]]);
+  const cut = processOf([settingsOf(pad)], { adapters });
+  for (let looks = 0; looks < 3; looks += 1) {
+    market.deps.advance(11_000);
+    assert.equal(await cut.launchpads.look(name), 'failed');
+    assert.equal(await cut.launchpads.look(name), 'idle');
+  }
+  await node.stop();
+  assert.deepEqual(cut.logged, ['a launchpad cannot be read; it is tried again']);
+  market.deps.advance(11_000);
+  await readAll(processOf([settingsOf(pad)]), name);
+  assert.deepEqual(await addresses(name), launched);
+});
+
+test('a launchpad that is no longer configured is not read; its candidates go on to their end', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad)]);
+  await deepen();
+  await readAll(own, name);
+  const launched = await pad.launch('LEFT');
+  await deepen();
+  await readAll(own, name);
+  const without = processOf([]);
+  await assert.rejects(without.launchpads.look(name), /no launchpad/);
+  await pad.launch('UNSEEN');
+  await deepen();
+  without.launchpads.start();
+  await without.launchpads.stop();
+  assert.deepEqual(await candidatesOf(name), [
+    { address: launched[0], source: `launchpad:${name}`, status: 'pending' },
+  ]);
+  // Nobody can look at it: it waits its seven days, and no longer.
+  const rechecks = createRechecks({ ...without.deps, adapters: new Map() });
+  market.deps.advance(candidateForMs + 1_000);
+  await rechecks.pass();
+  await rechecks.stop();
+  const [{ status } = { status: '' }] = await candidatesOf(name);
+  assert.equal(status, 'expired');
+});
+
+test('a launchpad of another factory begins at the head; a process with the old one leaves it alone', async () => {
+  const [one, two] = [await deployLaunchpad(chain), await deployLaunchpad(chain)];
+  const name = nameOf(one);
+  const old = processOf([settingsOf(one)]);
+  await deepen();
+  await readAll(old, name);
+  await one.launch('MISSED');
+  await two.launch('EARLY');
+  await deepen();
+  const changed = processOf([settingsOf(two, { name })]);
+  await readAll(changed, name);
+  const launched = await two.launch('NEW');
+  await deepen();
+  market.deps.advance(2_000);
+  assert.equal(await old.launchpads.look(name), 'idle');
+  await readAll(changed, name);
+  assert.deepEqual(await addresses(name), launched);
+});
+
+test('a launchpad of a chain that is not there refuses to start, by name', () => {
+  const source = { factory: `0x${'11'.repeat(20)}`, event: 'T(address token)', token: 'token' };
+  const lost = { name: 'lost', chain: 'moon', source, mostAnHour: 1 };
+  assert.throws(() => processOf([lost]), /launchpad "lost": no chain "moon" with tokens/);
+  assert.throws(() => processOf([{ ...lost, chain: 'bitcoin' }]), /no chain "bitcoin" with tokens/);
+});
+
+test('started, it follows by itself, and stops in the middle of a look that hangs', async () => {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad)], { now: Date.now });
+  await deepen();
+  own.launchpads.start();
+  const until = async (done: () => Promise<boolean>) => {
+    for (let tries = 0; tries < 300; tries += 1) {
+      if (await done()) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error('it never came');
+  };
+  await until(async () => {
+    const row = (await positionOf(name)) as { height: number | null } | undefined;
+    return typeof row?.height === 'number';
+  });
+  const launched = await pad.launch('FOLLOWED');
+  await deepen();
+  await until(async () => (await addresses(name)).length > 0);
+  assert.deepEqual(await addresses(name), launched);
+  await own.launchpads.stop();
+  const node = await hangingNode();
+  const slow = adapterOf({ rpcUrls: [node.url], rpc: { attemptTimeoutMs: 600_000 } });
+  const hung = processOf([settingsOf(pad)], { adapters: new Map([['evm-dev', slow]]) });
+  market.deps.advance(20_000);
+  hung.launchpads.start();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await hung.launchpads.stop();
+  await node.stop();
+  // What it had in hand is due again at once.
+  assert.equal(await processOf([settingsOf(pad)]).launchpads.look(name), 'done');
+});

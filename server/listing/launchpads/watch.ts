@@ -1,0 +1,217 @@
+// Follows every configured launchpad: what it launches becomes a candidate, due at once, and how
+// far it was read is stored with it in one transaction. So a process may end anywhere: what was not
+// stored is read again, and a token that is known is not added twice. Of several processes one has
+// a launchpad in hand; no lock is held while a node is waited for.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LaunchPage, LaunchReader } from '../../../chains/launches.ts';
+import { addCandidate } from '../../db/candidates.ts';
+import {
+  advanceLaunchpad,
+  knownTokens,
+  type LaunchpadHour,
+  type LaunchpadState,
+  openLaunchpad,
+  postponeLaunchpad,
+  takeLaunchpad,
+} from '../../db/launchpads.ts';
+import type { Deps } from '../../deps.ts';
+import { uuidv7 } from '../../ids.ts';
+import { candidateForMs } from '../bounds.ts';
+import { leaseMs, mostSecondsBack, readMs, tryAgainMs } from './bounds.ts';
+import type { LaunchpadSettings } from './settings.ts';
+
+const hourMs = 3_600_000;
+/** Between two looks, where the setting for chains asks for less. */
+const leastPauseMs = 1_000;
+/** Of that pause nobody looks, so that several processes look no more often than one. */
+const restShare = 0.8;
+
+function pauseMsOf({ settings }: Deps): number {
+  return Math.max(leastPauseMs, settings.followIntervalMs);
+}
+
+/** What a look did. `more`: the next one may follow at once; `idle`: it was not due here. */
+export type Look = 'more' | 'done' | 'failed' | 'idle';
+
+export type Launchpads = {
+  /** One look at one launchpad. */
+  look(name: string): Promise<Look>;
+  /** Looks at each until `stop`. */
+  start(): void;
+  /** Ends what runs: the next to look goes on from there. */
+  stop(): Promise<void>;
+};
+
+/** One launchpad, with what its chain is asked by. */
+type Followed = LaunchpadSettings & { readonly reader: LaunchReader; readonly key: string };
+
+/** Of this process, by name. */
+type Memory = { readonly opened: Set<string>; readonly failing: Set<string> };
+
+export function createLaunchpads(deps: Deps): Launchpads {
+  const { settings, log } = deps;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const followed = new Map(settings.launchpads.map((each) => [each.name, followedOf(deps, each)]));
+  const memory: Memory = { opened: new Set(), failing: new Set() };
+  let running: Promise<unknown> = Promise.resolve();
+  const look = async (name: string): Promise<Look> => {
+    const launchpad = followed.get(name);
+    if (launchpad === undefined) throw new Error(`no launchpad "${name}" is configured`);
+    return lookAt(deps, launchpad, memory, signal);
+  };
+  const follow = async (name: string): Promise<void> => {
+    while (!signal.aborted) {
+      const outcome = await look(name).catch((error: unknown): Look => {
+        if (!signal.aborted) log.error({ launchpad: name, err: error }, 'a launchpad failed');
+        return 'failed';
+      });
+      if (outcome === 'more') continue;
+      await sleep(pauseMsOf(deps), undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  return {
+    look,
+    start: () => {
+      running = Promise.all([...followed.keys()].map(follow));
+    },
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function followedOf({ adapters }: Deps, settings: LaunchpadSettings): Followed {
+  const { name, chain, source } = settings;
+  const reader = adapters.get(chain)?.launches;
+  if (reader === undefined) {
+    throw new Error(`launchpad "${name}": no chain "${chain}" with tokens is served here`);
+  }
+  return { ...settings, reader, key: JSON.stringify([chain, source]) };
+}
+
+async function lookAt(
+  deps: Deps,
+  launchpad: Followed,
+  { opened, failing }: Memory,
+  signal: AbortSignal,
+): Promise<Look> {
+  const { db, metrics, log } = deps;
+  const { name, key } = launchpad;
+  const now = deps.now();
+  const leaseEnds = new Date(now + leaseMs);
+  // Once: a process with other settings may have taken it over since.
+  if (!opened.has(name)) await openLaunchpad(db, name, key, new Date(now));
+  opened.add(name);
+  const state = await takeLaunchpad(db, name, key, new Date(now), leaseEnds);
+  if (state === null) return 'idle';
+  try {
+    const found = await readNext(deps, launchpad, state, signal);
+    if (!(await store(deps, launchpad, found, leaseEnds))) return 'idle';
+    tell(deps, launchpad, state, found);
+    failing.delete(name);
+    return found.isMore ? 'more' : 'done';
+  } catch (error) {
+    // Given back, so that another process or the next start need not wait.
+    const dueAt = new Date(deps.now() + (signal.aborted ? 0 : tryAgainMs));
+    await postponeLaunchpad(db, name, leaseEnds, dueAt);
+    if (signal.aborted) return 'failed';
+    metrics.launchpadFailures.inc({ launchpad: name });
+    if (!failing.has(name)) {
+      log.warn({ launchpad: name, err: error }, 'a launchpad cannot be read; it is tried again');
+    }
+    failing.add(name);
+    return 'failed';
+  }
+}
+
+type Found = {
+  readonly page: LaunchPage;
+  /** New, a contract, and within the limit. */
+  readonly tokens: readonly string[];
+  readonly known: number;
+  readonly hour: LaunchpadHour;
+  readonly isMore: boolean;
+};
+
+async function readNext(
+  deps: Deps,
+  { chain, source, reader, mostAnHour }: Followed,
+  state: LaunchpadState,
+  signal: AbortSignal,
+): Promise<Found> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(readMs)]);
+  const page = await reader.read(source, state.position, mostSecondsBack, limit);
+  const known = await knownTokens(deps.db, chain, page.tokens);
+  const fresh = page.tokens.filter((each) => !known.has(each));
+  const before = hourOf(state, deps.now());
+  const wanted = fresh.slice(0, Math.max(0, mostAnHour - before.taken));
+  const tokens = await reader.existing(wanted, limit);
+  const hour = {
+    hourAt: before.hourAt,
+    taken: before.taken + tokens.length,
+    leftOut: before.leftOut + fresh.length - wanted.length,
+  };
+  const isSame = page.position.hash === state.position?.hash;
+  return { page, tokens, known: known.size, hour, isMore: !page.isWhole && !isSame };
+}
+
+/** The hour that is counted in: another one begins when it is over. */
+function hourOf({ hourAt, taken, leftOut }: LaunchpadHour, now: number): LaunchpadHour {
+  const isOver = now >= hourAt.getTime() + hourMs || now < hourAt.getTime();
+  return isOver ? { hourAt: new Date(now), taken: 0, leftOut: 0 } : { hourAt, taken, leftOut };
+}
+
+/** False where somebody else has it in hand by now, who will find the same. */
+function store(
+  deps: Deps,
+  { name, chain }: Followed,
+  { page, tokens, hour, isMore }: Found,
+  leaseEnds: Date,
+): Promise<boolean> {
+  const at = new Date(deps.now());
+  const givesUpAt = new Date(at.getTime() + candidateForMs);
+  const dueAt = new Date(at.getTime() + (isMore ? 0 : pauseMsOf(deps) * restShare));
+  return deps.db.transaction(async (tx) => {
+    if (!(await advanceLaunchpad(tx, name, leaseEnds, dueAt, page.position, hour))) return false;
+    // In one order for all, so that two that found the same do not wait for each other.
+    for (const address of [...tokens].sort()) {
+      await addCandidate(tx, {
+        id: uuidv7(at.getTime(), deps.randomBytes),
+        chain,
+        address,
+        source: `launchpad:${name}`,
+        accountId: null,
+        status: 'pending',
+        reasons: [],
+        createdAt: at,
+        checkedAt: null,
+        nextCheckAt: at,
+        givesUpAt,
+      });
+    }
+    return true;
+  });
+}
+
+function tell(
+  { metrics, log }: Deps,
+  { name, mostAnHour }: Followed,
+  state: LaunchpadState,
+  { page, tokens, known, hour }: Found,
+): void {
+  const fresh = page.tokens.length - known;
+  const before = hour.hourAt.getTime() === state.hourAt.getTime() ? state.leftOut : 0;
+  const leftOut = hour.leftOut - before;
+  const skipped = page.skipped + fresh - tokens.length - leftOut;
+  const counts = { taken: tokens.length, known, skipped, left_out: leftOut };
+  for (const [outcome, count] of Object.entries(counts)) {
+    metrics.launches.inc({ launchpad: name, outcome }, count);
+  }
+  if (before === 0 && leftOut > 0) {
+    log.warn({ launchpad: name, mostAnHour }, 'a launchpad launches more than is taken in an hour');
+  }
+  if (tokens.length > 0) log.info({ launchpad: name, tokens: tokens.length }, 'new tokens');
+}

@@ -1,0 +1,89 @@
+// docs/limits.md is what the source does: whoever changes one of these numbers changes it there.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { readSettings } from '../server/config.ts';
+import { bodyLimitBytes } from '../server/edge/body.ts';
+import { windowSeconds } from '../server/edge/budgets.ts';
+import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
+import { mostFrameBytes, mostUnreadBytes } from '../server/edge/feed/peer.ts';
+import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
+import * as bounds from '../server/market/bounds.ts';
+import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
+import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
+import { mostPings, mostPingsEach } from '../server/webhooks/ping.ts';
+import { createPlaces, heldBackMs, places, placesEach, slowMs } from '../server/webhooks/places.ts';
+import { longestUrl, mostWebhooks } from '../server/webhooks/register.ts';
+import { deliveryMs } from '../server/webhooks/send.ts';
+
+const rows = readFileSync(new URL('../docs/limits.md', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
+
+/** Digits in threes, as the page writes them. */
+const written = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
+const { ofAccount } = createPlaces(() => 0).offer();
+// With chains of its own: on those for development some limits are wider.
+const chain = { family: 'bitcoin', chain: 'bitcoin', network: 'regtest', rpcUrl: 'http://a:b@h:1' };
+const settings = readSettings({ PARLEY_CHAINS: JSON.stringify([chain]) });
+const attempts = retryAfterSeconds.length + 1;
+const retriesSeconds = retryAfterSeconds.reduce((sum, each) => sum + each, 0);
+
+const said: Record<string, string> = {
+  'request body': `${written(bodyLimitBytes)} bytes`,
+  'requests of a key, an account, a client network without a key': [
+    `${settings.rateLimit} in ${windowSeconds} s`,
+    '(`PARLEY_RATE_LIMIT`)',
+  ].join(' '),
+  'live RFQs of an account': written(bounds.mostLiveRfqs),
+  'makers on an RFQ': written(bounds.mostThreads),
+  'sockets of the maker feed: of a client network, of a process': [
+    `${settings.feedSocketsPerIp} (\`PARLEY_FEED_SOCKETS_PER_IP\`;`,
+    `opened: ten times as many a minute), ${written(mostSockets)}`,
+  ].join(' '),
+  'a frame from a maker': `${written(mostFrameBytes)} bytes`,
+  'what a maker has not read': [
+    `${mostUnreadBytes / 2 ** 20} MiB;`,
+    '30 s without reading while it catches up',
+  ].join(' '),
+  'a peer that answers no ping': `pinged every ${pingEveryMs / 1_000} s`,
+  snapshot: [
+    `${mostInSnapshot} RFQs,`,
+    `and ${mostInSnapshot} private ones for the account with \`resume\``,
+  ].join(' '),
+  'log of the feed': [
+    `${bounds.feedLogDays === 1 ? 'a day' : bounds.feedLogDays} and`,
+    `${written(bounds.feedLogEntries)} entries; ${written(bounds.mostReplayed)} are replayed`,
+  ].join(' '),
+  'recorded events, deliveries and their attempts': `${bounds.outboxDays} days`,
+  'webhooks of an account': written(mostWebhooks),
+  'url of a webhook, as it is stored': `${written(longestUrl)} characters`,
+  'a delivery': [
+    `${deliveryMs / 1_000} s, ${attempts} attempts`,
+    `in ${Math.floor(retriesSeconds / 60)} m ${retriesSeconds % 60} s`,
+  ].join(' '),
+  'deliveries under way in a process, in all, of one account and to one webhook': [
+    `${places.quick}, ${ofAccount.quick} and ${placesEach.quick};`,
+    `of webhooks that are new or took longer than ${slowMs / 1_000} s ${places.slow},`,
+    `an eighth of what is free (${ofAccount.slow} at first) and ${placesEach.slow}`,
+  ].join(' '),
+  'a quick delivery that hangs': [
+    `leaves its place after ${slowMs / 1_000} s, 400 with those that have one;`,
+    `its account is slow for ${heldBackMs / 60_000} minutes (10 000 accounts are remembered)`,
+  ].join(' '),
+  'events handed out at a time': written(handOutBatch),
+  'deliveries that wait for one webhook': written(mostWaiting),
+  'pings under way in a process, in all and of one account': `${mostPings}, ${mostPingsEach}; 1 while ${mostPings / 2} are under way`,
+};
+
+for (const [what, limit] of Object.entries(said)) {
+  test(`docs/limits.md: ${what}`, () => {
+    const found = rows.filter(([first]) => first === what);
+    assert.deepEqual(
+      found.map(([, second]) => second),
+      [limit],
+    );
+  });
+}
