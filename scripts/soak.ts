@@ -1,7 +1,7 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
-// contracts of EVM and TRON fuzzed twenty times as long, and schemathesis where it is installed. A
-// last line counts; it ends with 1 if any failed.
+// model of the rules searched further, the contracts of EVM and TRON fuzzed twenty times as long,
+// and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
@@ -74,6 +74,7 @@ const propertyFiles = () =>
 const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
   fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
   properties: () => tests(propertyFiles()),
+  model: () => run(['test/model/deep.ts']),
   schemathesis: () => run(['scripts/schemathesis.ts']),
   'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'ci']),
   'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'ci']),
@@ -99,7 +100,9 @@ for (const [name, part] of Object.entries(parts)) {
   const { code, output } = await part();
   if (code !== 0) failed += 1;
   const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
-  const more = output.matchAll(/^(?:forge|schemathesis): (.*)|(\d+) generated,|(left out)$/gm);
+  const more = output.matchAll(
+    /^(?:forge|schemathesis|model): (.*)|(\d+) generated,|(left out)$/gm,
+  );
   const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
   const seconds = Math.round((Date.now() - began) / 1_000);
   outcomes.push(`${name}: ${code === 0 ? 'ok' : 'FAILED'} in ${seconds} s (${said.join(', ')})`);
