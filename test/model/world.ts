@@ -1,0 +1,84 @@
+// What one search is about: two chains with policies of a few ticks, who follows the rules, and
+// what the others may do.
+
+import type { Deadlines } from '../../core/deadlines.ts';
+import type { Family } from '../../core/families.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { Role } from '../../core/trade.ts';
+import type { Rules } from './rules.ts';
+
+/** A kind of chain, as far as the rules can tell chains apart. TRON is as EVM is. */
+export type Kind = 'evm' | 'bitcoin' | 'solana';
+
+/**
+ * `loss`: one side follows the rules against everybody else. `prompt`: both do, within `react` of
+ * every step, while clocks drift. `last`: both do, as late as every deadline lets, by true clocks.
+ */
+export type Question = 'loss' | 'prompt' | 'last';
+
+export type Options = {
+  readonly short: Kind;
+  readonly long: Kind;
+  readonly question: Question;
+  /** Who follows the rules, in `loss`. */
+  readonly honest: Role;
+  /** Legs that may move off an escrow, as in `State.moved`. */
+  readonly mayMove: number;
+  /** Escrows that may get a payment which is too small, one bit each, as in `slots`. */
+  readonly mayUnderpay: number;
+  /** Ticks of every term of the formula. */
+  readonly scale: number;
+};
+
+export type World = Options & {
+  readonly rules: Rules;
+  readonly name: string;
+  readonly policies: { readonly short: ChainPolicy; readonly long: ChainPolicy };
+  readonly families: { readonly short: Family; readonly long: Family };
+  readonly deadlines: Deadlines;
+  readonly timelocks: { readonly short: number; readonly long: number };
+  readonly horizon: number;
+};
+
+/** Blocks that no reorganisation reaches: the model's chains are irreversible from the second. */
+const depth = 2;
+
+/** Every term of the formula takes its ticks, so that leaving one out is felt. */
+function policyOf(kind: Kind, settleSeconds: number, scale: number): ChainPolicy {
+  const normal = { confirmations: depth, settleSeconds, outageSeconds: scale };
+  const drift = kind === 'solana' ? scale : 0;
+  return {
+    floorSeconds: 0,
+    normal,
+    high: normal,
+    lateClaimSeconds: kind === 'evm' ? 0 : scale,
+    driftSeconds: drift,
+    reactSeconds: scale,
+    signSeconds: scale,
+    detectSeconds: scale,
+  };
+}
+
+export function worldOf(rules: Rules, options: Options): World {
+  // Where nothing is faulty a chain takes its time, and there is no outage to fill.
+  const { scale } = options;
+  const settle = options.question === 'loss' ? scale : 2 * scale;
+  const policy = (kind: Kind) => policyOf(kind, settle, scale);
+  const [short, long] = [policy(options.short), policy(options.long)];
+  const timing = (each: ChainPolicy) => ({ policy: each, depth: each.normal });
+  const deadlines = rules.deadlines(0, { a: timing(short), b: timing(long) }, 'b');
+  const { a, b } = deadlines.refundAt;
+  const who = options.question === 'loss' ? `${options.honest} against all` : options.question;
+  const moves = ['', ', long leg moves', ', short leg moves', ', both legs move'][options.mayMove];
+  const dust = options.mayUnderpay === 0 ? '' : ', small payments';
+  return {
+    ...options,
+    rules,
+    name: `${options.short} short, ${options.long} long, ${who}${moves}${dust}`,
+    policies: { short, long },
+    families: { short: options.short, long: options.long },
+    deadlines,
+    timelocks: { short: a, long: b },
+    horizon: Math.max(a, b) + long.lateClaimSeconds + 2,
+  };
+}
