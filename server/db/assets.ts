@@ -91,7 +91,7 @@ export async function findCuratedAsset(tx: Tx, idOrSymbol: string): Promise<Asse
   return rows[0] === undefined ? null : assetOf(rows[0]);
 }
 
-/** Listed by themselves, not delisted, and due; of these chains, not due again before `leaseEnds`. */
+/** Listed by themselves, not delisted, of these chains and due: not again before `leaseEnds`. */
 export async function takeDueAssets(
   tx: Tx,
   chains: readonly ChainKey[],
