@@ -1,7 +1,8 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
 // model of the rules searched further, the contracts of EVM and TRON fuzzed twenty times as long,
-// and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
+// ten thousand simulated markets, and schemathesis where it is installed. A last line counts; it
+// ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
@@ -16,11 +17,14 @@ import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const partLimitMs = 90 * 60_000;
+/** Ten thousand markets of a second or two each. */
+const simLimitMs = 10 * 3_600_000;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     requests: { type: 'string', default: '10000' },
     times: { type: 'string', default: '20' },
+    markets: { type: 'string', default: '10000' },
     seed: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
@@ -44,9 +48,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-function run(args: readonly string[]): Promise<Outcome> {
+function run(args: readonly string[], limitMs = partLimitMs): Promise<Outcome> {
   return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(partLimitMs);
+    const signal = AbortSignal.timeout(limitMs);
     const stdio = ['ignore', 'pipe', 'inherit'] as const;
     const child = spawn(process.execPath, args, { cwd: root, env, signal, stdio: [...stdio] });
     running = child;
@@ -75,6 +79,10 @@ const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
   fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
   properties: () => tests(propertyFiles()),
   model: () => run(['test/model/deep.ts']),
+  sim: () => {
+    const from = values.seed === undefined ? [] : ['--from', values.seed];
+    return run(['test/sim/run.ts', '--known', '--seeds', values.markets, ...from], simLimitMs);
+  },
   schemathesis: () => run(['scripts/schemathesis.ts']),
   'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'ci']),
   'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'ci']),
@@ -101,7 +109,7 @@ for (const [name, part] of Object.entries(parts)) {
   if (code !== 0) failed += 1;
   const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
   const more = output.matchAll(
-    /^(?:forge|schemathesis|model): (.*)|(\d+) generated,|(left out)$/gm,
+    /^(?:forge|schemathesis|model|sim): (.*)|(\d+) generated,|(left out)$/gm,
   );
   const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
   const seconds = Math.round((Date.now() - began) / 1_000);

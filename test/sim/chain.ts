@@ -1,0 +1,282 @@
+// One simulated chain: blocks, a mempool, and the rules of the escrows of its family. Bitcoin's
+// escrow takes any payment and knows no late claim; the others take one exact funding of the named
+// funder, claims before the timelock only, and show the secret of a claim that failed. The whole
+// state is computed from the blocks, so that a reorganisation is cutting them off.
+
+import { hash } from 'node:crypto';
+import type { Family } from '../../core/families.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { Chance } from './chance.ts';
+import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
+
+export type Sent = { readonly txid: string; readonly tx: SimTransaction };
+
+export type Mined = Sent & {
+  readonly height: number;
+  /** Without effect otherwise: it reverted. */
+  readonly ok: boolean;
+};
+
+export type Block = {
+  readonly height: number;
+  readonly hash: string;
+  /** Unix seconds, by its miner's clock. */
+  readonly time: number;
+  readonly txs: readonly Mined[];
+};
+
+/** One payment in an escrow. */
+export type Holding = {
+  readonly txid: string;
+  readonly amount: bigint;
+  readonly height: number;
+  spentBy: Mined | null;
+};
+
+export type SimChain = {
+  readonly chain: string;
+  readonly family: Family;
+  readonly policy: ChainPolicy;
+  readonly blocks: Block[];
+  readonly mempool: Map<string, Sent>;
+  /** Every escrow that anybody ever planned. */
+  readonly plans: Map<string, EscrowTerms>;
+  /** What was mined about an escrow, oldest first. */
+  readonly about: Map<string, Mined[]>;
+  readonly holdings: Map<string, Holding[]>;
+  readonly balances: Map<string, bigint>;
+  /** Balances before the first block, to begin again from. */
+  readonly genesis: Map<string, bigint>;
+  /** Secrets that were ever in a block or a mempool, by hashlock. */
+  readonly shown: Map<string, string>;
+  readonly spent: Set<string>;
+  issued: bigint;
+  fees: bigint;
+  /** Least fee that a block takes. */
+  feeFloor: number;
+  /** Seconds that its miners' clocks are ahead of the wall. */
+  drift: number;
+  forks: number;
+};
+
+export const timelockBounds = { least: 1_800, most: 30 * 86_400 } as const;
+
+export function newChain(
+  about: Pick<SimChain, 'chain' | 'family' | 'policy'>,
+  atSeconds: number,
+): SimChain {
+  const made: SimChain = {
+    ...about,
+    blocks: [],
+    mempool: new Map(),
+    plans: new Map(),
+    about: new Map(),
+    holdings: new Map(),
+    balances: new Map(),
+    genesis: new Map(),
+    shown: new Map(),
+    spent: new Set(),
+    issued: 0n,
+    fees: 0n,
+    feeFloor: 2,
+    drift: 0,
+    forks: 0,
+  };
+  for (let height = 0; height < 12; height += 1) {
+    push(made, { height, time: atSeconds - (12 - height) * 60, txs: [] });
+  }
+  return made;
+}
+
+export const tipOf = (chain: SimChain): Block => chain.blocks.at(-1) as Block;
+
+/** Coins from nowhere, counted. */
+export function issue(chain: SimChain, owner: string, amount: bigint): void {
+  add(chain.balances, owner, amount);
+  add(chain.genesis, owner, amount);
+  chain.issued += amount;
+}
+
+function add(balances: Map<string, bigint>, owner: string, amount: bigint): void {
+  balances.set(owner, (balances.get(owner) ?? 0n) + amount);
+}
+
+/** By which the chain judges timelocks, as of the block at `height`. */
+export function clockAt(chain: SimChain, height: number): number {
+  if (chain.family !== 'bitcoin') return chain.blocks[height]?.time ?? 0;
+  const times = chain.blocks.slice(Math.max(0, height - 10), height + 1).map(({ time }) => time);
+  return times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0;
+}
+
+function push(chain: SimChain, block: Omit<Block, 'hash'>): void {
+  const found = hash('sha256', `${chain.chain} ${chain.forks} ${block.height} ${block.time}`);
+  chain.blocks.push({ ...block, hash: found });
+}
+
+type At = { readonly height: number; readonly time: number };
+
+/** Why a transaction cannot have effect in this block; null = it has. */
+function fault(chain: SimChain, tx: SimTransaction, { height, time }: At): string | null {
+  if (tx.verb === 'move') return null;
+  const terms = chain.plans.get(tx.escrow);
+  if (terms === undefined) return 'there is no such escrow';
+  const held = chain.holdings.get(tx.escrow) ?? [];
+  if (tx.verb === 'fund') return faultOfFunding(chain, tx, terms, held, time);
+  const unspent = held.filter(({ spentBy }) => spentBy === null);
+  if (unspent.length === 0) return 'nothing is there';
+  if (tx.verb === 'claim') {
+    if (hash('sha256', Buffer.from(tx.secret ?? '', 'hex')) !== terms.hashlock) return 'bad secret';
+    if (chain.family === 'bitcoin') return tx.by === terms.payout.pubkey ? null : 'not the claimer';
+    return time < terms.timelock ? null : 'the timelock has passed';
+  }
+  if (chain.family !== 'bitcoin') return time >= terms.timelock ? null : 'before the timelock';
+  if (tx.by !== terms.refund.pubkey) return 'not the funder';
+  return clockAt(chain, height - 1) > terms.timelock ? null : 'non-final';
+}
+
+function faultOfFunding(
+  chain: SimChain,
+  tx: SimTransaction,
+  terms: EscrowTerms,
+  held: readonly Holding[],
+  time: number,
+): string | null {
+  const amount = BigInt(tx.amount);
+  if (amount <= 0n) return 'no amount';
+  if ((chain.balances.get(tx.by) ?? 0n) < amount + BigInt(tx.fee)) return 'insufficient funds';
+  if (chain.family === 'bitcoin') return null;
+  if (tx.by !== terms.refund.address) return 'not the funder';
+  if (amount !== terms.amount) return 'not the amount';
+  if (held.length > 0) return 'funded before';
+  const ahead = terms.timelock - time;
+  const isWithin = ahead >= timelockBounds.least && ahead <= timelockBounds.most;
+  return isWithin ? null : 'timelock out of bounds';
+}
+
+/** What the chain does with a transaction in a block. */
+function apply(chain: SimChain, { txid, tx }: Sent, at: At): Mined {
+  const { height } = at;
+  const ok = fault(chain, tx, at) === null;
+  const mined: Mined = { txid, tx, height, ok };
+  for (const coin of tx.coins) chain.spent.add(coin);
+  chain.about.set(tx.escrow, [...(chain.about.get(tx.escrow) ?? []), mined]);
+  const fee = BigInt(tx.fee);
+  chain.fees += fee;
+  if (!ok || tx.verb === 'fund' || tx.verb === 'move' || chain.family !== 'bitcoin') {
+    add(chain.balances, tx.by, -fee);
+  }
+  if (!ok || tx.verb === 'move') return mined;
+  const held = chain.holdings.get(tx.escrow) ?? [];
+  if (tx.verb === 'fund') {
+    const amount = BigInt(tx.amount);
+    add(chain.balances, tx.by, -amount);
+    chain.holdings.set(tx.escrow, [...held, { txid, amount, height, spentBy: null }]);
+    return mined;
+  }
+  const terms = chain.plans.get(tx.escrow) as EscrowTerms;
+  const to = tx.verb === 'claim' ? terms.payout.address : terms.refund.address;
+  let paid = chain.family === 'bitcoin' ? -fee : 0n;
+  for (const each of held) {
+    const taken = each.spentBy === null && takes(chain, tx, each.txid);
+    if (!taken) continue;
+    each.spentBy = mined;
+    paid += each.amount;
+  }
+  add(chain.balances, to, paid);
+  return mined;
+}
+
+/** Bitcoin's spends name what they spend. */
+export function takes(chain: SimChain, tx: SimTransaction, paymentTxid: string): boolean {
+  return chain.family !== 'bitcoin' || tx.coins.includes(paymentTxid);
+}
+
+/** Whether a node takes it now; else why not. */
+export function refusal(chain: SimChain, tx: SimTransaction, nowSeconds: number): string | null {
+  if (tx.coins.some((coin) => chain.spent.has(coin))) return 'a coin is spent';
+  const rivals = rivalsOf(chain, tx);
+  if (rivals.some((each) => each.tx.fee >= tx.fee)) return 'a rival pays as much';
+  const waiting = [...chain.mempool.values()].some(({ txid }) => tx.coins.includes(txid));
+  // Where a failing transaction is mined all the same, a node takes it.
+  if (chain.family === 'evm' || chain.family === 'tron') return null;
+  const { height, time } = tipOf(chain);
+  const next = { height: height + 1, time: Math.max(nowSeconds + chain.drift, time + 1) };
+  const why = fault(chain, tx, next);
+  // A spend of a payment that waits itself is judged when it is mined.
+  return waiting && why === 'nothing is there' ? null : why;
+}
+
+function rivalsOf(chain: SimChain, tx: SimTransaction): Sent[] {
+  return [...chain.mempool.values()].filter(({ tx: other }) =>
+    other.coins.some((coin) => tx.coins.includes(coin)),
+  );
+}
+
+/** Into the mempool, in the place of what spends the same; a secret in it is public from now on. */
+export function submit(chain: SimChain, tx: SimTransaction): string {
+  const txid = txidOf(rawOf(tx));
+  for (const each of rivalsOf(chain, tx)) chain.mempool.delete(each.txid);
+  chain.mempool.set(txid, { txid, tx });
+  show(chain, tx);
+  return txid;
+}
+
+function show(chain: SimChain, { secret }: SimTransaction): void {
+  if (secret !== null) chain.shown.set(hash('sha256', Buffer.from(secret, 'hex')), secret);
+}
+
+/** Puts what `chosen` lets through into a block; what can have no effect any more is dropped. */
+export function mine(chain: SimChain, wall: number, chosen: (sent: Sent) => boolean): Block {
+  const tip = tipOf(chain);
+  const least = chain.family === 'bitcoin' ? clockAt(chain, tip.height) : tip.time;
+  const time = Math.max(least + 1, Math.floor(wall) + chain.drift);
+  const height = tip.height + 1;
+  const txs: Mined[] = [];
+  for (const sent of [...chain.mempool.values()]) {
+    const spent = sent.tx.coins.some((coin) => chain.spent.has(coin));
+    if (spent || (chain.family === 'bitcoin' && fault(chain, sent.tx, { height, time }) !== null)) {
+      // On Bitcoin what is invalid is never mined; it may become valid, unless its coin is gone.
+      if (spent) chain.mempool.delete(sent.txid);
+      continue;
+    }
+    if (!chosen(sent)) continue;
+    chain.mempool.delete(sent.txid);
+    txs.push(apply(chain, sent, { height, time }));
+  }
+  push(chain, { height, time, txs });
+  return tipOf(chain);
+}
+
+/** Takes the newest blocks back; what was in them waits again, if `kept` says so. */
+export function cutOff(chain: SimChain, count: number, kept: (sent: Sent) => boolean): void {
+  const gone = chain.blocks.splice(chain.blocks.length - count, count);
+  chain.forks += 1;
+  const old = chain.blocks.flatMap(({ txs, time }) => txs.map((each) => ({ each, time })));
+  chain.balances.clear();
+  for (const [owner, amount] of chain.genesis) chain.balances.set(owner, amount);
+  for (const each of [chain.about, chain.holdings, chain.spent]) each.clear();
+  chain.fees = 0n;
+  for (const { each, time } of old) apply(chain, each, { height: each.height, time });
+  for (const { txid, tx } of gone.flatMap(({ txs }) => txs)) {
+    const spent = tx.coins.some((coin) => chain.spent.has(coin));
+    if (!spent && rivalsOf(chain, tx).length === 0 && kept({ txid, tx })) {
+      chain.mempool.set(txid, { txid, tx });
+    }
+  }
+}
+
+/** What is neither in a balance, an escrow nor paid as a fee: 0 unless money came or went. */
+export function missing(chain: SimChain): bigint {
+  let total = chain.issued - chain.fees;
+  for (const amount of chain.balances.values()) total -= amount;
+  for (const held of chain.holdings.values()) {
+    for (const { amount, spentBy } of held) if (spentBy === null) total -= amount;
+  }
+  return total;
+}
+
+/** Which of those waiting a block takes: what pays enough, most of the time. */
+export function choosing(chain: SimChain, chance: Chance): (sent: Sent) => boolean {
+  return ({ tx }) => tx.fee >= chain.feeFloor && chance.hits(0.92);
+}

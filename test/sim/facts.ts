@@ -1,0 +1,116 @@
+// What one node of a simulated chain shows of an escrow: the chain up to the block where the node
+// stands, its mempool if it is not behind, and what it lies about. Bitcoin's rules are those of the
+// real adapter (chains/bitcoin/escrow-facts.ts).
+
+import { type EscrowSpend, escrowFacts, type Payment } from '../../chains/bitcoin/escrow-facts.ts';
+import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
+import { type Mined, type SimChain, takes, tipOf } from './chain.ts';
+
+export type Lie = 'funded' | 'absent';
+
+export type Node = {
+  readonly chain: SimChain;
+  down: boolean;
+  slow: boolean;
+  /** Blocks that the first source, and the second, are behind. */
+  lag: number;
+  otherLag: number;
+  /** What the first source says of an escrow's funding against the truth. */
+  readonly lies: Map<string, Lie>;
+};
+
+export type View = { readonly height: number; readonly mempool: boolean };
+
+export function viewOf({ chain }: Node, lag: number): View {
+  return { height: Math.max(0, tipOf(chain).height - lag), mempool: lag === 0 };
+}
+
+/** What the chain itself has, at its tip. */
+export function truth(chain: SimChain): View {
+  return { height: tipOf(chain).height, mempool: true };
+}
+
+type Seen = Omit<Mined, 'height'> & { readonly height: number | null };
+
+/** Everything about an escrow that the view shows, mined first. */
+function seenOf(chain: SimChain, escrow: string, { height, mempool }: View): Seen[] {
+  const mined = (chain.about.get(escrow) ?? []).filter((each) => each.height <= height);
+  if (!mempool) return mined;
+  const waiting = [...chain.mempool.values()].filter(({ tx }) => tx.escrow === escrow);
+  return [...mined, ...waiting.map((each) => ({ ...each, height: null, ok: true }))];
+}
+
+/** Secrets that transactions about the escrow show, failed ones too. */
+export function secretsIn(chain: SimChain, escrow: string, view: View): string[] {
+  return seenOf(chain, escrow, view).flatMap(({ tx }) => (tx.secret === null ? [] : [tx.secret]));
+}
+
+export type Asked = {
+  readonly escrow: string;
+  readonly required: number;
+  readonly secret: string | null;
+};
+
+export function factsOf(chain: SimChain, view: View, asked: Asked): EscrowFacts {
+  const seen = seenOf(chain, asked.escrow, view).filter(({ ok }) => ok);
+  return chain.family === 'bitcoin'
+    ? bitcoinFacts(chain, view, asked, seen)
+    : accountFacts(chain, view, asked, seen);
+}
+
+function bitcoinFacts(
+  chain: SimChain,
+  view: View,
+  { escrow, required, secret }: Asked,
+  seen: readonly Seen[],
+): EscrowFacts {
+  const spends = seen.filter(({ tx }) => tx.verb === 'claim' || tx.verb === 'refund');
+  const payments = seen
+    .filter(({ tx }) => tx.verb === 'fund')
+    .map(({ txid, tx, height }): Payment => {
+      const by = spends.find((each) => takes(chain, each.tx, txid));
+      const spend: EscrowSpend | null =
+        by === undefined ? null : { txid: by.txid, height: by.height, secret: by.tx.secret };
+      return { txid, vout: 0, amount: BigInt(tx.amount), height, coinbase: false, spend };
+    });
+  const amount = chain.plans.get(escrow)?.amount ?? 0n;
+  return escrowFacts({ payments, secret, tip: view.height }, amount, required);
+}
+
+function accountFacts(
+  chain: SimChain,
+  view: View,
+  { escrow, required, secret }: Asked,
+  seen: readonly Seen[],
+): EscrowFacts {
+  const sight = (found: Seen | undefined): Sighting | null => {
+    if (found === undefined) return null;
+    const confirmations = found.height === null ? 0 : view.height - found.height + 1;
+    return { txid: found.txid, confirmations, deep: confirmations >= required };
+  };
+  const fund = seen.find(({ tx }) => tx.verb === 'fund');
+  if (fund === undefined) return { ...nothingSeen, secret };
+  const amount = chain.plans.get(escrow)?.amount ?? 0n;
+  const spends = seen.filter(({ tx }) => tx.verb === 'claim' || tx.verb === 'refund');
+  const mined = spends.find(({ height }) => height !== null);
+  const spend = mined ?? spends[0];
+  const balance = fund.height !== null && mined === undefined ? amount : 0n;
+  const settled = sight(mined)?.deep ?? false;
+  return {
+    funded: sight(fund),
+    claimed: spend?.tx.verb === 'claim' ? sight(spend) : null,
+    refunded: spend?.tx.verb === 'refund' ? sight(spend) : null,
+    secret,
+    balance,
+    empty: balance === 0n && settled,
+  };
+}
+
+/** As a source that lies tells them. */
+export function withLie(facts: EscrowFacts, lie: Lie | undefined, required: number): EscrowFacts {
+  if (lie === undefined || facts.claimed !== null || facts.refunded !== null) return facts;
+  if (lie === 'absent') return { ...nothingSeen, secret: facts.secret };
+  const txid = facts.funded?.txid ?? '00'.repeat(32);
+  const funded = { txid, confirmations: required, deep: true };
+  return { ...facts, funded, balance: facts.balance, empty: false };
+}

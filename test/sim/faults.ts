@@ -1,0 +1,242 @@
+// What goes wrong, and for how long: within what the chains' policies allow for. All outages of one
+// chain together stay below its outage budget, so that nobody is owed more than the rules promise.
+
+import { choosing, cutOff, mine, type SimChain, tipOf } from './chain.ts';
+import type { Node } from './facts.ts';
+import {
+  chainClock,
+  checkMoney,
+  count,
+  isActive,
+  later,
+  noteActivity,
+  planLook,
+  seconds,
+  stirChain,
+  tell,
+  type World,
+} from './world.ts';
+
+const stalled = new WeakSet<SimChain>();
+
+/** Seconds to the next block. */
+function interval(world: World, chain: SimChain): number {
+  const { chance, calm } = world;
+  if (chain.family !== 'bitcoin') {
+    const late = !calm && chance.hits(0.02);
+    if (late) count(world, 'block late');
+    return late ? chance.int(120, 280) : chance.int(30, 90);
+  }
+  const spread = -Math.log(1 - chance.int(0, 999) / 1_000) * 600;
+  if (spread > 1_500) count(world, 'block late');
+  return Math.round(Math.min(2_000, Math.max(5, spread)));
+}
+
+export function startMining(world: World, chain: SimChain): void {
+  const next = async () => {
+    if (!stalled.has(chain)) {
+      const burst = !world.calm && world.chance.hits(0.01) ? world.chance.int(2, 4) : 1;
+      if (burst > 1) count(world, 'blocks in a burst');
+      for (let each = 0; each < burst; each += 1) mineOne(world, chain);
+    }
+    later(world, interval(world, chain), next);
+  };
+  later(world, interval(world, chain), next);
+}
+
+export function mineOne(world: World, chain: SimChain): void {
+  const before = chainClock(chain);
+  const { txs } = mine(chain, seconds(world), choosing(chain, world.chance));
+  const now = chainClock(chain);
+  if (txs.length > 0) {
+    noteActivity(world, chain);
+    checkMoney(world);
+    for (const { tx, ok, height } of txs) {
+      tell(world, `${chain.chain} ${height}: ${tx.verb} at ${tx.escrow}${ok ? '' : ' fails'}`);
+    }
+  } else if (isActive(world, chain)) {
+    planLook(world, chain);
+  }
+  // A timelock that has passed by the chain's clock changes what may be done.
+  const passed = world.deals.some(({ view, closed }) => {
+    if (view === null || closed) return false;
+    return [view.legs.a, view.legs.b].some(({ chain: on, timelock }) => {
+      return on === chain.chain && timelock >= before && timelock < now + 1 && timelock <= now;
+    });
+  });
+  if (!passed) return;
+  planLook(world, chain);
+  later(world, Math.ceil(chain.policy.detectSeconds), () => stirChain(world, chain.chain));
+}
+
+/** Fewer blocks than the depth that counts. */
+export function reorganise(world: World, chain: SimChain): void {
+  const { chance } = world;
+  const most = chain.policy.normal.confirmations - 1;
+  const depth = chance.int(1, most);
+  if (tipOf(chain).height < 12 + depth) return;
+  cutOff(chain, depth, () => chance.hits(0.85));
+  for (let each = 0; each <= depth; each += 1) {
+    mine(chain, seconds(world), (sent) => chance.hits(0.5) && choosing(chain, chance)(sent));
+  }
+  count(world, 'reorganisation');
+  tell(world, `${chain.chain} takes ${depth} blocks back`);
+  checkMoney(world);
+  noteActivity(world, chain);
+}
+
+type Trouble = {
+  readonly name: string;
+  begin(world: World, node: Node): void;
+  end(world: World, node: Node): void;
+};
+
+const troubles: readonly Trouble[] = [
+  {
+    name: 'node down',
+    begin: (_world, node) => {
+      node.down = true;
+    },
+    end: (_world, node) => {
+      node.down = false;
+    },
+  },
+  {
+    name: 'node slow',
+    begin: (_world, node) => {
+      node.slow = true;
+    },
+    end: (_world, node) => {
+      node.slow = false;
+    },
+  },
+  {
+    name: 'node lagging',
+    begin: (world, node) => {
+      node.lag = world.chance.int(1, 4);
+    },
+    end: (_world, node) => {
+      node.lag = 0;
+    },
+  },
+  {
+    name: 'second source lagging',
+    begin: (world, node) => {
+      node.otherLag = world.chance.int(1, 6);
+    },
+    end: (_world, node) => {
+      node.otherLag = 0;
+    },
+  },
+  {
+    name: 'node lying',
+    begin: (world, node) => {
+      for (const { view, long } of world.deals) {
+        const leg = view?.legs[world.chance.hits(0.7) ? long : long === 'a' ? 'b' : 'a'];
+        if (leg?.escrow == null || leg.chain !== node.chain.chain) continue;
+        node.lies.set(leg.escrow, world.chance.hits(0.75) ? 'funded' : 'absent');
+      }
+      noteActivity(world, node.chain);
+    },
+    end: (world, node) => {
+      node.lies.clear();
+      noteActivity(world, node.chain);
+    },
+  },
+  {
+    name: 'chain stands still',
+    begin: (_world, { chain }) => {
+      stalled.add(chain);
+    },
+    end: (_world, { chain }) => {
+      stalled.delete(chain);
+    },
+  },
+  {
+    name: 'fees rise',
+    begin: (world, { chain }) => {
+      chain.feeFloor *= world.chance.int(2, 8);
+      later(world, 5, () => stirChain(world, chain.chain));
+    },
+    end: (_world, { chain }) => {
+      chain.feeFloor = 2;
+    },
+  },
+];
+
+/** Of the outage that the policy plans for, all troubles of a chain take at most this share. */
+const shareOfOutage = 0.6;
+
+/** Most of a swap happens in its first hours. */
+function sometime({ chance }: World, span: number): number {
+  return chance.hits(0.75) ? chance.int(0, Math.min(span, 5 * 3_600)) : chance.int(0, span);
+}
+
+/** When what goes wrong, over `span` seconds. */
+export function planFaults(world: World, span: number): void {
+  const { chance } = world;
+  for (const node of world.nodes) {
+    const { chain } = node;
+    let budget = chain.policy.normal.outageSeconds * shareOfOutage;
+    for (let left = chance.int(0, 4); left > 0; left -= 1) {
+      const lasts = chance.int(60, Math.min(3_000, Math.floor(budget / 2)));
+      budget -= lasts;
+      if (budget < 300) break;
+      const trouble = chance.pick(troubles);
+      later(world, sometime(world, span), () => begin(world, node, trouble, lasts));
+    }
+    for (let left = chance.int(0, 3); left > 0; left -= 1) {
+      later(world, sometime(world, span), () => reorganiseSoon(world, chain, 40));
+    }
+    if (chance.hits(0.5)) later(world, sometime(world, span), () => dropSoon(world, chain, 40));
+    const { driftSeconds } = chain.policy;
+    chain.drift = Math.round(driftSeconds * 0.9 * (chance.int(-100, 100) / 100));
+  }
+}
+
+function begin(world: World, node: Node, trouble: Trouble, lasts: number): void {
+  if (world.ending) return;
+  count(world, `${trouble.name} (spells)`);
+  tell(world, `${node.chain.chain}: ${trouble.name} for ${lasts} s`);
+  trouble.begin(world, node);
+  later(world, lasts, () => trouble.end(world, node));
+}
+
+/** As soon as there is something to take back. */
+function reorganiseSoon(world: World, chain: SimChain, tries: number): void {
+  if (world.ending) return;
+  const newest = chain.blocks.slice(1 - chain.policy.normal.confirmations);
+  if (newest.some(({ txs }) => txs.length > 0)) reorganise(world, chain);
+  else if (tries > 0) later(world, 300, () => reorganiseSoon(world, chain, tries - 1));
+}
+
+function dropSoon(world: World, chain: SimChain, tries: number): void {
+  if (world.ending) return;
+  const waiting = [...chain.mempool.keys()];
+  if (waiting.length > 0) {
+    const txid = world.chance.pick(waiting);
+    chain.mempool.delete(txid);
+    count(world, 'transaction dropped');
+    tell(world, `${chain.chain} forgets a ${txid.slice(0, 8)} that waited`);
+    noteActivity(world, chain);
+  } else if (tries > 0) later(world, 120, () => dropSoon(world, chain, tries - 1));
+}
+
+/** Deaths of the market and losses of its database. */
+export function planDooms(world: World, span: number): void {
+  const { chance } = world;
+  const doom = (fate: 'crash' | 'cut') => {
+    const when = chance.pick(['before', 'after'] as const);
+    if (!world.ending) world.market?.wire.doom(fate, chance.int(1, 60), when);
+  };
+  for (let left = chance.int(0, 4); left > 0; left -= 1) {
+    later(world, sometime(world, span), () => doom('crash'));
+  }
+  for (let left = chance.int(0, 3); left > 0; left -= 1) {
+    later(world, sometime(world, span), () => doom('cut'));
+  }
+}
+
+export function healAll(world: World): void {
+  for (const node of world.nodes) for (const each of troubles) each.end(world, node);
+}

@@ -1,0 +1,199 @@
+// A party that follows the rules: it reads the swap, does what next[] offers it, and nothing else.
+// A greedy one waits with funding and revealing until the last moment, and may then let it be. An
+// absent one is gone from some moment on.
+
+import type { Material } from '../../chains/material.ts';
+import { unsignedFunding } from './adapter.ts';
+import { refusal } from './chain.ts';
+import { insideOf } from './material.ts';
+import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
+import { rawOf, type SimTransaction } from './transaction.ts';
+import {
+  chainOf,
+  later,
+  seconds,
+  sendDirect,
+  stir,
+  tell,
+  violate,
+  type World,
+  wakeIn,
+} from './world.ts';
+
+/** After a step was taken, it is not taken again before this. */
+const patienceSeconds = 900;
+const order = ['claim', 'refund', 'set_address', 'fund'];
+
+export function isGone(world: World, side: Side): boolean {
+  return !world.ending && side.goneAt !== null && seconds(world) >= side.goneAt;
+}
+
+export async function readSwap(world: World, side: Side, deal: Deal): Promise<View | null> {
+  const answer = await ask(world, side.party, { url: `/v1/swaps/${deal.id}` });
+  if (answer.status !== 200) {
+    wakeIn(world, side, world.chance.int(20, 120));
+    return null;
+  }
+  deal.view = answer.body as View;
+  return deal.view;
+}
+
+export async function followRules(world: World, side: Side, deal: Deal): Promise<void> {
+  if (deal.id === null || isGone(world, side)) return;
+  const view = await readSwap(world, side, deal);
+  if (view === null) return;
+  const mine = view.next.filter(({ by }) => by === side.role);
+  const open = mine.filter(({ action }) => action !== 'wait');
+  for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {
+    await take(world, side, deal, view, step);
+  }
+  const now = seconds(world);
+  for (const { before } of mine) {
+    // What a deadline changes shows only after it.
+    if (before !== null && before >= now)
+      wakeOnce(world, side, `after ${before}`, before - now + 60);
+  }
+}
+
+function wakeOnce(world: World, side: Side, name: string, after: number): void {
+  const until = side.busyUntil.get(name) ?? 0;
+  if (until > seconds(world)) return;
+  side.busyUntil.set(name, seconds(world) + after);
+  later(world, after, () => side.wake());
+}
+
+async function take(
+  world: World,
+  side: Side,
+  deal: Deal,
+  view: View,
+  step: StepView,
+): Promise<void> {
+  const { action, leg, before } = step;
+  const former = /\?escrow=(\S+)/.exec(step.why)?.[1] ?? null;
+  const name = `${action} ${leg} ${former ?? ''}`;
+  if ((side.busyUntil.get(name) ?? 0) > seconds(world)) return;
+  const waits = side.party.kind === 'greedy' && !world.ending && view.secret === null;
+  if (waits && before !== null && (action === 'fund' || action === 'claim')) {
+    const left = before - seconds(world);
+    if (left > 90) return wakeOnce(world, side, `last moment ${name}`, left - 60);
+    if (side.party.chance.hits(0.15)) {
+      side.goneAt = null;
+      side.busyUntil.set(name, Number.POSITIVE_INFINITY);
+      tell(world, `${side.party.name} lets ${name} of ${deal.name} be`);
+      return;
+    }
+  }
+  side.busyUntil.set(name, seconds(world) + patienceSeconds);
+  if (action === 'set_address') return setAddress(world, side, deal, view, step);
+  const query = former === null ? '' : `?escrow=${former}`;
+  const secret = view.secret ?? deal.secret;
+  const answer = await ask(world, side.party, {
+    method: 'POST',
+    url: `/v1/swaps/${deal.id}/legs/${leg}/${action}${query}`,
+    once: `${name} ${seconds(world)}`,
+    ...(action === 'claim' ? { body: { secret } } : {}),
+  });
+  if (answer.status !== 200) {
+    tell(world, `${side.party.name} may not ${name} ${deal.name}: ${answer.code ?? answer.status}`);
+    side.busyUntil.delete(name);
+    wakeIn(world, side, mayPass(answer) ? world.chance.int(20, 120) : 600);
+    return;
+  }
+  const material = answer.body as Material & { validUntil: number };
+  const tx = signed(world, side, view, step, material);
+  // Some bytes live a minute only.
+  const delay = Math.min(300, Math.max(1, material.validUntil - seconds(world)));
+  later(world, world.chance.int(1, delay), () =>
+    hand(world, side, deal, { tx, name, validUntil: material.validUntil }),
+  );
+}
+
+async function setAddress(
+  world: World,
+  side: Side,
+  deal: Deal,
+  view: View,
+  { leg, action }: StepView,
+): Promise<void> {
+  const { chain } = view.legs[leg];
+  const wallet = side.party.wallets.get(chain)?.[0];
+  const address = wallet?.pubkey ?? wallet?.address;
+  const answer = await ask(world, side.party, {
+    method: 'POST',
+    url: `/v1/swaps/${deal.id}/address`,
+    body: { chain, address },
+    once: `address ${chain} ${seconds(world)}`,
+  });
+  tell(world, `${side.party.name} says its address on ${chain}: ${answer.code ?? answer.status}`);
+  if (answer.status === 200) return stir(world, deal);
+  side.busyUntil.delete(`${action} ${leg} `);
+  wakeIn(world, side, world.chance.int(20, 120));
+}
+
+/** What a wallet makes of the material; it signs nothing that is not its own. */
+function signed(
+  world: World,
+  side: Side,
+  view: View,
+  { leg, action }: StepView,
+  material: Material,
+): SimTransaction {
+  const { chain, amount } = view.legs[leg];
+  const inside = insideOf(material);
+  if (inside !== null) {
+    const own = side.party.wallets.get(chain) ?? [];
+    if (!own.some(({ address, pubkey }) => inside.by === address || inside.by === pubkey)) {
+      violate(world, 'a builder names its own caller', `${action} by ${inside.by}`);
+    }
+    return inside;
+  }
+  const wallet = side.party.wallets.get(chain)?.[0];
+  const refund = { address: wallet?.address ?? '', pubkey: null };
+  const funding = { refund, amount: BigInt(amount) };
+  return unsignedFunding(chainOf(world, chain), material.escrow, funding, side.party.chance.hex(8));
+}
+
+type Handed = {
+  readonly tx: SimTransaction;
+  readonly name: string;
+  readonly validUntil: number;
+};
+
+/** Sends it, by the market or by a node of its own, and again while that is allowed. */
+async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promise<void> {
+  const { tx, name, validUntil } = handed;
+  const { party } = side;
+  if (isGone(world, side)) return;
+  if (seconds(world) > validUntil) {
+    tell(world, `${party.name} is too late to send ${name}`);
+    side.busyUntil.delete(name);
+    return side.wake();
+  }
+  const chain = chainOf(world, tx.chain);
+  const own = tx.verb === 'fund' && chain.family === 'bitcoin' ? 0.5 : 0.15;
+  if (!world.calm && party.chance.hits(own)) {
+    if (refusal(chain, tx, seconds(world)) === null) {
+      sendDirect(world, chain, tx);
+      tell(world, `${party.name} sends ${name} of ${deal.name} itself`);
+    }
+  } else {
+    const body = { chain: tx.chain, signed: rawOf(tx) };
+    const once = `send ${tx.coins[0]}`;
+    const answer = await ask(world, party, {
+      method: 'POST',
+      url: '/v1/tx/broadcast',
+      body,
+      once,
+    });
+    const { status, code } = answer;
+    tell(world, `${party.name} sends ${name} of ${deal.name}: ${code ?? status}`);
+    world.hasNews = true;
+    if (mayPass(answer)) {
+      later(world, world.chance.int(20, 90), () => hand(world, side, deal, handed));
+      return;
+    }
+    if (status !== 200) side.busyUntil.delete(name);
+  }
+  wakeIn(world, side, patienceSeconds + world.chance.int(1, 120));
+}

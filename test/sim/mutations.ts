@@ -1,0 +1,241 @@
+// Plants one bug after the other in a copy of the tree and lets the simulation look for it: prints
+// the first seed that finds each. One that no seed finds is printed, and the exit status is 1.
+//
+//   npm run -s node -- test/sim/mutations.ts [part of a name] [seeds to try]
+
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startCluster } from '../support/cluster.ts';
+
+const root = join(import.meta.dirname, '../..');
+const limitMs = 15 * 60_000;
+
+type Edit = { readonly file: string; readonly find: string; readonly put: string };
+
+const edit =
+  (file: string) =>
+  (find: string, put: string): Edit => ({ file, find, put });
+const gates = edit('core/gates.ts');
+const facts = edit('core/facts.ts');
+const status = edit('core/status.ts');
+const deadlines = edit('core/deadlines.ts');
+const next = edit('core/next.ts');
+const outcome = edit('server/settle/outcome.ts');
+const reconcile = edit('server/settle/reconcile.ts');
+const follow = edit('server/settle/follow.ts');
+const live = edit('server/settle/live.ts');
+
+export const mutations: Readonly<Record<string, readonly Edit[]>> = {
+  'gates: no last moment to fund': [
+    gates('if (now > deadline) {', 'if (false) {'),
+    next('now <= fundBy(swap, leg) &&', ''),
+  ],
+  'gates: no last moment to reveal': [
+    gates('if (now > revealBy) {', 'if (false) {'),
+    next('if (now > before) return [];', ''),
+  ],
+  'gates: the short leg before the long one is deep': [
+    gates(
+      "if (!leg.long && legStatus(long.facts) !== 'funded') {",
+      'if (!leg.long && long.facts.funded === null) {',
+    ),
+    next(
+      "if (!own.long && legStatus(long.facts) !== 'funded') return [];",
+      'if (!own.long && long.facts.funded === null) return [];',
+    ),
+  ],
+  'gates: former escrows forgotten': [
+    gates('if (strayed === undefined) return;', 'if (strayed !== null) return;'),
+    next(
+      "if (role === 'counterparty' || swap.legs.a.strayed || swap.legs.b.strayed) return [];",
+      "if (role === 'counterparty') return [];",
+    ),
+    next('    !swap.legs.a.strayed &&\n    !swap.legs.b.strayed &&\n', ''),
+  ],
+  'gates: any secret': [gates('if (!opens(secret, swap.hashlock)) {', 'if (false) {')],
+  'gates: refund before the timelock': [
+    gates('if (hasPassed(leg, timelock, clocks)) return;', 'if (leg !== null) return;'),
+  ],
+  'facts: funded at depth 0': [
+    facts("if (facts.funded?.deep) return 'funded';", "if (facts.funded) return 'funded';"),
+  ],
+  'facts: claimed at depth 0': [
+    facts("if (facts.claimed?.deep) return 'claimed';", "if (facts.claimed) return 'claimed';"),
+  ],
+  'facts: what strays is nothing': [
+    facts(
+      'return (funded !== null && !left) || balance * 100n >= amount;',
+      'return false && left;',
+    ),
+  ],
+  'status: a secret that was seen does not count': [
+    status(
+      "swap.secret !== null || legStatus(short) === 'claimed'",
+      "legStatus(short) === 'claimed'",
+    ),
+  ],
+  'status: a refund hides a claim': [status("if (claimed && refunded) return 'half_settled';", '')],
+  'deadlines: no time to claim the long leg': [
+    deadlines(
+      'const claimLong = detect + react + ld.settleSeconds + ld.outageSeconds + lp.driftSeconds;',
+      'const claimLong = detect;',
+    ),
+    deadlines('Math.max(lp.floorSeconds, shortTimelock +', 'Math.max(0, shortTimelock +'),
+  ],
+  'deadlines: reveal until the timelock': [
+    deadlines('const revealBy = shortTimelock - afterReveal;', 'const revealBy = shortTimelock;'),
+  ],
+  'next: no refund is offered': [
+    next('if (facts.balance === 0n) return [];', 'if (facts) return [];'),
+  ],
+  'next: no claim with a public secret': [
+    next('  if (swap.secret !== null) {\n    const why =\n', '  if (!swap) {\n    const why =\n'),
+  ],
+  'outcome: a secret is forgotten with its block': [
+    outcome('before.secret ?? shown.find(', 'shown.find('),
+    edit('server/db/swaps.ts')('secret = coalesce(secret, $3)', 'secret = $3'),
+  ],
+  'outcome: over when empty': [
+    outcome('const over = empty && (ended || wall >= quietAt);', 'const over = empty;'),
+  ],
+  'outcome: over before it is empty': [
+    outcome(
+      'const over = empty && (ended || wall >= quietAt);',
+      'const over = ended || wall >= quietAt;',
+    ),
+  ],
+  'reconcile: events outside of the transaction': [
+    reconcile('await insertOutbox(\n    tx,', 'void insertOutbox(\n    deps.db,'),
+  ],
+  'reconcile: news that is older than what is stored': [
+    reconcile('locked === null || locked.revision !== swap.revision', 'locked === null'),
+  ],
+  'reconcile: facts of the other chain are nothing': [
+    reconcile('?? factsOf(row.facts)', '?? { ...factsOf(row.facts), funded: null, balance: 0n }'),
+  ],
+  'follow: a failure forgets the swap': [
+    follow('backlog.add(id);\n      throw error;', 'throw error;'),
+    follow('await makeDue(deps.db, swapId, Math.floor(deps.now() / 1000) + retrySeconds);', ''),
+  ],
+  'follow: a change is told and lost': [
+    follow(
+      'for (const id of await swapsOfEscrows(deps.db, chain, addresses)) urgent.add(id);\n    follower.touched.clear();',
+      'follower.touched.clear();\n    for (const id of await swapsOfEscrows(deps.db, chain, addresses)) urgent.add(id);',
+    ),
+  ],
+  'follow: restarted in the middle': [
+    edit('server/settle/take-up.ts')("xact: '0', address", "xact: '99999999', address"),
+  ],
+  'live: one source is enough': [
+    live(
+      'const agreeing = escrow && adapterOf(deps, chain).mustAgree?.(escrow, signal);',
+      'const agreeing = null as Promise<void> | null | undefined; void escrow;',
+    ),
+  ],
+  'addresses: moved after the funding': [
+    edit('server/settle/addresses.ts')("if (status === 'unfunded') return;", 'if (status) return;'),
+    edit('server/settle/addresses.ts')(
+      'if (sentAt === null || nowMs',
+      'if (sentAt === null || true || nowMs',
+    ),
+  ],
+  'agreement: a hashlock serves twice': [
+    edit('server/market/agreement.ts')(
+      'if (await offerHashlock(tx, wanted)) return;',
+      'await offerHashlock(tx, wanted);\n  if (wanted) return;',
+    ),
+  ],
+  'webhooks: what failed was delivered': [
+    edit('server/webhooks/attempt.ts')(
+      'delivered: status >= 200 && status < 300',
+      'delivered: true',
+    ),
+  ],
+  'webhooks: the outbox is emptied before': [
+    edit('server/webhooks/hand-out.ts')(
+      'await insertDeliveries(tx, deliveries, new Date(now));',
+      'void insertDeliveries(deps.db, deliveries, new Date(now));',
+    ),
+  ],
+};
+
+/** The sources alone, at the depth where node_modules is found. */
+function copyOfTree(to: string): void {
+  for (const room of ['core', 'chains', 'contracts', 'server', 'test', 'host', 'package.json']) {
+    const filter = (path: string) => !/\/(out|cache|node_modules|target)$/.test(path);
+    cpSync(join(root, room), join(to, room), { recursive: true, filter });
+  }
+  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
+}
+
+type Found = { readonly code: number | null; readonly output: string };
+
+async function simulation(tree: string, databaseUrl: string, seeds: number): Promise<Found> {
+  const args = ['test/sim/run.ts', '--seeds', String(seeds), '--first', '--json'];
+  const env = { ...process.env, PARLEY_TEST_DATABASE_URL: databaseUrl };
+  const signal = AbortSignal.timeout(limitMs);
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  const child = spawn(process.execPath, args, { cwd: tree, env, signal, stdio: [...stdio] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, output: error.message }));
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** The first seed that broke and the rule that it broke; null where none did. */
+function finding({ output }: Found): string | null {
+  const [, seed] = /"broken":\[(\d+)/.exec(output) ?? [];
+  const [, rule] = /^ {3}([a-z ]+): /m.exec(output) ?? [];
+  return seed === undefined ? null : `seed ${seed} (${rule})`;
+}
+
+function plant(tree: string, edits: readonly Edit[]): () => void {
+  const before = new Map<string, string>();
+  for (const { file, find, put } of edits) {
+    const path = join(tree, file);
+    const source = readFileSync(path, 'utf8');
+    if (!before.has(path)) before.set(path, source);
+    if (source.split(find).length !== 2) throw new Error(`${file}: not exactly once: ${find}`);
+    writeFileSync(
+      path,
+      source.replace(find, () => put),
+    );
+  }
+  return () => {
+    for (const [path, source] of before) writeFileSync(path, source);
+  };
+}
+
+const [wanted = '', seeds = '100'] = process.argv.slice(2);
+const tree = mkdtempSync(join(tmpdir(), 'parley-planted-'));
+const cluster = await startCluster();
+let survived = 0;
+let tried = 0;
+try {
+  copyOfTree(tree);
+  for (const [name, edits] of Object.entries(mutations)) {
+    if (!name.includes(wanted)) continue;
+    tried += 1;
+    const restore = plant(tree, edits);
+    const found = await simulation(tree, cluster.adminUrl, Number(seeds));
+    restore();
+    const by = finding(found);
+    if (by === null) survived += 1;
+    const why = found.code === null || found.code > 1 ? found.output.slice(-300) : '';
+    console.log(`${by === null ? 'SURVIVED' : 'found   '}  ${name}${by ? `: ${by}` : ` ${why}`}`);
+  }
+} finally {
+  await cluster.stop();
+  rmSync(tree, { recursive: true, force: true });
+}
+console.log(`planted bugs: ${tried - survived} found, ${survived} survived`);
+process.exitCode = survived === 0 ? 0 : 1;

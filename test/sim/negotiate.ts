@@ -1,0 +1,159 @@
+// From two parties to an agreed swap: RFQ, quote, both acceptances, each over the same network.
+
+import { hash } from 'node:crypto';
+import type { Family } from '../../core/families.ts';
+import { attack } from './attacks.ts';
+import type { Chance } from './chance.ts';
+import { followRules } from './honest.ts';
+import { type Answer, ask, type Deal, type Kind, type Party, type Side } from './people.ts';
+import { count, deliver, later, seconds, stir, tell, type World } from './world.ts';
+
+export type Asset = { readonly id: string; readonly chain: string; readonly family: Family };
+
+/** Which leg is long, as core/trade.ts has it, from the floors of the two chains. */
+const floorOf: Readonly<Record<Family, number>> = { bitcoin: 24, evm: 4, tron: 4, solana: 4 };
+
+export function newDeal(
+  world: World,
+  about: { name: string; taker: Party; maker: Party; base: Asset; quote: Asset },
+): Deal {
+  const { name, taker, maker, base, quote } = about;
+  const { chance } = world;
+  const direction = chance.pick(['sell_base', 'buy_base'] as const);
+  const [given, got] = direction === 'sell_base' ? [base, quote] : [quote, base];
+  const long = floorOf[got.family] > floorOf[given.family] ? 'a' : 'b';
+  const initiator = long === 'a' ? maker : taker;
+  const counterparty = long === 'a' ? taker : maker;
+  const secret = chance.hex(32);
+  const amount = () => BigInt(chance.int(50, 5_000)) * 1_000n;
+  const deal: Deal = {
+    name,
+    secret,
+    hashlock: hash('sha256', Buffer.from(secret, 'hex')),
+    taker,
+    maker,
+    sides: [sideOf(initiator, 'initiator'), sideOf(counterparty, 'counterparty')],
+    chains: [base.chain, quote.chain],
+    base: { id: base.id, amount: amount() },
+    quote: { id: quote.id, amount: amount() },
+    direction,
+    long,
+    id: null,
+    stage: 'rfq',
+    threadId: null,
+    rfqId: null,
+    closed: false,
+    view: null,
+  };
+  for (const side of deal.sides) {
+    const behave = side.party.kind === 'malicious' ? attack : followRules;
+    side.wake = () => behave(world, side, deal);
+  }
+  return deal;
+}
+
+function sideOf(party: Party, role: Side['role']): Side {
+  const nobody = async () => {};
+  const busyUntil = new Map<string, number>();
+  return { party, role, wakesAt: null, plots: false, busyUntil, goneAt: null, wake: nobody };
+}
+
+export function kindFor(chance: Chance, calm: boolean, other: Kind | null): Kind {
+  if (calm || chance.hits(other === 'malicious' ? 0.85 : 0.4)) return 'honest';
+  return chance.pick(['absent', 'greedy', 'malicious', 'malicious', 'malicious'] as const);
+}
+
+/** Gives up when it has taken too long: an RFQ lives for a while only. */
+const mostTries = 40;
+
+/** One step at a time until the swap is there. */
+export async function negotiate(world: World, deal: Deal, tries = 0): Promise<void> {
+  if (deal.stage === 'agreed' || world.ending) return;
+  if (tries > mostTries) {
+    deal.stage = 'given up';
+    deal.closed = true;
+    count(world, 'swaps not agreed');
+    return;
+  }
+  const answer = await step(world, deal, tries);
+  const passed = answer.status > 0 && answer.status < 300;
+  const what = `${deal.name} ${deal.stage}: ${answer.code ?? answer.status}`;
+  if (passed) proceed(world, deal, answer);
+  else tell(world, what);
+  await deliver(world);
+  later(world, world.chance.int(1, passed ? 60 : 30), () => negotiate(world, deal, tries + 1));
+}
+
+function step(world: World, deal: Deal, tries: number): Promise<Answer> {
+  const { taker, maker, base, quote, direction, hashlock, sides } = deal;
+  const quoteAmount = quote.amount.toString();
+  const method = 'POST' as const;
+  switch (deal.stage) {
+    case 'rfq':
+      return ask(world, taker, {
+        method,
+        url: '/v1/rfqs',
+        once: `rfq ${deal.name}`,
+        body: {
+          direction,
+          baseAssetId: base.id,
+          baseAmount: base.amount.toString(),
+          quoteAssetId: quote.id,
+          ttlSeconds: 7_200,
+        },
+      });
+    case 'quote':
+      return ask(world, maker, {
+        method,
+        url: `/v1/rfqs/${deal.rfqId}/quotes`,
+        body: { quoteAmount },
+        once: `quote ${deal.name}`,
+      });
+    default: {
+      // Both in turn; an acceptance that lapsed is given again.
+      const party = tries % 2 === 0 ? taker : maker;
+      const named = sides[0]?.party === party ? { hashlock } : {};
+      return ask(world, party, {
+        method,
+        url: `/v1/threads/${deal.threadId}/accept`,
+        body: { quoteAmount, ...named },
+        once: `accept ${deal.name} ${party.name} ${Math.floor(tries / 4)}`,
+      });
+    }
+  }
+}
+
+function proceed(world: World, deal: Deal, { body }: Answer): void {
+  if (deal.stage === 'rfq') {
+    deal.rfqId = body.rfq.id;
+    deal.stage = 'quote';
+  } else if (deal.stage === 'quote') {
+    deal.threadId = body.thread.id;
+    deal.stage = 'accept';
+  } else if (body.thread.swapId !== null) {
+    deal.id = body.thread.swapId;
+    deal.stage = 'agreed';
+    const [initiator, counterparty] = deal.sides as [Side, Side];
+    const who = (side: Side) => `${side.party.name} (${side.party.kind})`;
+    const chains = deal.chains.join(' and ');
+    tell(
+      world,
+      `${deal.name} is agreed on ${chains}: ${who(initiator)} initiates, ${who(counterparty)} answers`,
+    );
+    for (const side of deal.sides) {
+      const { chance, kind } = side.party;
+      if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);
+    }
+    stir(world, deal);
+    keepPolling(world, deal);
+  }
+}
+
+/** Beside what it is told, a party looks by itself now and then. */
+function keepPolling(world: World, deal: Deal): void {
+  later(world, world.chance.int(4_000, 9_000), () => {
+    if (deal.closed) return;
+    stir(world, deal);
+    keepPolling(world, deal);
+  });
+}

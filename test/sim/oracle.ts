@@ -1,0 +1,163 @@
+// What must hold, judged by the chains themselves and by nothing that the market says: who lost,
+// whether statuses and events tell what happened, and whether every swap has ended.
+
+import type { SimChain } from './chain.ts';
+import { type Deal, legOf, ownLeg, type Party, type Side, type View } from './people.ts';
+import { chainOf, count, violate, type World } from './world.ts';
+
+/** Every escrow under the deal's hashlock on a chain. */
+function escrowsOn(chain: SimChain, { hashlock }: Deal): string[] {
+  return [...chain.plans].filter(([, terms]) => terms.hashlock === hashlock).map(([at]) => at);
+}
+
+type Flow = { readonly claimed: bigint; readonly left: bigint };
+
+/** What a party's payments into the deal's escrows on a chain came to. */
+function paidBy(chain: SimChain, deal: Deal, party: Party): Flow {
+  const own = new Set((party.wallets.get(chain.chain) ?? []).map(({ address }) => address));
+  let claimed = 0n;
+  let left = 0n;
+  for (const escrow of escrowsOn(chain, deal)) {
+    const about = chain.about.get(escrow) ?? [];
+    for (const { txid, amount, spentBy } of chain.holdings.get(escrow) ?? []) {
+      const payment = about.find((each) => each.txid === txid);
+      if (payment === undefined || !own.has(payment.tx.by)) continue;
+      if (spentBy === null) left += amount;
+      else if (spentBy.tx.verb === 'claim') claimed += amount;
+    }
+  }
+  return { claimed, left };
+}
+
+/** What claims of the deal's escrows on a chain paid to a party. */
+function claimedBy(chain: SimChain, deal: Deal, party: Party): bigint {
+  const own = new Set((party.wallets.get(chain.chain) ?? []).map(({ address }) => address));
+  let got = 0n;
+  for (const escrow of escrowsOn(chain, deal)) {
+    if (!own.has(chain.plans.get(escrow)?.payout.address ?? '')) continue;
+    for (const { amount, spentBy } of chain.holdings.get(escrow) ?? []) {
+      if (spentBy?.tx.verb === 'claim') got += amount;
+    }
+  }
+  return got;
+}
+
+function isOwed(side: Side): boolean {
+  return side.party.kind === 'honest' || side.party.kind === 'greedy';
+}
+
+/** An honest party ends with its own, or with what it was promised: never with neither. */
+export function checkLoss(world: World, deal: Deal): void {
+  const { view } = deal;
+  if (view === null) return;
+  for (const side of deal.sides) {
+    const own = ownLeg(deal, side.role);
+    const leg = view.legs[own];
+    const promised = view.legs[own === 'a' ? 'b' : 'a'];
+    const { claimed, left } = paidBy(chainOf(world, leg.chain), deal, side.party);
+    const got = claimedBy(chainOf(world, promised.chain), deal, side.party);
+    const who = `${side.party.name}, the ${side.role} of ${deal.name},`;
+    if (left > 0n) violate(world, 'every open swap ends', `${who} has ${left} left in escrows`);
+    if (!isOwed(side)) continue;
+    if (claimed > 0n && got < BigInt(promised.amount)) {
+      violate(world, 'never with neither', `${who} paid ${claimed} and got ${got}`);
+    } else if (claimed > BigInt(leg.amount)) {
+      violate(world, 'never with neither', `${who} paid ${claimed}, promised ${leg.amount}`);
+    }
+  }
+}
+
+type LegEnd = 'claimed' | 'refunded' | null;
+
+/** How the payment that funded a leg ended; Bitcoin's may have others beside it. */
+function endOf(world: World, view: View, name: 'a' | 'b'): LegEnd {
+  const { chain: on, escrow, amount } = view.legs[name];
+  if (escrow === null) return null;
+  const chain = chainOf(world, on);
+  const whole = (chain.holdings.get(escrow) ?? []).filter(
+    (each) => each.amount >= BigInt(amount) && each.spentBy !== null,
+  );
+  if (whole.some(({ spentBy }) => spentBy?.tx.verb === 'claim')) return 'claimed';
+  return whole.length > 0 ? 'refunded' : null;
+}
+
+/** The status that the chains come to when all is over. */
+export function expectedStatus(world: World, deal: Deal, view: View): string {
+  const long = endOf(world, view, legOf(deal, 'long'));
+  const short = endOf(world, view, legOf(deal, 'short'));
+  if (long !== null && short !== null && long !== short) return 'half_settled';
+  if (long === 'refunded' || short === 'refunded') return 'refunded';
+  if (long === 'claimed') return 'counterparty_claimed';
+  return short === 'claimed' || secretMined(world, deal) ? 'initiator_claimed' : 'expired';
+}
+
+function secretMined(world: World, deal: Deal): boolean {
+  return deal.chains.some((name) => {
+    const chain = chainOf(world, name);
+    const all = escrowsOn(chain, deal).flatMap((escrow) => chain.about.get(escrow) ?? []);
+    return all.some(({ tx }) => tx.secret === deal.secret);
+  });
+}
+
+/** Whether anybody outside could ever have read it. */
+export function secretShown(world: World, deal: Deal): boolean {
+  return deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
+}
+
+export function checkStatus(world: World, deal: Deal, view: View): void {
+  const wanted = expectedStatus(world, deal, view);
+  // One that stood in a mempool only may have been seen or not.
+  const glimpsed = wanted === 'expired' && secretShown(world, deal);
+  const fits = view.status === wanted || (glimpsed && view.status === 'initiator_claimed');
+  if (!fits) violate(world, 'statuses match the chains', `${deal.name} ${view.status}, ${wanted}`);
+  if (view.secret !== null && !secretShown(world, deal)) {
+    violate(world, 'no secret is told before it is public', deal.name);
+  }
+  if (secretMined(world, deal) && view.secret === null) {
+    violate(world, 'a secret seen is seen for ever', `${deal.name} has none`);
+  }
+  if (world.calm && view.status !== 'counterparty_claimed') {
+    violate(world, 'honest swaps settle', `${deal.name} is ${view.status}`);
+  }
+  count(world, `end ${view.status}`);
+}
+
+/** The events that a swap's end is worth, whatever came between. */
+function wantedTopics(view: View, ends: { long: LegEnd; short: LegEnd }): string[] {
+  const topics = ['swap.agreed'];
+  if (view.secret !== null) topics.push('secret.revealed');
+  if (ends.long !== null) topics.push('swap.funded');
+  if (ends.long === 'claimed') topics.push('swap.settled');
+  if ([ends.long, ends.short].includes('refunded')) topics.push('swap.refunded');
+  if (view.status === 'half_settled') topics.push('swap.half_settled');
+  return topics;
+}
+
+/** Each account was told what happened, all of it, and each thing once. */
+export function checkEvents(world: World, deal: Deal, view: View): void {
+  const ends = {
+    long: endOf(world, view, legOf(deal, 'long')),
+    short: endOf(world, view, legOf(deal, 'short')),
+  };
+  for (const { party } of deal.sides) {
+    if (party.webhook === null) continue;
+    const heard = world.receiver.heard(party.webhook).filter(({ swapId }) => swapId === deal.id);
+    const topics = heard.map(({ topic }) => topic);
+    const who = `${party.name} of ${deal.name}`;
+    const complain = (what: string) =>
+      violate(world, 'webhooks match the chains', `${who}: ${what} (${topics.join(', ')})`);
+    for (const topic of wantedTopics(view, ends)) {
+      if (!topics.includes(topic)) complain(`was not told ${topic}`);
+    }
+    const reorged = topics.filter((each) => each === 'swap.reorged').length;
+    const times = (topic: string) => topics.filter((each) => each === topic).length;
+    if (times('swap.agreed') !== 1) complain('not agreed once');
+    if (times('secret.revealed') > 1) complain('a secret was revealed twice');
+    if (view.secret === null && times('secret.revealed') > 0) complain('no secret was revealed');
+    if (times('swap.funded') > 2 + 2 * reorged) complain('funded too often');
+    if (times('swap.settled') > 1 + reorged) complain('settled too often');
+    if (times('swap.refunded') > 2 + 2 * reorged) complain('refunded too often');
+    if (ends.long !== 'claimed' && times('swap.settled') > reorged) complain('never settled');
+    if (world.calm && reorged > 0) complain('nothing was taken back');
+  }
+}

@@ -1,0 +1,77 @@
+// One process of the market: the real application, follower and deliveries over a wire. When it
+// dies, another is started on the same database, with nothing of its memory.
+
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { readSettings, type Settings } from '../../server/config.ts';
+import type { Database } from '../../server/db/database.ts';
+import type { Deps } from '../../server/deps.ts';
+import { buildApp } from '../../server/edge/app.ts';
+import type { Metrics } from '../../server/metrics.ts';
+import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
+import type { Send } from '../../server/webhooks/attempt.ts';
+import { createDelivering, type Delivering } from '../../server/webhooks/deliver.ts';
+import { type AdapterParts, simAdapter } from './adapter.ts';
+import type { Chance } from './chance.ts';
+import type { Node } from './facts.ts';
+import { createWire, type Fate, type Wire } from './wire.ts';
+
+export type MarketProcess = {
+  readonly wire: Wire;
+  readonly deps: Deps;
+  readonly app: FastifyInstance;
+  readonly settlement: Settlement;
+  readonly delivering: Delivering;
+};
+
+export type ProcessParts = {
+  readonly real: Database;
+  readonly settings: Settings;
+  readonly metrics: Metrics;
+  readonly nodes: readonly Node[];
+  readonly now: () => number;
+  readonly chance: Chance;
+  readonly send: Send;
+  readonly onFate: (fate: Fate, where: string) => void;
+  readonly onSent: AdapterParts['onSent'];
+  readonly count: (fault: string) => void;
+};
+
+/** Long real limits: here a node is slow because the seed says so. */
+export const simSettings: Settings = {
+  ...readSettings({ PARLEY_RATE_LIMIT: '10000000', PARLEY_CHAIN_TIMEOUT_MS: '60000' }),
+  encryptionKey: '5a'.repeat(32),
+};
+
+const log = pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' });
+
+export async function startProcess(parts: ProcessParts): Promise<MarketProcess> {
+  const { real, chance, settings, metrics, now, onSent, count } = parts;
+  const wire = createWire({ real, chance: chance.fork(), onFate: parts.onFate });
+  const adapters = parts.nodes.map((node) =>
+    simAdapter({ node, chance: chance.fork(), now, at: wire.at, onSent, count }),
+  );
+  const own = chance.fork();
+  const deps: Deps = {
+    settings,
+    db: wire.db,
+    now,
+    randomBytes: (bytes) => own.bytes(bytes),
+    adapters: new Map(adapters.map((each) => [each.chain, each])),
+    metrics,
+    log,
+  };
+  const app = await buildApp(deps);
+  const settlement = createSettlement(deps);
+  const delivering = createDelivering(deps, { send: parts.send });
+  return { wire, deps, app, settlement, delivering };
+}
+
+/** Runs the work; 'dead' when the process died of it. */
+export async function unlessDead<R>(
+  { wire }: MarketProcess,
+  work: () => Promise<R>,
+): Promise<R | 'dead'> {
+  if (wire.isDead()) return 'dead';
+  return Promise.race([work(), wire.died.then(() => 'dead' as const)]);
+}

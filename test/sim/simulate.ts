@@ -1,0 +1,299 @@
+// One seed: a market, its chains and parties from nothing to the end of every swap, and what was
+// wrong with it.
+
+import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
+import type { Family } from '../../core/families.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { Database } from '../../server/db/database.ts';
+import { seedAssets } from '../../server/market/assets.ts';
+import type { Metrics } from '../../server/metrics.ts';
+import { newChain, tipOf } from './chain.ts';
+import { type Chance, chanceOf } from './chance.ts';
+import type { Node } from './facts.ts';
+import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
+import { type Asset, kindFor, negotiate, newDeal } from './negotiate.ts';
+import { checkEvents, checkLoss, checkStatus } from './oracle.ts';
+import { ask, type Deal, newParty, type Party, type View } from './people.ts';
+import { simSettings } from './process.ts';
+import { createReceiver } from './receiver.ts';
+import {
+  chainOf,
+  checkMoney,
+  count,
+  deliver,
+  later,
+  lookAtAll,
+  lookAtTime,
+  noteDeath,
+  openMarket,
+  runUntil,
+  stirAll,
+  type Violation,
+  violate,
+  type World,
+} from './world.ts';
+
+export type Result = {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly story: readonly string[];
+  readonly counts: ReadonlyMap<string, number>;
+};
+
+const hour = 3_600;
+const day = 24 * hour;
+const epochMs = Date.UTC(2031, 0, 1);
+
+const others = {
+  floorSeconds: 4 * hour,
+  reactSeconds: 1_800,
+  signSeconds: 600,
+  detectSeconds: 60,
+} as const;
+
+/** Real numbers, but for depths: blocks are a minute apart on all but Bitcoin. */
+const policies: Readonly<Record<Family, ChainPolicy>> = {
+  bitcoin: bitcoinPolicies.mainnet,
+  evm: {
+    ...others,
+    normal: { confirmations: 4, settleSeconds: 900, outageSeconds: hour },
+    high: { confirmations: 8, settleSeconds: 1_800, outageSeconds: hour },
+    lateClaimSeconds: 60,
+    driftSeconds: 60,
+  },
+  tron: {
+    ...others,
+    normal: { confirmations: 3, settleSeconds: 900, outageSeconds: hour },
+    high: { confirmations: 3, settleSeconds: 900, outageSeconds: hour },
+    lateClaimSeconds: 60,
+    driftSeconds: 60,
+  },
+  solana: {
+    ...others,
+    normal: { confirmations: 2, settleSeconds: 600, outageSeconds: 6 * hour },
+    high: { confirmations: 2, settleSeconds: 600, outageSeconds: 6 * hour },
+    lateClaimSeconds: 1_800,
+    driftSeconds: 1_800,
+  },
+};
+
+const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
+
+function chainsFor(chance: Chance): Node[] {
+  const left = [...families] as Family[];
+  const picked = Array.from({ length: chance.int(2, 3) }, () => {
+    const [family] = left.splice(chance.int(0, left.length - 1), 1);
+    return family as Family;
+  });
+  return picked.map((family) => {
+    const about = { chain: `sim-${family}`, family, policy: policies[family] };
+    const chain = newChain(about, epochMs / 1_000);
+    return { chain, down: false, slow: false, lag: 0, otherLag: 0, lies: new Map() };
+  });
+}
+
+export type Shared = { readonly real: Database; readonly metrics: Metrics };
+
+/** Leaves nothing of an earlier seed. */
+async function empty(real: Database): Promise<void> {
+  await real.rows({
+    name: '',
+    text: `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
+        legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_attempts,
+        feed_log, candidates
+      restart identity cascade`,
+    values: [],
+  });
+}
+
+async function openWorld(seed: number, { real, metrics }: Shared): Promise<World> {
+  const chance = chanceOf(seed);
+  const calm = chance.hits(0.15);
+  const nodes = chainsFor(chance);
+  const world: World = {
+    seed,
+    chance,
+    real,
+    metrics,
+    settings: simSettings,
+    calm,
+    nodes,
+    parties: [],
+    deals: [],
+    receiver: createReceiver(chance.fork(), () => world.nowMs),
+    story: [],
+    counts: new Map(),
+    violations: [],
+    agenda: { events: [] },
+    market: null,
+    startedAt: epochMs,
+    nowMs: epochMs,
+    ending: false,
+    hasNews: false,
+    lookedAtTimeAt: 0,
+  };
+  await empty(real);
+  await openMarket(world);
+  return world;
+}
+
+async function assetsOf(world: World): Promise<Asset[]> {
+  const { market, nodes } = world;
+  if (market === null) throw new Error('the market is not open');
+  const wanted = nodes.map(({ chain }) => ({
+    chain: chain.chain,
+    symbol: chain.family.toUpperCase(),
+    address: null,
+    decimals: 8,
+    highValueFrom: '4000000',
+  }));
+  const seeded = await seedAssets(market.deps.db, market.deps, wanted);
+  return seeded.map(({ id, chain }) => ({ id, chain, family: chainOf(world, chain).family }));
+}
+
+async function openDeals(world: World): Promise<void> {
+  const { chance, calm } = world;
+  const assets = await assetsOf(world);
+  const number = chance.int(1, 3);
+  for (let index = 0; index < number; index += 1) {
+    const one = kindFor(chance, calm, null);
+    const kinds = [one, kindFor(chance, calm, one)];
+    const takes = chance.int(0, 1);
+    const taker = await newParty(world, `taker ${index + 1}`, kinds[takes] ?? 'honest');
+    const maker = await newParty(world, `maker ${index + 1}`, kinds[1 - takes] ?? 'honest');
+    world.parties.push(taker, maker);
+    for (const each of [taker, maker]) await register(world, each);
+    const base = chance.pick(assets);
+    const quote = chance.pick(assets.filter(({ chain }) => chain !== base.chain));
+    const deal = newDeal(world, { name: `swap ${index + 1}`, taker, maker, base, quote });
+    world.deals.push(deal);
+    later(world, chance.int(0, hour), () => negotiate(world, deal));
+  }
+}
+
+async function register(world: World, party: Party): Promise<void> {
+  const path = `/${party.accountId}`;
+  const { status, body } = await ask({ ...world, ending: true }, party, {
+    method: 'POST',
+    url: '/v1/webhooks',
+    body: { url: `https://hooks.example.org${path}` },
+  });
+  if (status >= 300) throw new Error(`no webhook: ${JSON.stringify(body)}`);
+  world.receiver.expect(path, body.secret);
+  party.webhook = path;
+}
+
+/** Nothing of it lies or waits on a chain any more, and nothing will. */
+function isOver(world: World, deal: Deal): boolean {
+  if (deal.closed) return true;
+  if (deal.id === null || deal.view === null) return false;
+  const { view } = deal;
+  const quiet = deal.chains.every((name) => {
+    const chain = chainOf(world, name);
+    const escrows = [...chain.plans].filter(([, { hashlock }]) => hashlock === deal.hashlock);
+    return escrows.every(([escrow]) => {
+      const waits = [...chain.mempool.values()].some(({ tx }) => tx.escrow === escrow);
+      const held = chain.holdings.get(escrow) ?? [];
+      const deep = tipOf(chain).height - chain.policy.high.confirmations;
+      return !waits && held.every(({ spentBy }) => spentBy !== null && spentBy.height < deep);
+    });
+  });
+  if (!quiet) return false;
+  const both = (['a', 'b'] as const).every((name) => {
+    const { chain, escrow } = view.legs[name];
+    return (chainOf(world, chain).holdings.get(escrow ?? '') ?? []).length > 0;
+  });
+  const late = Math.max(view.deadlines.refundAt.a, view.deadlines.refundAt.b);
+  return both || world.nowMs / 1_000 > late + 3 * hour;
+}
+
+/** Faults end, whoever was gone comes back, and everything goes where it belongs. */
+async function finish(world: World): Promise<void> {
+  world.ending = true;
+  healAll(world);
+  world.market?.wire.spare();
+  world.receiver.failing = 0;
+  const { deals } = world;
+  const allOver = () => deals.every((deal) => isOver(world, deal));
+  if (world.market === null)
+    await runUntil(world, world.nowMs + 200_000, () => world.market !== null);
+  await lookAtAll(world);
+  stirAll(world);
+  const timelocks = deals.flatMap(({ view }) => {
+    return view === null ? [] : [view.deadlines.refundAt.a, view.deadlines.refundAt.b];
+  });
+  const until = Math.max(world.nowMs, ...timelocks.map((each) => each * 1_000));
+  await runUntil(world, until + 12 * hour * 1_000, allOver);
+  for (const { chain } of world.nodes) {
+    for (let block = 0; block < 9; block += 1) mineOne(world, chain);
+  }
+  await lookAtAll(world);
+  // An escrow that was never paid is followed for a week after its swap's last timelock.
+  world.nowMs = Math.max(until, world.nowMs) + 8 * day * 1_000;
+  for (const { chain } of world.nodes) mineOne(world, chain);
+  await lookAtAll(world);
+  await lookAtTime(world);
+  for (let round = 0; round < 7; round += 1) {
+    await deliver(world, 5);
+    world.nowMs += 300_000;
+  }
+}
+
+async function check(world: World): Promise<void> {
+  checkMoney(world);
+  const open = await world.real.rows<{ id: string; status: string }>({
+    name: '',
+    text: 'select id, status from swaps where not done',
+    values: [],
+  });
+  for (const { id, status } of open) {
+    const name = world.deals.find((each) => each.id === id)?.name ?? id;
+    violate(world, 'every open swap ends', `${name} is still followed as ${status}`);
+  }
+  const listed = new Map<string, View>();
+  for (const party of world.parties) {
+    const { body } = await ask(world, party, { url: '/v1/swaps?limit=50' });
+    for (const each of (body?.swaps ?? []) as View[]) listed.set(`${party.name} ${each.id}`, each);
+  }
+  for (const deal of world.deals) {
+    if (deal.id === null) continue;
+    const [first, second] = deal.sides.map(({ party }) => listed.get(`${party.name} ${deal.id}`));
+    if (first === undefined || second === undefined) {
+      violate(world, 'both parties see their swap', deal.name);
+      continue;
+    }
+    deal.view = first;
+    if (first.status !== second.status) violate(world, 'both parties see the same', deal.name);
+    checkLoss(world, deal);
+    checkStatus(world, deal, first);
+    checkEvents(world, deal, first);
+  }
+  for (const each of world.receiver.complaints) violate(world, 'deliveries are signed', each);
+}
+
+export async function simulate(seed: number, shared: Shared): Promise<Result> {
+  const world = await openWorld(seed, shared);
+  try {
+    await openDeals(world);
+    for (const { chain } of world.nodes) startMining(world, chain);
+    const span = 30 * hour;
+    if (!world.calm) {
+      planFaults(world, span);
+      planDooms(world, span);
+      world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
+    }
+    const over = () => world.deals.every((deal) => isOver(world, deal));
+    await runUntil(world, epochMs + 60 * hour * 1_000, () => over() || world.violations.length > 0);
+    if (world.violations.length === 0) await finish(world);
+    if (world.violations.length === 0) await check(world);
+  } catch (error) {
+    violate(world, 'nothing unheard of happens', (error as Error).stack ?? String(error));
+  } finally {
+    world.market?.wire.kill('at the end');
+    noteDeath(world);
+  }
+  count(world, 'swaps', world.deals.filter(({ id }) => id !== null).length);
+  if (world.calm) count(world, 'calm seeds');
+  const { violations, story, counts } = world;
+  return { seed, violations, story, counts };
+}

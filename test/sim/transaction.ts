@@ -1,0 +1,39 @@
+// A transaction of a simulated chain, and how it travels: JSON in hex, whose hash is its id.
+
+import { hash } from 'node:crypto';
+
+export type Verb = 'fund' | 'claim' | 'refund' | 'move';
+
+export type SimTransaction = {
+  readonly chain: string;
+  readonly verb: Verb;
+  /** The escrow it is about; of `move`, nobody's. */
+  readonly escrow: string;
+  /** Whose signature it bears. */
+  readonly by: string;
+  /** What it spends: of two that share one, a chain takes one. */
+  readonly coins: readonly string[];
+  /** Base units that it pays in; of a spend 0. */
+  readonly amount: string;
+  readonly secret: string | null;
+  /** What it offers for a place in a block. */
+  readonly fee: number;
+};
+
+export function rawOf(transaction: SimTransaction): string {
+  return Buffer.from(JSON.stringify(transaction)).toString('hex');
+}
+
+export function txidOf(raw: string): string {
+  return hash('sha256', raw);
+}
+
+/** Null where it is none. */
+export function transactionOf(raw: string): SimTransaction | null {
+  try {
+    const parsed = JSON.parse(Buffer.from(raw, 'hex').toString()) as SimTransaction;
+    return typeof parsed.escrow === 'string' && Array.isArray(parsed.coins) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
