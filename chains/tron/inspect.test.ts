@@ -291,7 +291,10 @@ test('a node whose storage is not what its contracts see speaks for and against 
   await withLie(
     () => ({ body: zeros }),
     async ({ inspect }) => {
-      const found = against((await inspect?.(token, defaultPowerRules, signal())) as Inspection);
+      const seen = (await inspect?.(token, defaultPowerRules, signal())) as Inspection;
+      const { symbol, name, decimals } = seen;
+      assert.deepEqual([symbol, name, decimals], [null, null, null], 'what was not read is told');
+      const found = against(seen);
       assert.equal(found.length, 5, found.join('\n'));
       for (const each of found)
         assert.match(each, / wait: .*does not show this contract's storage/);
