@@ -1,5 +1,6 @@
 // What `inspect` finds of who can put other code in a token's place, of balances behind a proxy, and
-// of tokens that take all the gas they get: on a real node, each beside what it must not be taken for.
+// of tokens that take all the gas they get, on a real node: each beside what it must not be taken
+// for.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
