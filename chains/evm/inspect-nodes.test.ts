@@ -86,6 +86,22 @@ test('where balances cannot be lent, a recent holder is borrowed; else it waits'
   assert.match(found.reasons, /nor a recent holder$/);
 });
 
+test('a borrowed holder whom a token bars makes it wait, where others can move it', async () => {
+  const lie = without('eth_createAccessList');
+  for (const [name, words] of [
+    ['Barring', /^a transfer from one holder .* units fails: it says "not you"$/],
+    ['Ignoring', /^a transfer from one holder .* units moves nothing$/],
+  ] as const) {
+    const token = await put(name);
+    // A balance is lent to somebody else.
+    assert.deepEqual(notPassed(await look(token)).short, [], name);
+    // The one who holds all of it is borrowed.
+    const found = notPassed(await lookBy(lie, token));
+    assert.deepEqual(found.short, ['transfer: wait'], name);
+    assert.match(found.reasons, words);
+  }
+});
+
 test('a node that fails says nothing of the token', async () => {
   const token = await put('Plain');
   const fails = (code: string) => (error: unknown) => {
