@@ -64,6 +64,9 @@ test('a node that plays no transactions finds what one call can show', async () 
   // Later steps may fail because they are made in one transaction.
   assert.deepEqual(await find('NoSpender'), ['transfer: wait']);
   assert.deepEqual(await find('OneABlock'), ['transfer: wait']);
+  assert.deepEqual(await find('TimeBomb'), ['transfer: wait']);
+  // What is left of the gas of one call must not count against the node.
+  assert.deepEqual(await find('BurnsGas'), ['transfer: wait']);
 });
 
 test('a node that breaks off a trial says nothing of the token', async () => {

@@ -25,6 +25,8 @@ export type Program = {
   /** Those of the contracts behind a proxy that can be replaced. */
   readonly beneath: ReadonlySet<string>;
   readonly change: Change | null;
+  /** Some of the code could end the token, or what runs for it. */
+  readonly destroys: boolean;
 };
 
 /** Where old proxies keep their implementation, as their first variable. */
@@ -44,7 +46,9 @@ export async function programOf(
   signal: AbortSignal,
 ): Promise<Program> {
   const selectors = new Set<string>();
+  let destroys = false;
   const take = (scan: Scan) => {
+    destroys ||= scan.destroys;
     for (const each of scan.selectors) selectors.add(each);
     return scan;
   };
@@ -53,14 +57,14 @@ export async function programOf(
     scan = take(scanCode(await codeAt(rpc, scan.only, 'latest', signal)));
   }
   const beneath = new Set<string>();
-  if (!scan.delegates) return { selectors, beneath, change: replacing(selectors) };
+  if (!scan.delegates) return { selectors, beneath, change: replacing(selectors), destroys };
   const { change, targets } = await changeOf(rpc, token, scan, signal);
   for (const target of targets.slice(0, mostFacets)) {
     for (const each of take(scanCode(await codeAt(rpc, target, 'latest', signal))).selectors) {
       beneath.add(each);
     }
   }
-  return { selectors, beneath, change };
+  return { selectors, beneath, change, destroys };
 }
 
 /** A token that hands its calls on to a successor, as USDT can. */

@@ -12,14 +12,28 @@ const check = 'upgradeable';
 
 export async function upgradeableFinding(
   rpc: Rpc,
-  { change, selectors, beneath }: Program,
+  program: Program,
   { upgradeable: outcome }: PowerRules,
   signal: AbortSignal,
 ): Promise<Finding> {
-  if (change === null || outcome === 'pass') return passed(check);
+  if (outcome === 'pass') return passed(check);
+  const replaced = await replacedFinding(rpc, program, outcome, signal);
+  if (replaced !== null) return replaced;
+  if (!program.destroys) return passed(check);
+  const how = 'can destroy itself (SELFDESTRUCT) and may be put anew with other contents';
+  return found(check, 'wait', `its code ${how}`);
+}
+
+async function replacedFinding(
+  rpc: Rpc,
+  { change, selectors, beneath }: Program,
+  outcome: 'wait' | 'reject',
+  signal: AbortSignal,
+): Promise<Finding | null> {
+  if (change === null) return null;
   // The code itself may upgrade (UUPS): who may ask it to is not looked into.
   const itself = namesIn(upgradeSignals, beneath).length > 0;
-  if (!itself && (await adminGone(rpc, change.admin, signal))) return passed(check);
+  if (!itself && (await adminGone(rpc, change.admin, signal))) return null;
   const names = namesIn(upgradeSignals, selectors);
   const by = names.length > 0 ? `, by ${names.join(', ')}` : '';
   return found(check, change.sure ? outcome : 'wait', `its code ${change.how}${by}`);
