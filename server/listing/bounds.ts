@@ -34,6 +34,11 @@ export const lookMs = 60_000;
 /** Tokens taken in hand by a pass. */
 export const batch = 20;
 
-/** Characters of a symbol, and decimals, that can be listed. */
+/** Characters of a symbol that can be listed. */
 export const mostSymbolLength = 32;
-export const mostDecimals = 36;
+
+/**
+ * A request waits so long for those who close and reopen assets, with one of ten connections in
+ * hand: ten thousand orders take half a second.
+ */
+export const mostLockMs = 500;

@@ -4,7 +4,6 @@
 import { proxyAt } from '../../proxy-slots.ts';
 import type { Rpc } from '../../rpc.ts';
 import { type Scan, scanCode } from '../../token-code.ts';
-import { namesIn, successor, upgradeSignals } from '../../token-powers.ts';
 import { addressIn, contractIn, word } from '../../token-words.ts';
 import { codeAt, storageAt } from '../node.ts';
 import { ask, askWord, callData } from './ask.ts';
@@ -57,7 +56,7 @@ export async function programOf(
     scan = take(scanCode(await codeAt(rpc, scan.only, 'latest', signal)));
   }
   const beneath = new Set<string>();
-  if (!scan.delegates) return { selectors, beneath, change: replacing(selectors), destroys };
+  if (!scan.delegates) return { selectors, beneath, change: null, destroys };
   const { change, targets } = await changeOf(rpc, token, scan, signal);
   for (const target of targets.slice(0, mostFacets)) {
     for (const each of take(scanCode(await codeAt(rpc, target, 'latest', signal))).selectors) {
@@ -65,13 +64,6 @@ export async function programOf(
     }
   }
   return { selectors, beneath, change, destroys };
-}
-
-/** A token that hands its calls on to a successor, as USDT can. */
-function replacing(selectors: ReadonlySet<string>): Change | null {
-  const names = namesIn(upgradeSignals, selectors).filter((name) => name === successor);
-  if (names.length === 0) return null;
-  return { sure: true, how: `can be replaced by ${names.join(' and ')}`, admin: null };
 }
 
 type Found = { readonly change: Change | null; readonly targets: readonly string[] };

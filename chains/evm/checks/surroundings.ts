@@ -22,8 +22,8 @@ export type Surroundings = {
 
 const spacingSeconds = 12;
 /** A transfer takes less than 100 000, one that also sells for its owner less than a million. */
-const stepGas = [1_100_000, 1_700_000] as const;
-const readGas = [250_000, 450_000] as const;
+export const stepGas = [1_100_000, 1_700_000] as const;
+export const readGas = [300_000, 440_000] as const;
 const milliCoin = 10n ** 15n;
 const purseMilliCoins = [50, 3_000] as const;
 

@@ -61,6 +61,16 @@ type Done = {
 const betweenGas = 100_000n;
 /** An answer in hex; one of a usual token takes a hundredth. */
 const mostBytes = 4 * 2 ** 20;
+/**
+ * Enough for every step and balance to take all that it may, as each call within another keeps a
+ * 64th back: a course that ended for want of gas would say nothing of the token.
+ */
+export function courseGas(steps: readonly { readonly gasMost: bigint }[], readGas: bigint): bigint {
+  const parts = steps.map(({ gasMost }) => gasMost + 4n * readGas + betweenGas);
+  const sum = parts.reduce((before, each) => before + each, 1_500_000n);
+  return (sum * 16n) / 15n;
+}
+
 const noBalance = 2n ** 256n - 1n;
 const mostWords = 120;
 
@@ -93,10 +103,7 @@ export async function directed(
     payer: (moves?.payer ?? zero) as Hex,
     payee: (moves?.payee ?? zero) as Hex,
   }));
-  const parts = told.map(({ gasMost }) => gasMost + 4n * readGas + betweenGas);
-  // Each call within another keeps a 64th back.
-  const sum = parts.reduce((before, each) => before + each, BigInt(randomInt(500_000, 900_000)));
-  const gas = (sum * 16n) / 15n;
+  const gas = courseGas(told, readGas) + BigInt(randomInt(400_000));
   const overrides: Overrides = {
     ...lent,
     ...Object.fromEntries(players.map((each) => [each, { ...lent[each], code: disguised() }])),

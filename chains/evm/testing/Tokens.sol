@@ -179,10 +179,29 @@ contract Elsewhere {
         return true;
     }
 
-    function _move(address from, address to, uint256 value) internal {
+    function _move(address from, address to, uint256 value) internal virtual {
         vault.set(from, vault.get(from) - value);
         vault.set(to, vault.get(to) + value);
         emit Transfer(from, to, value);
+    }
+}
+
+/// Refuses one of its holders for ever, and nobody else.
+contract Barring is Elsewhere {
+    address internal barred = msg.sender;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(from != barred, "not you");
+        super._move(from, to, value);
+    }
+}
+
+/// Says yes to one of its holders and moves nothing for him.
+contract Ignoring is Elsewhere {
+    address internal barred = msg.sender;
+
+    function _move(address from, address to, uint256 value) internal override {
+        if (from != barred) super._move(from, to, value);
     }
 }
 
@@ -537,6 +556,28 @@ contract PausableBehind is PlainBehind, Owned {
     }
 }
 
+/// Whoever likes puts other code into the slot of EIP-1967, whatever admin the proxy has.
+contract UpgradesItself is PlainBehind {
+    function upgradeTo(address target) external {
+        assembly {
+            sstore(0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc, target)
+        }
+    }
+}
+
+contract SharesBehind is PlainBehind {
+    function balanceOf(address who) public view override returns (uint256) {
+        return held[who] * block.timestamp / 1_000_000_000;
+    }
+}
+
+/// Speaks of shares, and keeps none yet.
+contract NamesShares is PlainBehind {
+    function sharesOf(address who) external view returns (uint256) {
+        return held[who];
+    }
+}
+
 contract Beacon {
     address public implementation;
 
@@ -609,6 +650,64 @@ contract BackDoor is Plain, Owned {
 /// The owner of a transparent proxy's admin slot.
 contract ProxyAdmin is Owned {
     function upgrade(address, address) external onlyOwner {}
+}
+
+/// Its owner names a successor, as USDT's may; no call is handed on here.
+contract Replaceable is Plain, Owned {
+    bool public deprecated;
+    address public upgradedAddress;
+
+    function deprecate(address successor) external onlyOwner {
+        deprecated = true;
+        upgradedAddress = successor;
+    }
+}
+
+contract Replaced is Replaceable {
+    constructor() {
+        deprecated = true;
+    }
+}
+
+/// Its owner() is gone, and somebody else may still name a successor.
+contract HiddenReplacer is Plain {
+    address public constant owner = address(0);
+    address internal keeper = msg.sender;
+    address internal upgradedAddress;
+
+    function deprecate(address successor) external {
+        require(msg.sender == keeper, "no");
+        upgradedAddress = successor;
+    }
+}
+
+/// As dear as a trial lets it be: every step and every balance takes nearly all the gas it gets.
+contract Dear is Plain {
+    function balanceOf(address who) public view override returns (uint256) {
+        uint256 end = gasleft() - 260_000;
+        while (gasleft() > end) {}
+        return super.balanceOf(who);
+    }
+
+    function approve(address spender, uint256 value) external override returns (bool) {
+        while (gasleft() > 100_000) {}
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        while (gasleft() > 400_000) {}
+        super._move(from, to, value);
+    }
+}
+
+/// Its balances take more than a trial gives them.
+contract TooDear is Plain {
+    function balanceOf(address who) public view override returns (uint256) {
+        uint256 end = gasleft() - (gasleft() > 460_000 ? 450_000 : gasleft());
+        while (gasleft() > end) {}
+        return super.balanceOf(who);
+    }
 }
 
 /// Kind where nothing is paid for gas, or somebody has more coins than there are.
