@@ -18,10 +18,13 @@ export type Finding = {
 export type Inspection = {
   /** In canonical form. */
   readonly address: string;
-  /** As the token says, trimmed, at most `mostNameLength` characters; '' where it says none. */
-  readonly symbol: string;
-  readonly name: string;
-  readonly decimals: number;
+  /**
+   * As the token says, trimmed, at most `mostNameLength` characters; '' where it says none, null
+   * where it could not be asked.
+   */
+  readonly symbol: string | null;
+  readonly name: string | null;
+  readonly decimals: number | null;
   /** One of every check that could be made, passes too, in the order in which they were made. */
   readonly findings: readonly Finding[];
 };

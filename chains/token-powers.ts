@@ -108,6 +108,11 @@ export const upgradeSignals = signals(`
 
 /** By which a token such as USDT hands its calls on to a successor. */
 export const successor = 'deprecate()';
+export const successorSignals: Signals = new Map(
+  [...upgradeSignals].filter(([, name]) => name === successor),
+);
+/** True once it did. */
+export const successionFlag = 'deprecated()';
 
 /** By these somebody may let go what cannot be transferred now: transfers begin by the last two. */
 export const switchSignals: Signals = new Map([

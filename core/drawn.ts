@@ -8,9 +8,9 @@ import { confusables } from './confusables.ts';
 const beyond = `
 A 1d00 40 20b3
 B 0299 20bf 0e3f
-C 20b5
-D 1d05
-E 1d07 20ac
+C 20b5 1455 2282
+D 1d05 15ea
+E 1d07 20ac 039e
 F a730
 G 0262 20b2
 H 029c
@@ -23,7 +23,9 @@ O 2b55 25cb 25ef
 P 1d18 20b1 20bd
 Q a7af
 R 0280
-T 1d1b
+S a7 1515
+T 1d1b 20b8 2020
+U 028a 144c
 X 2715 2716 274c
 0 24ff 1f10b 1f10c
 `;

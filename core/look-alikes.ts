@@ -11,13 +11,32 @@ const leastLetters = 3;
 const longLetters = 4;
 
 /** What bridges, wrappers and impostors put before a symbol without a sign between. */
-const prefixes =
-  'W A AX AXL CE ANY WH WORMHOLE WRAPPED BRIDGED MULTI OFFICIAL REAL TRUE THE NEW MY'.split(' ');
+const prefixes = (
+  'W A X AX AXL CE SO ANY WH WORMHOLE WRAPPED BRIDGED MULTI NATIVE OFFICIAL REAL TRUE THE NEW ' +
+  'MY CIRCLE TETHER BINANCE'
+).split(' ');
 /** And behind it. `E` and `0` have rules of their own. */
 const suffixes =
   'B POS TOKEN COIN WORMHOLE WRAPPED BRIDGED NATIVE OFFICIAL REAL NEW ERC20 TRC20 BEP20 SPL'.split(
     ' ',
   );
+
+/** Networks whose name behind a long symbol says that it is the coin there. */
+const networks = 'SOL ETH BSC TRX TRON BASE ARB MATIC AVAX'.split(' ');
+
+/** What curated assets are called besides their symbols. */
+const names: Readonly<Record<string, string>> = {
+  TETHER: 'USDT',
+  TETHERUSD: 'USDT',
+  USDTETHER: 'USDT',
+  USDCOIN: 'USDC',
+  BITCOIN: 'BTC',
+  ETHER: 'ETH',
+  ETHEREUM: 'ETH',
+  SOLANA: 'SOL',
+  TRON: 'TRX',
+  TRONIX: 'TRX',
+};
 
 /** Digits that are drawn like letters; 3, 4, 6, 7 and 9 are told from any. */
 const digits: Readonly<Record<string, string>> = { 0: 'O', 1: 'I', 2: 'Z', 5: 'S', 8: 'B' };
@@ -41,6 +60,9 @@ export function looksLike(symbol: string, curated: readonly string[]): string | 
     letters: skeleton(name).length,
   }));
   const readings = readingsOf(said);
+  const called = readings.map((each) => names[each.replace(signs, '').toUpperCase()]);
+  const named = all.find(({ name }) => called.includes(name.toUpperCase()));
+  if (named !== undefined) return named.name;
   const whole = all.find(({ is }) => readings.some((reading) => is(reading.replace(signs, ''))));
   if (whole !== undefined) return whole.name;
   const parts = readings.flatMap((reading) => [
@@ -64,14 +86,21 @@ function strips(part: string, { is, letters }: Curated): boolean {
   return rests.some((rest) => {
     if (rest !== part && is(rest)) return true;
     const end = rest.slice(0, -1);
-    if (/0$/.test(rest) && is(end)) return true;
+    if (is(rest.replace(/v?\d$/i, '')) && /\d$/.test(rest)) return true;
+    if (letters >= longLetters && isAdded(rest, end) && is(end)) return true;
     if (/e$/i.test(rest) && (letters >= longLetters || /\p{Lu}e$/u.test(rest)) && is(end)) {
       return true;
     }
-    return suffixes.some(
+    const ends = letters >= longLetters ? [...suffixes, ...networks] : suffixes;
+    return ends.some(
       (each) => rest.toUpperCase().endsWith(each) && is(rest.slice(0, -each.length)),
     );
   });
+}
+
+/** The last letter is written twice. */
+function isAdded(rest: string, end: string): boolean {
+  return rest.length > 1 && rest.at(-1)?.toUpperCase() === end.at(-1)?.toUpperCase();
 }
 
 const signs = /[^\p{L}\p{N}|]+/gu;
@@ -98,7 +127,17 @@ function matcherOf(curated: string): (latin: string) => boolean {
     fold(form.toUpperCase()).replaceAll('L', '[LI]'),
   );
   const pattern = new RegExp(`^(?:${[...new Set(forms)].join('|')})$`, 'u');
-  return (each) => latin !== '' && pattern.test(fold(each));
+  const round = rounded(fold(latin));
+  return (each) => {
+    if (latin === '') return false;
+    const folded = fold(each);
+    return pattern.test(folded) || (round.length >= longLetters && rounded(folded) === round);
+  };
+}
+
+/** D is drawn much like O, which in a longer symbol nobody looks at twice. */
+function rounded(folded: string): string {
+  return folded.replaceAll('D', 'O');
 }
 
 function fold(latin: string): string {

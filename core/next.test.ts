@@ -65,6 +65,17 @@ test('a claim that only waits may be replaced; one in a block is left alone', ()
   assert.deepEqual(steps(mined), ['initiator wait b', 'counterparty wait b']);
 });
 
+test('a refund that only waits hides no claim once the secret is public; one in a block does', () => {
+  const early = agreedAt + 10;
+  const waits = facts({ funded: deep(), refunded: seen('r1') });
+  const mined = facts({ funded: deep(), refunded: { txid: 'r1', confirmations: 1, deep: false } });
+  const steps = (long: EscrowFacts) => brief(swapOf({ long, short: claimed, secret }), early);
+  assert.deepEqual(steps(waits), ['initiator wait b', 'counterparty claim b']);
+  assert.deepEqual(steps(mined), ['initiator wait b', 'counterparty wait b']);
+  const hidden = swapOf({ long: funded, short: waits });
+  assert.deepEqual(brief(hidden, early), ['initiator wait a', 'counterparty wait a']);
+});
+
 test('while money is in an escrow that a leg moved off, nobody funds or reveals', () => {
   const early = agreedAt + 10;
   assert.deepEqual(brief(swapOf({ longStrayed: true }), early), []);

@@ -97,7 +97,10 @@ function funding(swap: SwapState, clocks: Clocks, role: Role, own: Leg): Step[] 
 
 function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step[] {
   const { facts } = other;
-  if (facts.refunded !== null || facts.funded === null) return [];
+  if (facts.funded === null) return [];
+  // A refund that only waits has taken nothing: with the secret public, only a mined one does.
+  const { refunded } = facts;
+  if (refunded !== null && (swap.secret === null || refunded.confirmations > 0)) return [];
   // A claim that only waits may never be mined at the fee it pays.
   if (facts.claimed !== null && facts.claimed.confirmations > 0) return [];
   if (swap.secret !== null) {

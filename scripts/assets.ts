@@ -50,8 +50,9 @@ const states = {
   list: ['open', 'closed', 'delisted'],
   candidates: ['pending', 'rejected', 'expired'],
 } as const;
-/** Newest first; older ones are found by their token. */
-const mostCandidates = 1_000;
+/** Assets or candidates in a list, and assets that share a symbol in a refusal. */
+const mostShown = 1_000;
+const mostNamed = 20;
 
 type Asked = {
   readonly command: (typeof commands)[number];
@@ -170,10 +171,13 @@ async function theAsset(db: Database, given: string): Promise<Listing> {
       : slash === -1
         ? { symbol: given }
         : { chain: given.slice(0, slash), address: address === 'native' ? null : address },
+    mostNamed + 1,
   );
   if (found.length > 1) {
-    const all = found.map(({ asset: { id, chain, address } }) => `  ${id} ${chain}/${address}`);
-    throw new Error(`${found.length} assets are called ${given}; name one:\n${all.join('\n')}`);
+    const shown = found.slice(0, mostNamed);
+    const all = shown.map(({ asset: { id, chain, address } }) => `  ${id} ${chain}/${address}`);
+    const count = found.length > mostNamed ? `more than ${mostNamed}` : found.length;
+    throw new Error(`${count} assets are called ${given}; name one:\n${all.join('\n')}`);
   }
   if (found[0] === undefined) throw new Error(`there is no asset ${given}`);
   return found[0];
@@ -213,6 +217,14 @@ async function theCandidate(db: Database, given: string): Promise<Candidate> {
   );
 }
 
+/** What is shown of one more than that; the rest is said to be there. */
+function shownOf<Each>(found: readonly Each[], which: 'oldest' | 'newest'): readonly Each[] {
+  if (found.length > mostShown) {
+    process.stderr.write(`there are more: these are the ${which} ${mostShown}\n`);
+  }
+  return found.slice(0, mostShown);
+}
+
 function candidateLine({ chain, address, source, status, reasons, nextCheckAt }: Candidate) {
   const next = status === 'pending' ? `, next look ${nextCheckAt.toISOString()}` : '';
   const why = reasons.length === 0 ? 'not looked at yet' : reasons.join('; ');
@@ -248,14 +260,16 @@ async function run(asked: Asked): Promise<number> {
   try {
     if (asked.command === 'list') {
       const state = asked.state as ListingState | null;
-      const found = await searchListings(db, state === null ? {} : { state });
-      for (const each of found) print(asked.json ? JSON.stringify(facts(each)) : line(each));
+      const found = await searchListings(db, state === null ? {} : { state }, mostShown + 1);
+      for (const each of shownOf(found, 'oldest'))
+        print(asked.json ? JSON.stringify(facts(each)) : line(each));
       return 0;
     }
     if (asked.command === 'candidates') {
       const state = asked.state as CandidateStatus | null;
-      const found = await listCandidates(db, state, mostCandidates);
-      for (const each of found) print(asked.json ? JSON.stringify(each) : candidateLine(each));
+      const found = await listCandidates(db, state, mostShown + 1);
+      for (const each of shownOf(found, 'newest'))
+        print(asked.json ? JSON.stringify(each) : candidateLine(each));
       return 0;
     }
     if (asked.command === 'forget') {

@@ -10,6 +10,8 @@ export class ParleyApiError extends Error {
   readonly retryAfterSeconds: number | null;
   /** On a 504 of a broadcast: the transaction to look up before sending again. */
   readonly txid: string | null;
+  /** On a 422 of `listAsset`: why the token can never be traded, each with the check's name. */
+  readonly reasons: readonly string[];
 
   constructor(
     facts: {
@@ -18,6 +20,7 @@ export class ParleyApiError extends Error {
       message: string;
       retryAfterSeconds?: number | null;
       txid?: string | null;
+      reasons?: readonly string[];
     },
     options?: ErrorOptions,
   ) {
@@ -27,6 +30,7 @@ export class ParleyApiError extends Error {
     this.code = facts.code;
     this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
     this.txid = facts.txid ?? null;
+    this.reasons = facts.reasons ?? [];
   }
 
   /** Nobody decided anything: the market is gone, overloaded or shutting down. */

@@ -57,6 +57,30 @@ test('an effect is repeated under one idempotency key when nobody decided anythi
   });
 });
 
+test('a token that can never be listed is a refusal with its reasons; another body has none', async () => {
+  const reasons = ['transfer: 3 of 100 did not arrive'];
+  const code = { 'x-parley-error': 'token_rejected' };
+  const answers = [
+    answer(422, { error: 'never', status: 'rejected', reasons }, code),
+    answer(422, { error: 'never', reasons: [1, { a: 2 }] }, code),
+    answer(202, { status: 'pending', reasons }),
+  ];
+  await withMarket(answers, async (baseUrl, seen) => {
+    const client = parleyClient({ baseUrl, key: 'parley_test_k' });
+    const token = { chain: 'evm-dev', address: '0x00' };
+    for (const expected of [reasons, []]) {
+      await assert.rejects(client.listAsset(token), (error) => {
+        assert.ok(error instanceof ParleyApiError);
+        assert.deepEqual([error.code, error.message], ['token_rejected', 'never']);
+        assert.deepEqual(error.reasons, expected);
+        return true;
+      });
+    }
+    assert.deepEqual(await client.listAsset(token), { status: 'pending', reasons });
+    assert.deepEqual([seen[0]?.method, seen[0]?.url], ['POST', '/v1/assets']);
+  });
+});
+
 test('a refusal is not repeated, and says its status, code and sentence', async () => {
   const refused = answer(409, { error: 'the terms moved' }, { 'x-parley-error': 'terms_moved' });
   await withMarket([refused], async (baseUrl, seen) => {

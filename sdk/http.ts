@@ -145,17 +145,22 @@ function refusal(shortName: string, response: Response, text: string): ParleyApi
   return new ParleyApiError({
     status: response.status,
     code: response.headers.get(`x-${shortName}-error`) ?? `http_${response.status}`,
-    message: sentence(text) ?? `the market answered ${response.status}`,
+    message: fieldsOf(text).sentence ?? `the market answered ${response.status}`,
     retryAfterSeconds: Number.isFinite(after) ? after : null,
     txid: response.headers.get(`x-${shortName}-txid`),
+    reasons: fieldsOf(text).reasons,
   });
 }
 
-function sentence(text: string): string | null {
+/** What a refusal says, as far as it says it in the form that it should. */
+function fieldsOf(text: string): { sentence: string | null; reasons: readonly string[] } {
   try {
-    const body = JSON.parse(text) as { error?: unknown };
-    return typeof body.error === 'string' ? body.error : null;
+    const { error, reasons } = JSON.parse(text) as { error?: unknown; reasons?: unknown };
+    return {
+      sentence: typeof error === 'string' ? error : null,
+      reasons: Array.isArray(reasons) ? reasons.filter((each) => typeof each === 'string') : [],
+    };
   } catch {
-    return null;
+    return { sentence: null, reasons: [] };
   }
 }

@@ -64,6 +64,19 @@ test('a node that plays no transactions finds what one call can show', async () 
   // Later steps may fail because they are made in one transaction.
   assert.deepEqual(await find('NoSpender'), ['transfer: wait']);
   assert.deepEqual(await find('OneABlock'), ['transfer: wait']);
+  assert.deepEqual(await find('TimeBomb'), ['transfer: wait']);
+  // There is gas for all of it.
+  assert.deepEqual(await find('BurnsGas'), []);
+});
+
+test('a trial whose gas ends is a finding and no failure of the node', async () => {
+  const lie: Lie = ({ method, params }, forward) =>
+    method === 'eth_call' && JSON.stringify(params[0]).length > 1_000
+      ? { error: { code: -32_003, message: 'EVM error OutOfGas' } }
+      : forward();
+  const found = notPassed(await lookBy(lie, await put('Plain')));
+  assert.deepEqual(found.short, ['transfer: wait']);
+  assert.match(found.reasons, /a round of transfers .* breaks the trial off: EVM error OutOfGas$/);
 });
 
 test('a node that breaks off a trial says nothing of the token', async () => {
@@ -84,6 +97,22 @@ test('where balances cannot be lent, a recent holder is borrowed; else it waits'
   const found = notPassed(await lookBy(blind, token));
   assert.deepEqual(found.short, ['transfer: wait']);
   assert.match(found.reasons, /nor a recent holder$/);
+});
+
+test('a borrowed holder whom a token bars makes it wait, where others can move it', async () => {
+  const lie = without('eth_createAccessList');
+  for (const [name, words] of [
+    ['Barring', /^a transfer from one holder .* units fails: it says "not you"$/],
+    ['Ignoring', /^a transfer from one holder .* units moves nothing$/],
+  ] as const) {
+    const token = await put(name);
+    // A balance is lent to somebody else.
+    assert.deepEqual(notPassed(await look(token)).short, [], name);
+    // The one who holds all of it is borrowed.
+    const found = notPassed(await lookBy(lie, token));
+    assert.deepEqual(found.short, ['transfer: wait'], name);
+    assert.match(found.reasons, words);
+  }
 });
 
 test('a node that fails says nothing of the token', async () => {

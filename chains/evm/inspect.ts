@@ -38,6 +38,6 @@ export async function inspect(
   }
   const subject: Subject = { rpc, token: address, program, owner, rules, stage };
   for (const power of plainPowers) findings.push(await powerFinding(power, subject, signal));
-  findings.push(await upgradeableFinding(rpc, program, rules, signal));
+  findings.push(await upgradeableFinding(subject, signal));
   return { address, symbol, name, decimals, findings };
 }

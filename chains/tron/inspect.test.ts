@@ -237,6 +237,27 @@ test('nothing is given up while somebody may become the owner', async () => {
   await finds('an heir', heir, empty, itsOwner, /^upgradeable wait/);
 });
 
+test('a successor may be named by an owner, and by nobody once he is gone', async () => {
+  const token = await deployToken(chain, 'CanBeReplaced');
+  const rejected = /^upgradeable reject: .* replaced by deprecate\(\): its owner T\w{33} may$/;
+  await finds('CanBeReplaced', token, rejected);
+  await byOwner(chain, token, 'renounceOwnership()');
+  await finds('CanBeReplaced', token);
+  const replaced = await deployToken(chain, 'IsReplaced');
+  await byOwner(chain, replaced, 'renounceOwnership()');
+  await finds('IsReplaced', replaced, /^upgradeable wait: .*: deprecated\(\) answers true$/);
+});
+
+test('balances behind a proxy are tried through it', async () => {
+  const admin = 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb';
+  const proxied = async (name: ListingName) =>
+    deployToken(chain, 'Proxy', await deployToken(chain, name), admin);
+  const upgrades = /^upgradeable reject/;
+  const grows = /^rebase reject: a balance of \d+ becomes \d+ within 30 days by itself$/;
+  await finds('Proxy', await proxied('Grows'), /^transfer reject/, grows, upgrades);
+  await finds('Proxy', await proxied('KeepsShares'), /^rebase wait: it shows a/, upgrades);
+});
+
 test('powers of what a proxy stands for are powers over it', async () => {
   const minted = await deployToken(chain, 'CanMint');
   const proxy = await deployToken(chain, 'LooseProxy', minted);
@@ -270,7 +291,10 @@ test('a node whose storage is not what its contracts see speaks for and against 
   await withLie(
     () => ({ body: zeros }),
     async ({ inspect }) => {
-      const found = against((await inspect?.(token, defaultPowerRules, signal())) as Inspection);
+      const seen = (await inspect?.(token, defaultPowerRules, signal())) as Inspection;
+      const { symbol, name, decimals } = seen;
+      assert.deepEqual([symbol, name, decimals], [null, null, null], 'what was not read is told');
+      const found = against(seen);
       assert.equal(found.length, 5, found.join('\n'));
       for (const each of found)
         assert.match(each, / wait: .*does not show this contract's storage/);

@@ -30,11 +30,11 @@ export async function inspect(
       return checkContract(look);
     },
     (why): Contract => ({
-      told: { symbol: '', name: '', decimals: 0, supply: 0n },
+      told: null,
       finding: found('contract', 'wait', why),
     }),
   );
-  const { supply, symbol, name, decimals } = contract.told;
+  const { symbol = null, name = null, decimals = null, supply = 0n } = contract.told ?? {};
   const told = { address: token, symbol, name, decimals };
   if (contract.mute) return { ...told, findings: [contract.finding] };
   const powers = await triedOr(

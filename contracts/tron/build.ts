@@ -50,6 +50,8 @@ const LISTING = [
   'StopsNow',
   'CanPause',
   'CanPauseByRole',
+  'CanBeReplaced',
+  'IsReplaced',
   'HasBlacklist',
   'CanMint',
   'HugeSymbol',

@@ -90,3 +90,83 @@ export async function findCuratedAsset(tx: Tx, idOrSymbol: string): Promise<Asse
   });
   return rows[0] === undefined ? null : assetOf(rows[0]);
 }
+
+/** Listed by themselves, not delisted, of these chains and due: not again before `leaseEnds`. */
+export async function takeDueAssets(
+  tx: Tx,
+  chains: readonly ChainKey[],
+  now: Date,
+  leaseEnds: Date,
+  limit: number,
+): Promise<Asset[]> {
+  const rows = await tx.rows<AssetRow>({
+    name: 'assets_due',
+    text: `update assets set next_check_at = $3
+      where id in (
+        select id from assets
+        where delisted_at is null and next_check_at <= $2 and source <> 'curated'
+          and chain = any($1::text[])
+        order by next_check_at
+        limit $4
+        for update skip locked)
+      returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
+    values: [chains, now, leaseEnds, limit],
+  });
+  return rows.map(assetOf);
+}
+
+/** When the last look at it began. */
+export async function findChecked(tx: Tx, assetId: string): Promise<Date | null> {
+  const [row] = await tx.rows<{ checked_at: Date | null }>({
+    name: 'assets_find_checked',
+    text: 'select checked_at from assets where id = $1',
+    values: [assetId],
+  });
+  return row?.checked_at ?? null;
+}
+
+/** When the last look at it began, and when it is looked at next. */
+export async function setChecked(
+  tx: Tx,
+  assetId: string,
+  checkedAt: Date,
+  nextCheckAt: Date,
+): Promise<void> {
+  await tx.rows({
+    name: 'assets_checked',
+    text: 'update assets set checked_at = $2, next_check_at = $3 where id = $1',
+    values: [assetId, checkedAt, nextCheckAt],
+  });
+}
+
+/** A token that passed; null where it is an asset already. */
+export async function insertListed(
+  tx: Tx,
+  asset: Omit<Asset, 'enabled' | 'verified' | 'highValueFrom'>,
+  createdAt: Date,
+  checkedAt: Date,
+  nextCheckAt: Date,
+): Promise<Asset | null> {
+  const { id, chain, symbol, address, decimals, source } = asset;
+  const [row] = await tx.rows<AssetRow>({
+    name: 'assets_insert_listed',
+    text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at,
+        checked_at, next_check_at)
+      values ($1, $2, $3, $4, $5, false, $6, $7, $8, $9)
+      on conflict (chain, address) do nothing
+      returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
+    values: [id, chain, symbol, address, decimals, source, createdAt, checkedAt, nextCheckAt],
+  });
+  return row === undefined ? null : assetOf(row);
+}
+
+/** Symbols of curated assets but for this one, each once. */
+export async function curatedSymbols(tx: Tx, except: string | null): Promise<string[]> {
+  const rows = await tx.rows<{ symbol: string }>({
+    name: 'assets_curated_symbols',
+    text: `select distinct symbol from assets
+      where source = 'curated' and ($1::uuid is null or id <> $1) order by symbol`,
+    values: [except],
+  });
+  return rows.map(({ symbol }) => symbol);
+}

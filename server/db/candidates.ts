@@ -1,8 +1,6 @@
-// Statements about tokens that are to be listed, and about when those that are listed are looked at
-// again.
+// Statements about tokens that are to be listed.
 
 import type { ChainKey } from '../../core/families.ts';
-import { type Asset, type AssetRow, assetOf } from './assets.ts';
 import type { Tx } from './database.ts';
 
 export type CandidateStatus = 'pending' | 'rejected' | 'expired';
@@ -18,7 +16,7 @@ export type Candidate = {
   readonly status: CandidateStatus;
   readonly reasons: readonly string[];
   readonly createdAt: Date;
-  /** Null before the first look. */
+  /** When the last look that counted began; null before the first. */
   readonly checkedAt: Date | null;
   readonly nextCheckAt: Date;
   readonly givesUpAt: Date;
@@ -81,6 +79,15 @@ export async function listCandidates(
   return rows.map(candidateOf);
 }
 
+/** One decision on what becomes of this token at a time. */
+export async function lockToken(tx: Tx, chain: ChainKey, address: string): Promise<void> {
+  await tx.rows({
+    name: 'candidates_lock_token',
+    text: `select pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))`,
+    values: [chain, address],
+  });
+}
+
 /** Those that an account asked for and that are still looked at. */
 export async function countPending(tx: Tx, accountId: string): Promise<number> {
   const [row] = await tx.rows<{ count: string }>({
@@ -91,7 +98,20 @@ export async function countPending(tx: Tx, accountId: string): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** Adds it, or writes over the one of this chain and address, which keeps its id and source. */
+/** Those of a source that are still looked at. */
+export async function countPendingOf(tx: Tx, source: string): Promise<number> {
+  const [row] = await tx.rows<{ count: string }>({
+    name: 'candidates_count_of',
+    text: `select count(*) from candidates where source = $1 and status = 'pending'`,
+    values: [source],
+  });
+  return Number(row?.count ?? 0);
+}
+
+/**
+ * Adds it, or writes over the one of this chain and address, which keeps its id, its source, and
+ * the next look where that is later: somebody may have it in hand until then. Under `lockToken`.
+ */
 export async function storeCandidate(tx: Tx, candidate: Candidate): Promise<void> {
   const { id, chain, address, source, accountId, status, reasons } = candidate;
   const { createdAt, checkedAt, nextCheckAt, givesUpAt } = candidate;
@@ -100,7 +120,8 @@ export async function storeCandidate(tx: Tx, candidate: Candidate): Promise<void
     text: `insert into candidates (${columns})
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
       on conflict (chain, address) do update set account_id = $5, status = $6, reasons = $7,
-        created_at = $8, checked_at = $9, next_check_at = $10, gives_up_at = $11`,
+        created_at = $8, checked_at = $9,
+        next_check_at = greatest(candidates.next_check_at, $10), gives_up_at = $11`,
     values: [
       id,
       chain,
@@ -153,105 +174,33 @@ export async function dropCandidate(tx: Tx, chain: ChainKey, address: string): P
   });
 }
 
-/** Pending ones that are due, of these chains, not due again before `leaseEnds`. */
+/**
+ * Pending ones that are due, of these chains, not due again before `leaseEnds`: those that somebody
+ * asked for, or those of launchpads.
+ */
 export async function takeDueCandidates(
   tx: Tx,
   chains: readonly ChainKey[],
   now: Date,
   leaseEnds: Date,
+  of: 'api' | 'launchpads',
   limit: number,
 ): Promise<Candidate[]> {
+  if (limit === 0) return [];
   const rows = await tx.rows<CandidateRow>({
     name: 'candidates_due',
     text: `update candidates set next_check_at = $3
       where id in (
         select id from candidates
-        where status = 'pending' and next_check_at <= $2 and chain = any($1::text[])
-        order by next_check_at
-        limit $4
-        for update skip locked)
-      returning ${columns}`,
-    values: [chains, now, leaseEnds, limit],
-  });
-  return rows.map(candidateOf);
-}
-
-/** Listed by themselves, not delisted, and due: the same. */
-export async function takeDueAssets(
-  tx: Tx,
-  chains: readonly ChainKey[],
-  now: Date,
-  leaseEnds: Date,
-  limit: number,
-): Promise<Asset[]> {
-  const rows = await tx.rows<AssetRow>({
-    name: 'assets_due',
-    text: `update assets set next_check_at = $3
-      where id in (
-        select id from assets
-        where delisted_at is null and next_check_at <= $2 and source <> 'curated'
+        where status = 'pending' and (source = 'api') = $5 and next_check_at <= $2
           and chain = any($1::text[])
         order by next_check_at
         limit $4
         for update skip locked)
-      returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
-    values: [chains, now, leaseEnds, limit],
+      returning ${columns}`,
+    values: [chains, now, leaseEnds, limit, of === 'api'],
   });
-  return rows.map(assetOf);
-}
-
-/** When it was looked at last, and when next. */
-export async function setChecked(
-  tx: Tx,
-  assetId: string,
-  checkedAt: Date,
-  nextCheckAt: Date,
-): Promise<void> {
-  await tx.rows({
-    name: 'assets_checked',
-    text: 'update assets set checked_at = $2, next_check_at = $3 where id = $1',
-    values: [assetId, checkedAt, nextCheckAt],
-  });
-}
-
-/** A token that passed. Under the lock of all changes: nothing is known of it. */
-export async function insertListed(
-  tx: Tx,
-  asset: Omit<Asset, 'enabled' | 'verified'>,
-  at: Date,
-  nextCheckAt: Date,
-): Promise<Asset> {
-  const { id, chain, symbol, address, decimals, source } = asset;
-  const rows = await tx.rows<AssetRow>({
-    name: 'assets_insert_listed',
-    text: `insert into assets (id, chain, symbol, address, decimals, verified, source,
-        high_value_from, created_at, checked_at, next_check_at)
-      values ($1, $2, $3, $4, $5, false, $6, $7, $8, $8, $9)
-      returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
-    values: [
-      id,
-      chain,
-      symbol,
-      address,
-      decimals,
-      source,
-      asset.highValueFrom?.toString() ?? null,
-      at,
-      nextCheckAt,
-    ],
-  });
-  return assetOf(rows[0]!);
-}
-
-/** Symbols of curated assets but for this one, each once. */
-export async function curatedSymbols(tx: Tx, except: string | null): Promise<string[]> {
-  const rows = await tx.rows<{ symbol: string }>({
-    name: 'assets_curated_symbols',
-    text: `select distinct symbol from assets
-      where source = 'curated' and ($1::uuid is null or id <> $1) order by symbol`,
-    values: [except],
-  });
-  return rows.map(({ symbol }) => symbol);
+  return rows.map(candidateOf);
 }
 
 /** Pending ones whose time is over before the instant expire; returns how many. */

@@ -48,6 +48,15 @@ export async function lockListings(tx: Tx): Promise<void> {
   });
 }
 
+/** Every lock of this transaction is waited for so long, then it fails with 55P03. */
+export async function boundLocks(tx: Tx, mostMs: number): Promise<void> {
+  await tx.rows({
+    name: 'listing_bound_locks',
+    text: `select set_config('lock_timeout', $1, true)`,
+    values: [String(mostMs)],
+  });
+}
+
 /** Waits for everybody who relies on it; until the end of the transaction nobody else may. */
 export async function lockAsset(tx: Tx, id: string): Promise<void> {
   await tx.rows({
@@ -80,6 +89,20 @@ export async function findListing(tx: Tx, id: string): Promise<Listing | null> {
   return row === undefined ? null : listingOf(row);
 }
 
+/** `address`: canonical. */
+export async function findListedToken(
+  tx: Tx,
+  chain: string,
+  address: string,
+): Promise<Listing | null> {
+  const [row] = await tx.rows<ListingRow>({
+    name: 'listing_find_token',
+    text: `select ${columns} from assets where chain = $1 and address = $2`,
+    values: [chain, address],
+  });
+  return row === undefined ? null : listingOf(row);
+}
+
 /** By id, by symbol, or by chain and address (the native asset has none), oldest first. */
 export async function searchListings(
   tx: Tx,
@@ -90,6 +113,7 @@ export async function searchListings(
     readonly address?: string | null;
     readonly state?: ListingState;
   },
+  limit: number,
 ): Promise<Listing[]> {
   const { id, symbol, chain, address, state } = wanted;
   const rows = await tx.rows<ListingRow>({
@@ -100,7 +124,8 @@ export async function searchListings(
         and (not $4 or address is null) and ($5::text is null or address = $5
           or (address like '0x%' and lower(address) = lower($5)))
         and ($6::text is null or state = $6)
-      order by id`,
+      order by id
+      limit $7`,
     values: [
       id ?? null,
       symbol ?? null,
@@ -108,6 +133,7 @@ export async function searchListings(
       address === null,
       address ?? null,
       state ?? null,
+      limit,
     ],
   });
   return rows.map(listingOf);

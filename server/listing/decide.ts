@@ -1,20 +1,26 @@
 // What becomes of a token after a look at it: listed, kept waiting, refused for ever; and one that
 // is listed already: kept open, closed, reopened, delisted. In one transaction with what makers are
-// told, under the lock of all such changes, so that two who looked at once agree.
+// told, under the lock of all such changes; what is not listed yet, under a lock of its own. So two
+// who looked at once agree.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Asset } from '../db/assets.ts';
+import { type Asset, findChecked, insertListed, setChecked } from '../db/assets.ts';
 import {
   type Candidate,
   countPending,
   dropCandidate,
   findCandidate,
-  insertListed,
-  setChecked,
+  lockToken,
   storeCandidate,
 } from '../db/candidates.ts';
 import type { Tx } from '../db/database.ts';
-import { type Listing, lockListings, searchListings } from '../db/listing.ts';
+import {
+  boundLocks,
+  findListedToken,
+  findListing,
+  type Listing,
+  lockListings,
+} from '../db/listing.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
 import { type Change, closeAsset, delistAsset, reopenAsset } from '../market/listing.ts';
@@ -24,9 +30,13 @@ import {
   candidateForMs,
   confirmAfterMs,
   launchedForMs,
+  mostLockMs,
   mostPending,
 } from './bounds.ts';
 import type { Judgement, Token } from './judge.ts';
+
+/** lock_not_available (PostgreSQL, appendix A). */
+const lockTimeout = '55P03';
 
 /** Who wants it listed. */
 export type Wish = Token & {
@@ -39,11 +49,6 @@ export type Decision =
   | { readonly status: 'listed'; readonly asset: Asset; readonly isNew: boolean }
   | { readonly status: 'pending' | 'closed'; readonly reasons: readonly string[] }
   | { readonly status: 'rejected' | 'delisted'; readonly reasons: readonly string[] };
-
-export async function findListed(tx: Tx, { chain, address }: Token): Promise<Listing | null> {
-  const [listing] = await searchListings(tx, { chain, address });
-  return listing ?? null;
-}
 
 /**
  * The answer where no look at the token could change it; null where one is wanted. Curated assets
@@ -59,40 +64,87 @@ export function settledOf(listing: Listing | null, candidate: Candidate | null):
   return { status: 'rejected', reasons: candidate.reasons };
 }
 
-/** Does what the judgement says. `null`: nothing could be said yet; look again soon. */
+/**
+ * Does what the judgement says. `null`: nothing could be said yet; look again soon. One that is
+ * overtaken, by a later look or by the token's being listed meanwhile, changes nothing.
+ */
 export async function decide(
   tx: Tx,
   deps: Pick<Deps, 'now' | 'randomBytes'>,
   wish: Wish,
   judgement: Judgement | null,
 ): Promise<Decision> {
-  await lockListings(tx);
   const { chain, address } = wish;
-  const listing = await findListed(tx, wish);
-  const candidate = listing === null ? await findCandidate(tx, chain, address) : null;
-  const settled = settledOf(listing, candidate);
-  const at = new Date(deps.now());
-  if (listing !== null) {
-    // An open one is looked at too, once a day, and then settled or not.
-    if (judgement === null || listing.state === 'delisted') return standingOf(listing, false);
-    return judgeListed(tx, listing, judgement, at);
-  }
+  const known = await findListedToken(tx, chain, address);
+  if (known !== null) return decideListed(tx, deps, known, judgement);
+  await lockToken(tx, chain, address);
+  const since = await findListedToken(tx, chain, address);
+  if (since !== null) return decideListed(tx, deps, since, judgement);
+  const candidate = await findCandidate(tx, chain, address);
+  const settled = settledOf(null, candidate);
   if (settled !== null) return settled;
-  if (judgement?.outcome === 'pass') return list(tx, deps, wish, candidate, judgement, at);
-  return keep(tx, deps, wish, candidate, judgement, at);
+  const at = new Date(deps.now());
+  const counts = isOvertaken(judgement, null, candidate?.checkedAt ?? null) ? null : judgement;
+  if (counts?.outcome === 'pass') return list(tx, deps, wish, candidate, counts, at);
+  return keep(tx, deps, wish, candidate, counts, at);
+}
+
+/**
+ * As `decide`, for somebody who waits: whoever holds a connection while others close and reopen
+ * their assets would keep it from everybody else. Throws `overloaded`.
+ */
+export async function decideSoon(...given: Parameters<typeof decide>): Promise<Decision> {
+  await boundLocks(given[0], mostLockMs);
+  try {
+    return await decide(...given);
+  } catch (error) {
+    if ((error as { code?: string }).code !== lockTimeout) throw error;
+    const sentence = 'other tokens are being closed or reopened at this moment; ask again soon';
+    throw new ParleyError('overloaded', sentence, {}, { cause: error });
+  }
+}
+
+function isOvertaken(
+  judgement: Judgement | null,
+  assetId: string | null,
+  checkedAt: Date | null,
+): boolean {
+  if (judgement === null) return false;
+  return judgement.assetId !== assetId || (checkedAt !== null && judgement.beganAt < checkedAt);
+}
+
+/** The lock of all changes is for those who change something. */
+async function decideListed(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  found: Listing,
+  judgement: Judgement | null,
+): Promise<Decision> {
+  const { id } = found.asset;
+  if (judgement === null) return standingOf(found, false);
+  if (judgement.assetId !== id) {
+    // Of a candidate that was stored while its token was being listed.
+    await dropCandidate(tx, found.asset.chain, found.asset.address as string);
+    return standingOf(found, false);
+  }
+  await lockListings(tx);
+  const before = (await findListing(tx, id)) as Listing;
+  const isOld = isOvertaken(judgement, id, await findChecked(tx, id));
+  if (isOld || before.state === 'delisted') return standingOf(before, false);
+  return judgeListed(tx, before, judgement, new Date(deps.now()));
 }
 
 async function judgeListed(
   tx: Tx,
   before: Listing,
-  { outcome, reasons }: Judgement,
+  { outcome, reasons, beganAt }: Judgement,
   at: Date,
 ): Promise<Decision> {
   const assetId = before.asset.id;
-  await setChecked(tx, assetId, at, new Date(at.getTime() + assetEveryMs));
+  await setChecked(tx, assetId, beganAt, new Date(at.getTime() + assetEveryMs));
   if (before.asset.source === 'curated') return standingOf(before, false);
   const change = { assetId, by: 'checks' as const, at };
-  if (outcome === 'reject') return reject(tx, before, { ...change, reasons });
+  if (outcome === 'reject') return reject(tx, before, { ...change, reasons }, beganAt);
   if (outcome === 'wait') return standingOf(await closeAsset(tx, { ...change, reasons }), false);
   if (before.closings.checks === undefined) return standingOf(before, false);
   return standingOf(await reopenAsset(tx, change), false);
@@ -100,19 +152,20 @@ async function judgeListed(
 
 /**
  * Delisted is for ever, and one look may have asked a node that lies or is behind: the first one
- * closes it, and another one some minutes later delists it.
+ * closes it, and another one that begins some minutes later delists it.
  */
 async function reject(
   tx: Tx,
   { closings: { checks } }: Listing,
   change: Change & { readonly reasons: readonly string[] },
+  beganAt: Date,
 ): Promise<Decision> {
   const { at, assetId } = change;
   if (checks?.rejected !== true) {
-    await setChecked(tx, assetId, at, new Date(at.getTime() + confirmAfterMs));
+    await setChecked(tx, assetId, beganAt, new Date(at.getTime() + confirmAfterMs));
     return standingOf(await closeAsset(tx, { ...change, rejected: true }), false);
   }
-  const isEarly = at.getTime() < Date.parse(checks.at) + confirmAfterMs;
+  const isEarly = beganAt.getTime() < Date.parse(checks.at) + confirmAfterMs;
   const after = isEarly
     ? await closeAsset(tx, { ...change, at: new Date(checks.at), rejected: true })
     : await delistAsset(tx, change);
@@ -135,31 +188,21 @@ async function assertFewPending(tx: Tx, { accountId }: Wish): Promise<void> {
   throw new ParleyError('too_many_pending', sentence, { pending });
 }
 
+/** One curated in this moment is that, and no candidate. */
 async function list(
   tx: Tx,
   deps: Pick<Deps, 'randomBytes'>,
-  wish: Wish,
+  { chain, address, source }: Wish,
   candidate: Candidate | null,
-  { symbol, decimals }: Judgement,
+  { symbol, decimals, beganAt }: Extract<Judgement, { outcome: 'pass' }>,
   at: Date,
 ): Promise<Decision> {
-  const { chain, address } = wish;
-  const asset = await insertListed(
-    tx,
-    {
-      id: uuidv7(at.getTime(), deps.randomBytes),
-      chain,
-      symbol,
-      address,
-      decimals,
-      source: candidate?.source ?? wish.source,
-      highValueFrom: null,
-    },
-    at,
-    new Date(at.getTime() + assetEveryMs),
-  );
+  const id = uuidv7(at.getTime(), deps.randomBytes);
+  const wanted = { id, chain, symbol, address, decimals, source: candidate?.source ?? source };
+  const asset = await insertListed(tx, wanted, at, beganAt, new Date(at.getTime() + assetEveryMs));
   await dropCandidate(tx, chain, address);
-  return { status: 'listed', asset, isNew: true };
+  if (asset !== null) return { status: 'listed', asset, isNew: true };
+  return standingOf((await findListedToken(tx, chain, address)) as Listing, false);
 }
 
 async function keep(
@@ -188,7 +231,7 @@ async function keep(
     status: isRejected ? 'rejected' : 'pending',
     reasons,
     createdAt: known?.createdAt ?? at,
-    checkedAt: judgement === null ? (known?.checkedAt ?? null) : at,
+    checkedAt: judgement?.beganAt ?? known?.checkedAt ?? null,
     nextCheckAt: new Date(at.getTime() + (judgement === null ? 0 : candidateEveryMs)),
     givesUpAt: known?.givesUpAt ?? new Date(at.getTime() + candidateForMs),
   });

@@ -12,7 +12,7 @@ import {
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { looksLike } from '../../core/look-alikes.ts';
-import { curatedSymbols } from '../db/candidates.ts';
+import { curatedSymbols } from '../db/assets.ts';
 import type { Deps } from '../deps.ts';
 import { mostSymbolLength } from './bounds.ts';
 import { type Markets, noMarkets, type Purpose } from './markets.ts';
@@ -26,11 +26,16 @@ export type Known = {
   readonly decimals: number;
 };
 
-export type Judgement = {
-  /** The worst of all findings. */
-  readonly outcome: Outcome;
-  readonly symbol: string;
-  readonly decimals: number;
+/** The worst of all findings. What passes was read whole. */
+type Verdict =
+  | { readonly outcome: 'pass'; readonly symbol: string; readonly decimals: number }
+  | { readonly outcome: Exclude<Outcome, 'pass'> };
+
+export type Judgement = Verdict & {
+  /** The asset that was looked at, by the rules for it; null: a token that was none yet. */
+  readonly assetId: string | null;
+  /** When the look began: of two, the later one knows better. */
+  readonly beganAt: Date;
   /** `<check>: <sentence>`, what is for ever first. */
   readonly reasons: readonly string[];
   /** Checks that are off, because nothing is configured to answer them. */
@@ -38,8 +43,8 @@ export type Judgement = {
 };
 
 /**
- * Throws `not_a_token`, `bad_chain`, and what adapters throw where a node does not answer.
- * `known`: the asset that the token is already.
+ * Throws `bad_chain`, `not_a_token` of what is not listed, and what adapters throw where a node
+ * does not answer. `known`: the asset that the token is already; it waits where it is no token now.
  */
 export async function judge(
   deps: Deps,
@@ -49,18 +54,26 @@ export async function judge(
 ): Promise<Judgement> {
   const adapter = deps.adapters.get(chain);
   if (adapter?.inspect === undefined) throw withoutTokens(chain, adapter !== undefined);
-  const inspection = await adapter.inspect(address, deps.settings.listingRules.powers, signal);
+  const look = { assetId: known?.id ?? null, beganAt: new Date(deps.now()) };
+  let inspection: Inspection;
+  try {
+    inspection = await adapter.inspect(address, deps.settings.listingRules.powers, signal);
+  } catch (error) {
+    const isGone = error instanceof ParleyError && error.code === 'not_a_token';
+    if (known === null || !isGone) throw error;
+    return { ...look, outcome: 'wait', reasons: [`contract: ${error.message}`], notChecked: [] };
+  }
   const curated = await curatedSymbols(deps.db, known?.id ?? null);
-  const findings = [...inspection.findings, nameFinding(inspection, known, curated)];
-  if (known !== null) findings.push(sameDecimals(inspection, known));
+  const { symbol, decimals } = inspection;
+  const told = [nameFinding(symbol, known, curated), decimalsFinding(decimals, known)];
+  const findings = [...inspection.findings, ...told];
   const purpose: Purpose = known === null ? 'list' : 'keep';
   const markets = await marketsOf(deps, { chain, address }, purpose, findings, signal);
-  return {
-    ...worstOf([...findings, ...markets.findings]),
-    symbol: inspection.symbol,
-    decimals: inspection.decimals,
-    notChecked: markets.notChecked,
-  };
+  const { outcome, reasons } = worstOf([...findings, ...markets.findings]);
+  const judged = { ...look, reasons, notChecked: markets.notChecked };
+  if (outcome !== 'pass') return { ...judged, outcome };
+  if (symbol === null || decimals === null) throw new Error('what was not read has passed');
+  return { ...judged, outcome, symbol, decimals };
 }
 
 /** What its chain forbids for ever asks nobody; what its chain lets wait does so unasked too. */
@@ -90,7 +103,10 @@ export function withoutTokens(chain: string, isServed: boolean): ParleyError {
   return new ParleyError('bad_chain', sentence, { chain });
 }
 
-function worstOf(findings: readonly Finding[]): Pick<Judgement, 'outcome' | 'reasons'> {
+function worstOf(findings: readonly Finding[]): {
+  readonly outcome: Outcome;
+  readonly reasons: readonly string[];
+} {
   const of = (wanted: Outcome) =>
     findings
       .filter(({ outcome }) => outcome === wanted)
@@ -107,8 +123,13 @@ const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
  * A listed token is never delisted for its name: what it looks like may have been curated since,
  * and a name can be changed back.
  */
-function nameFinding({ symbol }: Inspection, known: Known | null, curated: readonly string[]) {
+function nameFinding(
+  symbol: string | null,
+  known: Known | null,
+  curated: readonly string[],
+): Finding {
   const outcome = known === null ? 'reject' : 'wait';
+  if (symbol === null) return found('symbol', 'wait', 'it could not be read');
   if (symbol === '') return found('symbol', 'wait', 'it has none');
   if (known !== null && symbol !== known.symbol) {
     const now = unseen.test(symbol) ? 'another' : `"${symbol}"`;
@@ -131,8 +152,9 @@ function nameFinding({ symbol }: Inspection, known: Known | null, curated: reado
 }
 
 /** Amounts that were agreed on mean something else with other decimals. */
-function sameDecimals({ decimals }: Inspection, known: Known): Finding {
-  if (decimals === known.decimals) return passed('decimals');
+function decimalsFinding(decimals: number | null, known: Known | null): Finding {
+  if (decimals === null) return found('decimals', 'wait', 'they could not be read');
+  if (known === null || decimals === known.decimals) return passed('decimals');
   const was = `it had ${known.decimals} when it was listed and has ${decimals} now`;
   return found('decimals', 'reject', was);
 }

@@ -5,18 +5,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { Asset } from '../db/assets.ts';
+import { type Asset, takeDueAssets } from '../db/assets.ts';
 import {
   type Candidate,
   dropCandidate,
   expireCandidates,
   pruneCandidates,
-  takeDueAssets,
   takeDueCandidates,
 } from '../db/candidates.ts';
 import type { Deps } from '../deps.ts';
 import { feedWriting } from '../market/book.ts';
-import { batch, forgottenAfterMs, lookMs, mostLooks, tryAgainMs } from './bounds.ts';
+import {
+  batch,
+  batchOfLaunchpads,
+  forgottenAfterMs,
+  lookMs,
+  mostLooks,
+  tryAgainMs,
+} from './bounds.ts';
 import { decide, type Wish } from './decide.ts';
 import { type Judgement, judge, type Known } from './judge.ts';
 
@@ -47,7 +53,8 @@ export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
         if (!signal.aborted) deps.log.error({ err: error }, 'looking at tokens failed');
         return 0;
       });
-      if (looked === batch) continue;
+      // Of launchpads more may be due.
+      if (looked >= batchOfLaunchpads) continue;
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   };
@@ -69,10 +76,14 @@ async function passOf(deps: Deps, mostMs: number, signal: AbortSignal): Promise<
   await expireCandidates(deps.db, now, batch);
   await pruneCandidates(deps.db, new Date(now.getTime() - forgottenAfterMs), batch);
   const chains = listingChains(deps);
+  const take = (of: 'api' | 'launchpads', most: number) =>
+    takeDueCandidates(deps.db, chains, now, later, of, most);
   const assets = await takeDueAssets(deps.db, chains, now, later, batch);
-  const left = batch - assets.length;
-  const candidates = left === 0 ? [] : await takeDueCandidates(deps.db, chains, now, later, left);
-  const due = [...assets.map(dueAsset), ...candidates.map(dueCandidate)];
+  const asked = await take('api', batch - assets.length);
+  const first = assets.length + asked.length;
+  const rest = first === 0 ? batch : Math.min(batchOfLaunchpads, batch - first);
+  const launched = await take('launchpads', rest);
+  const due = [...assets.map(dueAsset), ...[...asked, ...launched].map(dueCandidate)];
   const queue = due.values();
   const work = async () => {
     for (const each of queue) {
@@ -119,15 +130,12 @@ async function lookAt(deps: Deps, due: Due, mostMs: number, signal: AbortSignal)
   }
 }
 
-/** Null: a candidate that is no token. One that is listed closes until it is one again. */
+/** Null: a candidate that is no token. */
 async function judgementOf(deps: Deps, due: Due, signal: AbortSignal): Promise<Judgement | null> {
-  const { known } = due;
   try {
-    return await judge(deps, due, known, signal);
+    return await judge(deps, due, due.known, signal);
   } catch (error) {
-    if (!(error instanceof ParleyError) || error.code !== 'not_a_token') throw error;
-    if (known === null) return null;
-    const reasons = [`contract: ${error.message}`];
-    return { ...known, outcome: 'wait', reasons, notChecked: [] };
+    if (error instanceof ParleyError && error.code === 'not_a_token') return null;
+    throw error;
   }
 }

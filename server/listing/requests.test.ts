@@ -157,6 +157,36 @@ test('what an operator closed stays closed: the answer is its reason, without a 
   await market.db.rows({ name: '', text: `update assets set closings = '{}'`, values: [] });
 });
 
+test('a closed token whose contract is gone stays closed, and says so', async () => {
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
+  market.says(new ParleyError('not_a_token', 'there is no contract'), address);
+  const { status, body } = await ask(address);
+  const reasons = ['contract: there is no contract'];
+  assert.deepEqual([status, body], [202, { status: 'closed', reasons }]);
+});
+
+test('what could not be read is compared with nothing, and passes nothing', async () => {
+  const unread = { symbol: null, name: null, decimals: null };
+  const fresh = market.says(unread);
+  const reasons = ['symbol: it could not be read', 'decimals: they could not be read'];
+  const first = await ask(fresh);
+  assert.deepEqual(
+    [first.status, first.body.status, first.body.reasons],
+    [202, 'pending', reasons],
+  );
+  const address = market.says({});
+  const { asset } = (await ask(address)).body;
+  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
+  market.says(unread, address);
+  for (const later of [0, 601_000, 601_000]) {
+    market.deps.advance(later);
+    const { status, body } = await ask(address);
+    assert.deepEqual([status, body.status, body.reasons], [202, 'closed', reasons]);
+  }
+});
+
 test('a delisted asset is refused for ever', async () => {
   const address = market.says({});
   const { asset } = (await ask(address)).body;
@@ -211,9 +241,19 @@ test('a chain that is away is said so, and the token can be asked for later', as
   assert.equal(await candidate(address), null);
 });
 
-test('a look that takes longer than a request goes on without it', async () => {
+test('a chain that does not answer in time is said so, and nothing is kept', async () => {
+  const address = market.says(new ParleyError('chain_timeout', 'evm-dev did not answer in time'));
+  const { status, code } = await ask(address);
+  assert.deepEqual([status, code], [504, 'chain_timeout']);
+  assert.equal(await candidate(address), null);
+});
+
+test('a look that takes longer than its share of a request goes on without it', async (t) => {
+  const timeout = t.mock.method(AbortSignal, 'timeout');
   const address = market.says('nothing');
   const { status, body } = await ask(address);
+  const limits = timeout.mock.calls.map(({ arguments: [ms] }) => ms);
+  assert.deepEqual(limits, [800], 'of a second, a fifth is left to answer in');
   assert.deepEqual([status, body], [202, { status: 'pending', reasons: [] }]);
   const waiting = await candidate(address);
   assert.equal(waiting?.checkedAt, null);
@@ -246,7 +286,8 @@ test('a look that ends after its token was curated changes nothing', async () =>
   const address = market.says({});
   const { asset } = (await ask(address)).body;
   const wish = { chain, address, source: 'api', accountId: taker.accountId };
-  const said = { symbol: asset.symbol, decimals: 18, reasons: ['x: y'], notChecked: [] };
+  const beganAt = new Date(market.deps.now());
+  const said = { assetId: asset.id, beganAt, reasons: ['x: y'], notChecked: [] };
   await market.db.transaction((tx) => curateAsset(tx, asset.id, null));
   for (const outcome of ['reject', 'wait'] as const) {
     const judgement = { ...said, outcome };

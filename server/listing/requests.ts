@@ -2,9 +2,10 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { findCandidate } from '../db/candidates.ts';
+import { findListedToken } from '../db/listing.ts';
 import type { Deps } from '../deps.ts';
 import { mostLooks } from './bounds.ts';
-import { findListed, settledOf } from './decide.ts';
+import { settledOf } from './decide.ts';
 import { type Judgement, judge, type Token, withoutTokens } from './judge.ts';
 
 export type Prepared = {
@@ -28,16 +29,19 @@ export function createLooks(deps: Deps): Looks {
     const adapter = deps.adapters.get(chain);
     if (adapter?.inspect === undefined) throw withoutTokens(chain, adapter !== undefined);
     const token = { chain, address: adapter.parseAddress(given) };
-    const listing = await findListed(deps.db, token);
+    const listing = await findListedToken(deps.db, chain, token.address);
     const candidate = await findCandidate(deps.db, chain, token.address);
     if (settledOf(listing, candidate) !== null) return { token, judgement: null };
     if (running >= mostLooks.asked) throw tooMany(running);
     running += 1;
+    const own = AbortSignal.timeout(Math.floor(deps.settings.chainTimeoutMs * shareOfTime));
     try {
-      const judgement = await judge(deps, token, listing?.asset ?? null, timeFor(deps, signal));
+      const limit = AbortSignal.any([signal, own]);
+      const judgement = await judge(deps, token, listing?.asset ?? null, limit);
       return { token, judgement };
     } catch (error) {
-      if (!isOutOfTime(error)) throw error;
+      // A chain that ended it by itself does not answer: that is told, and nothing is kept.
+      if (!own.aborted || !isOutOfTime(error)) throw error;
       return { token, judgement: null };
     } finally {
       running -= 1;
@@ -45,12 +49,6 @@ export function createLooks(deps: Deps): Looks {
   };
 }
 
-function timeFor({ settings }: Deps, signal: AbortSignal): AbortSignal {
-  const ownMs = Math.floor(settings.chainTimeoutMs * shareOfTime);
-  return AbortSignal.any([signal, AbortSignal.timeout(ownMs)]);
-}
-
-/** Not of a chain that is away: that is told. */
 function isOutOfTime(error: unknown): boolean {
   if (error instanceof ParleyError) return error.code === 'chain_timeout';
   const { name } = error as Error;

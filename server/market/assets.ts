@@ -3,6 +3,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { AssetSettings } from '../chain-settings.ts';
 import { type Asset, findAssets } from '../db/assets.ts';
+import { dropCandidate } from '../db/candidates.ts';
 import type { Database, Tx } from '../db/database.ts';
 import {
   type Listing,
@@ -45,7 +46,9 @@ export async function seedAssets(
         decimals,
         highValueFrom: each.highValueFrom === undefined ? null : BigInt(each.highValueFrom),
       };
-      seeded.push(await reopened(tx, deps, await upsertConfigured(tx, asset, at), at));
+      const listing = await upsertConfigured(tx, asset, at);
+      if (asset.address !== null) await dropCandidate(tx, chain, asset.address);
+      seeded.push(await reopened(tx, deps, listing, at));
     }
     const ids = seeded.map((each) => each.id);
     for (const assetId of await unconfigure(tx, ids)) {

@@ -5,6 +5,7 @@
 // serves makers calls these through `feedWriting` (book.ts), so that it tells at once.
 
 import { ParleyError } from '../../core/errors.ts';
+import { dropCandidate } from '../db/candidates.ts';
 import type { Tx } from '../db/database.ts';
 import {
   type Closer,
@@ -82,7 +83,10 @@ export async function curateAsset(
 ): Promise<Listing> {
   await lockListings(tx);
   assertNotDelisted(await readListing(tx, assetId));
-  return setCurated(tx, assetId, highValueFrom);
+  const listing = await setCurated(tx, assetId, highValueFrom);
+  const { chain, address } = listing.asset;
+  if (address !== null) await dropCandidate(tx, chain, address);
+  return listing;
 }
 
 function withClosing(closings: Closings, { by, at, reasons, rejected }: Closing): Closings {

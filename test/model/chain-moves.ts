@@ -123,7 +123,9 @@ export function adversaryMoves(world: World, state: State, emit: Emit): void {
         emit('the adversary funds', slot, withFund(state, slot, Fund.mempool));
       }
       const free = spend === Spend.none || spend === Spend.claimWaits;
-      if (mined && free && refundValid(world, state, slot)) {
+      // A mempool that keeps what no block takes yet shows it too; Bitcoin's nodes keep none.
+      const early = world.families[isLong(slot) ? 'long' : 'short'] !== 'bitcoin';
+      if (mined && free && (early || refundValid(world, state, slot))) {
         emit('the adversary refunds', slot, withSpend(state, slot, Spend.refundWaits));
       }
     }

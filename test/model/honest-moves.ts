@@ -33,9 +33,9 @@ function fundMove(state: State, view: View, role: Role, emit: Emit): void {
 
 /** A claim that is sent stands in the mempool if the chain would take it. */
 function withClaim(world: World, state: State, slot: Slot): State {
-  const { fund, spend } = state.escrows[slot];
-  const stands = fund >= Fund.shallow && spend === Spend.none && claimValid(world, state, slot);
-  const next = stands ? withSpend(state, slot, Spend.claimWaits) : copyOf(state);
+  const next = canClaim(world, state, slot)
+    ? withSpend(state, slot, Spend.claimWaits)
+    : copyOf(state);
   next.leaked = 1;
   return next;
 }
@@ -70,10 +70,11 @@ function claimLong(world: World, state: State, view: View, emit: Emit): void {
   emit('the counterparty claims with the secret it saw', 0, next);
 }
 
-/** Whether a claim that is sent now would wait for its block. */
+/** Whether a claim that is sent now would wait for its block: it may outbid a refund that waits. */
 export function canClaim(world: World, state: State, slot: Slot): boolean {
   const { fund, spend } = state.escrows[slot];
-  return fund >= Fund.shallow && spend === Spend.none && claimValid(world, state, slot);
+  const free = spend === Spend.none || spend === Spend.refundWaits;
+  return fund >= Fund.shallow && free && claimValid(world, state, slot);
 }
 
 function refundMoves(world: World, state: State, view: View, role: Role, emit: Emit): void {

@@ -117,6 +117,9 @@ const nextAs =
   (swap, clocks) =>
     realRules.nextSteps(altered(swap, clocks), clocks);
 
+const isRefunded = (swap: SwapState, leg: Step['leg']) =>
+  leg !== null && swap.legs[leg].facts.refunded !== null;
+
 const everLater = (swap: SwapState): SwapState => ({
   ...swap,
   deadlines: { ...swap.deadlines, revealBy: Number.MAX_SAFE_INTEGER },
@@ -192,6 +195,23 @@ export const mutations: readonly Mutation[] = [
     where: shortMoves,
     finds: loss,
   },
+  ...(
+    [
+      ['initiator', initiator],
+      ['counterparty', counterparty],
+    ] as const
+  ).map(([who, where]) => ({
+    name: `a claim that a waiting refund hides from the ${who}`,
+    rules: {
+      ...realRules,
+      nextSteps: (swap, clocks) =>
+        realRules
+          .nextSteps(swap, clocks)
+          .filter(({ action, leg }) => action !== 'claim' || !isRefunded(swap, leg)),
+    } satisfies Rules,
+    where,
+    finds: loss,
+  })),
   {
     name: 'a refund gate that opens one tick early',
     rules: {

@@ -7,7 +7,7 @@ import { dataOf } from '../../token-words.ts';
 import { refused } from '../node.ts';
 
 /** Enough for a token behind several proxies; the usual answer takes less than 30 000. */
-const questionGas = '0x7a120';
+export const questionGas = '0x7a120';
 
 /** How nodes say that the contract, and not they, failed. */
 const contractFailed = new RegExp(

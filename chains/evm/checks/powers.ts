@@ -9,6 +9,7 @@ import {
   namesIn,
   type Plain,
   powerSignals,
+  type Signals,
   stoppingFlags,
 } from '../../token-powers.ts';
 import { askFlag } from './ask.ts';
@@ -39,17 +40,22 @@ export async function powerFinding(
   return judgePower(power, { names, who, now }, rules[power]);
 }
 
-/** Who could use it, for the beginning of a sentence; null: nobody. */
-async function user(
-  power: Plain,
-  { rpc, token, program, owner, stage }: Subject,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function user(power: Plain, subject: Subject, signal: AbortSignal): Promise<string | null> {
+  const { stage } = subject;
   if (power === 'mintable' && stage !== null && (await anybodyMints(stage, signal))) {
     return 'anybody';
   }
+  return userOf(powerSignals[power], subject, signal);
+}
+
+/** Who could use one of these functions, for the beginning of a sentence; null: nobody. */
+export async function userOf(
+  signals: Signals,
+  { rpc, token, program, owner }: Subject,
+  signal: AbortSignal,
+): Promise<string | null> {
   if (!owner.gone) return owner.who;
-  const used = [...powerSignals[power].keys()].filter((each) => program.selectors.has(each));
+  const used = [...signals.keys()].filter((each) => program.selectors.has(each));
   const keeper = await hiddenKeeper(rpc, token, used, signal);
   return keeper === null ? null : `${keeper}, whom its owner() does not name,`;
 }

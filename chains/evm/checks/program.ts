@@ -4,7 +4,6 @@
 import { proxyAt } from '../../proxy-slots.ts';
 import type { Rpc } from '../../rpc.ts';
 import { type Scan, scanCode } from '../../token-code.ts';
-import { namesIn, successor, upgradeSignals } from '../../token-powers.ts';
 import { addressIn, contractIn, word } from '../../token-words.ts';
 import { codeAt, storageAt } from '../node.ts';
 import { ask, askWord, callData } from './ask.ts';
@@ -25,6 +24,8 @@ export type Program = {
   /** Those of the contracts behind a proxy that can be replaced. */
   readonly beneath: ReadonlySet<string>;
   readonly change: Change | null;
+  /** Some of the code could end the token, or what runs for it. */
+  readonly destroys: boolean;
 };
 
 /** Where old proxies keep their implementation, as their first variable. */
@@ -44,7 +45,9 @@ export async function programOf(
   signal: AbortSignal,
 ): Promise<Program> {
   const selectors = new Set<string>();
+  let destroys = false;
   const take = (scan: Scan) => {
+    destroys ||= scan.destroys;
     for (const each of scan.selectors) selectors.add(each);
     return scan;
   };
@@ -53,21 +56,14 @@ export async function programOf(
     scan = take(scanCode(await codeAt(rpc, scan.only, 'latest', signal)));
   }
   const beneath = new Set<string>();
-  if (!scan.delegates) return { selectors, beneath, change: replacing(selectors) };
+  if (!scan.delegates) return { selectors, beneath, change: null, destroys };
   const { change, targets } = await changeOf(rpc, token, scan, signal);
   for (const target of targets.slice(0, mostFacets)) {
     for (const each of take(scanCode(await codeAt(rpc, target, 'latest', signal))).selectors) {
       beneath.add(each);
     }
   }
-  return { selectors, beneath, change };
-}
-
-/** A token that hands its calls on to a successor, as USDT can. */
-function replacing(selectors: ReadonlySet<string>): Change | null {
-  const names = namesIn(upgradeSignals, selectors).filter((name) => name === successor);
-  if (names.length === 0) return null;
-  return { sure: true, how: `can be replaced by ${names.join(' and ')}`, admin: null };
+  return { selectors, beneath, change, destroys };
 }
 
 type Found = { readonly change: Change | null; readonly targets: readonly string[] };

@@ -5,6 +5,7 @@ import { type Finding, found, passed } from '../../inspection.ts';
 import { RpcError } from '../../rpc.ts';
 import { namesIn, rebaseSignals } from '../../token-powers.ts';
 import { balanceOfCall } from '../node.ts';
+import { questionGas } from './ask.ts';
 import type { Program } from './program.ts';
 import type { Theatre } from './stage.ts';
 
@@ -43,7 +44,7 @@ async function balanceLater(
   signal: AbortSignal,
 ): Promise<bigint | null> {
   const time = `0x${(now + days * daySeconds).toString(16)}`;
-  const call = { to: token, data: balanceOfCall(actors.holder), gas: '0x7a120' };
+  const call = { to: token, data: balanceOfCall(actors.holder), gas: questionGas };
   try {
     const answer = await rpc.call('eth_call', [call, 'latest', lent, { time }], signal);
     return typeof answer === 'string' && answer.length >= 66 ? BigInt(answer.slice(0, 66)) : null;

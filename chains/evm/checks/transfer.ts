@@ -52,16 +52,20 @@ export async function transferFindings(
   const wrong = tried.find(
     ({ verdict }) => verdict.kind === 'differs' || verdict.kind === 'untried',
   );
-  if (wrong !== undefined) return [moved(wrong)];
+  if (wrong !== undefined) return [moved(wrong, stage)];
   const market = await marketFinding(stage, works(medium) ? medium : small, signal);
   return [market ?? passed(transfer), limitFinding(tried)];
 }
 
-function moved({ amount, verdict }: Tried): Finding {
+function moved({ amount, verdict }: Tried, { borrowed }: Theatre): Finding {
   if (verdict.kind !== 'differs') {
     return found(transfer, 'wait', 'the node broke off when transfers of it were tried');
   }
   const { what, lost, gained } = verdict;
+  // Some tokens tell a holder whom they bar that all went well, and move nothing.
+  if (borrowed !== null && lost === 0n && gained === 0n) {
+    return found(transfer, 'wait', `${what} of ${amount} units moves nothing`);
+  }
   const head = `${what} of ${amount} units is not exact`;
   if (gained <= 0n) return found(transfer, 'reject', `${head}: nothing of it arrives`);
   if (gained < amount) {
@@ -141,7 +145,7 @@ async function marketFinding(
       // A launch may keep it closed until it begins.
       return failing(stage, { ...medium, verdict: { ...verdict, sure: false } }, [], signal);
     }
-    return moved({ ...medium, verdict });
+    return moved({ ...medium, verdict }, stage);
   }
   return null;
 }

@@ -8,11 +8,10 @@ import type { Fork } from '../fork/fork.ts';
 import { type Look, nodeSays, numberOf, otherStorage, ranOut, tooDear, view } from './ask.ts';
 
 const check = 'contract';
-const nothing: Said = { symbol: '', name: '', decimals: 0, supply: 0n };
 
 export type Contract = {
-  /** Nothing where it could not be read. */
-  readonly told: Said;
+  /** Null where it could not be read. */
+  readonly told: Said | null;
   readonly finding: Finding;
   /** Nothing else can be asked of it. */
   readonly mute?: true;
@@ -31,7 +30,7 @@ export async function checkContract(look: Look): Promise<Contract> {
     const trial = await view(fork, look.token, data);
     if (ranOut(trial)) {
       const finding = found(check, 'reject', `its ${name} ${tooDear}`);
-      return { told: nothing, finding, mute: true };
+      return { told: null, finding, mute: true };
     }
     const number = numberOf(trial);
     if (number === null) throw await noAnswer(look, name, data);

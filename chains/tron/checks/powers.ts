@@ -11,9 +11,10 @@ import {
   plainPowers,
   powerSignals,
   type Signals,
+  successionFlag,
   successor,
+  successorSignals,
   switchSignals,
-  upgradeSignals,
 } from '../../token-powers.ts';
 import { dataOf } from '../../token-words.ts';
 import type { Fork } from '../fork/fork.ts';
@@ -108,8 +109,11 @@ async function upgradeable(subject: Subject): Promise<Finding> {
 
 /** A token that hands its calls on to a successor, as TRON's USDT can. */
 async function succession(subject: Subject): Promise<Program['change']> {
-  const named = new Map([...upgradeSignals].filter(([, name]) => name === successor));
-  if (namesIn(named, subject.program.selectors).length === 0) return null;
-  const who = await user(named, subject);
-  return who === null ? null : { sure: true, how: `can be replaced by ${successor}: ${who} may` };
+  const { fork, token, program } = subject;
+  if (namesIn(successorSignals, program.selectors).length === 0) return null;
+  const who = await user(successorSignals, subject);
+  if (who !== null) return { sure: true, how: `can be replaced by ${successor}: ${who} may` };
+  // What the successor may do, and who rules it, is not looked into.
+  if (numberOf(await view(fork, token, dataOf(successionFlag))) !== 1n) return null;
+  return { sure: false, how: `hands its calls on to a successor: ${successionFlag} answers true` };
 }

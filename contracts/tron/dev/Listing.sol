@@ -147,6 +147,23 @@ contract StopsNow is Good {
     }
 }
 
+/// @notice Its owner names a successor, as USDT's may; no call is handed on here.
+contract CanBeReplaced is Owned {
+    bool public deprecated;
+    address public upgradedAddress;
+
+    function deprecate(address successor) external onlyOwner {
+        deprecated = true;
+        upgradedAddress = successor;
+    }
+}
+
+contract IsReplaced is CanBeReplaced {
+    constructor() {
+        deprecated = true;
+    }
+}
+
 contract HasBlacklist is Owned {
     mapping(address => bool) public isBlackListed;
 

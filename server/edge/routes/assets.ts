@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { listAssets } from '../../db/assets.ts';
 import type { Deps } from '../../deps.ts';
-import { type Decision, decide } from '../../listing/decide.ts';
+import { type Decision, decideSoon } from '../../listing/decide.ts';
 import type { Token } from '../../listing/judge.ts';
 import { createLooks } from '../../listing/requests.ts';
 import { feedWriting } from '../../market/book.ts';
@@ -37,7 +37,7 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
       },
       run: async (tx, { caller, prepared: { token, judgement } }) => {
         const wish = { ...token, source: 'api', accountId: caller.accountId };
-        const decision = await decide(tx, deps, wish, judgement);
+        const decision = await decideSoon(tx, deps, wish, judgement);
         return replyOf(token, decision, judgement?.notChecked);
       },
     },

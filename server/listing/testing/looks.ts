@@ -20,6 +20,8 @@ export type Looks = TestMarket & {
   says(said: Said, address?: string): string;
   /** Looks at the address so far. */
   looksAt(address: string): number;
+  /** The most looks that were under way at once so far. */
+  mostAtOnce(): number;
 };
 
 export const chain = 'evm-dev';
@@ -27,8 +29,9 @@ export const chain = 'evm-dev';
 export function lookMarket(settings: Partial<Settings> = {}): Promise<Looks> {
   const known = new Map<string, Said>();
   const counts = new Map<string, number>();
-  const inspect: ChainAdapter['inspect'] = async (address, _rules, signal) => {
-    counts.set(address, (counts.get(address) ?? 0) + 1);
+  let running = 0;
+  let most = 0;
+  const answer = async (address: string, signal: AbortSignal): Promise<Inspection> => {
     const said = known.get(address);
     if (said instanceof Error) throw said;
     if (said === 'nothing') {
@@ -38,6 +41,14 @@ export function lookMarket(settings: Partial<Settings> = {}): Promise<Looks> {
     }
     return { ...plain(address), ...(said as Partial<Inspection>) };
   };
+  const inspect: ChainAdapter['inspect'] = async (address, _rules, signal) => {
+    counts.set(address, (counts.get(address) ?? 0) + 1);
+    running += 1;
+    most = Math.max(most, running);
+    return answer(address, signal).finally(() => {
+      running -= 1;
+    });
+  };
   const adapters = [stubAdapter('bitcoin', 'bitcoin'), stubAdapter(chain, 'evm', { inspect })];
   return testMarket({ adapters, settings }).then((market) => ({
     ...market,
@@ -46,6 +57,7 @@ export function lookMarket(settings: Partial<Settings> = {}): Promise<Looks> {
       return address;
     },
     looksAt: (address) => counts.get(address) ?? 0,
+    mostAtOnce: () => most,
   }));
 }
 
