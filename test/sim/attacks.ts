@@ -207,7 +207,7 @@ async function tryToFund({ world, side, deal, view }: Trying, leg: LegName): Pro
   }
 }
 
-/** Whether one payment of the amount has the least depth that there is, whichever escrow it is in. */
+/** Whether one payment of the amount, in whichever escrow, has the least depth that there is. */
 function isDeep(world: World, view: View, leg: LegName): boolean {
   const { chain: on, amount } = view.legs[leg];
   const chain = chainOf(world, on);

@@ -201,7 +201,7 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
   }
 }
 
-/** Wakes around a moment at which seconds decide; until then it does nothing, and misses what it may. */
+/** Wakes around a moment at which seconds decide; what comes before that it misses. */
 function fallAsleep(
   world: World,
   { view }: Deal,
