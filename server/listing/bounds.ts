@@ -34,6 +34,19 @@ export const lookMs = 60_000;
 /** Tokens taken in hand by a pass. */
 export const batch = 20;
 
+/** Of them what launchpads get at most while others are due, which are taken before theirs. */
+export const batchOfLaunchpads = batch / 2;
+
+/** An ordinary look: some 30 calls of a node, at 120 ms each. */
+const ordinaryLookMs = 3_600;
+
+/**
+ * Candidates of all launchpads that wait, each launchpad an equal share: every one is looked at
+ * once an hour, in half of the lanes. 4 lanes make 4 000 looks of 3.6 s an hour, so 2 000.
+ */
+export const mostLaunched =
+  (mostLooks.background * candidateEveryMs * batchOfLaunchpads) / (ordinaryLookMs * batch);
+
 /** Characters of a symbol that can be listed. */
 export const mostSymbolLength = 32;
 

@@ -15,13 +15,18 @@ import {
 } from '../db/candidates.ts';
 import type { Deps } from '../deps.ts';
 import { feedWriting } from '../market/book.ts';
-import { batch, forgottenAfterMs, lookMs, mostLooks, tryAgainMs } from './bounds.ts';
+import {
+  batch,
+  batchOfLaunchpads,
+  forgottenAfterMs,
+  lookMs,
+  mostLooks,
+  tryAgainMs,
+} from './bounds.ts';
 import { decide, type Wish } from './decide.ts';
 import { type Judgement, judge, type Known } from './judge.ts';
 
 const pauseMs = 2_000;
-/** Of a pass, what launchpads get while others are due: what is due meanwhile waits that long. */
-const half = batch / 2;
 
 /** One token to look at. */
 type Due = Wish & { readonly known: Known | null };
@@ -48,8 +53,8 @@ export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
         if (!signal.aborted) deps.log.error({ err: error }, 'looking at tokens failed');
         return 0;
       });
-      // Of launchpads more may be due than half a batch.
-      if (looked >= half) continue;
+      // Of launchpads more may be due.
+      if (looked >= batchOfLaunchpads) continue;
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   };
@@ -76,7 +81,8 @@ async function passOf(deps: Deps, mostMs: number, signal: AbortSignal): Promise<
   const assets = await takeDueAssets(deps.db, chains, now, later, batch);
   const asked = await take('api', batch - assets.length);
   const first = assets.length + asked.length;
-  const launched = await take('launchpads', first === 0 ? batch : Math.min(half, batch - first));
+  const rest = first === 0 ? batch : Math.min(batchOfLaunchpads, batch - first);
+  const launched = await take('launchpads', rest);
   const due = [...assets.map(dueAsset), ...[...asked, ...launched].map(dueCandidate)];
   const queue = due.values();
   const work = async () => {
