@@ -257,7 +257,7 @@ async function send(
     if (!node.slow) mustAnswer(parts, 'broadcast');
     const known = isKnown(chain, txid);
     const why = known ? null : refusal(chain, tx, Math.floor(parts.now() / 1_000));
-    if (why !== null) throw new ParleyError('refused_by_node', `the node says: ${why}`, {});
+    if (why !== null) throw new ParleyError('refused_by_node', `the node says: ${why}`, { why });
     if (!known) parts.onSent(chain, submit(chain, tx));
     const terms = chain.plans.get(tx.escrow);
     if (tx.secret !== null && terms !== undefined) {

@@ -7,7 +7,7 @@ import { unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
 import { insideOf } from './material.ts';
 import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
-import { rawOf, type SimTransaction } from './transaction.ts';
+import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
 import {
   chainOf,
   later,
@@ -113,6 +113,7 @@ async function take(
     wakeIn(world, side, mayPass(answer) ? world.chance.int(20, 120) : 600);
     return;
   }
+  mustBeInTime(world, deal, view, step);
   const material = answer.body as Material & { validUntil: number };
   const tx = signed(world, side, view, step, material);
   // Some bytes live a minute only.
@@ -120,6 +121,20 @@ async function take(
   later(world, world.chance.int(1, delay), () =>
     hand(world, side, deal, { tx, name, validUntil: material.validUntil }),
   );
+}
+
+/** What was handed out is held against the deadlines that the swap publishes. */
+function mustBeInTime(world: World, deal: Deal, view: View, { action, by }: StepView): void {
+  const { initiatorFundBy, counterpartyFundBy, revealBy } = view.deadlines;
+  const fundBy = by === 'initiator' ? initiatorFundBy : counterpartyFundBy;
+  const isPublic = deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
+  const now = seconds(world);
+  if (action === 'fund' && now > fundBy) {
+    violate(world, 'no funding after its last moment', deal.name);
+  }
+  if (action === 'claim' && !isPublic && now > revealBy) {
+    violate(world, 'no reveal after its last moment', deal.name);
+  }
 }
 
 async function setAddress(
@@ -192,7 +207,7 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
     }
   } else {
     const body = { chain: tx.chain, signed: rawOf(tx) };
-    const once = `send ${tx.coins[0]}`;
+    const once = `send ${txidOf(rawOf(tx))}`;
     const answer = await ask(world, party, {
       method: 'POST',
       url: '/v1/tx/broadcast',
@@ -200,7 +215,8 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
       once,
     });
     const { status, code } = answer;
-    tell(world, `${party.name} sends ${name} of ${deal.name}: ${code ?? status}`);
+    const why = code === 'refused_by_node' ? ` (${answer.body?.error})` : '';
+    tell(world, `${party.name} sends ${name} of ${deal.name}: ${code ?? status}${why}`);
     world.hasNews = true;
     if (mayPass(answer)) {
       later(world, world.chance.int(20, 90), () => hand(world, side, deal, handed));

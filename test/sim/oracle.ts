@@ -75,6 +75,15 @@ export function checkLoss(world: World, deal: Deal): void {
   }
 }
 
+/** Whether all that still lies in the deal's escrows is what malicious parties paid in. */
+export function onlyMaliceLeft(world: World, deal: Deal): boolean {
+  const lefts = deal.sides.map(({ party }) => {
+    const left = deal.chains.map((name) => paidBy(chainOf(world, name), deal, party).left);
+    return { left: left.some((each) => each > 0n), malicious: party.kind === 'malicious' };
+  });
+  return lefts.some(({ left }) => left) && lefts.every((each) => !each.left || each.malicious);
+}
+
 type LegEnd = 'claimed' | 'refunded' | null;
 
 /** How the payment that funded a leg ended; Bitcoin's may have others beside it. */

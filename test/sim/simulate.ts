@@ -12,7 +12,7 @@ import { type Chance, chanceOf } from './chance.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { type Asset, kindFor, negotiate, newDeal } from './negotiate.ts';
-import { checkEvents, checkHeard, checkLoss, checkStatus } from './oracle.ts';
+import { checkEvents, checkHeard, checkLoss, checkStatus, onlyMaliceLeft } from './oracle.ts';
 import { ask, askPlainly, type Deal, newParty, type Party, type View } from './people.ts';
 import { simSettings } from './process.ts';
 import { createReceiver } from './receiver.ts';
@@ -250,7 +250,12 @@ async function check(world: World): Promise<void> {
     values: [],
   });
   for (const { id, status } of open) {
-    const name = world.deals.find((each) => each.id === id)?.name ?? id;
+    const deal = world.deals.find((each) => each.id === id);
+    if (deal !== undefined && onlyMaliceLeft(world, deal)) {
+      count(world, 'left open by a malicious party');
+      continue;
+    }
+    const name = deal?.name ?? id;
     violate(world, 'every open swap ends', `${name} is still followed as ${status}`);
   }
   const listed = new Map<string, View>();
