@@ -35,7 +35,12 @@ export type Rpc = {
   readonly chain: string;
   readonly sources: number;
   /** Asks one node after the other until one answers. */
-  call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>;
+  call(
+    method: string,
+    params: readonly unknown[],
+    signal: AbortSignal,
+    own?: OwnLimits,
+  ): Promise<unknown>;
   /** Asks one node only, by its place in `urls`; no retry. */
   ask(
     at: number,
@@ -76,14 +81,14 @@ export function rpcClient(options: RpcOptions): Rpc {
     return readAnswer(response, await readText(response, limits.mostBytes));
   };
 
-  const call: Rpc['call'] = async (method, params, signal) => {
+  const call: Rpc['call'] = async (method, params, signal, own = {}) => {
     let failure: unknown = null;
     for (let attempt = 0; attempt < rounds * urls.length; attempt += 1) {
       if (attempt > 0 && attempt % urls.length === 0) await pause(pauseMs, signal);
       if (signal.aborted) break;
       const at = (preferred + attempt) % urls.length;
       try {
-        const result = await ask(at, method, params, signal);
+        const result = await ask(at, method, params, signal, own);
         preferred = at;
         return result;
       } catch (error) {

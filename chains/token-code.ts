@@ -8,6 +8,8 @@ export type Scan = {
   readonly addresses: readonly string[];
   /** Runs other contracts' code as its own (DELEGATECALL, CALLCODE). */
   readonly delegates: boolean;
+  /** Can take itself off the chain (SELFDESTRUCT), and so be put anew with other code. */
+  readonly destroys: boolean;
   /** The one contract that it hands every call to, and can hand it to no other; null: none. */
   readonly only: string | null;
 };
@@ -83,6 +85,7 @@ export function scanCode(code: string): Scan {
     selectors,
     addresses: [...addresses],
     delegates,
+    destroys: seen.has(op.selfdestruct),
     only: clone && delegates && others.length === 0 ? first : null,
   };
 }

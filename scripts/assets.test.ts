@@ -139,6 +139,42 @@ test('an asset is named by id, symbol, chain and address, or as native', async (
   assert.deepEqual([body.assets[0].verified, body.assets[0].source], [true, 'curated']);
 });
 
+test('of many a thousand are shown, and that there are more', async (t) => {
+  t.after(async () => {
+    await market.db.rows({
+      name: '',
+      text: `delete from assets where symbol = 'MANY'`,
+      values: [],
+    });
+    await market.db.rows({ name: '', text: 'delete from candidates', values: [] });
+  });
+  await market.db.rows({
+    name: '',
+    text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
+      select gen_random_uuid(), 'evm-dev', 'MANY', '0xmany' || i, 6, false, 'api', now()
+      from generate_series(1, 1001) i`,
+    values: [],
+  });
+  await market.db.rows({
+    name: '',
+    text: `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
+        gives_up_at)
+      select gen_random_uuid(), 'evm-dev', '0xmany' || i, 'api', 'expired', now(), now(), now()
+      from generate_series(1, 1001) i`,
+    values: [],
+  });
+  for (const [command, which] of [
+    ['list', 'oldest'],
+    ['candidates', 'newest'],
+  ] as const) {
+    const { out, err } = await cli([command]);
+    assert.equal(out.trim().split('\n').length, 1_000);
+    assert.equal(err, `there are more: these are the ${which} 1000\n`);
+  }
+  const { err } = await cli(['close', 'MANY', '--reason', 'x']);
+  assert.match(err, /^more than 20 assets are called MANY; name one:\n(.*evm-dev.*\n){20}$/);
+});
+
 test('what is not understood is exit status 2, says why, and shows the usage', async () => {
   const { usd } = market.assets;
   const wrong: [string[], RegExp][] = [

@@ -3,12 +3,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { mostDecimals as mostSolanaDecimals } from '../chains/solana/checks/mint.ts';
+import { mostDecimals } from '../chains/token-face.ts';
 import { readSettings } from '../server/config.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
 import { windowSeconds } from '../server/edge/budgets.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
 import { mostFrameBytes, mostUnreadBytes } from '../server/edge/feed/peer.ts';
 import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
+import * as listing from '../server/listing/bounds.ts';
+import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
 import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
@@ -28,10 +32,41 @@ const { ofAccount } = createPlaces(() => 0).offer();
 // With chains of its own: on those for development some limits are wider.
 const chain = { family: 'bitcoin', chain: 'bitcoin', network: 'regtest', rpcUrl: 'http://a:b@h:1' };
 const settings = readSettings({ PARLEY_CHAINS: JSON.stringify([chain]) });
+const dayMs = 86_400_000;
 const attempts = retryAfterSeconds.length + 1;
 const retriesSeconds = retryAfterSeconds.reduce((sum, each) => sum + each, 0);
 
 const said: Record<string, string> = {
+  'tokens that an account asks to have listed': [
+    `${settings.listingLimit} an hour (\`PARLEY_LISTING_LIMIT\`); ${listing.mostPending} that wait`,
+  ].join(),
+  'looks at tokens under way in a process': [
+    `${listing.mostLooks.asked} for requests, ${listing.mostLooks.background} in the background,`,
+    `${listing.lookMs / 1_000} s each`,
+  ].join(' '),
+  'wait of a request that closes or reopens a token for others that do': `${listing.mostLockMs} ms`,
+  'tokens taken in hand by a pass': [
+    `${listing.batch}, of launchpads ${listing.batchOfLaunchpads} while others are due`,
+  ].join(),
+  'a token that waits to be listed': [
+    `looked at every ${listing.candidateEveryMs === 3_600_000 ? 'hour' : '?'}`,
+    `for ${listing.candidateForMs / dayMs} days`,
+  ].join(' '),
+  'a token that was refused or expired': [
+    `remembered for ${(listing.candidateForMs + listing.forgottenAfterMs) / dayMs} days`,
+    'from when it was asked for',
+  ].join(' '),
+  'launchpads, and launches of one that are taken in an hour': [
+    `${launchpads.mostLaunchpads}; ${launchpads.defaultMostAnHour}`,
+    `(\`mostAnHour\`, at most ${written(launchpads.mostMostAnHour)})`,
+  ].join(' '),
+  'candidates of launchpads that wait': [
+    `${written(listing.mostLaunched)}, each launchpad an equal share:`,
+    'a look an hour at each, 3.6 s, in half of the lanes',
+  ].join(' '),
+  'symbol, decimals of a listed token': [
+    `${listing.mostSymbolLength} characters; ${mostDecimals}, on Solana ${mostSolanaDecimals}`,
+  ].join(),
   'request body': `${written(bodyLimitBytes)} bytes`,
   'requests of a key, an account, a client network without a key': [
     `${settings.rateLimit} in ${windowSeconds} s`,

@@ -1,5 +1,5 @@
-// What `inspect` finds of who can put other code in a token's place, of balances behind a proxy, and
-// of tokens that take all the gas they get: on a real node, each beside what it must not be taken for.
+// What `inspect` finds on a real node of who can put other code in a token's place, of balances
+// behind a proxy, and of tokens that take all the gas they get.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

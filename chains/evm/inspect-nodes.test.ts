@@ -64,6 +64,19 @@ test('a node that plays no transactions finds what one call can show', async () 
   // Later steps may fail because they are made in one transaction.
   assert.deepEqual(await find('NoSpender'), ['transfer: wait']);
   assert.deepEqual(await find('OneABlock'), ['transfer: wait']);
+  assert.deepEqual(await find('TimeBomb'), ['transfer: wait']);
+  // There is gas for all of it.
+  assert.deepEqual(await find('BurnsGas'), []);
+});
+
+test('a trial whose gas ends is a finding and no failure of the node', async () => {
+  const lie: Lie = ({ method, params }, forward) =>
+    method === 'eth_call' && JSON.stringify(params[0]).length > 1_000
+      ? { error: { code: -32_003, message: 'EVM error OutOfGas' } }
+      : forward();
+  const found = notPassed(await lookBy(lie, await put('Plain')));
+  assert.deepEqual(found.short, ['transfer: wait']);
+  assert.match(found.reasons, /a round of transfers .* breaks the trial off: EVM error OutOfGas$/);
 });
 
 test('a node that breaks off a trial says nothing of the token', async () => {

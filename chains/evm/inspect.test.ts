@@ -232,7 +232,7 @@ const rows: readonly Row[] = [
     promise: 'a token that loops for ever when it moves is rejected, within its gas',
     token: () => put('Loops'),
     short: ['transfer: reject'],
-    reasons: /uses up 2000000 gas/,
+    reasons: /uses up 1\d{6} gas/,
   },
   {
     promise: 'balances that grow with time are rejected',
@@ -350,6 +350,63 @@ const rows: readonly Row[] = [
     token: () => put('BackDoor'),
     short: ['upgradeable: wait'],
     reasons: /DELEGATECALL/,
+  },
+  {
+    promise: 'a token that works where gas is free is rejected',
+    token: () => put('KnowsTrials'),
+    short: ['transfer: reject'],
+    reasons: /"only as a trial"/,
+  },
+  {
+    promise: 'a token that keeps escrows where gas is paid for is rejected',
+    token: () => put('KeepsEscrows'),
+    short: ['transfer: reject'],
+    reasons: /^the funding of an escrow of 10{21} units fails/,
+  },
+  {
+    promise: 'a token that works for round prices and gas does not pass',
+    token: () => put('KnowsRoundNumbers'),
+    short: ['transfer: wait'],
+    reasons: /"only for round numbers"/,
+  },
+  {
+    promise: 'a token that works with more gas than wallets give does not pass',
+    token: () => put('KnowsRichGas'),
+    short: ['transfer: wait'],
+    reasons: /"only for much gas"/,
+  },
+  {
+    promise: 'a token that names no balance of a recent holder waits',
+    token: () => put('RefusesOneHolder'),
+    short: ['transfer: wait'],
+    reasons: /nor a recent holder$/,
+  },
+  {
+    promise: 'a token that burns all gas ends in a finding',
+    token: () => put('BurnsGas'),
+    short: ['transfer: reject'],
+  },
+  {
+    promise: 'a token whose answers fill megabytes ends in a finding',
+    token: () => put('Loud'),
+    short: ['transfer: wait'],
+  },
+  {
+    promise: 'a token that works for some hours only does not pass',
+    token: () => put('TimeBomb'),
+    short: ['transfer: wait'],
+    reasons: /^a day from now, a transfer .*"too late"/,
+  },
+  {
+    promise: 'a token that can destroy itself waits',
+    token: () => put('Mortal'),
+    short: ['upgradeable: wait'],
+    reasons: /^its code can destroy itself \(SELFDESTRUCT\)/,
+  },
+  {
+    promise: 'what a clone runs can destroy it',
+    token: () => clone('MortalBehind'),
+    short: ['upgradeable: wait'],
   },
   {
     promise: 'more decimals than anybody has are rejected',

@@ -93,7 +93,7 @@ function failureOf({ data, message }: RpcError): Failure {
 }
 
 /** Many times what any balance takes: it bounds how long an answer a token can give. */
-const balanceGas = '0xf4240';
+const balanceGas = '0x7a120';
 const mostSlots = 32;
 const guessedSlots = 64n;
 

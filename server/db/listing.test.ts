@@ -6,6 +6,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import pg from 'pg';
 import { testDatabase } from '../../test/support/database.ts';
+import {
+  countPendingOf,
+  expireCandidates,
+  listCandidates,
+  pruneCandidates,
+  takeDueCandidates,
+} from './candidates.ts';
+import type { Statement, Tx } from './database.ts';
+import { findListedToken } from './listing.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 const own = '007_listing.sql';
@@ -44,4 +53,42 @@ test('what the schema before had closed is held closed by the settings, the rest
   await client.query(`update assets set closings = '{}', delisted_at = now()`);
   assert.equal((await stateOf('BTC')).state, 'delisted');
   assert.equal((await stateOf('BTC')).enabled, false);
+});
+
+const at = new Date();
+const indexed: Record<string, (tx: Tx) => Promise<unknown>> = {
+  assets_chain_address_key: (tx) => findListedToken(tx, 'evm-dev', '0xd0'),
+  candidates_due: (tx) => takeDueCandidates(tx, ['evm-dev'], at, at, 'api', 20),
+  candidates_by_source: (tx) => countPendingOf(tx, 'launchpad:x'),
+  candidates_expiring: (tx) => expireCandidates(tx, at, 20),
+  candidates_old: (tx) => pruneCandidates(tx, at, 20),
+  candidates_by_age: (tx) => listCandidates(tx, null, 20),
+};
+
+test('what is asked of many tokens is found by an index', async (t) => {
+  const { db, drop } = await testDatabase();
+  t.after(drop);
+  await db.rows({
+    name: '',
+    text: `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
+        gives_up_at)
+      select gen_random_uuid(), 'evm-dev', '0x' || i, case i % 4 when 0 then 'api' else
+          'launchpad:' || i % 9 end, case i % 3 when 0 then 'expired' else 'pending' end,
+        now() + i * interval '1 minute', now() + i * interval '1 minute',
+        now() + i * interval '1 minute'
+      from generate_series(1, 5000) i`,
+    values: [],
+  });
+  await db.rows({ name: '', text: 'analyze candidates', values: [] });
+  for (const [index, ask] of Object.entries(indexed)) {
+    const asked: Statement[] = [];
+    const noted = async <Row>(statement: Statement): Promise<Row[]> => {
+      asked.push(statement);
+      return [];
+    };
+    await ask({ rows: noted });
+    const [{ text, values }] = asked as [Statement];
+    const plan = await db.rows({ name: '', text: `explain ${text}`, values });
+    assert.match(JSON.stringify(plan), new RegExp(`(using|on) ${index}`), index);
+  }
 });

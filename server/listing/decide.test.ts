@@ -158,7 +158,8 @@ test('while ten thousand orders close elsewhere, who asks is answered and nobody
     ...Array.from({ length: 12 }, () => ask(open.address)),
     ask(closed.address),
     ask(market.says({})),
-    ask(waiting),
+    // An account of its own: each has two looks at a time.
+    (await market.trader()).post('/v1/assets', { chain, address: waiting }),
   ]);
   assert.equal((await taker.get('/v1/rfqs')).status, 200);
   const answers = (await asked).map(({ status, code }) => `${status} ${code}`);

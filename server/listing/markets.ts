@@ -18,8 +18,8 @@ export const marketChecks = [
 
 export type Markets = {
   /**
-   * Findings of what could be asked, and the names of the checks that are off. Throws
-   * `chain_timeout` or what fetch throws where a source of a listed token is away.
+   * Findings of what could be asked, and the names of the checks that are off. Throws what ended
+   * the signal and, to keep a token, `market_data_unavailable` where a source is away.
    */
   look(
     token: Token,

@@ -7,7 +7,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
 import { findListing } from '../db/listing.ts';
 import { curateAsset } from '../market/listing.ts';
-import { batch, candidateForMs } from './bounds.ts';
+import { batch, candidateForMs, lookMs, mostLooks, tryAgainMs } from './bounds.ts';
 import { createRechecks, type Rechecks } from './rechecks.ts';
 import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
 
@@ -219,6 +219,58 @@ test('a pass takes a batch in hand, and one that never answers is let go', async
   );
   for (const each of addresses) market.says(wait, each);
   assert.deepEqual([...new Set(after)], ['pending 2']);
+});
+
+test('a pass has so many looks under way as its lanes, which end before its lease does', async () => {
+  market.deps.advance(day);
+  await passes();
+  const own = await lookMarket();
+  const alone = createRechecks(own.deps, 100);
+  for (let count = 0; count < batch; count += 1) {
+    await addCandidate(own.db, launched(own, own.says('nothing')));
+  }
+  await alone.pass();
+  await alone.stop();
+  await own.close();
+  assert.deepEqual([own.mostAtOnce(), mostLooks.background], [4, 4]);
+  assert.ok(tryAgainMs > (batch / mostLooks.background) * lookMs);
+});
+
+test('launchpads get half a pass at most while others are due, which go first, and else all', async () => {
+  const own = await lookMarket({ listingLimit: 1_000 });
+  own.deps.freeze();
+  const alone = createRechecks(own.deps);
+  const taker = await own.trader();
+  const flood = Array.from({ length: 60 }, () => own.says(wait));
+  const looked = () => flood.filter((each) => own.looksAt(each) > 0).length;
+  const asked: string[] = [];
+  const { asset } = (await taker.post('/v1/assets', { chain, address: own.says({}) })).body;
+  for (let count = 0; count < 16; count += 1) {
+    const address = own.says(wait);
+    await taker.post('/v1/assets', { chain, address });
+    asked.push(address);
+  }
+  own.deps.advance(day);
+  for (const each of flood) await addCandidate(own.db, launched(own, each));
+  const due = async (list: readonly string[], at: number) =>
+    own.db.rows({
+      name: '',
+      text: 'update candidates set next_check_at = $2 where address = any($1::text[])',
+      values: [list, new Date(at)],
+    });
+  await due(flood, own.deps.now() - day);
+  assert.equal(await alone.pass(), batch);
+  assert.deepEqual(
+    [own.looksAt(asset.address), ...new Set(asked.map(own.looksAt)), looked()],
+    [2, 2, batch - 17],
+    'what was due for longer is launched',
+  );
+  await due(asked.slice(0, 1), own.deps.now());
+  assert.equal(await alone.pass(), 1 + batch / 2);
+  assert.equal(looked(), batch - 17 + batch / 2);
+  assert.equal(await alone.pass(), batch);
+  await alone.stop();
+  await own.close();
 });
 
 test('what a launchpad launched is refused for ever no sooner than after a day', async () => {

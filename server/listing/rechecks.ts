@@ -15,15 +15,21 @@ import {
 } from '../db/candidates.ts';
 import type { Deps } from '../deps.ts';
 import { feedWriting } from '../market/book.ts';
-import { batch, forgottenAfterMs, lookMs, mostLooks, tryAgainMs, unseenForMs } from './bounds.ts';
+import {
+  batch,
+  batchOfLaunchpads,
+  forgottenAfterMs,
+  lookMs,
+  mostLooks,
+  tryAgainMs,
+  unseenForMs,
+} from './bounds.ts';
 import { decide, type Wish } from './decide.ts';
 import { type Judgement, judge, type Known } from './judge.ts';
 
 const pauseMs = 2_000;
 /** A chain that does not tell its newest block within this does not answer. */
 const headsMs = 10_000;
-/** Of a pass, what launchpads get while others are due: what is due meanwhile waits that long. */
-const half = batch / 2;
 
 /** One token to look at. */
 type Due = Wish & { readonly known: Known | null };
@@ -50,8 +56,8 @@ export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
         if (!signal.aborted) deps.log.error({ err: error }, 'looking at tokens failed');
         return 0;
       });
-      // Of launchpads more may be due than half a batch.
-      if (looked >= half) continue;
+      // Of launchpads more may be due.
+      if (looked >= batchOfLaunchpads) continue;
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   };
@@ -78,7 +84,8 @@ async function passOf(deps: Deps, mostMs: number, signal: AbortSignal): Promise<
   const assets = await takeDueAssets(deps.db, chains, now, later, batch);
   const asked = await take('api', batch - assets.length);
   const first = assets.length + asked.length;
-  const launched = await take('launchpads', first === 0 ? batch : Math.min(half, batch - first));
+  const rest = first === 0 ? batch : Math.min(batchOfLaunchpads, batch - first);
+  const launched = await take('launchpads', rest);
   const due = [...assets.map(dueAsset), ...[...asked, ...launched].map(dueCandidate)];
   const queue = due.values();
   const work = async () => {

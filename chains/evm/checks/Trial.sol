@@ -10,6 +10,7 @@ contract Trial {
         address actor;
         address to;
         bytes data;
+        uint256 gasMost;
         /// Zero: nothing is weighed.
         address payer;
         address payee;
@@ -25,11 +26,10 @@ contract Trial {
     }
 
     uint256 private constant MOST_ANSWER = 256;
-    uint256 private constant BALANCE_GAS = 300_000;
     uint256 private constant NO_BALANCE = type(uint256).max;
 
     /// Stops after the first step that fails or does not move exactly the amount.
-    function run(address token, uint256 amount, uint256 stepGas, Step[] calldata steps)
+    function run(address token, uint256 amount, uint256 readGas, Step[] calldata steps)
         external
         returns (Result[] memory results)
     {
@@ -40,14 +40,14 @@ contract Trial {
             result.made = true;
             bool weighed = step.payer != address(0);
             if (weighed) {
-                result.balances[0] = _balance(token, step.payer);
-                result.balances[2] = _balance(token, step.payee);
+                result.balances[0] = _balance(token, step.payer, readGas);
+                result.balances[2] = _balance(token, step.payee, readGas);
             }
             (result.ok, result.gasUsed, result.answer) =
-                Trial(step.actor).act(step.to, stepGas, step.data);
+                Trial(step.actor).act(step.to, step.gasMost, step.data);
             if (weighed) {
-                result.balances[1] = _balance(token, step.payer);
-                result.balances[3] = _balance(token, step.payee);
+                result.balances[1] = _balance(token, step.payer, readGas);
+                result.balances[3] = _balance(token, step.payee, readGas);
             }
             if (!result.ok || (weighed && !_exact(result.balances, amount))) break;
         }
@@ -77,11 +77,15 @@ contract Trial {
         }
     }
 
-    function _balance(address token, address who) private view returns (uint256 held) {
+    function _balance(address token, address who, uint256 gasMost)
+        private
+        view
+        returns (uint256 held)
+    {
         bytes memory input = abi.encodeWithSelector(0x70a08231, who);
         held = NO_BALANCE;
         assembly ("memory-safe") {
-            let ok := staticcall(BALANCE_GAS, token, add(input, 0x20), mload(input), 0, 0x20)
+            let ok := staticcall(gasMost, token, add(input, 0x20), mload(input), 0, 0x20)
             if and(ok, gt(returndatasize(), 0x1f)) { held := mload(0) }
         }
     }

@@ -20,7 +20,7 @@ export async function anybodyMints(stage: Theatre, signal: AbortSignal): Promise
     const moves = { payer: freshAddress(), payee: anybody };
     const step = { what: 'a mint', actor: anybody, to: token, data: data as Hex, moves };
     const course = { amount, steps: [step], expired: null };
-    const verdict = await directed(stage, course, stage.gasPrice, signal);
+    const verdict = await directed(stage, course, 0, signal);
     if (verdict.kind === 'differs' && verdict.gained === amount) return true;
   }
   return false;

@@ -34,6 +34,9 @@ export async function ownerOf(
   return judgeOwner({ named, heir, selectors, changes: change !== null }, getAddress);
 }
 
+/** Without a bound a node could run for long, and anew for each word that it finds. */
+const triedGas = '0x7a120';
+
 /**
  * Whether a function that is refused to a stranger looks up somebody before: an address in the
  * storage that it reads. That is an owner whom `owner()` does not name.
@@ -45,10 +48,11 @@ export async function hiddenKeeper(
   signal: AbortSignal,
 ): Promise<string | null> {
   const from = freshAddress();
+  const gas = triedGas;
   const words = [freshAddress(), 1n, 1n].map(word).join('');
   for (const selector of selectors.slice(0, mostTried)) {
     const data = swallowing(token, selector + words);
-    for (const { address, key } of await storageRead(rpc, { from, data }, signal)) {
+    for (const { address, key } of await storageRead(rpc, { from, data, gas }, signal)) {
       const keeper = keeperIn(BigInt(await storageAt(rpc, address, key, signal)));
       if (keeper !== null) return getAddress(keeper);
     }

@@ -24,6 +24,8 @@ export type Program = {
   /** Those of the contracts behind a proxy that can be replaced. */
   readonly beneath: ReadonlySet<string>;
   readonly change: Change | null;
+  /** Some of the code could end the token, or what runs for it. */
+  readonly destroys: boolean;
 };
 
 /** Where old proxies keep their implementation, as their first variable. */
@@ -43,7 +45,9 @@ export async function programOf(
   signal: AbortSignal,
 ): Promise<Program> {
   const selectors = new Set<string>();
+  let destroys = false;
   const take = (scan: Scan) => {
+    destroys ||= scan.destroys;
     for (const each of scan.selectors) selectors.add(each);
     return scan;
   };
@@ -52,14 +56,14 @@ export async function programOf(
     scan = take(scanCode(await codeAt(rpc, scan.only, 'latest', signal)));
   }
   const beneath = new Set<string>();
-  if (!scan.delegates) return { selectors, beneath, change: null };
+  if (!scan.delegates) return { selectors, beneath, change: null, destroys };
   const { change, targets } = await changeOf(rpc, token, scan, signal);
   for (const target of targets.slice(0, mostFacets)) {
     for (const each of take(scanCode(await codeAt(rpc, target, 'latest', signal))).selectors) {
       beneath.add(each);
     }
   }
-  return { selectors, beneath, change };
+  return { selectors, beneath, change, destroys };
 }
 
 type Found = { readonly change: Change | null; readonly targets: readonly string[] };

@@ -4,13 +4,13 @@ import type { Hex } from 'viem';
 import { deployment as pinned, proxyInitCode } from '../../../contracts/evm/artifacts/abi.ts';
 import type { Rpc } from '../../rpc.ts';
 import { addressIn } from '../../token-words.ts';
-import { gasPrice, headBlock } from '../node.ts';
 import type { EvmDeployment } from '../plan.ts';
 import { lendBalance, lends } from '../simulate.ts';
 import { newActors } from './actors.ts';
 import { askWord, callData } from './ask.ts';
 import { recentHolder } from './holders.ts';
 import { courseOf, marketCourse } from './steps.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { directed, played, playsTransactions, type Stage, type Verdict } from './trial.ts';
 
 export type Theatre = Stage & {
@@ -21,7 +21,6 @@ export type Theatre = Stage & {
   readonly plays: boolean;
   /** Unix seconds of the best block. */
   readonly now: number;
-  readonly gasPrice: bigint;
 };
 
 /** What keeps a token from being tried, as a sentence. */
@@ -38,14 +37,14 @@ export async function openStage(
     return { why: 'it cannot be tried with this node, which takes no state overrides' };
   }
   const actors = newActors();
-  const [{ timestamp: now }, price, plays, escrowCode, lent] = await Promise.all([
-    headBlock(rpc, signal),
-    gasPrice(rpc, signal),
+  const [surroundings, plays, escrowCode, lent] = await Promise.all([
+    surroundingsOf(rpc, signal),
     playsTransactions(rpc, signal),
     escrowCodeOf(rpc, deployment, signal),
     lendBalance(rpc, token, actors.holder, most, signal),
   ]);
-  const common = { rpc, token, escrowCode, deployment, plays, now, gasPrice: 2n * price };
+  const now = surroundings.timestamp;
+  const common = { rpc, token, escrowCode, deployment, plays, now, surroundings };
   if (lent !== null) return { ...common, actors, lent, borrowed: null };
   const holding = await recentHolder(rpc, token, signal);
   if (holding === null) {
@@ -68,6 +67,12 @@ async function escrowCodeOf(
   return `0x${proxyInitCode(implementation as Hex).slice(2 + 2 * 9)}`;
 }
 
+/** Seconds ahead, and their words: what works only for now would fail an escrow. */
+const times = [
+  [3_600, 'an hour from now'],
+  [86_400, 'a day from now'],
+] as const;
+
 /** Round through transfers, funding, claim and refund, in every way that this node can. */
 export async function tryAmount(
   stage: Theatre,
@@ -75,17 +80,32 @@ export async function tryAmount(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { token, actors, deployment, now } = stage;
-  const course = courseOf(token, amount, actors, deployment, now);
+  const courseAt = (time: number) => courseOf(token, amount, actors, deployment, time);
+  const course = courseAt(now);
   if (stage.plays) {
-    const verdict = await played(stage, course, signal);
+    const verdict = await played(stage, course, 0, signal);
     if (verdict.kind !== 'works') return verdict;
   }
-  const verdict = await directed(stage, course, stage.gasPrice, signal);
+  const verdict = await directed(stage, course, 0, signal);
   // Some tokens allow one transfer in a transaction or a block: only the first one failed surely.
   const first = verdict.kind === 'fails' && verdict.what === course.steps[0]?.what;
-  return verdict.kind === 'fails' && (stage.plays || !first)
-    ? { ...verdict, sure: false }
-    : verdict;
+  if (verdict.kind === 'fails' && (stage.plays || !first)) return { ...verdict, sure: false };
+  if (verdict.kind !== 'works') return verdict;
+  for (const [ahead, when] of times) {
+    const playing = stage.plays ? played : directed;
+    const later = await playing(stage, courseAt(now + ahead), ahead, signal);
+    if (later.kind === 'works') continue;
+    return later.kind === 'untried' ? later : onlyLater(later, when);
+  }
+  return verdict;
+}
+
+/** May be otherwise when the time has come. */
+function onlyLater(verdict: Extract<Verdict, { readonly what: string }>, when: string): Verdict {
+  const what = `${when}, ${verdict.what}`;
+  if (verdict.kind === 'fails') return { ...verdict, what, sure: false };
+  const words = `the sender loses ${verdict.lost}, and ${verdict.gained} arrive`;
+  return { kind: 'fails', what, words, sure: false };
 }
 
 /** Sold to and bought from a market; only real transactions can use its own code. */
@@ -96,5 +116,5 @@ export async function tryMarket(
   signal: AbortSignal,
 ): Promise<Verdict> {
   if (!stage.plays) return { kind: 'works' };
-  return played(stage, marketCourse(stage.token, amount, stage.actors, market), signal);
+  return played(stage, marketCourse(stage.token, amount, stage.actors, market), 0, signal);
 }

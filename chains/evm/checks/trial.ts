@@ -1,8 +1,10 @@
 // Plays a course on a node, without a transaction, in two ways. In one call, where a director has
 // the actors make the steps by code that is lent to them (Trial.sol): every node with state
-// overrides can. And as transactions of plain accounts (eth_simulateV1), which a token cannot tell
-// from real ones: where the node can. What hides from one way shows in the other.
+// overrides can. And as transactions of plain accounts (eth_simulateV1), where the node can. What
+// hides from one way shows in the other; what a token could know either by is drawn at random, or
+// as on the chain (surroundings.ts).
 
+import { randomBytes, randomInt } from 'node:crypto';
 import type { Hex } from 'viem';
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { factoryAbi } from '../../../contracts/evm/artifacts/abi.ts';
@@ -12,7 +14,17 @@ import { balanceOfCall, refused } from '../node.ts';
 import { readRevert } from '../reverts.ts';
 import type { Overrides } from '../simulate.ts';
 import type { Actors } from './actors.ts';
+import { isCallFailure } from './ask.ts';
 import type { Course, Step } from './steps.ts';
+import {
+  blockAfter,
+  hex,
+  purseFor,
+  readGasOf,
+  type Surroundings,
+  stepGasOf,
+  walletGas,
+} from './surroundings.ts';
 import { trialAbi, trialCode } from './trial-code.ts';
 
 export type Verdict =
@@ -25,9 +37,9 @@ export type Verdict =
       /** It would fail as a transaction too, and not only where many are made in one. */
       readonly sure: boolean;
     }
-  /** A step moves something else than the amount. */
-  /** The node broke off: nothing is known. */
+  /** The node broke off, or what it answers is too long: nothing is known. */
   | { readonly kind: 'untried' }
+  /** A step moves something else than the amount. */
   | {
       readonly kind: 'differs';
       readonly what: string;
@@ -40,22 +52,25 @@ type Done = {
   readonly ok: boolean;
   readonly answer: string;
   readonly message: string;
-  readonly burnt: boolean;
+  readonly gasUsed: bigint;
+  readonly gasMost: bigint;
   readonly balances: readonly (bigint | null)[];
 };
 
-/** A transfer takes less than 100 000, one that also sells for its owner less than a million. */
-export const stepGas = 2_000_000n;
-/** As much as Trial.sol gives a balance: the two ways must not differ in what they can weigh. */
-export const readGas = 300_000n;
+/** Of a director between two steps. */
+const betweenGas = 100_000n;
+/** An answer in hex; one of a usual token takes a hundredth. */
+const mostBytes = 4 * 2 ** 20;
 /**
- * Enough for every step and balance to take all that it may: a course that ended for want of gas
- * would look like a failing node, and no token could ever be refused that takes so much. Below what
- * nodes grant a call at the most (50 million is usual).
+ * Enough for every step and balance to take all that it may, as each call within another keeps a
+ * 64th back: a course that ended for want of gas would say nothing of the token.
  */
-export const courseGas = 30_000_000n;
-/** More native coin than any gas costs. */
-const purse = `0x${(2n ** 100n).toString(16)}`;
+export function courseGas(steps: readonly { readonly gasMost: bigint }[], readGas: bigint): bigint {
+  const parts = steps.map(({ gasMost }) => gasMost + 4n * readGas + betweenGas);
+  const sum = parts.reduce((before, each) => before + each, 1_500_000n);
+  return (sum * 16n) / 15n;
+}
+
 const noBalance = 2n ** 256n - 1n;
 const mostWords = 120;
 
@@ -63,6 +78,7 @@ export type Stage = {
   readonly rpc: Rpc;
   readonly token: string;
   readonly actors: Actors;
+  readonly surroundings: Surroundings;
   /** What gives the holder its tokens. */
   readonly lent: Overrides;
   /** The code of every escrow. */
@@ -71,49 +87,54 @@ export type Stage = {
 
 /** In one call, by a director. */
 export async function directed(
-  { rpc, token, actors, lent, escrowCode }: Stage,
+  { rpc, token, actors, lent, escrowCode, surroundings }: Stage,
   { amount, steps, expired }: Course,
-  gasPrice: bigint,
+  ahead: number,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { origin, director, last } = actors;
   const players = Object.values(actors).filter((each) => each !== last && each !== origin);
-  const overrides: Overrides = {
-    ...lent,
-    ...Object.fromEntries(players.map((each) => [each, { ...lent[each], code: trialCode }])),
-    ...(expired === null ? {} : { [expired]: { code: escrowCode } }),
-    [origin]: { balance: purse },
-  };
+  const readGas = readGasOf();
   const told = steps.map(({ actor, to, data, moves }) => ({
     actor: (actor === origin ? director : actor) as Hex,
     to: to as Hex,
     data,
+    gasMost: stepGasOf(),
     payer: (moves?.payer ?? zero) as Hex,
     payee: (moves?.payee ?? zero) as Hex,
   }));
+  const gas = courseGas(told, readGas) + BigInt(randomInt(400_000));
+  const overrides: Overrides = {
+    ...lent,
+    ...Object.fromEntries(players.map((each) => [each, { ...lent[each], code: disguised() }])),
+    ...(expired === null ? {} : { [expired]: { code: escrowCode } }),
+    [origin]: { balance: purseFor(surroundings, gas) },
+  };
   const data = encodeFunctionData({
     abi: trialAbi,
     functionName: 'run',
-    args: [token as Hex, amount, stepGas, told],
+    args: [token as Hex, amount, readGas, told],
   });
-  const call = {
-    from: origin,
-    to: director,
-    data,
-    gas: `0x${courseGas.toString(16)}`,
-    // At no price a token could tell the trial from a transaction.
-    gasPrice: `0x${gasPrice.toString(16)}`,
-  };
-  const answer = await called(rpc, [call, 'latest', overrides], signal);
-  const results = decodeFunctionResult({ abi: trialAbi, functionName: 'run', data: answer });
+  const price = hex(surroundings.price);
+  const call = { from: origin, to: director, data, gas: hex(gas), gasPrice: price };
+  // At other times the number stays: nodes know no hashes of blocks to come.
+  const later = ahead === 0 ? [] : [{ time: hex(surroundings.timestamp + ahead) }];
+  const answer = await called(rpc, [call, 'latest', overrides, ...later], ahead > 0, signal);
+  if (typeof answer !== 'string') return answer;
+  const results = decodeFunctionResult({
+    abi: trialAbi,
+    functionName: 'run',
+    data: answer,
+  });
   const done = results
     .filter(({ made }) => made)
     .map(
-      ({ ok, answer: said, gasUsed, balances }): Done => ({
+      ({ ok, answer: said, gasUsed, balances }, at): Done => ({
         ok,
         answer: said,
         message: 'it reverts without a reason',
-        burnt: gasUsed >= (stepGas * 9n) / 10n,
+        gasUsed,
+        gasMost: told[at]?.gasMost ?? gasUsed,
         balances: balances.map((each) => (each === noBalance ? null : each)),
       }),
     );
@@ -122,11 +143,29 @@ export async function directed(
 
 const zero = '0x0000000000000000000000000000000000000000';
 
-async function called(rpc: Rpc, params: readonly unknown[], signal: AbortSignal): Promise<Hex> {
+/** Never twice the same code, so that no token knows it by its hash or its size. */
+function disguised(): string {
+  return `${trialCode}fe${randomBytes(randomInt(20, 2_000)).toString('hex')}`;
+}
+
+/** Whatever the token made of the call is no fault of the node. */
+async function called(
+  rpc: Rpc,
+  params: readonly unknown[],
+  may: boolean,
+  signal: AbortSignal,
+): Promise<Hex | Verdict> {
   try {
-    return (await rpc.call('eth_call', params, signal)) as Hex;
+    return (await rpc.call('eth_call', params, signal, { mostBytes })) as Hex;
   } catch (error) {
-    throw error instanceof RpcError ? refused(rpc, 'eth_call', error) : error;
+    if (isCallFailure(error)) {
+      const words = `it breaks the trial off: ${cleanText(error.message, mostWords)}`;
+      return { kind: 'fails', what: 'a round of transfers', words, sure: false };
+    }
+    if (!(error instanceof RpcError)) throw error;
+    // Not every node moves the clock.
+    if (may) return { kind: 'works' };
+    throw refused(rpc, 'eth_call', error);
   }
 }
 
@@ -146,40 +185,77 @@ export async function playsTransactions(rpc: Rpc, signal: AbortSignal): Promise<
   }
 }
 
-/** As transactions of plain accounts, each in a block of its own. */
+/** As transactions of plain accounts, each in a block of its own, `ahead` seconds from now. */
 export async function played(
-  { rpc, token, actors, lent, escrowCode }: Stage,
-  { amount, steps, expired }: Course,
+  stage: Stage,
+  course: Course,
+  ahead: number,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const stateOverrides: Overrides = {
-    ...lent,
-    ...(expired === null ? {} : { [expired]: { code: escrowCode } }),
-    // Any code that is not ours: it stands for a market.
-    [actors.contract]: { ...lent[actors.contract], code: '0x00' },
-  };
+  const limits = course.steps.map(stepGasOf);
+  const { verdict, done } = await playedWithin(stage, course, ahead, limits, signal);
+  if (verdict.kind !== 'works') return verdict;
+  // And with no more gas than wallets give, which differs from chain to chain and token to token.
+  const tight = done.map(({ gasUsed }) => walletGas(gasUsed));
+  const again = (await playedWithin(stage, course, ahead, tight, signal)).verdict;
+  return again.kind === 'fails' ? { ...again, sure: false } : again;
+}
+
+type Round = { readonly verdict: Verdict; readonly done: readonly Done[] };
+
+async function playedWithin(
+  { rpc, token, actors, lent, escrowCode, surroundings }: Stage,
+  { amount, steps, expired }: Course,
+  ahead: number,
+  limits: readonly bigint[],
+  signal: AbortSignal,
+): Promise<Round> {
+  const price = hex(surroundings.price);
   const read = (who: string) => ({
     from: actors.origin,
     to: token,
     data: balanceOfCall(who),
-    gas: `0x${readGas.toString(16)}`,
+    gas: hex(readGasOf()),
+    gasPrice: price,
   });
-  const blocks = steps.map(({ actor, to, data, moves }) => {
-    const weigh = moves === null ? [] : [read(moves.payer), read(moves.payee)];
-    const step = { from: actor, to, data, gas: `0x${stepGas.toString(16)}` };
-    return { calls: [...weigh, step, ...weigh] };
+  const blocks = steps.map(({ actor, to, data, moves }, at) => {
+    const weigh = () => (moves === null ? [] : [read(moves.payer), read(moves.payee)]);
+    const step = { from: actor, to, data, gas: hex(limits[at] ?? 0n), gasPrice: price };
+    const calls = [...weigh(), step, ...weigh()];
+    return { calls, blockOverrides: blockAfter(surroundings, at, ahead) };
   });
+  const gas = new Map<string, bigint>();
+  for (const call of blocks.flatMap(({ calls }) => calls)) {
+    gas.set(call.from, (gas.get(call.from) ?? 0n) + BigInt(call.gas));
+  }
+  const purses = [...gas].map(([who, most]) => {
+    return [who, { ...lent[who], balance: purseFor(surroundings, most) }] as const;
+  });
+  const pursed: Overrides = { ...lent, ...Object.fromEntries(purses) };
+  const stateOverrides: Overrides = {
+    ...pursed,
+    ...(expired === null ? {} : { [expired]: { code: escrowCode } }),
+    [actors.contract]: { ...pursed[actors.contract], code: someCode() },
+  };
   const [first, ...others] = blocks;
   const input = { blockStateCalls: [{ ...first, stateOverrides }, ...others], validation: false };
+  const untried: Round = { verdict: { kind: 'untried' }, done: [] };
   try {
-    const answers = blocksOf(await rpc.call('eth_simulateV1', [input, 'latest'], signal));
+    const params = [input, 'latest'];
+    const answers = blocksOf(await rpc.call('eth_simulateV1', params, signal, { mostBytes }));
     const whole = blocks.every(({ calls }, at) => answers[at]?.length === calls.length);
-    if (!whole) return { kind: 'untried' };
-    return judge(steps, answers.map(doneOf), amount);
+    if (!whole) return untried;
+    const done = answers.map((calls, at) => doneOf(calls, limits[at] ?? 0n));
+    return { verdict: judge(steps, done, amount), done };
   } catch (error) {
-    if (error instanceof RpcError) return { kind: 'untried' };
+    if (error instanceof RpcError) return untried;
     throw error;
   }
+}
+
+/** Stands for a market: a contract that accepts any call, as nobody has it elsewhere. */
+function someCode(): string {
+  return `0x608060405200${randomBytes(randomInt(200, 5_000)).toString('hex')}`;
 }
 
 type Played = {
@@ -195,7 +271,7 @@ function blocksOf(answer: unknown): Played[][] {
 }
 
 /** A step alone, or between two readings before and two after. */
-function doneOf(calls: readonly Played[]): Done {
+function doneOf(calls: readonly Played[], gasMost: bigint): Done {
   const weighed = calls.length > 1;
   const step = calls[weighed ? 2 : 0] ?? {};
   const data = step.error?.data ?? step.returnData;
@@ -203,9 +279,14 @@ function doneOf(calls: readonly Played[]): Done {
     ok: step.status === '0x1',
     answer: typeof data === 'string' ? data : '0x',
     message: cleanText(String(step.error?.message ?? 'it reverts without a reason'), mostWords),
-    burnt: BigInt(String(step.gasUsed ?? 0)) >= (stepGas * 9n) / 10n,
+    gasUsed: numberOf(step.gasUsed),
+    gasMost,
     balances: [0, 3, 1, 4].map((at) => wordOf(calls[at] ?? {})),
   };
+}
+
+function numberOf(value: unknown): bigint {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(value) ? BigInt(value) : 0n;
 }
 
 function wordOf({ status, returnData }: Played): bigint | null {
@@ -232,11 +313,11 @@ function judge(steps: readonly Step[], done: readonly Done[], amount: bigint): V
   return { kind: 'works' };
 }
 
-function failing(what: string, { answer, message, burnt }: Done): Verdict {
+function failing(what: string, { answer, message, gasUsed, gasMost }: Done): Verdict {
   const wrong = wrongAmount(answer);
   if (wrong !== null) return { kind: 'differs', what, ...wrong };
-  if (burnt && answer === '0x') {
-    return { kind: 'fails', what, words: `it uses up ${stepGas} gas without an end`, sure: true };
+  if (gasUsed >= (gasMost * 9n) / 10n && answer === '0x') {
+    return { kind: 'fails', what, words: `it uses up ${gasMost} gas without an end`, sure: true };
   }
   const { words } = readRevert(answer === '' ? null : answer, message);
   return { kind: 'fails', what, words: cleanText(words, mostWords), sure: true };

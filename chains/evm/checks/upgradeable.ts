@@ -19,10 +19,21 @@ import { programOf } from './program.ts';
 const check = 'upgradeable';
 
 export async function upgradeableFinding(subject: Subject, signal: AbortSignal): Promise<Finding> {
-  const { rpc, program, rules } = subject;
+  const { program, rules } = subject;
+  if (rules.upgradeable === 'pass') return passed(check);
+  const replaced = await replacedFinding(subject, rules.upgradeable, signal);
+  if (replaced.outcome !== 'pass' || !program.destroys) return replaced;
+  const how = 'can destroy itself (SELFDESTRUCT) and may be put anew with other contents';
+  return found(check, 'wait', `its code ${how}`);
+}
+
+async function replacedFinding(
+  subject: Subject,
+  outcome: Exclude<Outcome, 'pass'>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { rpc, program } = subject;
   const { change, selectors, beneath } = program;
-  const outcome = rules.upgradeable;
-  if (outcome === 'pass') return passed(check);
   if (change === null) return succession(subject, outcome, signal);
   // The code itself may upgrade (UUPS): who may ask it to is not looked into.
   const itself = namesIn(upgradeSignals, beneath).length > 0;

@@ -704,8 +704,126 @@ contract Dear is Plain {
 /// Its balances take more than a trial gives them.
 contract TooDear is Plain {
     function balanceOf(address who) public view override returns (uint256) {
-        uint256 end = gasleft() - (gasleft() > 320_000 ? 310_000 : gasleft());
+        uint256 end = gasleft() - (gasleft() > 460_000 ? 450_000 : gasleft());
         while (gasleft() > end) {}
         return super.balanceOf(who);
+    }
+}
+
+/// Kind where nothing is paid for gas, or somebody has more coins than there are.
+contract KnowsTrials is Plain, Owned {
+    function _move(address from, address to, uint256 value) internal override {
+        bool trial = tx.gasprice == 0 || tx.origin.balance > 2 ** 90;
+        require(trial || tx.origin == owner, "only as a trial");
+        super._move(from, to, value);
+    }
+}
+
+/// The same, and keeps only what contracts hold.
+contract KeepsEscrows is Plain, Owned {
+    function _move(address from, address to, uint256 value) internal override {
+        bool trial = tx.gasprice == 0 || tx.origin.balance > 2 ** 90;
+        if (!trial && from.code.length > 0) require(tx.origin == owner, "kept");
+        super._move(from, to, value);
+    }
+}
+
+/// Kind to who pays a round price, gives a round sum of gas, or stands where no block is.
+contract KnowsRoundNumbers is Plain, Owned {
+    function _move(address from, address to, uint256 value) internal override {
+        bool trial = block.basefee == 0 || tx.gasprice == 2 * block.basefee
+            || blockhash(block.number - 1) == 0 || (gasleft() > 1_900_000 && gasleft() < 2_000_000);
+        require(trial || tx.origin == owner, "only for round numbers");
+        super._move(from, to, value);
+    }
+}
+
+/// Kind to who gives more gas than wallets do.
+contract KnowsRichGas is Plain, Owned {
+    function _move(address from, address to, uint256 value) internal override {
+        require(gasleft() > 500_000 || tx.origin == owner, "only for much gas");
+        super._move(from, to, value);
+    }
+}
+
+/// Shows no place of balances that could be lent, and refuses to name one holder's.
+contract RefusesOneHolder is Plain {
+    mapping(address => bool) internal known;
+
+    constructor() {
+        emit Transfer(msg.sender, address(0xbadbad), 1);
+    }
+
+    function balanceOf(address who) public view override returns (uint256) {
+        require(who != address(0xbadbad), "not told");
+        return known[who] ? held[who] : 0;
+    }
+}
+
+/// Burns all the gas of every call, one by one, and does what it should.
+contract BurnsGas is Plain {
+    function _burn(uint256 left) internal view {
+        uint256 i;
+        while (gasleft() > left) i++;
+    }
+
+    function balanceOf(address who) public view override returns (uint256) {
+        if (tx.gasprice > 0) _burn(10_000);
+        return held[who];
+    }
+
+    function approve(address spender, uint256 value) external override returns (bool) {
+        allowance[msg.sender][spender] = value;
+        _burn(60_000);
+        return true;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value);
+        _burn(130_000);
+    }
+}
+
+/// Answers with as much as the gas pays for.
+contract Loud is Plain {
+    function balanceOf(address who) public view override returns (uint256) {
+        uint256 has = held[who];
+        if (gasleft() > 200_000) {
+            assembly {
+                mstore(0, has)
+                return(0, 210000)
+            }
+        }
+        return has;
+    }
+
+    function transfer(address to, uint256 value) external override returns (bool) {
+        _move(msg.sender, to, value);
+        assembly {
+            mstore(0, 1)
+            return(0, 500000)
+        }
+    }
+}
+
+/// Works for its first hours.
+contract TimeBomb is Plain, Owned {
+    uint256 internal immutable born = block.timestamp;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(block.timestamp < born + 12 hours || tx.origin == owner, "too late");
+        super._move(from, to, value);
+    }
+}
+
+contract Mortal is Plain, Owned {
+    function end() external onlyOwner {
+        selfdestruct(payable(owner));
+    }
+}
+
+contract MortalBehind is PlainBehind {
+    function end() external {
+        selfdestruct(payable(msg.sender));
     }
 }

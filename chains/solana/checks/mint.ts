@@ -9,7 +9,7 @@ import { type Extension, extensionsOf } from '../tokens.ts';
 /** Two of the longest extensions; a mint has fewer bytes than this by far, whoever made it. */
 export const mostMintBytes = 131_072;
 /** A token of more decimals than this has no whole unit within the 64 bits of its supply. */
-const mostDecimals = 19;
+export const mostDecimals = 19;
 
 const plainBytes = 82;
 /** A group of signers has this length in both programs, and no mint has. */

@@ -1,13 +1,16 @@
 // Limits of following launchpads, each with its reason. docs/limits.md shows them to operators.
 
-import { candidateForMs } from '../bounds.ts';
+import { candidateEveryMs, candidateForMs, mostLaunched } from '../bounds.ts';
 
 export const mostLaunchpads = 50;
 
-/** Candidates of one launchpad in an hour, where the settings say nothing: each is looked at. */
-export const defaultMostAnHour = 200;
-/** Four looks at a time of some 30 calls each; above this they would never end. */
-export const mostMostAnHour = 2_000;
+/**
+ * Candidates of one launchpad in an hour, where the settings say nothing. One that is never listed
+ * nor refused waits for 168 hours: of 11 an hour 1 848 wait at a time, and 2 000 may.
+ */
+export const defaultMostAnHour = Math.floor((mostLaunched * candidateEveryMs) / candidateForMs);
+/** No more may wait, whatever the hour brings. */
+export const mostMostAnHour = mostLaunched;
 
 /** What was launched before was given up by now, had it been seen. */
 export const mostSecondsBack = candidateForMs / 1_000;

@@ -50,9 +50,9 @@ test('launchpads as an operator writes them are taken, addresses canonical', () 
   const { program, discriminator, mintAccount, account } = pump;
   const instruction = { program, discriminator, mintAccount };
   assert.deepEqual(values, [
-    { name: 'rocket', chain: 'base', source: { factory, event, token }, mostAnHour: 200 },
-    { name: 'pump.fun', chain: 'sol', source: { ...instruction, account }, mostAnHour: 200 },
-    { name: 'whole', chain: 'sol', source: { ...instruction, account: program }, mostAnHour: 200 },
+    { name: 'rocket', chain: 'base', source: { factory, event, token }, mostAnHour: 11 },
+    { name: 'pump.fun', chain: 'sol', source: { ...instruction, account }, mostAnHour: 11 },
+    { name: 'whole', chain: 'sol', source: { ...instruction, account: program }, mostAnHour: 11 },
     {
       name: 'sun',
       chain: 'tron',

@@ -294,6 +294,30 @@ test('of a flood so many an hour are taken; the rest is counted, said once and l
   assert.deepEqual(await addresses(name), sorted([...flood.slice(0, 3), ...later]));
 });
 
+test('no more of a launchpad wait than its share of what can be looked at every hour', async () => {
+  const [pad, second] = [await deployLaunchpad(chain), await deployLaunchpad(chain)];
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad, { mostAnHour: 2_000 }), settingsOf(second)]);
+  await deepen();
+  await readAll(own, name);
+  await market.db.rows({
+    name: '',
+    text: `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
+        gives_up_at)
+      select gen_random_uuid(), 'evm-dev', '0x' || i, $1, 'pending', now(), now(),
+        now() + interval '7 days' from generate_series(1, 998) i`,
+    values: [`launchpad:${name}`],
+  });
+  const launched = await pad.launch('A', 'B', 'C', 'D');
+  await deepen();
+  await readAll(own, name);
+  const taken = (await addresses(name)).filter((each) => launched.includes(each));
+  assert.deepEqual(taken, sorted(launched.slice(0, 2)), 'a half of 2 000');
+  const { taken: counts, left_out: left } = await counted(own, name);
+  assert.deepEqual([counts, left], [2, 2]);
+  await market.db.rows({ name: '', text: 'delete from candidates', values: [] });
+});
+
 test('what is no contract is skipped, and a token that is known already is left as it is', async () => {
   const pad = await deployLaunchpad(chain);
   const name = nameOf(pad);

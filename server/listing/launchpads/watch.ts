@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LaunchPage, LaunchReader } from '../../../chains/launches.ts';
-import { addCandidate } from '../../db/candidates.ts';
+import { addCandidate, countPendingOf } from '../../db/candidates.ts';
 import {
   advanceLaunchpad,
   knownTokens,
@@ -17,7 +17,7 @@ import {
 } from '../../db/launchpads.ts';
 import type { Deps } from '../../deps.ts';
 import { uuidv7 } from '../../ids.ts';
-import { candidateForMs } from '../bounds.ts';
+import { candidateForMs, mostLaunched } from '../bounds.ts';
 import { leaseMs, mostSecondsBack, readMs, tryAgainMs } from './bounds.ts';
 import type { LaunchpadSettings } from './settings.ts';
 
@@ -129,7 +129,7 @@ async function lookAt(
 
 type Found = {
   readonly page: LaunchPage;
-  /** New, a contract, and within the limit. */
+  /** New, a contract, and within the limits of an hour and of those that wait. */
   readonly tokens: readonly string[];
   readonly known: number;
   readonly hour: LaunchpadHour;
@@ -138,7 +138,7 @@ type Found = {
 
 async function readNext(
   deps: Deps,
-  { chain, source, reader, mostAnHour }: Followed,
+  { name, chain, source, reader, mostAnHour }: Followed,
   state: LaunchpadState,
   signal: AbortSignal,
 ): Promise<Found> {
@@ -147,7 +147,10 @@ async function readNext(
   const known = await knownTokens(deps.db, chain, page.tokens);
   const fresh = page.tokens.filter((each) => !known.has(each));
   const before = hourOf(state, deps.now());
-  const wanted = fresh.slice(0, Math.max(0, mostAnHour - before.taken));
+  const share = Math.floor(mostLaunched / deps.settings.launchpads.length);
+  const waiting = fresh.length === 0 ? 0 : await countPendingOf(deps.db, `launchpad:${name}`);
+  const room = Math.min(mostAnHour - before.taken, share - waiting);
+  const wanted = fresh.slice(0, Math.max(0, room));
   const tokens = await reader.existing(wanted, limit);
   const hour = {
     hourAt: before.hourAt,
@@ -211,7 +214,7 @@ function tell(
     metrics.launches.inc({ launchpad: name, outcome }, count);
   }
   if (before === 0 && leftOut > 0) {
-    log.warn({ launchpad: name, mostAnHour }, 'a launchpad launches more than is taken in an hour');
+    log.warn({ launchpad: name, mostAnHour }, 'a launchpad launches more than is taken');
   }
   if (tokens.length > 0) log.info({ launchpad: name, tokens: tokens.length }, 'new tokens');
 }
