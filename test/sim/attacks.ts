@@ -1,14 +1,14 @@
 // What a malicious party does besides keeping up appearances. It knows both chains and all public
 // secrets, builds its transactions itself, and signs with its own keys only.
 
+import type { LegName } from '../../core/trade.ts';
 import { feeToReplace } from './adapter.ts';
 import { clockAt, refusal, type SimChain, tipOf } from './chain.ts';
-import { followRules, isGone } from './honest.ts';
-import { ask, type Deal, legOf, ownLeg, type Side, type View } from './people.ts';
+import { ask, type Deal, ownLeg, type Side, type View } from './people.ts';
 import { rawOf, type SimTransaction, type Verb } from './transaction.ts';
-import { chainOf, count, later, seconds, sendDirect, tell, violate, type World } from './world.ts';
+import { chainOf, count, seconds, sendDirect, tell, violate, type World } from './world.ts';
 
-type Turn = {
+export type Turn = {
   readonly world: World;
   readonly side: Side;
   readonly deal: Deal;
@@ -17,14 +17,14 @@ type Turn = {
   readonly other: SimChain;
 };
 
-type Move = (turn: Turn) => Promise<void> | void;
+export type Move = (turn: Turn) => Promise<void> | void;
 
 /** Every escrow of the deal's hashlock on the chain, whoever planned it. */
 function escrowsOn(chain: SimChain, { hashlock }: Deal): string[] {
   return [...chain.plans].filter(([, terms]) => terms.hashlock === hashlock).map(([at]) => at);
 }
 
-function send({ world, side, deal }: Turn, chain: SimChain, tx: SimTransaction): void {
+export function send({ world, side, deal }: Turn, chain: SimChain, tx: SimTransaction): void {
   if (refusal(chain, tx, seconds(world)) !== null) return;
   count(world, `attack ${tx.verb}`);
   tell(world, `${side.party.name} itself: ${tx.verb} ${tx.amount} at ${tx.escrow} (${deal.name})`);
@@ -39,7 +39,7 @@ type Making = {
   coin?: string;
 };
 
-function make(turn: Turn, chain: SimChain, about: Making): SimTransaction {
+export function make(turn: Turn, chain: SimChain, about: Making): SimTransaction {
   const { verb, escrow, amount = 0n, secret = null } = about;
   const { party } = turn.side;
   const terms = chain.plans.get(escrow);
@@ -74,7 +74,7 @@ const fundWrong: Move = (turn) => {
 };
 
 /** Former ones too, early and late. */
-const fundAny: Move = (turn) => {
+export const fundAny: Move = (turn) => {
   const { own, side, deal } = turn;
   const escrows = escrowsOn(own, deal);
   if (escrows.length === 0) return;
@@ -95,8 +95,10 @@ const takeBack: Move = (turn) => {
   }
 };
 
-const moveAddress: Move = async ({ world, side, deal, own, other }) => {
+export const moveAddress: Move = async ({ world, side, deal, own, other }) => {
   const chain = side.party.chance.pick([own, other]);
+  const name = `move ${chain.chain}`;
+  if ((side.busyUntil.get(name) ?? 0) > seconds(world)) return;
   const wallet = side.party.chance.pick(side.party.wallets.get(chain.chain) ?? []);
   const address = wallet.pubkey ?? wallet.address;
   const { status, code } = await ask(world, side.party, {
@@ -105,46 +107,35 @@ const moveAddress: Move = async ({ world, side, deal, own, other }) => {
     body: { chain: chain.chain, address },
   });
   count(world, 'attack move address');
+  if (status === 409) side.busyUntil.set(name, seconds(world) + 7_200);
   tell(world, `${side.party.name} moves its address on ${chain.chain}: ${code ?? status}`);
 };
 
 /** With the secret, its own or a public one, whatever the deadlines say. */
-const claimAny: Move = (turn) => {
+export const claimAny: Move = (turn) => {
   const { other, deal, side, own } = turn;
   const shown = other.shown.get(deal.hashlock) ?? own.shown.get(deal.hashlock);
   const secret = side.role === 'initiator' ? deal.secret : (shown ?? null);
   if (secret === null) return;
   for (const escrow of escrowsOn(other, deal)) {
-    const there = (other.about.get(escrow) ?? []).length > 0;
+    const there = (other.holdings.get(escrow) ?? []).some(({ spentBy }) => spentBy === null);
     const waits = [...other.mempool.values()].some(({ tx }) => tx.escrow === escrow);
-    if (!there && !waits && !side.party.chance.hits(0.05)) continue;
+    const claims = [...other.mempool.values()].some(
+      ({ tx }) => tx.escrow === escrow && tx.verb === 'claim',
+    );
+    const holds = (there || waits) && !claims;
+    if (!holds && !side.party.chance.hits(0.02)) continue;
     const tx = make(turn, other, { verb: 'claim', escrow, secret });
     if (tx.coins.length > 0) send(turn, other, tx);
   }
 };
 
-const refundAny: Move = (turn) => {
+export const refundAny: Move = (turn) => {
   const { own, deal } = turn;
   for (const escrow of escrowsOn(own, deal)) {
     const held = (own.holdings.get(escrow) ?? []).some(({ spentBy }) => spentBy === null);
     if (held) send(turn, own, make(turn, own, { verb: 'refund', escrow }));
   }
-};
-
-/** The same secret again, where another swap is agreed. */
-const reuseHashlock: Move = async ({ world, side }) => {
-  const used = world.deals.filter(({ id }) => id !== null).map(({ hashlock }) => hashlock);
-  const open = world.deals.find(({ stage, taker, maker }) => {
-    return stage === 'accept' && [taker, maker].includes(side.party);
-  });
-  if (used.length === 0 || open?.threadId == null) return;
-  const { status, body } = await ask(world, side.party, {
-    method: 'POST',
-    url: `/v1/threads/${open.threadId}/accept`,
-    body: { quoteAmount: open.quote.amount.toString(), hashlock: side.party.chance.pick(used) },
-  });
-  count(world, 'attack reused hashlock');
-  if (status < 300 && body?.swap) violate(world, 'a hashlock serves once', String(body.swap.id));
 };
 
 /** Signed bytes that must be refused, or change nothing. */
@@ -175,6 +166,8 @@ const tryBuilders: Move = async ({ world, side, deal, view, own }) => {
   if (wrong.status === 200) violate(world, 'no claim with a wrong secret', deal.name);
   const theirs = await build(otherName, 'refund');
   if (theirs.status === 200) violate(world, 'nobody refunds what another funded', deal.name);
+  await tryToReveal({ world, side, deal, view }, otherName);
+  await tryToFund({ world, side, deal, view }, ownName);
   const early = clockAt(own, tipOf(own).height) + clockSlackSeconds < view.legs[ownName].timelock;
   const escrow = view.legs[ownName].escrow ?? '';
   // Of a leg that has ended, what may be left there waits for no timelock.
@@ -186,10 +179,48 @@ const tryBuilders: Move = async ({ world, side, deal, view, own }) => {
   }
 };
 
+type Trying = Pick<Turn, 'world' | 'side' | 'deal' | 'view'>;
+
+/** The secret would be out too early, or too late. */
+async function tryToReveal({ world, side, deal, view }: Trying, leg: LegName): Promise<void> {
+  if (side.role !== 'initiator') return;
+  const url = `/v1/swaps/${deal.id}/legs/${leg}/claim`;
+  const body = { secret: deal.secret };
+  const { status } = await ask(world, side.party, { method: 'POST', url, body });
+  const isPublic = deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
+  if (status !== 200 || isPublic) return;
+  const late = seconds(world) > view.deadlines.revealBy;
+  if (late) violate(world, 'no reveal after its last moment', deal.name);
+  const shallow = (['a', 'b'] as const).find((name) => !isDeep(world, view, name));
+  if (shallow) violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}`);
+}
+
+async function tryToFund({ world, side, deal, view }: Trying, leg: LegName): Promise<void> {
+  const url = `/v1/swaps/${deal.id}/legs/${leg}/fund`;
+  const { status } = await ask(world, side.party, { method: 'POST', url });
+  if (status !== 200) return;
+  const { initiatorFundBy, counterpartyFundBy } = view.deadlines;
+  const before = side.role === 'initiator' ? initiatorFundBy : counterpartyFundBy;
+  if (seconds(world) > before) violate(world, 'no funding after its last moment', deal.name);
+  if (side.role === 'counterparty' && !isDeep(world, view, leg === 'a' ? 'b' : 'a')) {
+    violate(world, 'no funding before the long leg is deep', deal.name);
+  }
+}
+
+/** Whether one payment of the amount, in whichever escrow, has the least depth that there is. */
+function isDeep(world: World, view: View, leg: LegName): boolean {
+  const { chain: on, amount } = view.legs[leg];
+  const chain = chainOf(world, on);
+  const deepest = tipOf(chain).height - chain.policy.normal.confirmations + 1;
+  return [...chain.holdings.values()].some((all) =>
+    all.some((each) => each.amount >= BigInt(amount) && each.height <= deepest),
+  );
+}
+
 /** A reorganisation may have taken the newest blocks' times back. */
 const clockSlackSeconds = 3_600;
 
-const moves: readonly Move[] = [
+export const attackMoves: readonly Move[] = [
   fundWrong,
   fundAny,
   takeBack,
@@ -198,40 +229,6 @@ const moves: readonly Move[] = [
   claimAny,
   claimAny,
   refundAny,
-  reuseHashlock,
   nonsense,
   tryBuilders,
 ];
-
-/** Moments at which seconds decide. */
-function instantsOf(view: View): number[] {
-  const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = view.deadlines;
-  return [initiatorFundBy, counterpartyFundBy, revealBy, refundAt.a, refundAt.b];
-}
-
-export async function attack(world: World, side: Side, deal: Deal): Promise<void> {
-  if (deal.id === null || isGone(world, side)) return;
-  const { chance } = side.party;
-  if (world.ending || chance.hits(0.55)) await followRules(world, side, deal);
-  const view = deal.view;
-  if (view === null || world.ending) return;
-  const ownName = ownLeg(deal, side.role);
-  const own = chainOf(world, view.legs[ownName].chain);
-  const other = chainOf(world, view.legs[ownName === 'a' ? 'b' : 'a'].chain);
-  const turn = { world, side, deal, view, own, other };
-  if (chance.hits(0.6)) await chance.pick(moves)(turn);
-  // At the timelock of its own leg it takes back what it can, be it claimed in that moment.
-  const passed = clockAt(own, tipOf(own).height) >= view.legs[legOf(deal, 'short')].timelock;
-  if (passed && chance.hits(0.5)) await refundAny(turn);
-  if (passed && chance.hits(0.3)) await claimAny(turn);
-  if (side.plots) return;
-  side.plots = true;
-  const now = seconds(world);
-  const ahead = instantsOf(view).filter((each) => each > now);
-  const next = ahead.length > 0 && chance.hits(0.4) ? Math.min(...ahead) - now : null;
-  const after = next === null ? chance.int(120, 9_000) : next + chance.int(-90, 90);
-  later(world, after, async () => {
-    side.plots = false;
-    await side.wake();
-  });
-}

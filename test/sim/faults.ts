@@ -9,6 +9,7 @@ import {
   count,
   isActive,
   later,
+  nodeOf,
   noteActivity,
   planLook,
   seconds,
@@ -134,6 +135,7 @@ const troubles: readonly Trouble[] = [
       for (const { view, long } of world.deals) {
         const leg = view?.legs[world.chance.hits(0.7) ? long : long === 'a' ? 'b' : 'a'];
         if (leg?.escrow == null || leg.chain !== node.chain.chain) continue;
+        world.lied.add(leg.escrow);
         node.lies.set(leg.escrow, world.chance.hits(0.75) ? 'funded' : 'absent');
       }
       noteActivity(world, node.chain);
@@ -165,7 +167,7 @@ const troubles: readonly Trouble[] = [
 ];
 
 /** Of the outage that the policy plans for, all troubles of a chain take at most this share. */
-const shareOfOutage = 0.6;
+const shareOfOutage = 0.5;
 
 /** Most of a swap happens in its first hours. */
 function sometime({ chance }: World, span: number): number {
@@ -192,6 +194,24 @@ export function planFaults(world: World, span: number): void {
     const { driftSeconds } = chain.policy;
     chain.drift = Math.round(driftSeconds * 0.9 * (chance.int(-100, 100) / 100));
   }
+}
+
+/** Short enough to leave the rest of the outage that the policy plans for. */
+const longestLie = 1_500;
+
+/** The node of one chain says of an escrow for a while that it is funded. */
+export function lieAbout(world: World, on: string, escrow: string): void {
+  const node = nodeOf(world, on);
+  const lasts = world.chance.int(600, longestLie);
+  count(world, 'node lying (spells)');
+  tell(world, `${on} says that ${escrow} is funded for ${lasts} s`);
+  world.lied.add(escrow);
+  node.lies.set(escrow, 'funded');
+  noteActivity(world, node.chain);
+  later(world, lasts, () => {
+    node.lies.delete(escrow);
+    noteActivity(world, node.chain);
+  });
 }
 
 function begin(world: World, node: Node, trouble: Trouble, lasts: number): void {
@@ -222,12 +242,39 @@ function dropSoon(world: World, chain: SimChain, tries: number): void {
   } else if (tries > 0) later(world, 120, () => dropSoon(world, chain, tries - 1));
 }
 
+/** Where a death or a loss is worth more than at a look-up of a key. */
+const delicate = [
+  'commit',
+  'answer of commit',
+  'swaps_of_escrows',
+  'heads_store',
+  'escrows_to_follow',
+  'swap_lock',
+  'swap_insert',
+  'escrow_insert',
+  'escrow_update',
+  'swap_update',
+  'outbox_insert',
+  'escrow_note_sent',
+  'leg_destinations',
+  'deliveries_take',
+  'deliveries_insert',
+  'deliveries_claim',
+  'deliveries_hold',
+  'upsert_reply',
+  ' changes',
+  ' readEscrow',
+  ' broadcast',
+] as const;
+
 /** Deaths of the market and losses of its database. */
 export function planDooms(world: World, span: number): void {
   const { chance } = world;
   const doom = (fate: 'crash' | 'cut') => {
     const when = chance.pick(['before', 'after'] as const);
-    if (!world.ending) world.market?.wire.doom(fate, chance.int(1, 60), when);
+    const at = chance.hits(0.6) ? chance.pick(delicate) : null;
+    const left = chance.int(1, at === null ? 60 : 3);
+    if (!world.ending) world.market?.wire.doom({ fate, left, when, at });
   };
   for (let left = chance.int(0, 4); left > 0; left -= 1) {
     later(world, sometime(world, span), () => doom('crash'));

@@ -1,6 +1,6 @@
 // A party that follows the rules: it reads the swap, does what next[] offers it, and nothing else.
 // A greedy one waits with funding and revealing until the last moment, and may then let it be. An
-// absent one is gone from some moment on.
+// absent one is gone from some moment on, a sleepy one for a while.
 
 import type { Material } from '../../chains/material.ts';
 import { unsignedFunding } from './adapter.ts';
@@ -25,7 +25,9 @@ const patienceSeconds = 900;
 const order = ['claim', 'refund', 'set_address', 'fund'];
 
 export function isGone(world: World, side: Side): boolean {
-  return !world.ending && side.goneAt !== null && seconds(world) >= side.goneAt;
+  const now = seconds(world);
+  if (world.ending || side.goneAt === null || now < side.goneAt) return false;
+  return side.backAt === null || now < side.backAt;
 }
 
 export async function readSwap(world: World, side: Side, deal: Deal): Promise<View | null> {
@@ -34,16 +36,27 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
     wakeIn(world, side, world.chance.int(20, 120));
     return null;
   }
-  deal.view = answer.body as View;
-  return deal.view;
+  const view = answer.body as View;
+  if (deal.view?.secret != null && view.secret === null) {
+    violate(world, 'a secret seen is seen for ever', deal.name);
+  }
+  deal.view = view;
+  return view;
 }
 
-export async function followRules(world: World, side: Side, deal: Deal): Promise<void> {
+/** With a plan it keeps to them until it is to reveal. */
+export async function followRules(
+  world: World,
+  side: Side,
+  deal: Deal,
+  plan?: string,
+): Promise<void> {
   if (deal.id === null || isGone(world, side)) return;
   const view = await readSwap(world, side, deal);
   if (view === null) return;
   const mine = view.next.filter(({ by }) => by === side.role);
-  const open = mine.filter(({ action }) => action !== 'wait');
+  const reveals = plan === 'revealLate' && view.secret === null;
+  const open = mine.filter(({ action }) => action !== 'wait' && !(reveals && action === 'claim'));
   for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {
     await take(world, side, deal, view, step);
   }

@@ -109,9 +109,6 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'reconcile: events outside of the transaction': [
     reconcile('await insertOutbox(\n    tx,', 'void insertOutbox(\n    deps.db,'),
   ],
-  'reconcile: news that is older than what is stored': [
-    reconcile('locked === null || locked.revision !== swap.revision', 'locked === null'),
-  ],
   'reconcile: facts of the other chain are nothing': [
     reconcile('?? factsOf(row.facts)', '?? { ...factsOf(row.facts), funded: null, balance: 0n }'),
   ],

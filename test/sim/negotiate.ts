@@ -2,11 +2,22 @@
 
 import { hash } from 'node:crypto';
 import type { Family } from '../../core/families.ts';
-import { attack } from './attacks.ts';
 import type { Chance } from './chance.ts';
+import { lieAbout } from './faults.ts';
 import { followRules } from './honest.ts';
-import { type Answer, ask, type Deal, type Kind, type Party, type Side } from './people.ts';
-import { count, deliver, later, seconds, stir, tell, type World } from './world.ts';
+import { beMalicious, planFor } from './malice.ts';
+import {
+  type Answer,
+  ask,
+  askPlainly,
+  type Deal,
+  type Kind,
+  ownLeg,
+  type Party,
+  type Side,
+  type View,
+} from './people.ts';
+import { count, deliver, later, seconds, stir, tell, violate, type World } from './world.ts';
 
 export type Asset = { readonly id: string; readonly chain: string; readonly family: Family };
 
@@ -46,8 +57,10 @@ export function newDeal(
     view: null,
   };
   for (const side of deal.sides) {
-    const behave = side.party.kind === 'malicious' ? attack : followRules;
-    side.wake = () => behave(world, side, deal);
+    const malicious = side.party.kind === 'malicious';
+    const plan = malicious ? planFor(world, side.role) : null;
+    side.wake = () =>
+      malicious ? beMalicious(world, side, deal, plan) : followRules(world, side, deal);
   }
   return deal;
 }
@@ -55,12 +68,21 @@ export function newDeal(
 function sideOf(party: Party, role: Side['role']): Side {
   const nobody = async () => {};
   const busyUntil = new Map<string, number>();
-  return { party, role, wakesAt: null, plots: false, busyUntil, goneAt: null, wake: nobody };
+  const awake = { wakesAt: null, plots: false, goneAt: null, backAt: null };
+  return { party, role, ...awake, busyUntil, wake: nobody };
 }
 
 export function kindFor(chance: Chance, calm: boolean, other: Kind | null): Kind {
   if (calm || chance.hits(other === 'malicious' ? 0.85 : 0.4)) return 'honest';
-  return chance.pick(['absent', 'greedy', 'malicious', 'malicious', 'malicious'] as const);
+  return chance.pick([
+    'absent',
+    'sleepy',
+    'greedy',
+    'malicious',
+    'malicious',
+    'malicious',
+    'malicious',
+  ] as const);
 }
 
 /** Gives up when it has taken too long: an RFQ lives for a while only. */
@@ -84,7 +106,7 @@ export async function negotiate(world: World, deal: Deal, tries = 0): Promise<vo
   later(world, world.chance.int(1, passed ? 60 : 30), () => negotiate(world, deal, tries + 1));
 }
 
-function step(world: World, deal: Deal, tries: number): Promise<Answer> {
+async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
   const { taker, maker, base, quote, direction, hashlock, sides } = deal;
   const quoteAmount = quote.amount.toString();
   const method = 'POST' as const;
@@ -110,6 +132,7 @@ function step(world: World, deal: Deal, tries: number): Promise<Answer> {
         once: `quote ${deal.name}`,
       });
     default: {
+      await offerUsed(world, deal);
       // Both in turn; an acceptance that lapsed is given again.
       const party = tries % 2 === 0 ? taker : maker;
       const named = sides[0]?.party === party ? { hashlock } : {};
@@ -121,6 +144,33 @@ function step(world: World, deal: Deal, tries: number): Promise<Answer> {
       });
     }
   }
+}
+
+/** A malicious initiator offers a hashlock that served before: of two swaps one would be free. */
+async function offerUsed(world: World, deal: Deal): Promise<void> {
+  const [initiator] = deal.sides;
+  const used = world.deals.filter(({ id }) => id !== null).map(({ hashlock }) => hashlock);
+  if (initiator?.party.kind !== 'malicious' || used.length === 0) return;
+  if (world.market === null) return;
+  const hashlock = world.chance.pick(used);
+  const { status, code } = await askPlainly(world, initiator.party, {
+    method: 'POST',
+    url: `/v1/threads/${deal.threadId}/accept`,
+    body: { quoteAmount: deal.quote.amount.toString(), hashlock },
+  });
+  count(world, 'attack reused hashlock');
+  tell(world, `${deal.name}: a used hashlock is offered: ${code ?? status}`);
+  if (status === 200) violate(world, 'a hashlock serves once', deal.name);
+}
+
+/** For a while it looks as if whoever never pays had paid. */
+function lieForSomebody(world: World, deal: Deal): void {
+  const side = deal.sides.find(({ party }) => party.kind === 'malicious');
+  if (side === undefined || !world.chance.hits(0.35)) return;
+  later(world, world.chance.int(600, 5_400), () => {
+    const leg = deal.view?.legs[ownLeg(deal, side.role)];
+    if (leg?.escrow != null && !world.ending) lieAbout(world, leg.chain, leg.escrow);
+  });
 }
 
 function proceed(world: World, deal: Deal, { body }: Answer): void {
@@ -142,11 +192,33 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
     );
     for (const side of deal.sides) {
       const { chance, kind } = side.party;
+      if (kind === 'sleepy') fallAsleep(world, deal, side, body.swap?.deadlines ?? null);
       if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);
     }
+    lieForSomebody(world, deal);
     stir(world, deal);
     keepPolling(world, deal);
   }
+}
+
+/** Wakes around a moment at which seconds decide; what comes before that it misses. */
+function fallAsleep(
+  world: World,
+  { view }: Deal,
+  side: Side,
+  deadlines: View['deadlines'] | null,
+): void {
+  const known = view?.deadlines ?? deadlines;
+  if (known === null) return;
+  const { chance } = side.party;
+  const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = known;
+  const short = Math.min(refundAt.a, refundAt.b);
+  const ownMoments =
+    side.role === 'initiator' ? [initiatorFundBy, revealBy, short] : [counterpartyFundBy];
+  const moment = chance.pick(ownMoments);
+  side.goneAt = seconds(world) + chance.int(0, 7_200);
+  side.backAt = Math.max(side.goneAt, moment + chance.int(-900, 1_800));
+  later(world, side.backAt - seconds(world), () => side.wake());
 }
 
 /** Beside what it is told, a party looks by itself now and then. */

@@ -1,8 +1,9 @@
 // What must hold, judged by the chains themselves and by nothing that the market says: who lost,
 // whether statuses and events tell what happened, and whether every swap has ended.
 
-import type { SimChain } from './chain.ts';
+import { type SimChain, tipOf } from './chain.ts';
 import { type Deal, legOf, ownLeg, type Party, type Side, type View } from './people.ts';
+import type { Told } from './receiver.ts';
 import { chainOf, count, violate, type World } from './world.ts';
 
 /** Every escrow under the deal's hashlock on a chain. */
@@ -42,8 +43,12 @@ function claimedBy(chain: SimChain, deal: Deal, party: Party): bigint {
   return got;
 }
 
-function isOwed(side: Side): boolean {
-  return side.party.kind === 'honest' || side.party.kind === 'greedy';
+/**
+ * A counterparty that sleeps past the long timelock can lose (docs/lifecycle.md); whoever is late
+ * with funding or revealing must not.
+ */
+function isOwed({ party: { kind }, role }: Side): boolean {
+  return kind === 'honest' || kind === 'greedy' || (kind === 'sleepy' && role === 'initiator');
 }
 
 /** An honest party ends with its own, or with what it was promised: never with neither. */
@@ -57,7 +62,10 @@ export function checkLoss(world: World, deal: Deal): void {
     const { claimed, left } = paidBy(chainOf(world, leg.chain), deal, side.party);
     const got = claimedBy(chainOf(world, promised.chain), deal, side.party);
     const who = `${side.party.name}, the ${side.role} of ${deal.name},`;
-    if (left > 0n) violate(world, 'every open swap ends', `${who} has ${left} left in escrows`);
+    // What a malicious party still pays into a swap that has ended is its own affair.
+    const minds = side.party.kind !== 'malicious';
+    if (left > 0n && minds)
+      violate(world, 'every open swap ends', `${who} has ${left} left in escrows`);
     if (!isOwed(side)) continue;
     if (claimed > 0n && got < BigInt(promised.amount)) {
       violate(world, 'never with neither', `${who} paid ${claimed} and got ${got}`);
@@ -122,6 +130,39 @@ export function checkStatus(world: World, deal: Deal, view: View): void {
   count(world, `end ${view.status}`);
 }
 
+/** At the least depth that anything counts at; no reorganisation reaches there. */
+function isDeep(chain: SimChain, height: number): boolean {
+  return tipOf(chain).height - height + 1 >= chain.policy.normal.confirmations;
+}
+
+function wasLiedAbout(world: World, deal: Deal): boolean {
+  return deal.chains.some((name) => {
+    return escrowsOn(chainOf(world, name), deal).some((escrow) => world.lied.has(escrow));
+  });
+}
+
+/** What arrives must be true by now: nothing is told before it counts. */
+export function checkHeard(world: World, { topic, swapId, status }: Told): void {
+  const deal = world.deals.find(({ id }) => id !== null && id === swapId);
+  if (deal === undefined) return;
+  const deep = (verb: 'fund' | 'claim' | 'refund', names: readonly string[]) =>
+    names.some((name) => {
+      const chain = chainOf(world, name);
+      const all = escrowsOn(chain, deal).flatMap((escrow) => chain.about.get(escrow) ?? []);
+      return all.some(({ tx, ok, height }) => ok && tx.verb === verb && isDeep(chain, height));
+    });
+  const chains = deal.chains;
+  const lied = wasLiedAbout(world, deal);
+  const isTrue: Readonly<Record<string, () => boolean>> = {
+    'swap.funded': () => lied || deep('fund', chains),
+    'secret.revealed': () => secretShown(world, deal),
+    'swap.settled': () => deep('claim', chains),
+    'swap.refunded': () => deep('refund', chains),
+  };
+  if (isTrue[topic]?.() ?? true) return;
+  violate(world, 'nothing is told before it counts', `${deal.name}: ${topic} ${status}`);
+}
+
 /** The events that a swap's end is worth, whatever came between. */
 function wantedTopics(view: View, ends: { long: LegEnd; short: LegEnd }): string[] {
   const topics = ['swap.agreed'];
@@ -154,7 +195,8 @@ export function checkEvents(world: World, deal: Deal, view: View): void {
     if (times('swap.agreed') !== 1) complain('not agreed once');
     if (times('secret.revealed') > 1) complain('a secret was revealed twice');
     if (view.secret === null && times('secret.revealed') > 0) complain('no secret was revealed');
-    if (times('swap.funded') > 2 + 2 * reorged) complain('funded too often');
+    const lied = wasLiedAbout(world, deal);
+    if (!lied && times('swap.funded') > 2 + 2 * reorged) complain('funded too often');
     if (times('swap.settled') > 1 + reorged) complain('settled too often');
     if (times('swap.refunded') > 2 + 2 * reorged) complain('refunded too often');
     if (ends.long !== 'claimed' && times('swap.settled') > reorged) complain('never settled');

@@ -13,7 +13,7 @@ import type { Chance } from './chance.ts';
 import { unlessDead } from './process.ts';
 import { count, later, noteDeath, tell, type World } from './world.ts';
 
-export type Kind = 'honest' | 'absent' | 'greedy' | 'malicious';
+export type Kind = 'honest' | 'sleepy' | 'absent' | 'greedy' | 'malicious';
 
 export type Wallet = {
   readonly chain: string;
@@ -44,7 +44,9 @@ export type Side = {
   plots: boolean;
   /** Until when a step that was taken is left alone, by its name. */
   readonly busyUntil: Map<string, number>;
+  /** From when to when it does nothing, Unix seconds; null = not at all, and for ever. */
   goneAt: number | null;
+  backAt: number | null;
   wake: () => Promise<void>;
 };
 
@@ -192,7 +194,8 @@ export type Ask = {
   readonly once?: string;
 };
 
-async function inject(world: World, party: Party, asked: Ask): Promise<Answer> {
+/** A request, as it is. */
+export async function askPlainly(world: World, party: Party, asked: Ask): Promise<Answer> {
   const { market } = world;
   if (market === null) return nothing;
   const { method = 'GET', url, body, once } = asked;
@@ -218,19 +221,22 @@ async function inject(world: World, party: Party, asked: Ask): Promise<Answer> {
 /** A request over a network that may lose its answer, double it, or bring it again later. */
 export async function ask(world: World, party: Party, asked: Ask): Promise<Answer> {
   const { chance, calm, ending } = world;
-  if (calm || ending || asked.method !== 'POST') return inject(world, party, asked);
+  if (calm || ending || asked.method !== 'POST') return askPlainly(world, party, asked);
   if (chance.hits(0.04)) {
     count(world, 'request again later');
     later(world, chance.int(5, 7_200), async () => {
-      await inject(world, party, asked);
+      await askPlainly(world, party, asked);
     });
   }
   if (chance.hits(0.05)) {
     count(world, 'request twice at once');
-    const both = await Promise.all([inject(world, party, asked), inject(world, party, asked)]);
+    const both = await Promise.all([
+      askPlainly(world, party, asked),
+      askPlainly(world, party, asked),
+    ]);
     return both[chance.int(0, 1)] as Answer;
   }
-  const answer = await inject(world, party, asked);
+  const answer = await askPlainly(world, party, asked);
   if (!chance.hits(0.02)) return answer;
   count(world, 'answer lost');
   return nothing;

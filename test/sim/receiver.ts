@@ -11,7 +11,6 @@ export type Told = {
   readonly swapId: string | null;
   readonly status: string | null;
   readonly body: string;
-  readonly at: number;
 };
 
 export type Receiver = {
@@ -27,7 +26,7 @@ export type Receiver = {
   failing: number;
 };
 
-export function createReceiver(chance: Chance, now: () => number): Receiver {
+export function createReceiver(chance: Chance, hear: (told: Told) => void): Receiver {
   const secrets = new Map<string, string>();
   const heard = new Map<string, Map<string, Told>>();
   const complaints: string[] = [];
@@ -40,8 +39,10 @@ export function createReceiver(chance: Chance, now: () => number): Receiver {
     const known = own.get(id);
     if (known !== undefined && known.body !== sending.body) complaints.push(`${id} changed`);
     const { type = '', swapId = null, status = null } = body;
-    const told = { deliveryId: id, topic: type, swapId, status, body: sending.body, at: now() };
-    if (known === undefined) own.set(id, told);
+    const told = { deliveryId: id, topic: type, swapId, status, body: sending.body };
+    if (known !== undefined) return;
+    own.set(id, told);
+    hear(told);
   };
   const receiver: Receiver = {
     failing: 0,

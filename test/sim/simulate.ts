@@ -12,8 +12,8 @@ import { type Chance, chanceOf } from './chance.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { type Asset, kindFor, negotiate, newDeal } from './negotiate.ts';
-import { checkEvents, checkLoss, checkStatus } from './oracle.ts';
-import { ask, type Deal, newParty, type Party, type View } from './people.ts';
+import { checkEvents, checkHeard, checkLoss, checkStatus } from './oracle.ts';
+import { ask, askPlainly, type Deal, newParty, type Party, type View } from './people.ts';
 import { simSettings } from './process.ts';
 import { createReceiver } from './receiver.ts';
 import {
@@ -120,7 +120,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     nodes,
     parties: [],
     deals: [],
-    receiver: createReceiver(chance.fork(), () => world.nowMs),
+    receiver: createReceiver(chance.fork(), (told) => checkHeard(world, told)),
     story: [],
     counts: new Map(),
     violations: [],
@@ -129,6 +129,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     startedAt: epochMs,
     nowMs: epochMs,
     ending: false,
+    lied: new Set(),
     hasNews: false,
     lookedAtTimeAt: 0,
   };
@@ -173,7 +174,7 @@ async function openDeals(world: World): Promise<void> {
 
 async function register(world: World, party: Party): Promise<void> {
   const path = `/${party.accountId}`;
-  const { status, body } = await ask({ ...world, ending: true }, party, {
+  const { status, body } = await askPlainly(world, party, {
     method: 'POST',
     url: '/v1/webhooks',
     body: { url: `https://hooks.example.org${path}` },
@@ -228,6 +229,8 @@ async function finish(world: World): Promise<void> {
     for (let block = 0; block < 9; block += 1) mineOne(world, chain);
   }
   await lookAtAll(world);
+  // What no block ever took is forgotten after two weeks at the latest.
+  for (const { chain } of world.nodes) chain.mempool.clear();
   // An escrow that was never paid is followed for a week after its swap's last timelock.
   world.nowMs = Math.max(until, world.nowMs) + 8 * day * 1_000;
   for (const { chain } of world.nodes) mineOne(world, chain);

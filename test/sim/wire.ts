@@ -10,15 +10,20 @@ import type { Chance } from './chance.ts';
 
 export type Fate = 'crash' | 'cut';
 
-/** What is to happen at the `after`-th passage from now on. */
-type Doom = { readonly fate: Fate; left: number; readonly when: 'before' | 'after' };
+/** What is to happen at the `left`-th passage from now on; with `at`, of those of this name. */
+export type Doom = {
+  readonly fate: Fate;
+  left: number;
+  readonly when: 'before' | 'after';
+  readonly at: string | null;
+};
 
 export type Wire = {
   readonly db: Database;
   /** A call of a node. */
   at<R>(name: string, call: () => R): Promise<R>;
-  /** From here on, `passages` further, this happens once. */
-  doom(fate: Fate, passages: number, when: 'before' | 'after'): void;
+  /** This happens once. */
+  doom(doom: Doom): void;
   /** Nothing of that happens any more. */
   spare(): void;
   /** Ends the process now. */
@@ -120,7 +125,7 @@ export function createWire({ real, chance, onFate }: WireParts): Wire {
     death.resolve(where);
   };
   const drawn = (name: string, survives: boolean): Doom | undefined => {
-    for (const each of dooms) each.left -= 1;
+    for (const each of dooms) if (each.at === null || name.endsWith(each.at)) each.left -= 1;
     const at = dooms.findIndex((each) => each.left <= 0 && !(survives && each.fate === 'cut'));
     const [due] = at === -1 ? [] : dooms.splice(at, 1);
     if (due !== undefined) onFate(due.fate, `${due.when} ${name}`);
@@ -194,7 +199,7 @@ export function createWire({ real, chance, onFate }: WireParts): Wire {
         throw error;
       }
     },
-    doom: (fate, passages, when) => dooms.push({ fate, left: passages, when }),
+    doom: (each) => dooms.push(each),
     spare: () => {
       dooms.length = 0;
     },

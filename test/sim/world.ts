@@ -35,6 +35,8 @@ export type World = {
   nowMs: number;
   /** Faults are over: what is left is to come home. */
   ending: boolean;
+  /** Escrows about which a node ever lied. */
+  readonly lied: Set<string>;
   /** Something may wait to be delivered. */
   hasNews: boolean;
   lookedAtTimeAt: number;

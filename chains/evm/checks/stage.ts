@@ -4,13 +4,13 @@ import type { Hex } from 'viem';
 import { deployment as pinned, proxyInitCode } from '../../../contracts/evm/artifacts/abi.ts';
 import type { Rpc } from '../../rpc.ts';
 import { addressIn } from '../../token-words.ts';
+import { headBlock } from '../node.ts';
 import type { EvmDeployment } from '../plan.ts';
 import { lendBalance, lends } from '../simulate.ts';
 import { newActors } from './actors.ts';
 import { askWord, callData } from './ask.ts';
 import { recentHolder } from './holders.ts';
 import { courseOf, marketCourse } from './steps.ts';
-import { surroundingsOf } from './surroundings.ts';
 import { directed, played, playsTransactions, type Stage, type Verdict } from './trial.ts';
 
 export type Theatre = Stage & {
@@ -37,14 +37,13 @@ export async function openStage(
     return { why: 'it cannot be tried with this node, which takes no state overrides' };
   }
   const actors = newActors();
-  const [surroundings, plays, escrowCode, lent] = await Promise.all([
-    surroundingsOf(rpc, signal),
+  const [{ timestamp: now }, plays, escrowCode, lent] = await Promise.all([
+    headBlock(rpc, signal),
     playsTransactions(rpc, signal),
     escrowCodeOf(rpc, deployment, signal),
     lendBalance(rpc, token, actors.holder, most, signal),
   ]);
-  const now = surroundings.timestamp;
-  const common = { rpc, token, escrowCode, deployment, plays, now, surroundings };
+  const common = { rpc, token, escrowCode, deployment, plays, now };
   if (lent !== null) return { ...common, actors, lent, borrowed: null };
   const holding = await recentHolder(rpc, token, signal);
   if (holding === null) {

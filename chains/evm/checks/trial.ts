@@ -21,8 +21,8 @@ import {
   hex,
   purseFor,
   readGasOf,
-  type Surroundings,
   stepGasOf,
+  surroundingsOf,
   walletGas,
 } from './surroundings.ts';
 import { trialAbi, trialCode } from './trial-code.ts';
@@ -78,7 +78,6 @@ export type Stage = {
   readonly rpc: Rpc;
   readonly token: string;
   readonly actors: Actors;
-  readonly surroundings: Surroundings;
   /** What gives the holder its tokens. */
   readonly lent: Overrides;
   /** The code of every escrow. */
@@ -87,11 +86,13 @@ export type Stage = {
 
 /** In one call, by a director. */
 export async function directed(
-  { rpc, token, actors, lent, escrowCode, surroundings }: Stage,
+  { rpc, token, actors, lent, escrowCode }: Stage,
   { amount, steps, expired }: Course,
   ahead: number,
   signal: AbortSignal,
 ): Promise<Verdict> {
+  // Anew for each trial: prices and blocks go on while a token is looked at.
+  const surroundings = await surroundingsOf(rpc, signal);
   const { origin, director, last } = actors;
   const players = Object.values(actors).filter((each) => each !== last && each !== origin);
   const readGas = readGasOf();
@@ -204,12 +205,13 @@ export async function played(
 type Round = { readonly verdict: Verdict; readonly done: readonly Done[] };
 
 async function playedWithin(
-  { rpc, token, actors, lent, escrowCode, surroundings }: Stage,
+  { rpc, token, actors, lent, escrowCode }: Stage,
   { amount, steps, expired }: Course,
   ahead: number,
   limits: readonly bigint[],
   signal: AbortSignal,
 ): Promise<Round> {
+  const surroundings = await surroundingsOf(rpc, signal);
   const price = hex(surroundings.price);
   const read = (who: string) => ({
     from: actors.origin,
@@ -241,7 +243,8 @@ async function playedWithin(
   const input = { blockStateCalls: [{ ...first, stateOverrides }, ...others], validation: false };
   const untried: Round = { verdict: { kind: 'untried' }, done: [] };
   try {
-    const params = [input, 'latest'];
+    // On the block whose number and time these go on from, were it the best no more.
+    const params = [input, hex(surroundings.number)];
     const answers = blocksOf(await rpc.call('eth_simulateV1', params, signal, { mostBytes }));
     const whole = blocks.every(({ calls }, at) => answers[at]?.length === calls.length);
     if (!whole) return untried;
