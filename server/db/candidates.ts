@@ -138,7 +138,10 @@ export async function storeCandidate(tx: Tx, candidate: Candidate): Promise<void
   });
 }
 
-/** Adds it where nothing is known of its token. Returns whether it was added. */
+/**
+ * Adds it where nothing is known of its token, or only that somebody asked for it in its first day
+ * and was refused. Returns whether it was added.
+ */
 export async function addCandidate(tx: Tx, candidate: Candidate): Promise<boolean> {
   const { id, chain, address, source, accountId, status, reasons } = candidate;
   const { createdAt, nextCheckAt, givesUpAt } = candidate;
@@ -148,7 +151,11 @@ export async function addCandidate(tx: Tx, candidate: Candidate): Promise<boolea
         created_at, next_check_at, gives_up_at)
       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
       where not exists (select 1 from assets where chain = $2 and address = $3)
-      on conflict (chain, address) do nothing
+      on conflict (chain, address) do update set source = excluded.source,
+        status = excluded.status, next_check_at = excluded.next_check_at,
+        gives_up_at = excluded.gives_up_at
+      where candidates.status = 'rejected' and candidates.source = 'api'
+        and candidates.checked_at < candidates.created_at + interval '1 day'
       returning id`,
     values: [
       id,

@@ -104,6 +104,8 @@ export async function knownTokens(
   const rows = await tx.rows<{ address: string }>({
     name: 'launchpads_known',
     text: `select address from candidates where chain = $1 and address = any($2::text[])
+        and (status <> 'rejected' or source <> 'api'
+          or checked_at >= created_at + interval '1 day')
       union select address from assets where chain = $1 and address = any($2::text[])`,
     values: [chain, addresses],
   });

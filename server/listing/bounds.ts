@@ -7,14 +7,24 @@ const dayMs = 24 * hourMs;
 export const candidateEveryMs = hourMs;
 export const candidateForMs = 7 * dayMs;
 
-/** So long nothing of a launch is for ever: many cannot be passed on before they open. */
-export const launchedForMs = dayMs;
+/**
+ * What is found in a token's first day here is not for ever: many cannot be passed on before they
+ * open, and a node may be behind. A later look confirms it. In SQL too (candidates.ts,
+ * launchpads.ts).
+ */
+export const openingForMs = dayMs;
 
 /** A token that is listed by itself is looked at this often. */
 export const assetEveryMs = dayMs;
 
-/** Between the two looks that delist a token. */
-export const confirmAfterMs = 600_000;
+/** One that is closed is looked at this often. */
+export const closedEveryMs = hourMs;
+
+/** From the look that closes a token to the one that delists it: a halt of hours ends. */
+export const confirmAfterMs = dayMs;
+
+/** A listed token that no look could be made at for so long closes, where its chain answers. */
+export const unseenForMs = 2 * dayMs;
 
 /** What was rejected or ran out of time is remembered so long, so that nobody looks again. */
 export const forgottenAfterMs = 90 * dayMs;
@@ -26,7 +36,7 @@ export const tryAgainMs = 600_000;
 export const mostPending = 100;
 
 /** Looks at a time, for requests and in the background: each is some 30 calls of a node. */
-export const mostLooks = { asked: 8, background: 4 } as const;
+export const mostLooks = { asked: 8, ofAnAccount: 2, background: 4 } as const;
 
 /** A look in the background may take so long; one that a request waits for, its share of that. */
 export const lookMs = 60_000;

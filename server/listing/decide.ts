@@ -28,10 +28,11 @@ import {
   assetEveryMs,
   candidateEveryMs,
   candidateForMs,
+  closedEveryMs,
   confirmAfterMs,
-  launchedForMs,
   mostLockMs,
   mostPending,
+  openingForMs,
 } from './bounds.ts';
 import type { Judgement, Token } from './judge.ts';
 
@@ -54,14 +55,21 @@ export type Decision =
  * The answer where no look at the token could change it; null where one is wanted. Curated assets
  * and what operators or the settings hold closed are theirs.
  */
-export function settledOf(listing: Listing | null, candidate: Candidate | null): Decision | null {
+export function settledOf(
+  listing: Listing | null,
+  candidate: Candidate | null,
+  nowMs: number,
+): Decision | null {
   if (listing !== null) {
     const { asset, state, closings } = listing;
     const isTheirs = asset.source === 'curated' || closings.checks === undefined;
     return state === 'closed' && !isTheirs ? null : standingOf(listing, false);
   }
   if (candidate?.status !== 'rejected') return null;
-  return { status: 'rejected', reasons: candidate.reasons };
+  const { createdAt, checkedAt, reasons } = candidate;
+  const opensUntil = createdAt.getTime() + openingForMs;
+  const isConfirmed = checkedAt !== null && checkedAt.getTime() >= opensUntil;
+  return isConfirmed || nowMs < opensUntil ? { status: 'rejected', reasons } : null;
 }
 
 /**
@@ -81,9 +89,9 @@ export async function decide(
   const since = await findListedToken(tx, chain, address);
   if (since !== null) return decideListed(tx, deps, since, judgement);
   const candidate = await findCandidate(tx, chain, address);
-  const settled = settledOf(null, candidate);
-  if (settled !== null) return settled;
   const at = new Date(deps.now());
+  const settled = settledOf(null, candidate, at.getTime());
+  if (settled !== null) return settled;
   const counts = isOvertaken(judgement, null, candidate?.checkedAt ?? null) ? null : judgement;
   if (counts?.outcome === 'pass') return list(tx, deps, wish, candidate, counts, at);
   return keep(tx, deps, wish, candidate, counts, at);
@@ -116,7 +124,7 @@ function isOvertaken(
 /** The lock of all changes is for those who change something. */
 async function decideListed(
   tx: Tx,
-  deps: Pick<Deps, 'now'>,
+  deps: Pick<Deps, 'now' | 'randomBytes'>,
   found: Listing,
   judgement: Judgement | null,
 ): Promise<Decision> {
@@ -131,17 +139,19 @@ async function decideListed(
   const before = (await findListing(tx, id)) as Listing;
   const isOld = isOvertaken(judgement, id, await findChecked(tx, id));
   if (isOld || before.state === 'delisted') return standingOf(before, false);
-  return judgeListed(tx, before, judgement, new Date(deps.now()));
+  return judgeListed(tx, deps, before, judgement);
 }
 
 async function judgeListed(
   tx: Tx,
+  deps: Pick<Deps, 'now' | 'randomBytes'>,
   before: Listing,
   { outcome, reasons, beganAt }: Judgement,
-  at: Date,
 ): Promise<Decision> {
+  const at = new Date(deps.now());
   const assetId = before.asset.id;
-  await setChecked(tx, assetId, beganAt, new Date(at.getTime() + assetEveryMs));
+  const everyMs = outcome === 'pass' ? assetEveryMs - someMs(deps) : closedEveryMs;
+  await setChecked(tx, assetId, beganAt, new Date(at.getTime() + everyMs));
   if (before.asset.source === 'curated') return standingOf(before, false);
   const change = { assetId, by: 'checks' as const, at };
   if (outcome === 'reject') return reject(tx, before, { ...change, reasons }, beganAt);
@@ -150,9 +160,15 @@ async function judgeListed(
   return standingOf(await reopenAsset(tx, change), false);
 }
 
+/** Up to a quarter of a day: a token shall not know when it is looked at. */
+function someMs({ randomBytes }: Pick<Deps, 'randomBytes'>): number {
+  const [high = 0, low = 0] = randomBytes(2);
+  return Math.floor(((high * 256 + low) / 65_536) * (assetEveryMs / 4));
+}
+
 /**
- * Delisted is for ever, and one look may have asked a node that lies or is behind: the first one
- * closes it, and another one that begins some minutes later delists it.
+ * Delisted is for ever, and one look may have met a halt, or a node that lies or is behind: the
+ * first one closes it, and it is delisted when none within a day has found it well.
  */
 async function reject(
   tx: Tx,
@@ -160,9 +176,7 @@ async function reject(
   change: Change & { readonly reasons: readonly string[] },
   beganAt: Date,
 ): Promise<Decision> {
-  const { at, assetId } = change;
   if (checks?.rejected !== true) {
-    await setChecked(tx, assetId, beganAt, new Date(at.getTime() + confirmAfterMs));
     return standingOf(await closeAsset(tx, { ...change, rejected: true }), false);
   }
   const isEarly = beganAt.getTime() < Date.parse(checks.at) + confirmAfterMs;
@@ -215,11 +229,12 @@ async function keep(
 ): Promise<Decision> {
   const { chain, address } = wish;
   // Before it opens to trade, much of what a launchpad launches looks like a trap.
-  const isNew = before !== null && at.getTime() < before.createdAt.getTime() + launchedForMs;
+  const isNew = before !== null && at.getTime() < before.createdAt.getTime() + openingForMs;
   const mayOpen = isNew && before.source.startsWith('launchpad:');
   const isRejected = judgement?.outcome === 'reject' && !mayOpen;
   // Asked for again, one whose time was over begins anew.
   const known = before?.status === 'pending' ? before : null;
+  const firstSeen = before === null || before.status === 'expired' ? at : before.createdAt;
   const reasons = judgement?.reasons ?? known?.reasons ?? [];
   if (known === null && !isRejected) await assertFewPending(tx, wish);
   await storeCandidate(tx, {
@@ -230,7 +245,7 @@ async function keep(
     accountId: known?.accountId ?? wish.accountId,
     status: isRejected ? 'rejected' : 'pending',
     reasons,
-    createdAt: known?.createdAt ?? at,
+    createdAt: firstSeen,
     checkedAt: judgement?.beganAt ?? known?.checkedAt ?? null,
     nextCheckAt: new Date(at.getTime() + (judgement === null ? 0 : candidateEveryMs)),
     givesUpAt: known?.givesUpAt ?? new Date(at.getTime() + candidateForMs),

@@ -117,6 +117,8 @@ function worstOf(findings: readonly Finding[]): {
   return { outcome, reasons: [...rejects, ...waits] };
 }
 
+/** A page that shows a symbol without care would take it for its own. */
+const markup = /[<>&"'`\\]/;
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
 
 /**
@@ -146,6 +148,7 @@ function nameFinding(
   if (unseen.test(symbol)) {
     return found('symbol', outcome, 'it holds characters that are not drawn');
   }
+  if (markup.test(symbol)) return found('symbol', outcome, 'it holds signs of markup');
   const like = looksLike(symbol, curated);
   if (like === null) return passed('symbol');
   return found('symbol', outcome, `"${symbol}" would be taken for the curated asset ${like}`);

@@ -114,7 +114,7 @@ test('a listed token that fails closes a day later, and reopens when it passes a
   assert.equal(await stateOf(id), 'open');
 });
 
-test('a safety failure closes at once and delists when a look ten minutes later says so too', async () => {
+test('a safety failure closes at once, and delists when no look within a day finds it well', async () => {
   const [bad, lied] = [await listed(), await listed()];
   market.says(reject, bad.address);
   market.says(reject, lied.address);
@@ -122,7 +122,10 @@ test('a safety failure closes at once and delists when a look ten minutes later 
   await passes();
   assert.deepEqual([await stateOf(bad.id), await stateOf(lied.id)], ['closed', 'closed']);
   market.says({}, lied.address);
-  market.deps.advance(601_000);
+  market.deps.advance(hour);
+  await passes();
+  assert.deepEqual([await stateOf(bad.id), await stateOf(lied.id)], ['closed', 'open']);
+  market.deps.advance(day);
   await passes();
   assert.deepEqual([await stateOf(bad.id), await stateOf(lied.id)], ['delisted', 'open']);
   const looks = market.looksAt(bad.address);
@@ -139,7 +142,7 @@ test('a token that vanished, changed its symbol or its decimals does not stay op
   market.says({ decimals: 17 }, other.address);
   market.deps.advance(day);
   await passes();
-  market.deps.advance(601_000);
+  market.deps.advance(day);
   await passes();
   const states = await Promise.all(tokens.map(({ id }) => stateOf(id)));
   assert.deepEqual(states, ['closed', 'closed', 'delisted']);
@@ -282,6 +285,38 @@ test('what a launchpad launched is refused for ever no sooner than after a day',
   market.deps.advance(hour);
   await passes();
   assert.equal(await statusOf(address), 'rejected');
+});
+
+test('a token that no look succeeds at closes after two days, unless its chain is away', async () => {
+  const { id, address } = await listed();
+  market.says(away, address);
+  for (const [answers, state] of [
+    [false, 'open'],
+    [true, 'closed'],
+  ] as const) {
+    market.answers(answers);
+    for (let count = 0; count < 3; count += 1) {
+      market.deps.advance(day);
+      await passes();
+    }
+    assert.equal(await stateOf(id), state);
+  }
+  market.says({}, address);
+  market.deps.advance(hour);
+  await passes();
+  assert.equal(await stateOf(id), 'open');
+});
+
+test('a listed token does not know when it is looked at', async () => {
+  const tokens = await Promise.all(Array.from({ length: 12 }, listed));
+  for (const { address } of tokens) market.says(wait, address);
+  const hours = new Set<number>();
+  for (let count = 17; count <= 24; count += 1) {
+    market.deps.advance(count === 17 ? 17 * hour : hour);
+    await passes();
+    for (const { address } of tokens) if (market.looksAt(address) === 2) hours.add(count);
+  }
+  assert.ok(!hours.has(17), 'sooner than three quarters of a day');
 });
 
 test('what a launchpad found is looked at once, and keeps its source', async () => {

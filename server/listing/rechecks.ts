@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { type Asset, takeDueAssets } from '../db/assets.ts';
+import { type Asset, findChecked, takeDueAssets } from '../db/assets.ts';
 import {
   type Candidate,
   dropCandidate,
@@ -22,11 +22,14 @@ import {
   lookMs,
   mostLooks,
   tryAgainMs,
+  unseenForMs,
 } from './bounds.ts';
 import { decide, type Wish } from './decide.ts';
 import { type Judgement, judge, type Known } from './judge.ts';
 
 const pauseMs = 2_000;
+/** A chain that does not tell its newest block within this does not answer. */
+const headsMs = 10_000;
 
 /** One token to look at. */
 type Due = Wish & { readonly known: Known | null };
@@ -124,9 +127,37 @@ async function lookAt(deps: Deps, due: Due, mostMs: number, signal: AbortSignal)
     deps.log.info({ ...token, status, reasons: judgement.reasons }, 'looked at a token');
   } catch (error) {
     if (signal.aborted) return;
-    // It stays as it is: what cannot be asked says nothing of the token.
+    // It stays as it is, for two days: what cannot be asked says nothing of the token.
     deps.metrics.tokenLooks.inc({ outcome: 'failed' });
     deps.log.warn({ ...token, err: error }, 'a token could not be looked at; again later');
+    if (due.known !== null) await closeUnseen(deps, due, due.known, signal);
+  }
+}
+
+/**
+ * Closes a listed token at which no look could be made for long while its chain answers: else one
+ * that makes looks fail would never be found out.
+ */
+async function closeUnseen(deps: Deps, due: Due, known: Known, signal: AbortSignal): Promise<void> {
+  const seenAt = await findChecked(deps.db, known.id);
+  if (seenAt === null || deps.now() < seenAt.getTime() + unseenForMs) return;
+  if (!(await answers(deps, due.chain, signal))) return;
+  const judgement = {
+    assetId: known.id,
+    beganAt: new Date(deps.now()),
+    outcome: 'wait' as const,
+    reasons: [`contract: no look at it could be made since ${seenAt.toISOString()}`],
+    notChecked: [],
+  };
+  await deps.db.transaction((tx) => decide(tx, deps, due, judgement));
+}
+
+async function answers(deps: Deps, chain: ChainKey, signal: AbortSignal): Promise<boolean> {
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(headsMs)]);
+    return (await deps.adapters.get(chain)?.heads(limit)) !== undefined;
+  } catch {
+    return false;
   }
 }
 

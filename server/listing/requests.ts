@@ -18,33 +18,40 @@ export type Prepared = {
 const shareOfTime = 0.8;
 
 export type Looks = (
-  wanted: { readonly chain: string; readonly address: string },
+  wanted: { readonly chain: string; readonly address: string; readonly accountId: string },
   signal: AbortSignal,
 ) => Promise<Prepared>;
 
 /** Looks for requests, few at a time. */
 export function createLooks(deps: Deps): Looks {
   let running = 0;
-  return async ({ chain, address: given }, signal) => {
+  const byAccount = new Map<string, number>();
+  return async ({ chain, address: given, accountId }, signal) => {
     const adapter = deps.adapters.get(chain);
     if (adapter?.inspect === undefined) throw withoutTokens(chain, adapter !== undefined);
     const token = { chain, address: adapter.parseAddress(given) };
     const listing = await findListedToken(deps.db, chain, token.address);
     const candidate = await findCandidate(deps.db, chain, token.address);
-    if (settledOf(listing, candidate) !== null) return { token, judgement: null };
-    if (running >= mostLooks.asked) throw tooMany(running);
+    if (settledOf(listing, candidate, deps.now()) !== null) return { token, judgement: null };
+    const own = byAccount.get(accountId) ?? 0;
+    if (own >= mostLooks.ofAnAccount) throw tooMany(own, 'this account');
+    if (running >= mostLooks.asked) throw tooMany(running, 'requests');
     running += 1;
-    const own = AbortSignal.timeout(Math.floor(deps.settings.chainTimeoutMs * shareOfTime));
+    byAccount.set(accountId, own + 1);
+    const share = AbortSignal.timeout(Math.floor(deps.settings.chainTimeoutMs * shareOfTime));
     try {
-      const limit = AbortSignal.any([signal, own]);
+      const limit = AbortSignal.any([signal, share]);
       const judgement = await judge(deps, token, listing?.asset ?? null, limit);
       return { token, judgement };
     } catch (error) {
       // A chain that ended it by itself does not answer: that is told, and nothing is kept.
-      if (!own.aborted || !isOutOfTime(error)) throw error;
+      if (!share.aborted || !isOutOfTime(error)) throw error;
       return { token, judgement: null };
     } finally {
       running -= 1;
+      const left = (byAccount.get(accountId) ?? 0) - 1;
+      if (left > 0) byAccount.set(accountId, left);
+      else byAccount.delete(accountId);
     }
   };
 }
@@ -55,7 +62,7 @@ function isOutOfTime(error: unknown): boolean {
   return name === 'TimeoutError' || name === 'AbortError';
 }
 
-function tooMany(running: number): ParleyError {
-  const sentence = `${running} tokens are looked at for requests at this moment; ask again soon`;
+function tooMany(running: number, whose: string): ParleyError {
+  const sentence = `${running} tokens are looked at for ${whose} at this moment; ask again soon`;
   return new ParleyError('overloaded', sentence, { running });
 }

@@ -33,7 +33,7 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
       before: async ({ caller, body, signal }) => {
         const spent = await app.edge.budgets.spendListing(caller.accountId);
         if (!spent.allowed) throw tooOften(spent);
-        return looks(body, signal);
+        return looks({ ...body, accountId: caller.accountId }, signal);
       },
       run: async (tx, { caller, prepared: { token, judgement } }) => {
         const wish = { ...token, source: 'api', accountId: caller.accountId };

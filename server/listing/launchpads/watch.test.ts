@@ -14,7 +14,7 @@ import { stubAdapter } from '../../../test/support/adapter.ts';
 import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
 import type { Tx } from '../../db/database.ts';
 import type { Deps } from '../../deps.ts';
-import { candidateForMs, launchedForMs } from '../bounds.ts';
+import { candidateForMs, openingForMs } from '../bounds.ts';
 import { createRechecks } from '../rechecks.ts';
 import { leaseMs } from './bounds.ts';
 import type { LaunchpadSettings } from './settings.ts';
@@ -149,7 +149,7 @@ test('a good token that a launchpad launched is listed with its source, unverifi
     [`launchpad:${name}`, false, true, 'GOOD'],
   );
   assert.deepEqual((await reader.get(`/v1/assets?address=${bad}`)).body.assets, []);
-  market.deps.advance(launchedForMs);
+  market.deps.advance(openingForMs);
   while ((await rechecks.pass()) > 0);
   await rechecks.stop();
   assert.deepEqual(await candidatesOf(name), [

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ChainAdapter } from '../../../chains/adapter.ts';
 import { type Finding, type Inspection, passed } from '../../../chains/inspection.ts';
-import type { ParleyError } from '../../../core/errors.ts';
+import { ParleyError } from '../../../core/errors.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
 import type { Settings } from '../../config.ts';
@@ -18,6 +18,8 @@ export type Said = Partial<Inspection> | ParleyError | 'nothing';
 export type Looks = TestMarket & {
   /** A new address of which the chain says this from now on; or an address that it changes for. */
   says(said: Said, address?: string): string;
+  /** Whether the chain tells its newest block; it does not before this is called. */
+  answers(does: boolean): void;
   /** Looks at the address so far. */
   looksAt(address: string): number;
   /** The most looks that were under way at once so far. */
@@ -49,12 +51,23 @@ export function lookMarket(settings: Partial<Settings> = {}): Promise<Looks> {
       running -= 1;
     });
   };
-  const adapters = [stubAdapter('bitcoin', 'bitcoin'), stubAdapter(chain, 'evm', { inspect })];
+  let isThere = false;
+  const heads: ChainAdapter['heads'] = async () => {
+    if (!isThere) throw new ParleyError('chain_unavailable', 'away');
+    return { height: 1, hash: '00', clock: 1 };
+  };
+  const adapters = [
+    stubAdapter('bitcoin', 'bitcoin'),
+    stubAdapter(chain, 'evm', { inspect, heads }),
+  ];
   return testMarket({ adapters, settings }).then((market) => ({
     ...market,
     says: (said, address = `0x${randomBytes(20).toString('hex')}`) => {
       known.set(address, said);
       return address;
+    },
+    answers: (does) => {
+      isThere = does;
     },
     looksAt: (address) => counts.get(address) ?? 0,
     mostAtOnce: () => most,
