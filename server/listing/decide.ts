@@ -213,7 +213,8 @@ async function list(
 ): Promise<Decision> {
   const id = uuidv7(at.getTime(), deps.randomBytes);
   const wanted = { id, chain, symbol, address, decimals, source: candidate?.source ?? source };
-  const asset = await insertListed(tx, wanted, at, beganAt, new Date(at.getTime() + assetEveryMs));
+  const next = new Date(at.getTime() + assetEveryMs - someMs(deps));
+  const asset = await insertListed(tx, wanted, at, beganAt, next);
   await dropCandidate(tx, chain, address);
   if (asset !== null) return { status: 'listed', asset, isNew: true };
   return standingOf((await findListedToken(tx, chain, address)) as Listing, false);
