@@ -132,12 +132,19 @@ test('sixty receivers that hang for their 10 s delay nobody, and are tried again
       for (let n = 0; n < 3; n += 1) await happen(owner, newSwap(), n);
     }
     const dead = () => receiver.received.filter(({ path }) => path.startsWith('/dead')).length;
-    await until('their places are full', () => dead() === 36);
+    // How many an account has depends on how many are free when it comes.
+    let full = 0;
+    await until('their places are full', async () => {
+      full = dead();
+      await sleep(500);
+      return full >= hanging / 3 && full === dead();
+    });
+    assert.ok(full <= 36, `${full} at once`);
     for (let n = 1; n <= 200; n += 1) await happen(alive, newSwap(), n);
     await until('all heard by the living', () => countAt('/alive') === 201);
     const ended = `select count(*)::int from delivery_attempts where status = 0`;
     assert.equal(await count(ended), 0, 'while the others still hang');
-    await until('the hanging ended', async () => (await count(ended)) >= 36);
+    await until('the hanging ended', async () => (await count(ended)) >= full);
     const words = `select count(*)::int from delivery_attempts
       where status = 0 and error <> 'no answer in 10 s'`;
     assert.equal(await count(words), 0);
