@@ -1,0 +1,62 @@
+// An operator's key on one chain that pays for claims and refunds which others may leave undone. An
+// escrow pays the addresses fixed in its terms whoever sends: such a key decides over nothing but
+// its own coins. Families: EVM, TRON and Solana; a Bitcoin claim needs its receiver's signature.
+
+import type { ChainKey } from '../core/families.ts';
+import type { Hex32 } from '../core/hashlock.ts';
+import type { EscrowTerms } from '../core/terms.ts';
+import type { ReadTransaction } from './adapter.ts';
+
+/** What is sent. `void` takes a nonce that nothing else needs any more (EVM). */
+export type GasWork =
+  | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Hex32 }
+  | { readonly verb: 'refund'; readonly terms: EscrowTerms }
+  | { readonly verb: 'void' };
+
+/** A signed transaction of the key; `raw` goes to the chain by the adapter's `broadcast`. */
+export type GasTransaction = ReadTransaction & {
+  /** EVM; null elsewhere. */
+  readonly nonce: number | null;
+  /** What it offers, in the family's own unit: EVM wei of `maxFeePerGas`, Solana micro-lamports a
+   * compute unit, TRON sun of `fee_limit`. A replacement offers more. */
+  readonly offer: bigint;
+  /** The most that it can cost, base units of the native coin: fees, and rent that it advances. */
+  readonly mostCost: bigint;
+  /** Unix seconds after which no block takes it; null where it never dies by itself (EVM). */
+  readonly diesAt: number | null;
+};
+
+/** `failed`: on chain without effect. `gone`: no block can take it any more and none has. */
+export type GasFate = 'unknown' | 'pending' | 'mined' | 'deep' | 'failed' | 'gone';
+
+export type GasSlot = {
+  /** EVM: which nonce to take; null elsewhere. */
+  readonly nonce: number | null;
+  /** What it replaces: it offers as much more as nodes want of a replacement. */
+  readonly above: Pick<GasTransaction, 'offer'> | null;
+  /** Base units: nothing that could cost more is signed (`fee_above_limit`). */
+  readonly mostCost: bigint;
+};
+
+export type GasAccount = {
+  readonly chain: ChainKey;
+  readonly address: string;
+  /** Base units of the native coin. */
+  balance(signal: AbortSignal): Promise<bigint>;
+  /** EVM: how many transactions of the key are in blocks, so the lowest free nonce; else null. */
+  minedNonce(signal: AbortSignal): Promise<number | null>;
+  /**
+   * What one such transaction costs at fees that 99.9 % of times stay below: what must be at hand
+   * for one that has to land. Base units.
+   */
+  reserve(work: GasWork, signal: AbortSignal): Promise<bigint>;
+  /**
+   * Tries it on the node and signs it. Throws `nothing_there` or `payout_would_fail` when the
+   * chain would refuse it, `fee_above_limit` when it could cost more than `mostCost`.
+   */
+  sign(work: GasWork, slot: GasSlot, signal: AbortSignal): Promise<GasTransaction>;
+  fate(
+    sent: Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'>,
+    signal: AbortSignal,
+  ): Promise<GasFate>;
+};
