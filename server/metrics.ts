@@ -26,6 +26,10 @@ export type Metrics = {
   readonly launches: Counter<'launchpad' | 'outcome'>;
   /** Looks at launchpads that failed. */
   readonly launchpadFailures: Counter<'launchpad'>;
+  /** 1 while an operator has this chain halted. */
+  readonly haltedChains: Gauge<'chain'>;
+  /** Assets that an operator has halted by themselves. */
+  readonly haltedAssets: Gauge;
   readonly registry: Registry;
 };
 
@@ -79,6 +83,17 @@ export function createMetrics(shortName: string): Metrics {
       name: `${shortName}_launchpad_failures_total`,
       help: 'Looks at launchpads that failed',
       labelNames: ['launchpad'],
+      registers,
+    }),
+    haltedChains: new Gauge({
+      name: `${shortName}_chain_halted`,
+      help: '1 while an operator has the chain halted: nothing new is traded on it',
+      labelNames: ['chain'],
+      registers,
+    }),
+    haltedAssets: new Gauge({
+      name: `${shortName}_halted_assets`,
+      help: 'Assets that an operator has halted by themselves',
       registers,
     }),
     feedMakers: new Gauge({
