@@ -1,6 +1,6 @@
-// `npm run halt` and `npm run resume`: the kill switch of a chain or an asset, for operators. Works on
-// the market's database, whether a market runs or not; every process that runs keeps to it from
-// the moment this command has ended, and tells its makers within a quarter of a second.
+// `npm run halt` and `npm run resume`: the kill switch of a chain or an asset, for operators. Works
+// on the market's database, whether a market runs or not; every process keeps to it from the moment
+// this command has ended, and tells its makers within a quarter of a second.
 
 import { parseArgs } from 'node:util';
 import type { Database } from '../server/db/database.ts';

@@ -1,5 +1,5 @@
 // Statements about halted chains and assets. A chain has a lock as an asset has one (listing.ts):
-// whoever halts or resumes it holds the lock, whoever relies on it or lists a token on it shares it.
+// whoever halts or resumes it holds it, whoever relies on it or lists a token on it shares it.
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';

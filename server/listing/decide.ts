@@ -192,7 +192,9 @@ async function reject(
 
 function standingOf({ asset, state, closings }: Listing, isNew: boolean): Decision {
   if (state === 'open') return { status: 'listed', asset, isNew };
-  return { status: state, reasons: reasonsOf(closings) };
+  // A halt passes; what is for ever has other reasons.
+  const { halt: _, chain: __, ...lasting } = closings;
+  return { status: state, reasons: reasonsOf(state === 'delisted' ? lasting : closings) };
 }
 
 /** For customers: what is not found by a check says who holds it closed. */
