@@ -1,7 +1,7 @@
 // What an operator's gas key pays on the EVM chains, as data. Wei for each unit of gas, and gas.
 //
 // `reserveFeePerGas` stands for the fee that 99.9 % of times stay below. It was chosen from what is
-// published, not measured block by block: an operator with a series of its own gives its own number.
+// published, not measured block by block: an operator with a series of its own gives its own.
 
 export type EvmGasPolicy = {
   /** Most gas of one transaction: what a hostile token or receiver can burn of the key's coins. */
