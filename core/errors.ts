@@ -89,6 +89,7 @@ export const refusalKinds = {
   claim_unpayable: 'conflict',
   fee_above_limit: 'conflict',
   sources_disagree: 'conflict',
+  relay_unavailable: 'conflict',
   bad_transaction: 'invalid',
   refused_by_node: 'invalid',
   // chains

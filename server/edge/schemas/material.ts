@@ -118,7 +118,34 @@ export const material = named(
   Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx]),
 );
 
-export const claimBody = named('Claim', input({ secret: hex32Input }));
+export const claimBody = named(
+  'Claim',
+  input({
+    secret: hex32Input,
+    relay: Type.Optional(
+      Type.Boolean({
+        description:
+          'the market sends the claim and pays its gas, where it has a gas key (not Bitcoin); ' +
+          'refused where landing it cannot be guaranteed',
+      }),
+    ),
+  }),
+);
+
+export const claimReply = Type.Union([
+  evmTx,
+  btcPayment,
+  btcSighash,
+  tronTx,
+  solanaTx,
+  named(
+    'Relayed',
+    Type.Object({
+      relayed: Type.Literal(true),
+      txid: Type.String({ description: 'of its newest transaction; a stuck one is replaced' }),
+    }),
+  ),
+]);
 
 const feeRate = Type.Optional(
   Type.Number({
