@@ -28,6 +28,10 @@ export type Metrics = {
   readonly launchpadFailures: Counter<'launchpad'>;
   /** Of the keeper, by chain; amounts in base units of the native coin. */
   readonly keeper: KeeperMetrics;
+  /** 1 while an operator has this chain halted. */
+  readonly haltedChains: Gauge<'chain'>;
+  /** Assets that an operator has halted by themselves. */
+  readonly haltedAssets: Gauge;
   readonly registry: Registry;
 };
 
@@ -94,6 +98,7 @@ export function createMetrics(shortName: string): Metrics {
       labelNames: ['launchpad'],
       registers,
     }),
+    ...haltGauges(shortName, registers),
     feedMakers: new Gauge({
       name: `${shortName}_feed_makers`,
       help: 'Makers on the feed now',
@@ -118,6 +123,25 @@ function keeperMetrics(shortName: string, registers: Registry[]): KeeperMetrics 
     spentToday: gauge('spent_today', 'Counted against the cap of the UTC day, base units', [
       'chain',
     ]),
+  };
+}
+
+function haltGauges(
+  shortName: string,
+  registers: Registry[],
+): Pick<Metrics, 'haltedChains' | 'haltedAssets'> {
+  return {
+    haltedChains: new Gauge({
+      name: `${shortName}_chain_halted`,
+      help: '1 while an operator has the chain halted: nothing new is traded on it',
+      labelNames: ['chain'],
+      registers,
+    }),
+    haltedAssets: new Gauge({
+      name: `${shortName}_halted_assets`,
+      help: 'Assets that an operator has halted by themselves',
+      registers,
+    }),
   };
 }
 
