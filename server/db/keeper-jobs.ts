@@ -84,7 +84,7 @@ export async function takeUpExpired(
         insert into keeper_jobs
           (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
         select f.chain, f.address, 'refund', f.swap_id, f.leg,
-          case f.leg when 'a' then s.maker_id else s.taker_id end, 'refund', 'open', $4, $3
+          case f.leg when 'a' then s.maker_id else s.taker_id end, 'refund', 'open', $3, $3
         from found f join swaps s on s.id = f.swap_id
         on conflict (chain, escrow, verb) do nothing
       )

@@ -44,21 +44,21 @@ export function openSecret(
 export async function resealKept(deps: Pick<Deps, 'settings' | 'db' | 'log'>): Promise<void> {
   const keyring = keyringOf(deps.settings);
   const { version } = keyring.encrypt(new Uint8Array(1));
-  for (const of of ['attempts', 'jobs'] as const) {
+  for (const kind of ['attempts', 'jobs'] as const) {
     for (let unread = 0; ; ) {
       const [found, resealed] = await deps.db.transaction(async (tx) => {
-        const rows = await sealedNotOf(tx, of, version, resealBatch + unread);
+        const rows = await sealedNotOf(tx, kind, version, resealBatch + unread);
         let count = 0;
         for (const row of rows) {
           const plain = keyring.decrypt(row.version, row.sealed);
           if (plain === null) continue;
-          await resealRow(tx, of, { id: row.id, sealed: keyring.encrypt(plain).sealed }, version);
+          await resealRow(tx, kind, { id: row.id, sealed: keyring.encrypt(plain).sealed }, version);
           count += 1;
         }
         return [rows.length, count];
       });
       if (resealed === 0) {
-        if (found > 0) deps.log.warn({ [of]: found }, 'what the keeper keeps cannot be read');
+        if (found > 0) deps.log.warn({ [kind]: found }, 'what the keeper keeps cannot be read');
         break;
       }
       unread = found - resealed;
