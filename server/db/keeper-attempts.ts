@@ -70,7 +70,8 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attemp
     await tx.rows({
       name: 'keeper_replaced',
       text: `update keeper_attempts set charged = 0
-        where chain = $1 and address = $2 and nonce = $3 and fate in ('unknown', 'pending', 'mined')`,
+        where chain = $1 and address = $2 and nonce = $3
+          and fate in ('unknown', 'pending', 'mined')`,
       values: [chain, address, nonce],
     });
   }
@@ -99,12 +100,12 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attemp
   return attemptOf(rows[0] as Row);
 }
 
-/** All of a job's, oldest first. */
-export async function attemptsOf(tx: Tx, jobId: number): Promise<Attempt[]> {
+/** All of a job's that this key has signed, oldest first. */
+export async function attemptsOf(tx: Tx, jobId: number, address: string): Promise<Attempt[]> {
   const rows = await tx.rows<Row>({
     name: 'keeper_attempts_of',
-    text: `select ${columns} from keeper_attempts where job_id = $1 order by id`,
-    values: [jobId],
+    text: `select ${columns} from keeper_attempts where job_id = $1 and address = $2 order by id`,
+    values: [jobId, address],
   });
   return rows.map(attemptOf);
 }
@@ -134,6 +135,16 @@ export async function blocksRelay(
     values: [of.chain, of.address, of.nonce],
   });
   return rows.length > 0;
+}
+
+/** What a former key of the chain has signed: nothing of it is sent again, nor replaced. */
+export async function retireKeys(tx: Tx, chain: ChainKey, address: string): Promise<void> {
+  await tx.rows({
+    name: 'keeper_retire_keys',
+    text: `update keeper_attempts set fate = 'gone', sealed = null, sealed_version = null
+      where chain = $1 and address <> $2 and fate in ('unknown', 'pending', 'mined')`,
+    values: [chain, address],
+  });
 }
 
 /** The nonce above every one that is used up for good. */

@@ -95,7 +95,7 @@ export async function takeUpExpired(
   return rows.length;
 }
 
-/** What was taken up while a chain had no key is taken up again; jobs there are stay as they are. */
+/** What was taken up while a chain had no key is taken up again; jobs that exist stay. */
 export async function takeUpAnew(tx: Tx): Promise<void> {
   await tx.rows({
     name: 'keeper_anew_swaps',

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { evm, evm2, must } from '../settle/testing/world.ts';
 import {
   agree,
+  anotherDesk,
   attemptsOn,
   claimOwn,
   type Deal,
@@ -47,7 +48,6 @@ test('a counterparty that sleeps is paid by the keeper, and the swap says so', l
   await keep(desk);
   const [attempt] = await attemptsOn(desk, deal);
   assert.deepEqual([attempt?.verb, attempt?.chain, attempt?.purpose], ['claim', evm, 'secret']);
-  assert.equal((await swapOf(deal)).legs.b.claimTx, attempt?.txid, 'seen at once');
   await deepen(desk);
   const { status, legs } = await swapOf(deal);
   assert.equal(status, 'counterparty_claimed');
@@ -78,8 +78,9 @@ test('a party that acts first costs the keeper nothing', limits, async () => {
   const { address } = maker.evmAccount;
   await desk.dev.faucet({ chain: evm, address, amount: 5n * 10n ** 16n });
   await sendOwn(desk, maker, must(await maker.post(legOf(deal, 'b', 'claim'), { secret })));
+  await desk.dev.mine(evm, 1);
   await keep(desk);
-  assert.deepEqual(await attemptsOn(desk, deal), [], 'one that waits for its block is left alone');
+  assert.deepEqual(await attemptsOn(desk, deal), [], 'one that is not deep is left alone');
   await deepen(desk);
   await hurry(desk);
   await keep(desk);
@@ -182,11 +183,9 @@ test('a day’s cap stops the keeper, which says so; the next day it goes on', l
 
 test('two servers send one transaction', limits, async () => {
   const deal = await revealed();
-  const { anotherDesk } = await import('./testing/desk.ts');
-  const other = await anotherDesk(desk, { key: 'ab'.repeat(32) });
+  const other = await anotherDesk(desk, { key: desk.key });
   try {
-    const twin = { ...other, keeper: other.keeper };
-    await Promise.all([keep(desk), keep(twin), keep(desk), keep(twin)]);
+    await Promise.all([keep(desk), keep(other), keep(desk), keep(other)]);
     assert.equal((await attemptsOn(desk, deal)).length, 1);
     await deepen(desk);
   } finally {
@@ -238,7 +237,8 @@ test('an expired leg goes back to a funder that sleeps', limits, async () => {
   await fundBoth(desk, deal);
   const { deadlines } = await swapOf(deal);
   const ahead = deadlines.refundAt.b - Math.floor(desk.deps.now() / 1000) + 1;
-  await desk.dev.time(ahead);
+  // Other tests have moved the market's clock alone.
+  await desk.dev.time(ahead + 3_600);
   await look(desk);
   await keep(desk);
   const attempts = await attemptsOn(desk, deal);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { clockOfChain } from '../db/heads.ts';
-import { keeperSums } from '../db/keeper-attempts.ts';
+import { keeperSums, retireKeys } from '../db/keeper-attempts.ts';
 import {
   countOpenJobs,
   type Job,
@@ -69,8 +69,13 @@ export function createKeeper(deps: Deps): Keeper {
     },
     start: () => {
       if (loops.length > 0 || chains.length === 0) return;
-      const anew = takeUpAnew(deps.db);
-      loops.push(loop(deps, 'found', signal, null, () => anew.then(() => find(deps, posts))));
+      let began = false;
+      const found = async () => {
+        if (!began) await begin(deps, posts);
+        began = true;
+        return find(deps, posts);
+      };
+      loops.push(loop(deps, 'found', signal, null, found));
       for (const post of posts.values()) {
         const relays = () => passOf(deps, post, true, signal);
         const others = async () => {
@@ -121,6 +126,12 @@ async function loop(
     const signal = AbortSignal.any([stop, early.signal]);
     if (wait > 0) await sleep(wait, undefined, { signal, ref: false }).catch(() => {});
   }
+}
+
+/** A chain may have got its key, or another one, since the last start. */
+async function begin(deps: Deps, posts: ReadonlyMap<ChainKey, Post>): Promise<void> {
+  await takeUpAnew(deps.db);
+  for (const [chain, { gas }] of posts) await retireKeys(deps.db, chain, gas.account.address);
 }
 
 /** Takes up what is new, on all chains. */

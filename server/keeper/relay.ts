@@ -1,6 +1,6 @@
 // A claim that its receiver asked us to send. Once it is answered for it has to land, so it is
-// refused where that is not certain: gates, purse, time. What is signed, what is reserved for it and
-// the answer are kept in one transaction, and nothing is sent before that has committed.
+// refused where that is not certain: gates, purse, time. What is signed, what is reserved for it
+// and the answer are kept in one transaction, and nothing is sent before that has committed.
 
 import type { GasTransaction, GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -69,7 +69,7 @@ export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<P
     throw unavailable(`${why}: send the claim yourself`, { chain });
   }
   const { escrow } = swap.state.legs[name];
-  const earlier = escrow === null ? null : await relayedBefore(deps.db, chain, escrow);
+  const earlier = escrow === null ? null : await relayedBefore(deps.db, gas, escrow);
   if (earlier !== null) return { before: earlier, chain };
   const claimable = await mayClaim(deps, asked, gas.account.address, signal);
   mustHaveTime(deps, claimable);
@@ -104,7 +104,7 @@ async function signRelay(deps: Deps, turn: Turn, gas: Gas, claimable: Claimable)
         : `the gas key of "${chain}" has ${underWay} transactions under way`;
     throw unavailable(`${why}: send the claim yourself`, { chain, free, reserve, underWay });
   }
-  const own = job === null ? [] : await attemptsOf(deps.db, job.id);
+  const own = job === null ? [] : await attemptsOf(deps.db, job.id, gas.account.address);
   const live = own.find(({ fate, verb }) => verb === 'claim' && isLive(fate));
   if (live !== undefined) return { reserve, signed: null, txid: live.txid };
   const nonce = await nonceFor(deps, turn, null);
@@ -114,10 +114,14 @@ async function signRelay(deps: Deps, turn: Turn, gas: Gas, claimable: Claimable)
 }
 
 /** The newest transaction for it, if it was relayed and is not given up. */
-async function relayedBefore(tx: Tx, chain: ChainKey, escrow: string): Promise<Relayed | null> {
+async function relayedBefore(
+  tx: Tx,
+  { account: { chain, address } }: Gas,
+  escrow: string,
+): Promise<Relayed | null> {
   const job = await findJob(tx, { chain, escrow, verb: 'claim' });
   if (job === null || job.purpose !== 'relay' || job.state === 'dropped') return null;
-  const attempts = (await attemptsOf(tx, job.id)).filter(({ verb }) => verb === 'claim');
+  const attempts = (await attemptsOf(tx, job.id, address)).filter(({ verb }) => verb === 'claim');
   const landed = attempts.find(({ fate }) => fate === 'mined' || fate === 'deep');
   const newest = landed ?? attempts.at(-1);
   return newest === undefined ? null : { relayed: true, txid: newest.txid };
@@ -145,7 +149,7 @@ export async function storeRelay(tx: Tx, deps: Deps, prepared: PreparedRelay): P
   const { swap, name, escrow, secret } = claimable;
   const now = deps.now();
   await mustBeTurn(tx, turn);
-  const earlier = await relayedBefore(tx, chain, escrow.address);
+  const earlier = await relayedBefore(tx, turn.gas, escrow.address);
   if (earlier !== null) return earlier;
   const { version, sealed } = sealSecret(deps, secret);
   const jobId = await insertRelay(tx, {

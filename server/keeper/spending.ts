@@ -1,5 +1,5 @@
-// What one more transaction of a gas key may cost. Pure. The cap bounds a UTC day by what was signed
-// in it; what relays have reserved is outside it, and nothing else is ever paid from that.
+// What one more transaction of a gas key may cost. Pure. The cap bounds a UTC day by what was
+// signed in it; what relays have reserved is outside it, and nothing else is ever paid from that.
 
 import type { Sums } from '../db/keeper-attempts.ts';
 import { accountShare, mostRelays, mostUnderWay } from './bounds.ts';

@@ -69,7 +69,7 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   if (swap === null || row === null) return endJob(deps.db, job.id, 'dropped');
   const escrow = escrowOfRow(swap, row);
   const on: On = { deps, gas, job, swap, escrow, adapter: adapterOf(deps, job.chain), signal };
-  const attempts = await attemptsOf(deps.db, job.id);
+  const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
   const wall = Math.floor(deps.now() / 1000);
   if (attempts.length === 0 && job.purpose !== 'relay') {
     const clock = Math.max(wall, swap.chainClocks[job.leg]);

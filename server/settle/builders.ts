@@ -130,7 +130,7 @@ export async function claimAsked(
   return { swap, name, secret };
 }
 
-/** Passes the gates of a claim. `payer`: who pays for it, where that is not the party that is paid. */
+/** Passes the gates of a claim. `payer`: who pays for it, if not the party that is paid. */
 export async function mayClaim(
   deps: Deps,
   { swap, name, secret }: { swap: Swap; name: LegName; secret: Hex32 },

@@ -136,7 +136,7 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     url: '/v1/swaps/:id/legs/:leg/claim',
     operationId: 'buildClaim',
     summary:
-      'Unsigned claim of the leg that pays you, or with `relay` its sending; that reveals the secret',
+      'Unsigned claim of the leg that pays you, or its sending (`relay`); it reveals the secret',
     tags,
     params: legParams,
     query: buildQuery,

@@ -141,20 +141,18 @@ export const claimBody = named(
   }),
 );
 
-export const claimReply = Type.Union([
-  evmTx,
-  btcPayment,
-  btcSighash,
-  tronTx,
-  solanaTx,
-  named(
-    'Relayed',
-    Type.Object({
-      relayed: Type.Literal(true),
-      txid: Type.String({ description: 'of its newest transaction; a stuck one is replaced' }),
-    }),
-  ),
-]);
+const relayed = named(
+  'Relayed',
+  Type.Object({
+    relayed: Type.Literal(true),
+    txid: Type.String({ description: 'of its newest transaction; a stuck one is replaced' }),
+  }),
+);
+
+export const claimReply = named(
+  'ClaimReply',
+  Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx, relayed]),
+);
 
 const feeRate = Type.Optional(
   Type.Number({

@@ -38,6 +38,8 @@ export const ether = 10n ** 18n;
 export type Desk = Omit<World, 'deps'> & {
   readonly deps: TestDeps & { readonly gas: ReadonlyMap<ChainKey, Gas> };
   readonly keeper: Keeper;
+  /** The gas key on both chains. */
+  readonly key: string;
   readonly gasAddress: string;
   rpc(chain: ChainKey): Rpc;
   client(chain: ChainKey): PublicClient;
@@ -56,7 +58,7 @@ const quietGas = {
 
 function gasOn(
   adapters: ReadonlyMap<ChainKey, ChainAdapter>,
-  { key = randomBytes(32).toString('hex'), gas = {} }: DeskOptions,
+  { key, gas = {} }: DeskOptions & { readonly key: string },
 ): ReadonlyMap<ChainKey, Gas> {
   return new Map(
     both.map((chain) => {
@@ -72,8 +74,9 @@ function gasOn(
 
 /** Another server of the same market: its own adapters, application and keeper. */
 export async function anotherDesk(world: World, options: DeskOptions): Promise<Desk> {
+  const { key = randomBytes(32).toString('hex') } = options;
   const adapters = freshAdapters(world.infos, world.deps.now);
-  const gas = gasOn(adapters, options);
+  const gas = gasOn(adapters, { ...options, key });
   const parts = { ...world.deps, adapters, gas };
   const keeper = createKeeper(parts);
   const deps = { ...parts, keeper };
@@ -87,6 +90,7 @@ export async function anotherDesk(world: World, options: DeskOptions): Promise<D
     deps,
     settlement,
     keeper,
+    key,
     gasAddress: gas.get(evm)?.account.address ?? '',
     rpc: (chain) => rpcTo(urlOf(chain)),
     client: (chain) => createPublicClient({ transport: http(urlOf(chain)), cacheTime: 0 }),
