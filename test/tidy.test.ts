@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Rooms inside the server, from the edge inwards. */
 const insideServer: Readonly<Record<string, readonly string[]>> = {
   edge: ['listing', 'market', 'settle', 'webhooks', 'db'],
+  doctor: ['settle', 'db'],
   listing: ['market', 'db'],
   webhooks: ['db'],
   market: ['settle', 'db'],

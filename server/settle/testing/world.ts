@@ -38,6 +38,8 @@ export type World = {
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
   readonly dev: DevnetClient;
+  /** Of the database, and of the dev network's control server. */
+  readonly urls: { readonly database: string; readonly control: string };
   readonly settlement: Settlement;
   readonly assets: {
     readonly btc: Asset;
@@ -141,6 +143,7 @@ export async function startWorld(
     app,
     deps,
     dev,
+    urls: { database: database.url, control: devnet.dev },
     settlement,
     assets: {
       btc: btc as Asset,
