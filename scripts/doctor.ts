@@ -1,5 +1,6 @@
-// `npm run doctor`: compares every open swap with its chains, and looks whether the house is in order.
-// It only reads, beside a market that runs or with none, and says what differs and what to do.
+// `npm run doctor`: compares every open swap with its chains, and looks whether the house is in
+// order. It only reads, beside a market that runs or with none, and says what differs and what to
+// do.
 
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

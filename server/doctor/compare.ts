@@ -169,7 +169,8 @@ function compareTimes({ swap, adapters, highFrom }: SwapLook): Finding[] {
     const today = depthFor(policy, leg.amount, from);
     const stored = leg.requiredConfirmations;
     if (stored !== today.confirmations) {
-      const says = `it waits for ${stored} confirmations, today's settings want ${today.confirmations}`;
+      const wants = `today's settings want ${today.confirmations}`;
+      const says = `it waits for ${stored} confirmations, ${wants}`;
       const todo = 'correct where the settings did not change since it was agreed';
       const facts = { stored, today: today.confirmations };
       const lower = stored < today.confirmations;
@@ -243,7 +244,8 @@ function compareSteps({ swap, clocks }: SwapLook, state: Swap['state']): Finding
     if (action === 'wait' || before === null) continue;
     const left = before - wall;
     if (left < 0 || left > nearSeconds) continue;
-    const says = `the ${by} is still to ${action}${leg === null ? '' : ` leg ${leg}`}: ${left} s left`;
+    const what = leg === null ? action : `${action} leg ${leg}`;
+    const says = `the ${by} is still to ${what}: ${left} s left`;
     const todo = 'tell that party, if it can be reached';
     found.push(notice('deadline_near', of(swap), says, todo, { by, action, left }));
   }

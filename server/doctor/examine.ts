@@ -1,5 +1,5 @@
-// The doctor's whole look at a market: house, nodes, swaps. Reads only, through a database that lets
-// it do no more, and ends when its signal does; what was not seen by then is said.
+// The doctor's whole look at a market: house, nodes, swaps. Reads only, through a database that
+// lets it do no more, and ends when its signal does; what was not seen by then is said.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';

@@ -2,8 +2,8 @@
 // kind, and all are counted.
 
 /**
- * `danger`: somebody may lose by it, act now. `differs`: what is stored is not what is so, or a part
- * of the house does not work. `unseen`: it could not be looked at, so nothing is known of it.
+ * `danger`: somebody may lose by it, act now. `differs`: what is stored is not what is so, or a
+ * part of the house does not work. `unseen`: it could not be looked at, so nothing is known of it.
  * `notice`: all is as it should be, and somebody should know.
  */
 export type Severity = 'danger' | 'differs' | 'unseen' | 'notice';

@@ -98,7 +98,8 @@ async function examineMigrations({ db }: HouseDeps, findings: Findings): Promise
   const missing = files.filter((each) => !applied.includes(each));
   const unknown = applied.filter((each) => !files.includes(each));
   if (missing.length + unknown.length === 0) return;
-  const says = `${missing.length} migrations are missing (${missing.join(', ')}), ${unknown.length} unknown`;
+  const names = missing.length === 0 ? '' : ` (${missing.join(', ')})`;
+  const says = `${missing.length} migrations are missing${names}, ${unknown.length} unknown`;
   const todo = 'start the market of this version, or look with the version that runs';
   findings.add(differs('migrations', 'the database', says, todo, { missing: missing.length }));
 }
@@ -110,7 +111,8 @@ async function examineServer(deps: HouseDeps, findings: Findings): Promise<void>
   // Anywhere between asking and the answer is right.
   const off = now.getTime() < before ? now.getTime() - before : Math.max(0, now.getTime() - after);
   if (Math.abs(off) > bounds.clockSeconds * 1_000) {
-    const says = `its clock is ${off} ms from this machine's, at most ${bounds.clockSeconds * 1_000}`;
+    const most = bounds.clockSeconds * 1_000;
+    const says = `its clock is ${off} ms from this machine's, at most ${most}`;
     const todo = 'set both by NTP';
     findings.add(differs('database_clock', 'the database', says, todo, { off }));
   }
@@ -156,6 +158,7 @@ async function examineMode(path: string, isHome: boolean, findings: Findings): P
   // The home's own list may be seen, nothing may be put there.
   if ((mode & (isHome ? 0o022 : 0o077)) === 0) return;
   const says = `other users may reach it (mode ${mode.toString(8)})`;
-  const todo = `chmod ${isHome ? '700' : '600'}, and replace what was in it if others may have read it`;
+  const right = isHome ? '700' : '600';
+  const todo = `chmod ${right}, and replace what was in it if others may have read it`;
   findings.add(danger('mode', path, says, todo, { mode: mode.toString(8) }));
 }

@@ -1,6 +1,6 @@
 // Every open swap against its chains: page after page, a few at once, each chain given up after a
-// few silences. What differs is looked at a second time after a market that works would have seen it
-// too, so that a block between two reads is no finding. Nothing is written.
+// few silences. What differs is looked at a second time after a market that works would have seen
+// it too, so that a block between two reads is no finding. Nothing is written.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';

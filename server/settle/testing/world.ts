@@ -38,7 +38,6 @@ export type World = {
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
   readonly dev: DevnetClient;
-  /** Of the database, and of the dev network's control server. */
   readonly urls: { readonly database: string; readonly control: string };
   readonly settlement: Settlement;
   readonly assets: {
