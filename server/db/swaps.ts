@@ -36,6 +36,11 @@ export type Swap = {
   readonly state: SwapState;
   readonly tokens: { readonly a: string | null; readonly b: string | null };
   readonly redeemScripts: { readonly a: string | null; readonly b: string | null };
+  /** Which legs' claim or refund, as last seen, the keeper sent. */
+  readonly byKeeper: {
+    readonly claimed: { readonly a: boolean; readonly b: boolean };
+    readonly refunded: { readonly a: boolean; readonly b: boolean };
+  };
   readonly former: readonly FormerEscrow[];
   /** Clocks of the legs' chains as last seen, Unix seconds; 0 = never seen. */
   readonly chainClocks: { readonly a: number; readonly b: number };
@@ -78,6 +83,8 @@ type Row = {
   facts: StoredFacts | null;
   redeem_script: string | null;
   clock: number | null;
+  kept_claim: boolean;
+  kept_refund: boolean;
   former: { address: string; facts: StoredFacts }[] | null;
 };
 
@@ -87,6 +94,10 @@ const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id
     l.leg, l.chain, l.family, l.asset_id, l.token, l.amount, l.timelock,
     l.required_confirmations, l.payout_address, l.payout_pubkey, l.refund_address,
     l.refund_pubkey, l.escrow, e.facts, e.redeem_script, h.clock,
+    exists (select 1 from keeper_attempts k
+      where k.chain = l.chain and k.txid = e.facts -> 'claimed' ->> 'txid') as kept_claim,
+    exists (select 1 from keeper_attempts k
+      where k.chain = l.chain and k.txid = e.facts -> 'refunded' ->> 'txid') as kept_refund,
     (select json_agg(json_build_object('address', f.address, 'facts', f.facts)
         order by f.created_at, f.address)
       from escrows f
@@ -179,6 +190,10 @@ function swapOf(rows: readonly Row[]): Swap {
     state: { hashlock, legs: { a: legOf(a), b: legOf(b) }, deadlines, secret, lapsed },
     tokens: { a: a.token, b: b.token },
     redeemScripts: { a: a.redeem_script, b: b.redeem_script },
+    byKeeper: {
+      claimed: { a: a.kept_claim, b: b.kept_claim },
+      refunded: { a: a.kept_refund, b: b.kept_refund },
+    },
     former: [...formerOf(a), ...formerOf(b)],
     chainClocks: { a: a.clock ?? 0, b: b.clock ?? 0 },
   };
