@@ -73,4 +73,9 @@ export type GasAccount = {
     sent: Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'>,
     signal: AbortSignal,
   ): Promise<GasFate>;
+  /**
+   * What one that is on chain has cost, base units of the native coin, fees and rent; null where
+   * it cannot be told. Absent: what it may cost at most stays counted.
+   */
+  paid?(txid: string, signal: AbortSignal): Promise<bigint | null>;
 };

@@ -9,7 +9,7 @@ import type { EvmCall } from '../material.ts';
 import { type Rpc, RpcError } from '../rpc.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { Offer } from './gas-fees.ts';
-import { balanceAt, codeAt, refused } from './node.ts';
+import { balanceAt, codeAt, headBlock, refused } from './node.ts';
 import { claimCall, type EvmDeployment, evmEscrow, refundCall } from './plan.ts';
 import { readRevert } from './reverts.ts';
 import { lendBalance, lends, type Overrides } from './simulate.ts';
@@ -115,6 +115,11 @@ async function gasUnseen(
   const held = await balanceAt(rpc, token, address, 'latest', signal);
   if (held < amount) throw nothingThere(terms, address, `it holds ${held} of ${amount}`);
   const untried = async () => {
+    const { timestamp } = await headBlock(rpc, signal);
+    if (timestamp >= terms.timelock) {
+      const reason = `its timelock ${terms.timelock} has passed`;
+      throw wouldFail(terms, 'wei', 'payout', terms.payout.address, reason);
+    }
     await trial.preflight(terms, signal);
     return mostGas;
   };

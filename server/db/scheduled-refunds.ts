@@ -147,8 +147,8 @@ export async function noteSentRefund(
 const written = (tried: Tried | null) => (tried === null ? null : JSON.stringify(tried));
 
 /**
- * Gives a ladder back, due again at `dueAt` (Unix seconds); null: it has ended. Without `tried` that
- * stays as it is.
+ * Gives a ladder back, due again at `dueAt` (Unix seconds); null: it has ended. Without `tried`
+ * that stays as it is.
  */
 export async function giveBackScheduled(
   tx: Tx,

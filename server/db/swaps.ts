@@ -37,6 +37,11 @@ export type Swap = {
   readonly state: SwapState;
   readonly tokens: { readonly a: string | null; readonly b: string | null };
   readonly redeemScripts: { readonly a: string | null; readonly b: string | null };
+  /** Which legs' claim or refund, as last seen, the keeper sent. */
+  readonly byKeeper: {
+    readonly claimed: { readonly a: boolean; readonly b: boolean };
+    readonly refunded: { readonly a: boolean; readonly b: boolean };
+  };
   readonly former: readonly FormerEscrow[];
   /** Signed refunds kept for the current escrows. */
   readonly scheduled: { readonly a: ScheduledView | null; readonly b: ScheduledView | null };
@@ -85,6 +90,8 @@ type Row = {
   lowest_fee_rate: number | null;
   highest_fee_rate: number | null;
   sent_txid: string | null;
+  kept_claim: boolean;
+  kept_refund: boolean;
   former: { address: string; facts: StoredFacts }[] | null;
 };
 
@@ -95,6 +102,10 @@ const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id
     l.required_confirmations, l.payout_address, l.payout_pubkey, l.refund_address,
     l.refund_pubkey, l.escrow, e.facts, e.redeem_script, h.clock, r.count as scheduled_count,
     r.lowest_fee_rate, r.highest_fee_rate, r.sent_txid,
+    exists (select 1 from keeper_attempts k
+      where k.chain = l.chain and k.txid = e.facts -> 'claimed' ->> 'txid') as kept_claim,
+    exists (select 1 from keeper_attempts k
+      where k.chain = l.chain and k.txid = e.facts -> 'refunded' ->> 'txid') as kept_refund,
     (select json_agg(json_build_object('address', f.address, 'facts', f.facts)
         order by f.created_at, f.address)
       from escrows f
@@ -188,6 +199,10 @@ function swapOf(rows: readonly Row[]): Swap {
     state: { hashlock, legs: { a: legOf(a), b: legOf(b) }, deadlines, secret, lapsed },
     tokens: { a: a.token, b: b.token },
     redeemScripts: { a: a.redeem_script, b: b.redeem_script },
+    byKeeper: {
+      claimed: { a: a.kept_claim, b: b.kept_claim },
+      refunded: { a: a.kept_refund, b: b.kept_refund },
+    },
     former: [...formerOf(a), ...formerOf(b)],
     scheduled: { a: scheduledOf(a), b: scheduledOf(b) },
     chainClocks: { a: a.clock ?? 0, b: b.clock ?? 0 },

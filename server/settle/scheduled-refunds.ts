@@ -1,6 +1,6 @@
 // Refunds that a funder signed beforehand: checked and kept for it, and sent when they are due, the
-// next higher when one sticks. One pass, no input, bounded: what it does follows from what the chain
-// shows and from what is stored, so it may end anywhere and be done again.
+// next higher when one sticks. One pass, no input, bounded: what it does follows from what the
+// chain shows and from what is stored, so it may end anywhere and be done again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';

@@ -1,6 +1,12 @@
 // A swap as its two parties read it: stored facts, and the steps open to each side by the clocks.
 
-import { type EscrowFacts, holdsPayment, type LegStatus, legStatus } from '../../core/facts.ts';
+import {
+  type EscrowFacts,
+  holdsPayment,
+  type LegStatus,
+  legStatus,
+  type Sighting,
+} from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import type { SwapStatus } from '../../core/status.ts';
@@ -29,12 +35,17 @@ export type LegView = {
   fundTx: string | null;
   claimTx: string | null;
   refundTx: string | null;
+  /** Who sent it: `party` is anybody but the keeper. */
+  claimedBy: Sender | null;
+  refundedBy: Sender | null;
   confirmations: number;
   requiredConfirmations: number;
   balance: string;
   formerEscrows: { escrow: string; balance: string }[];
   scheduledRefunds: ScheduledView | null;
 };
+
+export type Sender = 'party' | 'keeper';
 
 export type SwapView = {
   id: string;
@@ -109,6 +120,8 @@ function legView(swap: Swap, name: LegName, party: Party): LegView {
     fundTx: facts.funded?.txid ?? null,
     claimTx: facts.claimed?.txid ?? null,
     refundTx: facts.refunded?.txid ?? null,
+    claimedBy: senderOf(facts.claimed, swap.byKeeper.claimed[name]),
+    refundedBy: senderOf(facts.refunded, swap.byKeeper.refunded[name]),
     confirmations: newest(facts)?.confirmations ?? 0,
     requiredConfirmations: leg.requiredConfirmations,
     balance: facts.balance.toString(),
@@ -117,6 +130,11 @@ function legView(swap: Swap, name: LegName, party: Party): LegView {
       .map((each) => ({ escrow: each.address, balance: each.facts.balance.toString() })),
     scheduledRefunds: leg.funder === party ? swap.scheduled[name] : null,
   };
+}
+
+function senderOf(seen: Sighting | null, byKeeper: boolean): Sender | null {
+  if (seen === null) return null;
+  return byKeeper ? 'keeper' : 'party';
 }
 
 /** The confirmations shown are those of what happened last. */

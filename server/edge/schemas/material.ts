@@ -130,7 +130,32 @@ export const material = named(
   Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx]),
 );
 
-export const claimBody = named('Claim', input({ secret: hex32Input }));
+export const claimBody = named(
+  'Claim',
+  input({
+    secret: hex32Input,
+    relay: Type.Optional(
+      Type.Boolean({
+        description:
+          'the market sends the claim and pays its gas, where it has a gas key (not Bitcoin); ' +
+          'refused where landing it cannot be guaranteed',
+      }),
+    ),
+  }),
+);
+
+const relayed = named(
+  'Relayed',
+  Type.Object({
+    relayed: Type.Literal(true),
+    txid: Type.String({ description: 'of its newest transaction; a stuck one is replaced' }),
+  }),
+);
+
+export const claimReply = named(
+  'ClaimReply',
+  Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx, relayed]),
+);
 
 const feeRate = Type.Optional(
   Type.Number({

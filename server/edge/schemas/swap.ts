@@ -22,6 +22,8 @@ const textOrNull = nullable(text);
 const party = oneOf(['maker', 'taker']);
 const role = oneOf(['initiator', 'counterparty']);
 const legName = oneOf(['a', 'b']);
+/** `keeper`: the market's gas key, for a party that had not. */
+const sender = oneOf(['party', 'keeper']);
 const units = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$', description: 'base units' });
 
 const feeRate = Type.Number({ description: 'sat per vbyte' });
@@ -55,6 +57,8 @@ export const legSchema = named(
     fundTx: textOrNull,
     claimTx: textOrNull,
     refundTx: textOrNull,
+    claimedBy: Type.Union([sender, Type.Null()], { description: 'who sent `claimTx`' }),
+    refundedBy: Type.Union([sender, Type.Null()], { description: 'who sent `refundTx`' }),
     confirmations: Type.Integer({ description: 'of the last of these transactions' }),
     requiredConfirmations: Type.Integer(),
     balance: { ...units, description: 'base units in the escrow now, as last seen' },
