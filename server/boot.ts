@@ -29,6 +29,7 @@ import { seedAssets } from './market/assets.ts';
 import { startPruning } from './market/prune.ts';
 import { byTurns } from './market/turns.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
+import { createPresence } from './restore/presence.ts';
 import { createSettlement } from './settle/follow.ts';
 import {
   databaseFault,
@@ -104,7 +105,10 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const made = { settings, db, now, randomBytes, adapters: adapters, log };
   const marketData = openMarketData(settings.marketData, chains, log);
   const markets = marketsOf(marketData, settings.listingRules);
-  const deps: Deps = { ...made, evmNodes, metrics, markets };
+  const presence = createPresence(made);
+  const deps: Deps = { ...made, evmNodes, metrics, markets, presence };
+  await presence.begin();
+  undo.push(() => presence.stop());
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
   await resealSecrets(deps);
   const delivering = createDelivering(deps);

@@ -9,6 +9,7 @@ import type { Database } from './db/database.ts';
 import type { RandomBytes } from './ids.ts';
 import type { Markets } from './listing/markets.ts';
 import type { Metrics } from './metrics.ts';
+import type { Presence } from './restore/gate.ts';
 
 export type Deps = {
   readonly settings: Settings;
@@ -22,5 +23,7 @@ export type Deps = {
   /** What markets say of a token that is to be listed; none = those checks are off. */
   readonly markets?: Markets;
   readonly log: Logger;
+  /** What this process knows of time that may be missing; none where nobody counts. */
+  readonly presence?: Presence;
   readonly metrics: Metrics;
 };

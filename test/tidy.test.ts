@@ -31,7 +31,8 @@ const insideServer: Readonly<Record<string, readonly string[]>> = {
   edge: ['listing', 'market', 'settle', 'webhooks', 'db'],
   listing: ['market', 'db'],
   webhooks: ['db'],
-  market: ['settle', 'db'],
+  market: ['settle', 'restore', 'db'],
+  restore: ['db'],
   settle: ['db'],
   db: [],
 };
