@@ -26,6 +26,7 @@ import { marketsOf } from './listing/market-checks.ts';
 import { openMarketData } from './listing/providers/open.ts';
 import { createRechecks } from './listing/rechecks.ts';
 import { seedAssets } from './market/assets.ts';
+import { watchHalts } from './market/halts.ts';
 import { startPruning } from './market/prune.ts';
 import { byTurns } from './market/turns.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
@@ -125,6 +126,8 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   undo.push(() => launchpads.stop());
   const pruning = startPruning(deps);
   undo.push(() => pruning.stop());
+  const halts = watchHalts(deps);
+  undo.push(() => halts.stop());
   const app = await buildApp(deps);
   const url = await listen(app, settings);
   undo.push(() => app.close());

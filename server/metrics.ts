@@ -26,6 +26,10 @@ export type Metrics = {
   readonly launches: Counter<'launchpad' | 'outcome'>;
   /** Looks at launchpads that failed. */
   readonly launchpadFailures: Counter<'launchpad'>;
+  /** 1 while an operator has this chain halted. */
+  readonly haltedChains: Gauge<'chain'>;
+  /** Assets that an operator has halted by themselves. */
+  readonly haltedAssets: Gauge;
   readonly registry: Registry;
 };
 
@@ -81,6 +85,7 @@ export function createMetrics(shortName: string): Metrics {
       labelNames: ['launchpad'],
       registers,
     }),
+    ...haltGauges(shortName, registers),
     feedMakers: new Gauge({
       name: `${shortName}_feed_makers`,
       help: 'Makers on the feed now',
@@ -90,6 +95,25 @@ export function createMetrics(shortName: string): Metrics {
       name: `${shortName}_feed_ended_total`,
       help: 'Sockets of the feed that were ended by the server, by close code',
       labelNames: ['code'],
+      registers,
+    }),
+  };
+}
+
+function haltGauges(
+  shortName: string,
+  registers: Registry[],
+): Pick<Metrics, 'haltedChains' | 'haltedAssets'> {
+  return {
+    haltedChains: new Gauge({
+      name: `${shortName}_chain_halted`,
+      help: '1 while an operator has the chain halted: nothing new is traded on it',
+      labelNames: ['chain'],
+      registers,
+    }),
+    haltedAssets: new Gauge({
+      name: `${shortName}_halted_assets`,
+      help: 'Assets that an operator has halted by themselves',
       registers,
     }),
   };

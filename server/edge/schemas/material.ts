@@ -52,6 +52,15 @@ const btcSighash = named(
     sighashHexes: Type.Array(text, { description: 'one an input; sign each with SIGHASH_ALL' }),
     escrow: text,
     feeSats: sats,
+    feeRateSatPerVbyte: Type.Number({ description: 'feeSats as a rate' }),
+    ladder: Type.Array(
+      Type.Object({
+        at: { ...unixSeconds, description: 'Unix seconds from which to pay it' },
+        feeRateSatPerVbyte: Type.Number(),
+        feeSats: sats,
+      }),
+      { description: 'what to pay if it is not mined by then: build it again; the first is now' },
+    ),
     validUntil,
   }),
 );
@@ -124,7 +133,8 @@ const feeRate = Type.Optional(
   Type.Number({
     minimum: 1,
     maximum: 10_000,
-    description: 'Bitcoin: sat per vbyte instead of the estimate, within bounds',
+    description:
+      'Bitcoin: sat per vbyte instead of the estimate, within bounds that a refusal names',
   }),
 );
 
