@@ -12,6 +12,7 @@ import type { HashlockReader } from './hashlocks.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
 import type { Material, Signed } from './material.ts';
+import type { ScheduledRefunds } from './scheduled.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
 export type WatchedEscrow = {
@@ -182,6 +183,9 @@ export type ChainAdapter = {
    * lost what it agreed on. Absent: not read, and an operator has to say that it need not be.
    */
   readonly hashlocks?: HashlockReader;
+
+  /** Signed refunds to be sent later. Absent where anybody may send a refund. */
+  readonly scheduledRefunds?: ScheduledRefunds;
 
   /** Refuses amounts that could not be claimed (`amount_too_small`): dust, fee above value. */
   checkAmount(token: string | null, amount: bigint, signal: AbortSignal): Promise<void>;

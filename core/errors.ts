@@ -91,6 +91,7 @@ export const refusalKinds = {
   bad_fee_rate: 'invalid',
   fee_above_limit: 'conflict',
   sources_disagree: 'conflict',
+  relay_unavailable: 'conflict',
   bad_transaction: 'invalid',
   refused_by_node: 'invalid',
   // chains

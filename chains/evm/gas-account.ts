@@ -12,7 +12,7 @@ import type { EvmCall } from '../material.ts';
 import { opening } from '../opened.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
-import { fateOf } from './gas-fate.ts';
+import { fateOf, paidFor } from './gas-fate.ts';
 import {
   aboveLimit,
   l1FeeOf,
@@ -63,6 +63,7 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) =>
       fateOf(node, signer.address, depths, sent, signal),
     ),
+    paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
   };
 }
 

@@ -3,7 +3,17 @@
 
 import type { GasFate, GasTransaction } from '../gas-account.ts';
 import type { Rpc } from '../rpc.ts';
-import { blockAt, headBlock, type Receipt, receiptOf, transactionCount, txOf } from './node.ts';
+import {
+  asked,
+  blockAt,
+  headBlock,
+  object,
+  type Receipt,
+  receiptOf,
+  text,
+  transactionCount,
+  txOf,
+} from './node.ts';
 import type { DepthTag } from './policy.ts';
 import { claimedTopic, refundedTopic } from './topics.ts';
 
@@ -61,4 +71,15 @@ async function fateBy(
   if (depths.tag === null) return 'deep';
   const tagged = await blockAt(rpc, depths.tag, false, signal);
   return tagged !== null && receipt.block <= tagged.number ? 'deep' : 'mined';
+}
+
+/** Wei: gas, and on OP chains what its bytes cost on Ethereum. */
+export function paidFor(rpc: Rpc, txid: string, signal: AbortSignal): Promise<bigint | null> {
+  return asked(rpc, 'eth_getTransactionReceipt', [txid], signal, (answer) => {
+    if (answer === null) return null;
+    const { gasUsed, effectiveGasPrice, l1Fee } = object(answer);
+    if (effectiveGasPrice === undefined) return null;
+    const gas = BigInt(text(gasUsed)) * BigInt(text(effectiveGasPrice));
+    return gas + (l1Fee == null ? 0n : BigInt(text(l1Fee)));
+  });
 }
