@@ -32,7 +32,10 @@ export type GasTransaction = ReadTransaction & {
   readonly offer: bigint;
   /** The most that it can cost, base units of the native coin: fees, and rent that it advances. */
   readonly mostCost: bigint;
-  /** Unix seconds after which no block takes it; null where it never dies by itself (EVM). */
+  /**
+   * Unix seconds by the chain's clock after which no block takes it; null where it never dies by
+   * itself (EVM). Solana counts blocks: it holds while they come no slower than every 1.2 s.
+   */
   readonly diesAt: number | null;
 };
 
@@ -73,4 +76,9 @@ export type GasAccount = {
     sent: Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'>,
     signal: AbortSignal,
   ): Promise<GasFate>;
+  /**
+   * What one that is on chain has cost, base units of the native coin, fees and rent; null where
+   * it cannot be told. Absent: what it may cost at most stays counted.
+   */
+  paid?(txid: string, signal: AbortSignal): Promise<bigint | null>;
 };

@@ -137,7 +137,11 @@ const plenty = 10n ** 12n;
 const walletsEach = 3;
 
 /** An account with its wallets and key, straight into the database. */
-export async function newParty(world: World, name: string, kind: Kind): Promise<Party> {
+export async function newParty(
+  world: Pick<World, 'chance' | 'real' | 'nowMs' | 'nodes' | 'parties'>,
+  name: string,
+  kind: Kind,
+): Promise<Party> {
   const chance = world.chance.fork();
   const { real, nowMs } = world;
   const at = new Date(nowMs);

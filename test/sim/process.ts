@@ -52,7 +52,7 @@ const log = pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' });
 export async function startProcess(parts: ProcessParts): Promise<MarketProcess> {
   const { real, chance, settings, metrics, now, onSent, count } = parts;
   const { line, dooms, onFate, holdsBack } = parts;
-  const wire = createWire({ real, line, dooms, onFate, holdsBack });
+  const wire = createWire({ real, chance: chance.fork(), line, dooms, onFate, holdsBack });
   const adapters = parts.nodes.map((node) =>
     simAdapter({ node, chance: chance.fork(), now, at: wire.at, onSent, count }),
   );

@@ -97,7 +97,7 @@ async function empty(real: Database): Promise<void> {
     name: '',
     text: `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
         legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_attempts,
-        feed_log, candidates
+        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns, scheduled_refunds, halts
       restart identity cascade`,
     values: [],
   });

@@ -6,7 +6,8 @@
 // committed is rolled back.
 
 import type { Database, Session, Statement, Tx } from '../../server/db/database.ts';
-import type { Line, Turn } from './line.ts';
+import type { Chance } from './chance.ts';
+import { createLine, type Line, type Turn } from './line.ts';
 
 export type Fate = 'crash' | 'cut';
 
@@ -21,7 +22,11 @@ export type Doom = {
 export type Wire = {
   readonly db: Database;
   /** A call of a node. */
-  at<R>(name: string, call: () => R): Promise<R>;
+  at<R>(name: string, call: () => R | Promise<R>): Promise<R>;
+  /** This happens once. */
+  doom(doom: Doom): void;
+  /** Nothing of that happens any more. */
+  spare(): void;
   /** Ends the process now. */
   kill(where: string): void;
   isDead(): boolean;
@@ -44,13 +49,16 @@ const never = <R>(): Promise<R> => new Promise(() => {});
 
 export type WireParts = {
   readonly real: Database;
-  /** Of all processes on this database. */
-  readonly line: Line;
+  readonly chance: Chance;
+  /** Of all processes on this database; without, this one is alone. */
+  readonly line?: Line;
   /** Each happens once. */
-  readonly dooms: Doom[];
+  readonly dooms?: Doom[];
   readonly onFate: (fate: Fate, where: string) => void;
   /** How many others are served before this commit; 0 = none. */
-  readonly holdsBack: () => number;
+  readonly holdsBack?: () => number;
+  /** Told the name of everything that passes. */
+  readonly onPass?: (name: string) => void;
 };
 
 /** `isNode`: a call of a node, which has no connection to the database to lose. */
@@ -93,7 +101,9 @@ function transactionsOn({ pass, died, holdsBack }: Parts) {
   };
 }
 
-export function createWire({ real, line, dooms, onFate, holdsBack }: WireParts): Wire {
+export function createWire(parts: WireParts): Wire {
+  const { real, chance, onFate, onPass, holdsBack = () => 0 } = parts;
+  const { line = createLine(real, chance), dooms = [] } = parts;
   const death = Promise.withResolvers<string>();
   const sessions = new Set<Session>();
   const underway = new Set<Promise<unknown>>();
@@ -127,6 +137,7 @@ export function createWire({ real, line, dooms, onFate, holdsBack }: WireParts):
   };
   const pass: Pass = async (name, work, isNode = false) => {
     if (dead) throw new Dead();
+    onPass?.(name);
     const due = drawn(name, isNode);
     strike(due, 'before', name);
     const result = await work();
@@ -211,6 +222,10 @@ export function createWire({ real, line, dooms, onFate, holdsBack }: WireParts):
         if (dead || error instanceof Dead) return never();
         throw error;
       }
+    },
+    doom: (each) => dooms.push(each),
+    spare: () => {
+      dooms.length = 0;
     },
     kill,
     isDead: () => dead,
