@@ -1,6 +1,6 @@
 // The own claim, sent by the market with its own gas, where the customer asked for that. It needs
-// nobody's trust for the money, whose way is fixed; but from the question on the market knows the
-// secret, so it counts as public, and a claim that one's own chain does not show soon is sent alone.
+// nobody's trust for the money, whose way is fixed. But from the question on the market knows the
+// secret, so it counts as public, and a claim that the own chain does not show is sent alone.
 
 import { claimGate } from '../../core/gates.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
