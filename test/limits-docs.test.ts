@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { evmGasPolicies } from '../chains/evm/gas-policy.ts';
 import { mostDecimals as mostSolanaDecimals } from '../chains/solana/checks/mint.ts';
+import { unitLimits } from '../chains/solana/plan.ts';
 import { mostDecimals } from '../chains/token-face.ts';
+import { tronGasPolicies } from '../chains/tron/gas-policy.ts';
 import { readSettings } from '../server/config.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
 import { windowSeconds } from '../server/edge/budgets.ts';
@@ -37,6 +40,18 @@ const attempts = retryAfterSeconds.length + 1;
 const retriesSeconds = retryAfterSeconds.reduce((sum, each) => sum + each, 0);
 
 const said: Record<string, string> = {
+  [[
+    "gas of one transaction of an operator's gas key on an EVM chain; energy on TRON;",
+    'compute units on Solana, of a token and of SOL',
+  ].join(' ')]: [
+    `${written(Number(evmGasPolicies.ethereum?.mostGas))},`,
+    `on Arbitrum ${written(Number(evmGasPolicies.arbitrum?.mostGas))};`,
+    `${written(Number(tronGasPolicies.tron?.mostEnergy))};`,
+    `${written(unitLimits.token)}, ${written(unitLimits.sol)}`,
+  ].join(' '),
+  "life of a transaction of an operator's gas key": [
+    `on TRON ${tronGasPolicies.tron?.lifeSeconds} s, on Solana 150 blocks`,
+  ].join(),
   'tokens that an account asks to have listed': [
     `${settings.listingLimit} an hour (\`PARLEY_LISTING_LIMIT\`); ${listing.mostPending} that wait`,
   ].join(),
