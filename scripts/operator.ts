@@ -70,16 +70,21 @@ export async function theAsset(db: Database, given: string): Promise<Listing> {
 }
 
 /** A reader that leaves, such as `head`, ends the program without a word. */
-export function leaveWithReader(): void {
+function leaveWithReader(status: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    if (error.code === 'EPIPE') process.exit(status);
     throw error;
   });
 }
 
 /** Runs a command: what it throws is said, with how to use it where it was not understood. */
-export async function commanded(usage: string, work: () => Promise<number>): Promise<number> {
-  leaveWithReader();
+export async function commanded(
+  usage: string,
+  work: () => Promise<number>,
+  failed = 1,
+): Promise<number> {
+  // Where a failure must not read as well, half an answer must not either.
+  leaveWithReader(failed === 1 ? 0 : failed);
   try {
     return await work();
   } catch (error) {
@@ -88,6 +93,6 @@ export async function commanded(usage: string, work: () => Promise<number>): Pro
     process.stderr.write(
       [said, ...(misused ? [usage] : [])].filter(Boolean).join('\n').concat('\n'),
     );
-    return misused ? 2 : 1;
+    return misused ? 2 : failed;
   }
 }

@@ -34,6 +34,7 @@ import { startPruning } from './market/prune.ts';
 import { byTurns } from './market/turns.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { createSettlement } from './settle/follow.ts';
+import { createScheduledRefunds } from './settle/scheduled-refunds.ts';
 import {
   databaseFault,
   listenFault,
@@ -121,6 +122,9 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const settlement = createSettlement(deps);
   settlement.start();
   undo.push(() => settlement.stop());
+  const scheduled = createScheduledRefunds(deps);
+  scheduled.start();
+  undo.push(() => scheduled.stop());
   keeper.start();
   undo.push(() => keeper.stop());
   const rechecks = createRechecks(deps);

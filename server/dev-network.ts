@@ -18,7 +18,7 @@ export type ReadyChain = {
 };
 
 /** The chains of a running dev network as settings. */
-export function devChains(devnet: Devnet | null): ChainSettings[] {
+export function devChains(devnet: Pick<Devnet, 'chains'> | null): ChainSettings[] {
   return (devnet?.chains ?? []).map(settingsOf);
 }
 

@@ -51,6 +51,7 @@ import {
 import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, spendVsize, vsizeOf } from './plan.ts';
 import { bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
+import { scheduledRefunds } from './scheduled.ts';
 import { assemble } from './signed-psbt.ts';
 import { claimable, refundable, rivals, type SpendRequest, spend } from './spending.ts';
 
@@ -156,6 +157,14 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     readSigned: async (signed) => readSigned(context, signed),
     broadcast: (transaction, signal) => broadcast(context, transaction, signal),
     isKnown: (transaction, signal) => isKnown(context, transaction, signal),
+    scheduledRefunds: scheduledRefunds({
+      network,
+      bounds,
+      backend,
+      now,
+      estimate: (signal) => currentEstimate(estimates, signal),
+      history: (escrow, signal) => history(context, escrow, signal),
+    }),
     checkAmount: (token, amount, signal) => checkAmount(context, token, amount, signal),
     close: async () => {},
   };

@@ -78,7 +78,7 @@ test('a token that turns on its claim after the trial costs no more than was sai
   await fund(chain, leg);
   const signed = await stranger.sign(claimOf(leg));
   await tell('Whim', token, [1_000n, false, false]);
-  await stranger.adapter.broadcast(signed, AbortSignal.timeout(60_000));
+  await stranger.broadcast(signed);
   const { status, gasUsed, paid } = await costOf(signed);
   assert.equal(status, 'reverted');
   assert.ok(gasUsed <= 150_000n && paid <= signed.mostCost);

@@ -228,7 +228,8 @@ function planned(swap: Swap, name: LegName): WatchedEscrow {
   });
 }
 
-async function escrowToRefund(
+/** The leg's escrow, or the former one that is named. */
+export async function escrowToRefund(
   deps: Deps,
   swap: Swap,
   name: LegName,

@@ -12,6 +12,7 @@ import { nextSteps, type Step } from '../../core/next.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed } from '../../core/swap.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
+import type { ScheduledView } from '../db/scheduled-refunds.ts';
 import { clocksOf, type Swap } from '../db/swaps.ts';
 import { type LegWarning, withWarnings } from './warnings.ts';
 
@@ -41,6 +42,7 @@ export type LegView = {
   requiredConfirmations: number;
   balance: string;
   formerEscrows: { escrow: string; balance: string }[];
+  scheduledRefunds: ScheduledView | null;
 };
 
 export type Sender = 'party' | 'keeper';
@@ -88,7 +90,7 @@ export function swapView(
     initiatorUserId: swap.initiator === 'maker' ? makerId : takerId,
     makerId,
     takerId,
-    legs: { a: legView(swap, 'a'), b: legView(swap, 'b') },
+    legs: { a: legView(swap, 'a', party), b: legView(swap, 'b', party) },
     deadlines: state.deadlines,
     next: withWarnings([...nextSteps(state, clocks), ...formerSteps(swap, clocks)], warnings),
     createdAt: swap.createdAt.toISOString(),
@@ -96,7 +98,7 @@ export function swapView(
   };
 }
 
-function legView(swap: Swap, name: LegName): LegView {
+function legView(swap: Swap, name: LegName, party: Party): LegView {
   const leg = swap.state.legs[name];
   const { facts } = leg;
   return {
@@ -126,6 +128,7 @@ function legView(swap: Swap, name: LegName): LegView {
     formerEscrows: swap.former
       .filter((each) => each.leg === name)
       .map((each) => ({ escrow: each.address, balance: each.facts.balance.toString() })),
+    scheduledRefunds: leg.funder === party ? swap.scheduled[name] : null,
   };
 }
 

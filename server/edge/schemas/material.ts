@@ -1,7 +1,10 @@
 // Shapes of what is signed: unsigned material out, signed transactions in.
 
 import Type from 'typebox';
+import { mostRungs } from '../../../chains/bitcoin/fee-ladder.ts';
+import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
 import { hex32Input, input, named, unixSeconds } from './common.ts';
+import { scheduledFields } from './swap.ts';
 
 const text = Type.String();
 const validUntil = { ...unixSeconds, description: 'Unix seconds: do not send it after this' };
@@ -175,6 +178,35 @@ export const refundQuery = Type.Object({
     }),
   ),
 });
+
+export const scheduleBody = named(
+  'ScheduleRefunds',
+  input({
+    transactions: Type.Array(Type.String({ minLength: 1, maxLength: longestRefundHex }), {
+      minItems: 1,
+      maxItems: mostRungs,
+      description: 'signed refunds of one escrow in hex, the lowest fee first',
+    }),
+    escrow: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'an escrow that this leg moved off after an address was corrected',
+      }),
+    ),
+  }),
+);
+
+export const scheduleReply = named(
+  'ScheduledReply',
+  Type.Object({
+    scheduledRefunds: Type.Object({
+      escrow: text,
+      txids: Type.Array(text, { description: 'as they were given' }),
+      ...scheduledFields,
+    }),
+  }),
+);
 
 export const legParams = Type.Object({
   id: Type.String({ description: 'UUID' }),

@@ -26,6 +26,14 @@ const legName = oneOf(['a', 'b']);
 const sender = oneOf(['party', 'keeper']);
 const units = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$', description: 'base units' });
 
+const feeRate = Type.Number({ description: 'sat per vbyte' });
+export const scheduledFields = {
+  count: Type.Integer(),
+  lowestFeeRate: feeRate,
+  highestFeeRate: feeRate,
+  sentTxid: Type.Union([text, Type.Null()], { description: 'the last of them that was sent' }),
+};
+
 export const legSchema = named(
   'Leg',
   Type.Object({
@@ -56,6 +64,9 @@ export const legSchema = named(
     balance: { ...units, description: 'base units in the escrow now, as last seen' },
     formerEscrows: Type.Array(Type.Object({ escrow: text, balance: units }), {
       description: 'escrows this leg moved off; refundable with ?escrow=',
+    }),
+    scheduledRefunds: Type.Union([Type.Object(scheduledFields), Type.Null()], {
+      description: 'Bitcoin, to the funder alone: signed refunds kept to be sent when due',
     }),
   }),
 );
