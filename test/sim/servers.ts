@@ -1,5 +1,5 @@
-// The processes of the market: how they start, die and start again, and when they look at chains and
-// deliver. Two of them share one database in some markets, as behind a load balancer.
+// The processes of the market: how they start, die and start again, and when they look at chains
+// and deliver. Two of them share one database in some markets, as behind a load balancer.
 
 import { type SimChain, submit, tipOf } from './chain.ts';
 import { type MarketProcess, startProcess, unlessDead } from './process.ts';
