@@ -243,6 +243,26 @@ test(
   },
 );
 
+test('nothing is kept of what was signed after its turn was over', limits, async () => {
+  const deal = await funded();
+  const { db } = desk.deps;
+  const sign: typeof account.sign = async (work, slot, signal) => {
+    const signed = await account.sign(work, slot, signal);
+    const text = `update keeper_turns set until = 'epoch' where chain = $1`;
+    await db.rows({ name: 'test_over', text, values: [evm2] });
+    return signed;
+  };
+  gas.account = { ...account, sign };
+  const late = await relay(deal);
+  assert.deepEqual([late.status, late.code], [503, 'overloaded']);
+  assert.deepEqual(await jobsOf(desk, deal), []);
+  gas.account = account;
+  must(await relay(deal));
+  await keep(desk);
+  await deepen(desk);
+  assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
+});
+
 test('its receiver may claim for itself at the same time: it is paid once', limits, async () => {
   const deal = await funded();
   must(await relay(deal));
