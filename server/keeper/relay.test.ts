@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { found, rowsOfAll } from '../../test/support/secrets.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import {
@@ -202,6 +203,11 @@ test(
     await run(`update keeper_turns set until = 'epoch'`);
     const headers = { 'idempotency-key': `kept-${deal.id}` };
     const first = must(await relay(deal, headers));
+    const hidden = new Map([
+      ['secret of a swap', deal.secret],
+      ['gas key', desk.key],
+    ]);
+    assert.deepEqual(found(await rowsOfAll(db), hidden), [], 'in no row');
     const again = await relay(deal, headers);
     assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first, 'true']);
     await keep(desk);
