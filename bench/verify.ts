@@ -6,8 +6,9 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { rateOf } from '../chains/bitcoin/fees.ts';
 import { signSighashes } from '../chains/bitcoin/keys.ts';
-import { bitcoinEscrow, buildSpend } from '../chains/bitcoin/plan.ts';
+import { bitcoinEscrow, buildSpend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { claimCall as evmClaim, evmEscrow } from '../chains/evm/plan.ts';
 import type { Material } from '../chains/material.ts';
 import { readTransaction } from '../chains/solana/message.ts';
@@ -69,6 +70,7 @@ function bitcoin(): Case {
   const { network } = bitcoinView;
   const outputs = [{ txid: 'cd'.repeat(32), vout: 1, amount: 1_000_000n }];
   const { psbtBase64, sighashHexes } = buildSpend(terms, network, 'claim', outputs, 400n);
+  const feeRateSatPerVbyte = rateOf(400n, vsizeOf(terms, network, 'claim', 1));
   const material: Material = {
     chain: bitcoinView.chain,
     family: 'bitcoin',
@@ -77,6 +79,8 @@ function bitcoin(): Case {
     sighashHexes,
     escrow: bitcoinEscrow(terms, network).address,
     feeSats: '400',
+    feeRateSatPerVbyte,
+    ladder: [{ at: timelock, feeRateSatPerVbyte, feeSats: '400' }],
   };
   const limits = { validUntil: null, outputs };
   return {

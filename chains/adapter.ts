@@ -11,6 +11,7 @@ import type { Escrow, EscrowTerms } from '../core/terms.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
 import type { Material, Signed } from './material.ts';
+import type { ScheduledRefunds } from './scheduled.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
 export type WatchedEscrow = {
@@ -175,6 +176,9 @@ export type ChainAdapter = {
 
   /** What launchpads launch. Absent where a chain has no tokens. */
   readonly launches?: LaunchReader;
+
+  /** Signed refunds to be sent later. Absent where anybody may send a refund. */
+  readonly scheduledRefunds?: ScheduledRefunds;
 
   /** Refuses amounts that could not be claimed (`amount_too_small`): dust, fee above value. */
   checkAmount(token: string | null, amount: bigint, signal: AbortSignal): Promise<void>;

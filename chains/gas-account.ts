@@ -9,7 +9,17 @@ import type { ReadTransaction } from './adapter.ts';
 
 /** What is sent. `void` takes a nonce that nothing else needs any more (EVM). */
 export type GasWork =
-  | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Hex32 }
+  | {
+      readonly verb: 'claim';
+      readonly terms: EscrowTerms;
+      readonly secret: Hex32;
+      /**
+       * Whether a chain has shown the secret already. One that none has is told to no node before
+       * its claim is sent: the claim is tried with another secret where that can be, and takes the
+       * most gas that is allowed where it cannot.
+       */
+      readonly isPublic: boolean;
+    }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms }
   | { readonly verb: 'void' };
 
@@ -22,18 +32,24 @@ export type GasTransaction = ReadTransaction & {
   readonly offer: bigint;
   /** The most that it can cost, base units of the native coin: fees, and rent that it advances. */
   readonly mostCost: bigint;
-  /** Unix seconds after which no block takes it; null where it never dies by itself (EVM). */
+  /**
+   * Unix seconds by the chain's clock after which no block takes it; null where it never dies by
+   * itself (EVM). Solana counts blocks: it holds while they come no slower than every 1.2 s.
+   */
   readonly diesAt: number | null;
 };
 
-/** `failed`: on chain without effect. `gone`: no block can take it any more and none has. */
+/**
+ * By the best block, so a reorganisation changes it. `failed`: on chain without effect. `gone`: no
+ * block can take it any more and none has. Only `deep` stays.
+ */
 export type GasFate = 'unknown' | 'pending' | 'mined' | 'deep' | 'failed' | 'gone';
 
 export type GasSlot = {
   /** EVM: which nonce to take; null elsewhere. */
   readonly nonce: number | null;
-  /** What it replaces: it offers as much more as nodes want of a replacement. */
-  readonly above: Pick<GasTransaction, 'offer'> | null;
+  /** What it replaces: it offers as much more as nodes want of a replacement, tip included. */
+  readonly above: Pick<GasTransaction, 'offer' | 'raw'> | null;
   /** Base units: nothing that could cost more is signed (`fee_above_limit`). */
   readonly mostCost: bigint;
 };
@@ -52,11 +68,17 @@ export type GasAccount = {
   reserve(work: GasWork, signal: AbortSignal): Promise<bigint>;
   /**
    * Tries it on the node and signs it. Throws `nothing_there` or `payout_would_fail` when the
-   * chain would refuse it, `fee_above_limit` when it could cost more than `mostCost`.
+   * chain would refuse it now (too early or too late by the chain's clock included),
+   * `fee_above_limit` when it could cost more than `mostCost`, `wrong_secret`.
    */
   sign(work: GasWork, slot: GasSlot, signal: AbortSignal): Promise<GasTransaction>;
   fate(
     sent: Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'>,
     signal: AbortSignal,
   ): Promise<GasFate>;
+  /**
+   * What one that is on chain has cost, base units of the native coin, fees and rent; null where
+   * it cannot be told. Absent: what it may cost at most stays counted.
+   */
+  paid?(txid: string, signal: AbortSignal): Promise<bigint | null>;
 };

@@ -35,6 +35,14 @@ export type BtcSighash = {
   readonly sighashHexes: readonly string[];
   readonly escrow: string;
   readonly feeSats: string;
+  /** The same as a rate, rounded down. */
+  readonly feeRateSatPerVbyte: number;
+  /** What to pay if it is not mined by then (Unix seconds): build it again. The first is now. */
+  readonly ladder: readonly {
+    readonly at: number;
+    readonly feeRateSatPerVbyte: number;
+    readonly feeSats: string;
+  }[];
 };
 
 /** Solana: one transaction to sign by the party whose transaction it is, who pays for it. */

@@ -87,7 +87,10 @@ export const refusalKinds = {
   payout_would_fail: 'conflict',
   funding_would_fail: 'conflict',
   claim_unpayable: 'conflict',
+  bad_fee_rate: 'invalid',
+  fee_above_limit: 'conflict',
   sources_disagree: 'conflict',
+  relay_unavailable: 'conflict',
   bad_transaction: 'invalid',
   refused_by_node: 'invalid',
   // chains

@@ -1,10 +1,8 @@
 // `npm run assets`: what may be traded, for operators. Works on the market's database, whether a
 // market runs or not; one that runs tells its makers within a quarter of a second.
 
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseEvmAddress } from '../chains/evm/address.ts';
-import { readSettings } from '../server/config.ts';
 import {
   type Candidate,
   type CandidateStatus,
@@ -12,10 +10,13 @@ import {
   findCandidate,
   listCandidates,
 } from '../server/db/candidates.ts';
-import { connect, type Database, databaseLimits } from '../server/db/database.ts';
-import { runningPostgres } from '../server/db/embedded/postgres.ts';
-import { type Listing, type ListingState, searchListings } from '../server/db/listing.ts';
-import { isUuid } from '../server/ids.ts';
+import type { Database } from '../server/db/database.ts';
+import {
+  type Closer,
+  type Listing,
+  type ListingState,
+  searchListings,
+} from '../server/db/listing.ts';
 import {
   type Changed,
   closeAsset,
@@ -23,7 +24,14 @@ import {
   delistAsset,
   reopenAsset,
 } from '../server/market/listing.ts';
-import { databaseFault } from '../server/start-errors.ts';
+import {
+  commanded,
+  isReason,
+  Misused,
+  mostReasonLength,
+  openDatabase,
+  theAsset,
+} from './operator.ts';
 
 const usage = `usage: npm run assets -- list [--state open|closed|delisted] [--json]
        npm run assets -- candidates [--state pending|rejected|expired] [--json]
@@ -41,18 +49,14 @@ const usage = `usage: npm run assets -- list [--state open|closed|delisted] [--j
 Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
 so already, 1 refused, 2 not understood.`;
 
-/** Ten thousand orders take about a second. */
-const statementMs = 60_000;
 const mostReasons = 20;
-const mostReasonLength = 500;
 const commands = ['list', 'candidates', 'close', 'reopen', 'delist', 'curate', 'forget'] as const;
 const states = {
   list: ['open', 'closed', 'delisted'],
   candidates: ['pending', 'rejected', 'expired'],
 } as const;
-/** Assets or candidates in a list, and assets that share a symbol in a refusal. */
+/** Assets or candidates in a list. */
 const mostShown = 1_000;
-const mostNamed = 20;
 
 type Asked = {
   readonly command: (typeof commands)[number];
@@ -62,9 +66,6 @@ type Asked = {
   readonly highValueFrom: bigint | null;
   readonly json: boolean;
 };
-
-/** What was asked for is not understood: the sentence says what is wrong. */
-class Misused extends Error {}
 
 function understand(args: string[]): Asked | null {
   const { values, positionals } = parsed(args);
@@ -133,56 +134,6 @@ function parsed(args: string[]) {
   }
 }
 
-function isReason(text: string): boolean {
-  return text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
-}
-
-async function openDatabase(): Promise<Database> {
-  const { databaseUrl, home } = readSettings(process.env);
-  const url = databaseUrl ?? (await runningPostgres(home));
-  if (url === null) {
-    throw new Error(
-      `no market runs in PARLEY_HOME ${resolve(home)}: start it, set PARLEY_HOME to the home of ` +
-        'one that runs, or DATABASE_URL to its database',
-    );
-  }
-  const db = connect(url, { ...databaseLimits, connections: 1, statementMs });
-  try {
-    await db.rows({ name: '', text: 'select closings from assets limit 0', values: [] });
-    return db;
-  } catch (error) {
-    await db.close();
-    const { code } = error as { code?: string };
-    if (code === '42P01' || code === '42703') {
-      throw new Error('the database is of another version: start the market of this one first');
-    }
-    throw databaseFault(url, error);
-  }
-}
-
-/** The one that is meant. Throws where there is none, or several. */
-async function theAsset(db: Database, given: string): Promise<Listing> {
-  const slash = given.indexOf('/');
-  const address = given.slice(slash + 1);
-  const found = await searchListings(
-    db,
-    isUuid(given)
-      ? { id: given }
-      : slash === -1
-        ? { symbol: given }
-        : { chain: given.slice(0, slash), address: address === 'native' ? null : address },
-    mostNamed + 1,
-  );
-  if (found.length > 1) {
-    const shown = found.slice(0, mostNamed);
-    const all = shown.map(({ asset: { id, chain, address } }) => `  ${id} ${chain}/${address}`);
-    const count = found.length > mostNamed ? `more than ${mostNamed}` : found.length;
-    throw new Error(`${count} assets are called ${given}; name one:\n${all.join('\n')}`);
-  }
-  if (found[0] === undefined) throw new Error(`there is no asset ${given}`);
-  return found[0];
-}
-
 function change(db: Database, { command, reasons, highValueFrom }: Asked, assetId: string) {
   return db.transaction(async (tx): Promise<Changed> => {
     const wanted = { assetId, by: 'operator' as const, at: new Date() };
@@ -194,11 +145,7 @@ function change(db: Database, { command, reasons, highValueFrom }: Asked, assetI
       case 'reopen':
         return reopenAsset(tx, wanted);
       default:
-        return {
-          ...(await curateAsset(tx, assetId, highValueFrom)),
-          changed: true,
-          orders: 0,
-        };
+        return curateAsset(tx, assetId, highValueFrom);
     }
   });
 }
@@ -233,7 +180,9 @@ function candidateLine({ chain, address, source, status, reasons, nextCheckAt }:
 
 function facts({ asset, state, closings, delistedAt }: Listing) {
   const { id, chain, symbol, address, source, verified } = asset;
-  return { id, chain, symbol, address, source, verified, state, closings, delistedAt };
+  const highValueFrom = asset.highValueFrom?.toString() ?? null;
+  const known = { id, chain, symbol, address, source, verified, highValueFrom };
+  return { ...known, state, closings, delistedAt };
 }
 
 function line(listing: Listing): string {
@@ -242,7 +191,9 @@ function line(listing: Listing): string {
     return `${by} since ${at}: ${reasons.join('; ')}`;
   });
   const of = `${asset.chain}/${asset.address ?? 'native'}`;
-  const what = `${asset.id}  ${state.padEnd(8)}  ${asset.symbol.padEnd(8)}  ${of}  ${asset.source}`;
+  const high = asset.highValueFrom === null ? '' : `, deeper from ${asset.highValueFrom}`;
+  const from = `${asset.source}${high}`;
+  const what = `${asset.id}  ${state.padEnd(8)}  ${asset.symbol.padEnd(8)}  ${of}  ${from}`;
   return why.length === 0 ? what : `${what}  (${why.join(', ')})`;
 }
 
@@ -250,9 +201,16 @@ function line(listing: Listing): string {
 function told({ command }: Asked, changed: Changed): string {
   const verb = command === 'reopen' ? 'came back to the book' : 'left the book';
   const orders = changed.orders === 1 ? '1 RFQ' : `${changed.orders} RFQs`;
-  const did = changed.changed ? `done, ${orders} ${verb}` : 'nothing to do, it was so already';
-  return `${command === 'curate' ? 'done' : did}\n${line(changed)}`;
+  const done = command === 'curate' ? 'done' : `done, ${orders} ${verb}`;
+  return `${changed.changed ? done : 'nothing to do, it was so already'}\n${line(changed)}`;
 }
+
+/** What an operator's reopening does not lift. */
+const whyStill: { readonly [By in Closer]?: string } = {
+  settings: 'the settings of the market do not list it',
+  halt: 'it is halted: npm run resume -- --asset …',
+  chain: 'its chain is halted: npm run resume -- --chain …',
+};
 
 async function run(asked: Asked): Promise<number> {
   const db = await openDatabase();
@@ -278,7 +236,12 @@ async function run(asked: Asked): Promise<number> {
       print(asked.json ? JSON.stringify(candidate) : `forgotten\n${candidateLine(candidate)}`);
       return 0;
     }
-    const { asset } = await theAsset(db, asked.asset);
+    const { asset, state } = await theAsset(db, asked.asset);
+    if (asked.command === 'close' && state === 'delisted') {
+      throw new Error(
+        `${asset.symbol} on ${asset.chain} (asset ${asset.id}) is delisted, for ever`,
+      );
+    }
     const changed = await change(db, asked, asset.id);
     const { changed: isNew, orders } = changed;
     print(
@@ -287,27 +250,18 @@ async function run(asked: Asked): Promise<number> {
         : told(asked, changed),
     );
     if (asked.command !== 'reopen' || changed.state === 'open') return 0;
-    process.stderr.write('it stays closed: the settings of the market do not list it\n');
+    for (const by of Object.keys(changed.closings) as Closer[]) {
+      process.stderr.write(`it stays closed: ${whyStill[by] ?? by}\n`);
+    }
     return 1;
   } finally {
     await db.close();
   }
 }
 
-async function main(): Promise<number> {
-  try {
-    const asked = understand(process.argv.slice(2));
-    if (asked !== null) return await run(asked);
-    process.stdout.write(`${usage}\n`);
-    return 0;
-  } catch (error) {
-    const misused = error instanceof Misused;
-    const said = error instanceof Error ? error.message : String(error);
-    process.stderr.write(
-      [said, ...(misused ? [usage] : [])].filter(Boolean).join('\n').concat('\n'),
-    );
-    return misused ? 2 : 1;
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await commanded(usage, async () => {
+  const asked = understand(process.argv.slice(2));
+  if (asked !== null) return run(asked);
+  process.stdout.write(`${usage}\n`);
+  return 0;
+});

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { base64 } from '@scure/base';
-import { bitcoinEscrow, buildSpend, paymentUri } from '../chains/bitcoin/plan.ts';
+import { rateOf } from '../chains/bitcoin/fees.ts';
+import { bitcoinEscrow, buildSpend, paymentUri, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { claimCall, evmEscrow, fundCalls, refundCall } from '../chains/evm/plan.ts';
 import type { EvmCall, Material } from '../chains/material.ts';
 import type { EscrowTerms } from '../core/terms.ts';
@@ -34,6 +35,15 @@ const payment: Material = {
 
 const outputs = [{ txid: 'cd'.repeat(32), vout: 1, amount: 1_000_000n }];
 
+function quoteOf(verb: 'claim' | 'refund', fee: bigint) {
+  const vsize = vsizeOf(btcTerms, bitcoinView.network, verb, 1);
+  const feeRateSatPerVbyte = rateOf(fee, vsize);
+  return {
+    feeRateSatPerVbyte,
+    ladder: [{ at: now, feeRateSatPerVbyte, feeSats: fee.toString() }],
+  };
+}
+
 function spend(verb: 'claim' | 'refund', fee = 400n): Material {
   const { network } = bitcoinView;
   const { psbtBase64, sighashHexes } = buildSpend(btcTerms, network, verb, outputs, fee);
@@ -45,6 +55,7 @@ function spend(verb: 'claim' | 'refund', fee = 400n): Material {
     sighashHexes,
     escrow: payment.escrow,
     feeSats: fee.toString(),
+    ...quoteOf(verb, fee),
   };
 }
 
@@ -95,6 +106,8 @@ for (const [name, honest, asked, terms, view] of cases) {
     for (const { path, how, value } of alterations(honest)) {
       // Whether approvals are due is the token's state: leaving one out only makes it revert.
       if (path === '' || (path === 'txs' && how === 'shorter' && /^token/.test(name))) continue;
+      // When to ask again is advice; a step more is another.
+      if (path === 'ladder[0].at' || (path === 'ladder' && how !== 'shorter')) continue;
       lies += 1;
       const verify = () => verifyMaterial(value as Material, asked, terms, view, limits);
       assert.throws(

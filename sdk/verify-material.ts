@@ -2,7 +2,7 @@
 // more? Recomputes every field and throws a VerificationError naming the first that differs.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { defaultFeeBounds, type FeeBounds } from '../chains/bitcoin/fees.ts';
+import { defaultFeeBounds, type FeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
 import { type EscrowOutput, paymentUri } from '../chains/bitcoin/plan.ts';
 import { checkSpend, readPsbt } from '../chains/bitcoin/signed-psbt.ts';
 import { claimCall, fundCalls, refundCall } from '../chains/evm/plan.ts';
@@ -202,7 +202,15 @@ function verifySpend(
       mustEqual(`sighashHexes[${at}]`, hash, sighashHexes[at]);
     }
     const spend = { psbtBase64, sighashHexes, verb, terms, network, bounds, outputs };
-    mustEqual('feeSats', checkSpend(spend).feeSats.toString(), material.feeSats);
+    const { feeSats, vsize } = checkSpend(spend);
+    mustEqual('feeSats', feeSats.toString(), material.feeSats);
+    const rate = rateOf(feeSats, vsize);
+    mustEqual('feeRateSatPerVbyte', rate, material.feeRateSatPerVbyte);
+    mustBe('a list', 'ladder', material.ladder);
+    // Later steps are advice, and an own node gives better: nothing here pays by them.
+    const { feeRateSatPerVbyte, feeSats: first } = material.ladder[0] ?? {};
+    mustEqual('ladder[0].feeSats', material.feeSats, first);
+    mustEqual('ladder[0].feeRateSatPerVbyte', rate, feeRateSatPerVbyte);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     throw new VerificationError('psbtBase64', `the ${verb} of these terms`, error.message);

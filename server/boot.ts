@@ -19,17 +19,22 @@ import { connect, type Database, databaseLimits } from './db/database.ts';
 import { startPostgres } from './db/embedded/postgres.ts';
 import { migrate } from './db/migrate.ts';
 import type { Deps } from './deps.ts';
-import { devAssets, devChains, type ReadyChain, servedChains } from './dev-network.ts';
+import { devAssets, devChains, giveGas, type ReadyChain, servedChains } from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
+import { devKeeper, openGas } from './keeper/open.ts';
+import { createKeeper } from './keeper/passes.ts';
+import { resealKept } from './keeper/sealing.ts';
 import { createLaunchpads } from './listing/launchpads/watch.ts';
 import { marketsOf } from './listing/market-checks.ts';
 import { openMarketData } from './listing/providers/open.ts';
 import { createRechecks } from './listing/rechecks.ts';
 import { seedAssets } from './market/assets.ts';
+import { watchHalts } from './market/halts.ts';
 import { startPruning } from './market/prune.ts';
 import { byTurns } from './market/turns.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { createSettlement } from './settle/follow.ts';
+import { createScheduledRefunds } from './settle/scheduled-refunds.ts';
 import {
   databaseFault,
   listenFault,
@@ -102,17 +107,26 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const evmNodes = byTurns(nodesForProofs(chains, settings));
   const metrics = createMetrics(settings.shortName);
   const made = { settings, db, now, randomBytes, adapters: adapters, log };
+  const gas = await openKeys(settings, home, chains, adapters, devnet);
   const marketData = openMarketData(settings.marketData, chains, log);
   const markets = marketsOf(marketData, settings.listingRules);
-  const deps: Deps = { ...made, evmNodes, metrics, markets };
+  const parts: Deps = { ...made, evmNodes, metrics, markets, gas };
+  const keeper = createKeeper(parts);
+  const deps: Deps = { ...parts, keeper };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
   await resealSecrets(deps);
+  await resealKept(deps);
   const delivering = createDelivering(deps);
   delivering.start();
   undo.push(() => delivering.stop());
   const settlement = createSettlement(deps);
   settlement.start();
   undo.push(() => settlement.stop());
+  const scheduled = createScheduledRefunds(deps);
+  scheduled.start();
+  undo.push(() => scheduled.stop());
+  keeper.start();
+  undo.push(() => keeper.stop());
   const rechecks = createRechecks(deps);
   rechecks.start();
   undo.push(() => rechecks.stop());
@@ -121,6 +135,8 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   undo.push(() => launchpads.stop());
   const pruning = startPruning(deps);
   undo.push(() => pruning.stop());
+  const halts = watchHalts(deps);
+  undo.push(() => halts.stop());
   const app = await buildApp(deps);
   const url = await listen(app, settings);
   undo.push(() => app.close());
@@ -143,6 +159,25 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
       return stopping;
     },
   };
+}
+
+/** The operator's gas keys; those of dev chains are made here, and given coins. */
+async function openKeys(
+  settings: Settings,
+  home: string,
+  chains: readonly ChainSettings[],
+  adapters: ReadonlyMap<string, ChainAdapter>,
+  devnet: Devnet | null,
+) {
+  const { keeper } = settings;
+  const isDev = keeper === 'dev' && devnet !== null;
+  const wanted = keeper === 'dev' ? (isDev ? devKeeper(home, chains) : []) : keeper;
+  const gas = openGas(wanted, chains, adapters);
+  if (isDev) {
+    const signal = AbortSignal.timeout(settings.chainTimeoutMs);
+    await giveGas(devnet, [...gas.values()], signal);
+  }
+  return gas;
 }
 
 /** Clients of their own: what a stranger's contract says is read only so far. */

@@ -21,6 +21,8 @@ type Log = {
   warn(facts: object, message: string): void;
 };
 
+type Limits = Pick<Settings, 'chainTimeoutMs'>;
+
 type Parts = { readonly now: () => number; readonly log: Log };
 
 /**
@@ -29,42 +31,62 @@ type Parts = { readonly now: () => number; readonly log: Log };
  * when it answers.
  */
 export async function openAdapters(
-  settings: Settings,
+  settings: Limits,
   chains: readonly ChainSettings[],
   parts: Parts,
 ): Promise<ReadonlyMap<ChainKey, ChainAdapter>> {
   const all = new Map<ChainKey, ChainAdapter>();
   const identities: (() => Promise<void>)[] = [];
   for (const each of chains) {
-    const silent = (source: number, error: unknown) =>
-      parts.log.warn(
-        { chain: each.chain, source, why: reasonOf(error) },
-        'a node does not answer; it is asked again',
-      );
-    switch (each.family) {
-      case 'bitcoin':
-        all.set(each.chain, bitcoinOf(each, settings, parts));
-        identities.push(() => mustBeBitcoin(each, silent));
-        break;
-      case 'evm': {
-        const adapter = evmOf(each, settings, parts);
-        all.set(each.chain, adapter);
-        identities.push(() => mustBeEvm(adapter, silent));
-        break;
-      }
-      case 'tron':
-        all.set(each.chain, tronOf(each, settings, parts));
-        identities.push(() => mustBeTron(each, silent));
-        break;
-      case 'solana':
-        all.set(each.chain, solanaOf(each, settings, parts));
-        identities.push(() => mustBeSolana(each, silent));
-    }
+    const { adapter, identify } = openOne(each, settings, parts);
+    all.set(each.chain, adapter);
+    identities.push(() =>
+      identify((source, why) =>
+        parts.log.warn(
+          { chain: each.chain, source, why },
+          'a node does not answer; it is asked again',
+        ),
+      ),
+    );
   }
   const broken = brokenPolicies(all);
   if (broken.length > 0) throw new Error(`chain policies refused:\n- ${broken.join('\n- ')}`);
   await Promise.all(identities.map((check) => check()));
   return all;
+}
+
+export type Opened = {
+  readonly adapter: ChainAdapter;
+  /** Whether its nodes are of this chain, with the contracts. Throws WrongNodeError. */
+  identify(silent: (source: number, why: string) => void): Promise<void>;
+};
+
+/** The adapter of one chain, not asked anything yet. */
+export function openOne(each: ChainSettings, settings: Limits, parts: Parts): Opened {
+  type Silent = Parameters<Opened['identify']>[0];
+  const saying = (silent: Silent) => (source: number, error: unknown) =>
+    silent(source, reasonOf(error));
+  switch (each.family) {
+    case 'bitcoin':
+      return {
+        adapter: bitcoinOf(each, settings, parts),
+        identify: (silent) => mustBeBitcoin(each, saying(silent)),
+      };
+    case 'evm': {
+      const adapter = evmOf(each, settings, parts);
+      return { adapter, identify: (silent) => mustBeEvm(adapter, saying(silent)) };
+    }
+    case 'tron':
+      return {
+        adapter: tronOf(each, settings, parts),
+        identify: (silent) => mustBeTron(each, saying(silent)),
+      };
+    case 'solana':
+      return {
+        adapter: solanaOf(each, settings, parts),
+        identify: (silent) => mustBeSolana(each, saying(silent)),
+      };
+  }
 }
 
 /** Never the message of a library, which may quote the node's address and the key in it. */
@@ -75,7 +97,7 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' ? code : error.name;
 }
 
-function bitcoinOf(chain: Of<'bitcoin'>, settings: Settings, { now, log }: Parts): ChainAdapter {
+function bitcoinOf(chain: Of<'bitcoin'>, settings: Limits, { now, log }: Parts): ChainAdapter {
   const timeMs = settings.chainTimeoutMs;
   const sourceOf = ({ rpcUrl, esploraUrl = '' }: BitcoinSourceSettings) =>
     rpcUrl === undefined ? { esploraUrl, timeMs } : { coreUrl: rpcUrl, timeMs };
@@ -90,7 +112,7 @@ function bitcoinOf(chain: Of<'bitcoin'>, settings: Settings, { now, log }: Parts
   });
 }
 
-function evmOf(chain: Of<'evm'>, settings: Settings, { log }: Parts): EvmAdapter {
+function evmOf(chain: Of<'evm'>, settings: Limits, { log }: Parts): EvmAdapter {
   return evmAdapter({
     chain: chain.chain,
     chainId: chain.chainId,
@@ -101,7 +123,7 @@ function evmOf(chain: Of<'evm'>, settings: Settings, { log }: Parts): EvmAdapter
   });
 }
 
-function tronOf(chain: Of<'tron'>, settings: Settings, { log }: Parts): ChainAdapter {
+function tronOf(chain: Of<'tron'>, settings: Limits, { log }: Parts): ChainAdapter {
   return tronAdapter({
     chain: chain.chain,
     deployment: { chainId: chain.chainId, contract: chain.contract },
@@ -112,7 +134,7 @@ function tronOf(chain: Of<'tron'>, settings: Settings, { log }: Parts): ChainAda
   });
 }
 
-function solanaOf(chain: Of<'solana'>, settings: Settings, { now, log }: Parts): ChainAdapter {
+function solanaOf(chain: Of<'solana'>, settings: Limits, { now, log }: Parts): ChainAdapter {
   const { policy, mostDriftSeconds } = policyOf(chain);
   return solanaAdapter({
     chain: chain.chain,

@@ -19,14 +19,28 @@ export type Check = (value: unknown) => string | null;
 export type Readers = ReadonlyMap<string, (text: string, field: string) => unknown>;
 const noReaders: Readers = new Map();
 
+/** Compiled once a process: an application that is built again declares the same schemas. */
+function compilerOf(ajv: Ajv): (schema: TSchema) => ValidateFunction {
+  const known = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const found = known.get(text) ?? ajv.compile(schema);
+    known.set(text, found);
+    return found;
+  };
+}
+
+const compileStrict = compilerOf(strict);
+const compileCoercing = compilerOf(coercing);
+
 /** `what` is the value's name in a sentence, such as `the body`. Never coerces. */
 export function checkOf(schema: TSchema, what: string, readers = noReaders): Check {
-  return checkWith(strict.compile(schema), what, readers);
+  return checkWith(compileStrict(schema), what, readers);
 }
 
 /** Also turns texts into the numbers and booleans wanted, in place, and fills defaults in. */
 export function coercingCheckOf(schema: TSchema, what: string): Check {
-  const check = checkWith(coercing.compile(schema), what, noReaders);
+  const check = checkWith(compileCoercing(schema), what, noReaders);
   return (value) => check(value) ?? endless(value);
 }
 

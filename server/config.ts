@@ -9,6 +9,7 @@ import {
   parseAssets,
   parseChains,
 } from './chain-settings.ts';
+import { type KeeperSettings, parseKeeper } from './keeper/settings.ts';
 import { type LaunchpadSettings, parseLaunchpads } from './listing/launchpads/settings.ts';
 import {
   defaultListingRules,
@@ -40,6 +41,8 @@ export type Settings = {
   readonly assets: readonly AssetSettings[] | null;
   /** Launchpads whose tokens are looked at by themselves. */
   readonly launchpads: readonly LaunchpadSettings[];
+  /** Chains with a gas key; `dev`: every dev chain but Bitcoin has one of its own. */
+  readonly keeper: readonly KeeperSettings[] | 'dev';
   /** How many dev EVM chains to start. */
   readonly devEvmChains: number;
   readonly devControlPort: number;
@@ -97,6 +100,7 @@ export function readSettings(env: Environment): Settings {
   const served = chains ?? devChainKeys(devEvmChains);
   const assets = assetsOf(env, served, wrong);
   const launchpads = launchpadsOf(env, served, wrong);
+  const keeper = keeperOf(env, served, dev, wrong);
   const shortName = text('PARLEY_SHORT_NAME', 'parley');
   if (!/^[a-z][a-z0-9]{0,15}$/.test(shortName)) {
     wrong.push(`PARLEY_SHORT_NAME must be 1 to 16 lower-case letters and digits`);
@@ -120,6 +124,7 @@ export function readSettings(env: Environment): Settings {
     chains,
     assets,
     launchpads,
+    keeper,
     devEvmChains,
     devControlPort: whole('PARLEY_DEV_PORT', 0, 0, 65_535),
     metricsPort: env.PARLEY_METRICS_PORT ? whole('PARLEY_METRICS_PORT', 0, 0, 65_535) : null,
@@ -217,6 +222,20 @@ function launchpadsOf(
   const given = json(env, 'PARLEY_LAUNCHPADS', wrong);
   if (given === undefined) return [];
   const parsed = parseLaunchpads(given, chains);
+  wrong.push(...parsed.wrong);
+  return parsed.values;
+}
+
+function keeperOf(
+  env: Environment,
+  chains: readonly Pick<ChainSettings, 'chain' | 'family'>[],
+  dev: boolean,
+  wrong: string[],
+): readonly KeeperSettings[] | 'dev' {
+  if (env.PARLEY_KEEPER === 'off') return [];
+  const given = json(env, 'PARLEY_KEEPER', wrong);
+  if (given === undefined) return dev ? 'dev' : [];
+  const parsed = parseKeeper(given, chains);
   wrong.push(...parsed.wrong);
   return parsed.values;
 }

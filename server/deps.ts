@@ -7,6 +7,8 @@ import type { ChainKey } from '../core/families.ts';
 import type { Settings } from './config.ts';
 import type { Database } from './db/database.ts';
 import type { RandomBytes } from './ids.ts';
+import type { Gas } from './keeper/gas.ts';
+import type { Keeper } from './keeper/passes.ts';
 import type { Markets } from './listing/markets.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -21,6 +23,10 @@ export type Deps = {
   readonly evmNodes?: readonly Rpc[];
   /** What markets say of a token that is to be listed; none = those checks are off. */
   readonly markets?: Markets;
+  /** Chains with an operator's gas key; none = parties send everything themselves. */
+  readonly gas?: ReadonlyMap<ChainKey, Gas>;
+  /** Told of relays that wait. */
+  readonly keeper?: Pick<Keeper, 'wake'>;
   readonly log: Logger;
   readonly metrics: Metrics;
 };

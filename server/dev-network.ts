@@ -2,9 +2,11 @@
 // what its ready line says of each.
 
 import type { Family } from '../core/families.ts';
+import { devnetClient } from '../devnet/client.ts';
 import type { ChainInfo } from '../devnet/dev-chain.ts';
 import type { Devnet } from '../devnet/devnet.ts';
 import type { AssetSettings, ChainSettings } from './chain-settings.ts';
+import type { Gas } from './keeper/gas.ts';
 
 export type ReadyChain = {
   readonly chain: string;
@@ -16,7 +18,7 @@ export type ReadyChain = {
 };
 
 /** The chains of a running dev network as settings. */
-export function devChains(devnet: Devnet | null): ChainSettings[] {
+export function devChains(devnet: Pick<Devnet, 'chains'> | null): ChainSettings[] {
   return (devnet?.chains ?? []).map(settingsOf);
 }
 
@@ -92,4 +94,18 @@ function firstUrl(chain: ChainSettings): string {
 /** Where a node is, without the password or key that its address may hold. */
 function originOf(url: string): string {
   return new URL(url).origin;
+}
+
+/** Coins for dev keys that have too few. */
+export async function giveGas(
+  devnet: Devnet,
+  all: readonly Gas[],
+  signal: AbortSignal,
+): Promise<void> {
+  const dev = devnetClient(devnet.dev);
+  for (const { account, lowBalance } of all) {
+    const { chain, address } = account;
+    if ((await account.balance(signal)) >= 2n * lowBalance) continue;
+    await dev.faucet({ chain, address, amount: 10n * lowBalance });
+  }
 }

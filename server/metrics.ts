@@ -26,7 +26,23 @@ export type Metrics = {
   readonly launches: Counter<'launchpad' | 'outcome'>;
   /** Looks at launchpads that failed. */
   readonly launchpadFailures: Counter<'launchpad'>;
+  /** Of the keeper, by chain; amounts in base units of the native coin. */
+  readonly keeper: KeeperMetrics;
+  /** 1 while an operator has this chain halted. */
+  readonly haltedChains: Gauge<'chain'>;
+  /** Assets that an operator has halted by themselves. */
+  readonly haltedAssets: Gauge;
   readonly registry: Registry;
+};
+
+export type KeeperMetrics = {
+  /** Open jobs, by purpose: relay, secret, refund. */
+  readonly jobs: Gauge<'chain' | 'purpose'>;
+  readonly balance: Gauge<'chain'>;
+  /** Kept for relays that have not landed at depth. */
+  readonly reserved: Gauge<'chain'>;
+  /** Counted against the cap since midnight UTC. */
+  readonly spentToday: Gauge<'chain'>;
 };
 
 /** Names begin with the deployment's short name. */
@@ -35,6 +51,7 @@ export function createMetrics(shortName: string): Metrics {
   const registers = [registry];
   return {
     registry,
+    keeper: keeperMetrics(shortName, registers),
     reorganisations: new Counter({
       name: `${shortName}_reorganisations_total`,
       help: 'Swap statuses taken back by a reorganisation',
@@ -81,6 +98,7 @@ export function createMetrics(shortName: string): Metrics {
       labelNames: ['launchpad'],
       registers,
     }),
+    ...haltGauges(shortName, registers),
     feedMakers: new Gauge({
       name: `${shortName}_feed_makers`,
       help: 'Makers on the feed now',
@@ -90,6 +108,38 @@ export function createMetrics(shortName: string): Metrics {
       name: `${shortName}_feed_ended_total`,
       help: 'Sockets of the feed that were ended by the server, by close code',
       labelNames: ['code'],
+      registers,
+    }),
+  };
+}
+
+function keeperMetrics(shortName: string, registers: Registry[]): KeeperMetrics {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge({ name: `${shortName}_keeper_${name}`, help, labelNames, registers });
+  return {
+    jobs: gauge('jobs', 'Open jobs of the keeper, by purpose', ['chain', 'purpose']),
+    balance: gauge('balance', 'Balance of the gas key, base units', ['chain']),
+    reserved: gauge('reserved', 'Kept for relayed claims, base units', ['chain']),
+    spentToday: gauge('spent_today', 'Counted against the cap of the UTC day, base units', [
+      'chain',
+    ]),
+  };
+}
+
+function haltGauges(
+  shortName: string,
+  registers: Registry[],
+): Pick<Metrics, 'haltedChains' | 'haltedAssets'> {
+  return {
+    haltedChains: new Gauge({
+      name: `${shortName}_chain_halted`,
+      help: '1 while an operator has the chain halted: nothing new is traded on it',
+      labelNames: ['chain'],
+      registers,
+    }),
+    haltedAssets: new Gauge({
+      name: `${shortName}_halted_assets`,
+      help: 'Assets that an operator has halted by themselves',
       registers,
     }),
   };

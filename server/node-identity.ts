@@ -20,7 +20,7 @@ const openMs = 15_000;
 type BitcoinNetwork = Of<'bitcoin'>['network'];
 
 /** A node that is of another chain, or lacks the contracts. */
-class WrongNodeError extends Error {
+export class WrongNodeError extends Error {
   constructor(chain: string, source: number, sentence: string) {
     const which = source === 0 ? 'the node' : `node ${source + 1}`;
     super(`chain "${chain}" refused: ${which} ${sentence}`);

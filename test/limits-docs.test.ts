@@ -3,6 +3,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { mostRungs } from '../chains/bitcoin/fee-ladder.ts';
+import {
+  longestRefundHex,
+  mostRefundInputs,
+  refundStepSeconds,
+} from '../chains/bitcoin/signed-refunds.ts';
 import { mostDecimals as mostSolanaDecimals } from '../chains/solana/checks/mint.ts';
 import { mostDecimals } from '../chains/token-face.ts';
 import { readSettings } from '../server/config.ts';
@@ -14,6 +20,7 @@ import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
 import * as listing from '../server/listing/bounds.ts';
 import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
+import { scheduledLimits } from '../server/settle/scheduled-refunds.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
 import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
 import { mostPings, mostPingsEach } from '../server/webhooks/ping.ts';
@@ -37,6 +44,13 @@ const attempts = retryAfterSeconds.length + 1;
 const retriesSeconds = retryAfterSeconds.reduce((sum, each) => sum + each, 0);
 
 const said: Record<string, string> = {
+  'signed refunds kept of an escrow; inputs and characters of one': [
+    `${mostRungs}; ${mostRefundInputs}, ${written(longestRefundHex)}`,
+  ].join(),
+  'ladders of signed refunds looked at in a pass of a chain': [
+    `${scheduledLimits.perPass}, ${scheduledLimits.leaseSeconds} s in the hands of one process`,
+  ].join(),
+  'wait of a sent refund before the next higher': `${refundStepSeconds / 60} minutes and a block`,
   'tokens that an account asks to have listed': [
     `${settings.listingLimit} an hour (\`PARLEY_LISTING_LIMIT\`); ${listing.mostPending} that wait`,
   ].join(),

@@ -28,7 +28,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 /** Rooms inside the server, from the edge inwards. */
 const insideServer: Readonly<Record<string, readonly string[]>> = {
-  edge: ['listing', 'market', 'settle', 'webhooks', 'db'],
+  edge: ['keeper', 'listing', 'market', 'settle', 'webhooks', 'db'],
+  doctor: ['settle', 'db'],
+  keeper: ['settle', 'db'],
   listing: ['market', 'db'],
   webhooks: ['db'],
   market: ['settle', 'db'],

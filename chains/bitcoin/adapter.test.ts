@@ -23,6 +23,8 @@ const refuses = (code: string) => (error: unknown) => {
   return true;
 };
 
+const unasked = { escrow: '', feeSats: '0', feeRateSatPerVbyte: 0, ladder: [] };
+
 let node: Regtest;
 let adapter: ChainAdapter;
 
@@ -192,7 +194,7 @@ describe('fees', () => {
     const one = await feeOf(swap, 1);
     assert.equal(await feeOf(swap, 10), 10n * one);
     for (const rate of [0, 0.99, 500.1, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
-      await assert.rejects(feeOf(swap, rate), refuses('bad_field'), String(rate));
+      await assert.rejects(feeOf(swap, rate), refuses('bad_fee_rate'), String(rate));
     }
   });
 
@@ -200,7 +202,13 @@ describe('fees', () => {
     const swap = newSwap({ amount: 20_000n });
     await fund(swap);
     await node.mine(1);
-    assert.equal(await feeOf(swap, 400), 5_000n);
+    const refusal = await feeOf(swap, 400).catch((error: ParleyError) => error);
+    assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate');
+    const { most, mostFeeSats } = refusal.facts;
+    assert.equal(mostFeeSats, 5_000n);
+    assert.match(refusal.message, /may pay 5000 sats of 20000$/);
+    const highest = await feeOf(swap, Number(most));
+    assert.ok(highest <= 5_000n && highest > 4_998n, String(highest));
   });
 
   it('rise for a claim near its timelock', async () => {
@@ -219,7 +227,16 @@ describe('fees', () => {
     await node.mine(1);
     const first = await claimOf(swap, 3);
     await adapter.broadcast(first, signal());
-    const second = await claimOf(swap, 3);
+    const input = (rate: number) => ({ escrow: swap.escrow, feeRateSatPerVbyte: rate });
+    const refusal = await adapter
+      .buildClaim(input(3), swap.secret, signal())
+      .catch((cause) => cause);
+    assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate');
+    assert.match(refusal.message, new RegExp(`sats do not replace ${first.txid}$`));
+    const least = Number(refusal.facts.least);
+    assert.ok(least > 3.9 && least < 4.1, refusal.message);
+    await assert.rejects(claimOf(swap, least - 0.01), refuses('bad_fee_rate'));
+    const second = await claimOf(swap, least);
     assert.notEqual(second.txid, first.txid);
     await adapter.broadcast(second, signal());
     assert.deepEqual(await node.rpc('getrawmempool'), [second.txid]);
@@ -345,7 +362,7 @@ describe('readSigned and broadcast', () => {
       family: 'bitcoin',
       sign: 'btc-sighash',
     } as const;
-    const claim = signed({ ...material, escrow: '', feeSats: '0' }, swap.claimer, swap.secret);
+    const claim = signed({ ...material, ...unasked }, swap.claimer, swap.secret);
     const read = await adapter.readSigned(claim, signal());
     await assert.rejects(adapter.broadcast(read, signal()), (error: ParleyError) => {
       assert.match(error.message, /missing-?or-?spent|missing inputs/i);
@@ -364,7 +381,7 @@ describe('readSigned and broadcast', () => {
       family: 'bitcoin',
       sign: 'btc-sighash',
     } as const;
-    const claim = signed({ ...material, escrow: '', feeSats: '0' }, swap.claimer, swap.secret);
+    const claim = signed({ ...material, ...unasked }, swap.claimer, swap.secret);
     const { touches } = await adapter.readSigned(claim, signal());
     assert.deepEqual(touches, [
       { escrow: swap.escrow.address, verb: 'claim', secret: swap.secret },

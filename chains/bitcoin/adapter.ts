@@ -22,6 +22,7 @@ import { type EscrowHistory, escrowFacts } from './escrow-facts.ts';
 import { applyTransaction, historyOf, involvement, takeTouched } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { currentEstimate, type EstimateCache } from './fee-estimates.ts';
+import { refundDeadline } from './fee-ladder.ts';
 import {
   type Conflict,
   defaultFeeBounds,
@@ -29,6 +30,7 @@ import {
   feeAt,
   ladderRate,
   larger,
+  rateOf,
 } from './fees.ts';
 import {
   createFollower,
@@ -49,8 +51,9 @@ import {
 import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, spendVsize, vsizeOf } from './plan.ts';
 import { bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
+import { scheduledRefunds } from './scheduled.ts';
 import { assemble } from './signed-psbt.ts';
-import { claimable, refundable, rivals, spend } from './spending.ts';
+import { claimable, refundable, rivals, type SpendRequest, spend } from './spending.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
 export type BitcoinSource =
@@ -154,6 +157,14 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     readSigned: async (signed) => readSigned(context, signed),
     broadcast: (transaction, signal) => broadcast(context, transaction, signal),
     isKnown: (transaction, signal) => isKnown(context, transaction, signal),
+    scheduledRefunds: scheduledRefunds({
+      network,
+      bounds,
+      backend,
+      now,
+      estimate: (signal) => currentEstimate(estimates, signal),
+      history: (escrow, signal) => history(context, escrow, signal),
+    }),
     checkAmount: (token, amount, signal) => checkAmount(context, token, amount, signal),
     close: async () => {},
   };
@@ -231,8 +242,10 @@ async function buildClaim(
   const taken = claimable(seen, escrow.terms, escrow.address);
   // A public secret can no longer be kept: only haste helps then.
   if (seen.secret === null) await mustAgree(context, escrow, signal);
-  const secondsLeft = escrow.terms.timelock - Math.max(clock, context.now());
-  return build(context, input, 'claim', [taken], secondsLeft, signal);
+  // The chain's clock, where it is ahead, makes the deadline nearer.
+  const ahead = Math.max(0, clock - context.now());
+  const deadline = escrow.terms.timelock - ahead;
+  return build(context, input, { verb: 'claim', payments: [taken], deadline }, signal);
 }
 
 async function buildRefund(
@@ -242,17 +255,17 @@ async function buildRefund(
 ): Promise<BtcSighash> {
   const { history: seen } = await history(context, input.escrow, signal);
   const taken = refundable(seen, input.escrow.address);
+  const now = context.now();
   // Whoever holds a public secret may claim until the refund is mined.
-  const secondsLeft = seen.secret === null ? null : 0;
-  return build(context, input, 'refund', taken, secondsLeft, signal);
+  const { timelock } = input.escrow.terms;
+  const deadline = seen.secret === null ? refundDeadline(timelock, now) : now;
+  return build(context, input, { verb: 'refund', payments: taken, deadline }, signal);
 }
 
 async function build(
   context: Context,
   { escrow, feeRateSatPerVbyte }: BuildInput,
-  verb: 'claim' | 'refund',
-  payments: Parameters<typeof spend>[0]['payments'],
-  secondsLeft: number | null,
+  { verb, payments, deadline }: Pick<SpendRequest, 'verb' | 'payments' | 'deadline'>,
   signal: AbortSignal,
 ): Promise<BtcSighash> {
   const { network, bounds, follower, estimates, chain } = context;
@@ -269,7 +282,8 @@ async function build(
     conflicts,
     estimate: await currentEstimate(estimates, signal),
     bounds,
-    secondsLeft,
+    now: context.now(),
+    deadline,
     wantedRate: feeRateSatPerVbyte,
   });
   return {
@@ -280,6 +294,8 @@ async function build(
     sighashHexes: built.sighashHexes,
     escrow: escrow.address,
     feeSats: built.feeSats.toString(),
+    feeRateSatPerVbyte: rateOf(built.feeSats, built.vsize),
+    ladder: built.ladder.map((step) => ({ ...step, feeSats: step.feeSats.toString() })),
   };
 }
 

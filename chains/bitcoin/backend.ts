@@ -3,7 +3,7 @@
 // limit runs out and `chain_unavailable` when the source is gone or refuses.
 
 import type { Heads } from '../adapter.ts';
-import type { Conflict, FeeEstimate } from './fees.ts';
+import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import type { Tx } from './raw-transaction.ts';
 
 export type PlacedTx = { readonly tx: Tx; readonly height: number | null };
@@ -49,7 +49,7 @@ export type BitcoinBackend = {
   block(hash: string, signal: AbortSignal): Promise<Uint8Array>;
   mempool(interest: MempoolInterest, signal: AbortSignal): Promise<MempoolChange>;
   /** Null when the source has too little to go by. */
-  feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | null>;
+  feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | NoEstimate | null>;
   /** An unconfirmed transaction's fee and size; null when it is not in the mempool. */
   mempoolEntry(txid: string, signal: AbortSignal): Promise<Conflict | null>;
   /**

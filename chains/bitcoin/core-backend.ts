@@ -4,7 +4,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Heads } from '../adapter.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
-import type { Conflict, FeeEstimate } from './fees.ts';
+import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import { unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
@@ -193,17 +193,18 @@ async function fetchNew(
 
 const targets = { fast: 2, medium: 3, slow: 6 } as const;
 type Smart = { feerate?: number };
+type PoolInfo = { mempoolminfee: number; incrementalrelayfee?: number };
 
 async function feeEstimate(
   rpc: CoreRpc,
   at: number,
   signal: AbortSignal,
-): Promise<FeeEstimate | null> {
+): Promise<FeeEstimate | NoEstimate | null> {
   const calls = [
     ...Object.values(targets).map((blocks) => ({ method: 'estimatesmartfee', params: [blocks] })),
     { method: 'getmempoolinfo', params: [] },
   ];
-  const answers = await rpc.batch<Smart | { mempoolminfee: number }>(calls, signal);
+  const answers = await rpc.batch<Smart | PoolInfo>(calls, signal);
   const [fast, medium, slow] = answers.slice(0, 3).map((answer) => {
     if (answer instanceof RpcRefusal || !('feerate' in answer)) return null;
     return answer.feerate === undefined ? null : satPerVbyte(answer.feerate);
@@ -211,8 +212,11 @@ async function feeEstimate(
   const info = answers[3];
   const known = info !== undefined && !(info instanceof RpcRefusal) && 'mempoolminfee' in info;
   const least = known ? satPerVbyte(info.mempoolminfee) : 1;
-  if (fast == null || medium == null || slow == null) return null;
-  return { fast, medium, slow, least, at };
+  const increment = known ? satPerVbyte(info.incrementalrelayfee ?? 0) : 1;
+  if (fast == null || medium == null || slow == null) {
+    return known ? { fast: null, least, increment, at } : null;
+  }
+  return { fast, medium, slow, least, increment, at };
 }
 
 /** Core speaks coins per 1 000 vbytes. */
@@ -220,7 +224,13 @@ function satPerVbyte(coinsPerKvB: number): number {
   return Math.round(coinsPerKvB * 1e8) / 1_000;
 }
 
-type Entry = { vsize: number; fees: { base: number; descendant: number } };
+type Entry = {
+  vsize: number;
+  time: number;
+  descendantsize: number;
+  ancestorsize: number;
+  fees: { base: number; descendant: number; ancestor: number };
+};
 
 async function mempoolEntry(
   rpc: CoreRpc,
@@ -228,10 +238,19 @@ async function mempoolEntry(
   signal: AbortSignal,
 ): Promise<Conflict | null> {
   try {
-    const { vsize, fees } = await rpc.call<Entry>('getmempoolentry', [txid], signal);
+    const entry = await rpc.call<Entry>('getmempoolentry', [txid], signal);
+    const { vsize, fees } = entry;
     const sats = (coins: number) => BigInt(Math.round(coins * 1e8));
-    const withDescendantsFeeSats = sats(fees.descendant);
-    return { txid, vsize, feeSats: sats(fees.base), withDescendantsFeeSats };
+    return {
+      txid,
+      vsize,
+      feeSats: sats(fees.base),
+      withDescendantsFeeSats: sats(fees.descendant),
+      withDescendantsVsize: entry.descendantsize,
+      withAncestorsFeeSats: sats(fees.ancestor),
+      withAncestorsVsize: entry.ancestorsize,
+      since: entry.time,
+    };
   } catch (error) {
     if (error instanceof RpcRefusal) return null;
     throw error;

@@ -28,7 +28,10 @@ export async function currentEstimate(
   const fallback = { fast: fallbackRate, medium: fallbackRate, slow: fallbackRate, least: 1 };
   try {
     const asked = await cache.backend.feeEstimate(now, signal);
-    cache.last = asked ?? { ...fallback, at: now };
+    // The fallback is no reason to go below what the node's mempool takes.
+    if (asked === null) cache.last = { ...fallback, at: now };
+    else if (asked.fast !== null) cache.last = asked;
+    else cache.last = { ...fallback, ...asked, fast: Math.max(fallbackRate, asked.least) };
     return cache.last;
   } catch (error) {
     if (last !== null && !isStale(cache.bounds, last, now)) return last;

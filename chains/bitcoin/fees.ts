@@ -29,9 +29,19 @@ export type FeeEstimate = {
   readonly slow: number;
   /** Least rate that the node's mempool takes now. */
   readonly least: number;
+  /** By how much a replacement has to pay more (Core's incrementalrelayfee); default 1. */
+  readonly increment?: number;
   /** Unix seconds at which it was made. */
   readonly at: number;
 };
+
+/** What a node says that has too little to estimate by: the bounds of its mempool alone. */
+export type NoEstimate = { readonly fast: null } & Pick<FeeEstimate, 'least' | 'increment' | 'at'>;
+
+/** Never below Core's own default: what is sent goes through other nodes too. */
+export function incrementOf({ increment = 1 }: FeeEstimate): number {
+  return Math.max(1, increment);
+}
 
 export function larger(a: bigint, b: bigint): bigint {
   if (a > b) return a;
@@ -46,6 +56,17 @@ export function smaller(a: bigint, b: bigint): bigint {
 /** The fee of `vsize` at a rate, rounded up. */
 export function feeAt(vsize: number, rateSatPerVbyte: number): bigint {
   return BigInt(Math.ceil(vsize * rateSatPerVbyte));
+}
+
+/** A fee as a rate, in thousandths, rounded down. */
+export function rateOf(feeSats: bigint, vsize: number): number {
+  return Number((feeSats * 1_000n) / BigInt(vsize)) / 1_000;
+}
+
+/** The least rate in thousandths that comes to a fee of at least this. */
+export function leastRateFor(feeSats: bigint, vsize: number): number {
+  const size = BigInt(vsize);
+  return Number((feeSats * 1_000n + size - 1n) / size) / 1_000;
 }
 
 /** The highest fee that spending `value` sats in `vsize` may cost. */
@@ -81,6 +102,11 @@ const ladder = [
   { fromSeconds: -Infinity, pace: 'fast', times: 2 },
 ] as const;
 
+/** Seconds left at which the ladder goes up a step, the furthest first. */
+export const paceChanges: readonly number[] = ladder
+  .slice(0, -1)
+  .map(({ fromSeconds }) => fromSeconds - 1);
+
 /**
  * The rate for a transaction that must be mined within `secondsLeft`. Rises, and never falls, as
  * they run out. `null` seconds: nothing presses.
@@ -105,16 +131,24 @@ export type Conflict = {
   readonly feeSats: bigint;
   /** Fees of it and of everything that spends it. */
   readonly withDescendantsFeeSats: bigint;
+  /** Size of it and of everything that spends it, where the source tells. */
+  readonly withDescendantsVsize?: number;
+  /** The same of it and of every unconfirmed transaction that it spends. */
+  readonly withAncestorsFeeSats?: bigint;
+  readonly withAncestorsVsize?: number;
+  /** When the mempool took it, Unix seconds, where the source tells. */
+  readonly since?: number;
 };
-
-/** Core's incrementalrelayfee. */
-const incrementSatPerVbyte = 1;
 
 /**
  * The least fee by which a transaction of `vsize` replaces `conflicts` (BIP 125 rules 3 and 4, and
  * Core's rule that its rate beats each of theirs).
  */
-export function replacementFee(vsize: number, conflicts: readonly Conflict[]): bigint {
+export function replacementFee(
+  vsize: number,
+  conflicts: readonly Conflict[],
+  incrementSatPerVbyte = 1,
+): bigint {
   if (conflicts.length === 0) return 0n;
   const sum = conflicts.reduce((total, each) => total + each.withDescendantsFeeSats, 0n);
   let least = sum + feeAt(vsize, incrementSatPerVbyte);

@@ -4,15 +4,19 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { type EscrowHistory, fundingPayment, type Payment } from './escrow-facts.ts';
+import { type FeeStep, feeLadder } from './fee-ladder.ts';
 import {
   boundedFee,
   type Conflict,
   type FeeBounds,
   type FeeEstimate,
   feeAt,
+  incrementOf,
   ladderRate,
   larger,
+  leastRateFor,
   mostFee,
+  rateOf,
   replacementFee,
 } from './fees.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -74,44 +78,71 @@ export type SpendRequest = {
   readonly conflicts: readonly Conflict[];
   readonly estimate: FeeEstimate;
   readonly bounds: FeeBounds;
-  /** Seconds until it must be mined; null when nothing presses. */
-  readonly secondsLeft: number | null;
+  /** Unix seconds. */
+  readonly now: number;
+  /** Unix seconds by when it must be mined. */
+  readonly deadline: number;
   /** The caller's own rate, sat per vbyte. */
   readonly wantedRate: number | null;
 };
 
-/** The caller's rate within the bounds. Throws `bad_field`. */
-function checkRate(rate: number | null, bounds: FeeBounds): void {
-  if (rate === null) return;
-  const { floorSatPerVbyte: least, capSatPerVbyte: most } = bounds;
-  if (Number.isFinite(rate) && rate >= least && rate <= most) return;
-  throw new ParleyError(
-    'bad_field',
-    `the fee rate must be from ${least} to ${most} sat per vbyte; got ${rate}`,
-    { least, most },
-  );
-}
+export type QuotedSpend = Spend & { readonly ladder: readonly FeeStep[] };
 
-/** The unsigned spend. Throws `nothing_there`, or `payout_would_fail` where fees forbid it. */
-export function spend(request: SpendRequest): Spend {
-  const { verb, terms, network, conflicts, estimate, bounds } = request;
-  checkRate(request.wantedRate, bounds);
-  const rate = request.wantedRate ?? ladderRate(estimate, request.secondsLeft);
+/**
+ * The unsigned spend, and what it should pay later. Throws `nothing_there`, `bad_fee_rate` with the
+ * bounds, or `payout_would_fail` where a replacement would have to pay more than the bounds allow.
+ */
+export function spend(request: SpendRequest): QuotedSpend {
+  const { verb, terms, network, conflicts, estimate, bounds, now, deadline } = request;
+  const asked = request.wantedRate;
+  const isNumber = asked !== null && Number.isFinite(asked);
+  const rate = isNumber ? Math.max(0, asked) : ladderRate(estimate, deadline - now);
   const payments = worthSpending(request, Math.min(rate, bounds.capSatPerVbyte));
   const value = payments.reduce((sum, { amount }) => sum + amount, 0n);
   const vsize = vsizeOf(terms, network, verb, payments.length);
-  const wanted = boundedFee(bounds, vsize, value, rate);
-  const fee = larger(wanted, replacementFee(vsize, conflicts));
   const most = mostFee(bounds, vsize, value);
-  if (fee > most) {
+  const outbids = replacementFee(vsize, conflicts, incrementOf(estimate));
+  if (outbids > most) {
     throw new ParleyError(
       'payout_would_fail',
-      `replacing ${conflicts.map(({ txid }) => txid).join(', ')} takes a fee of ${fee} sats, ` +
+      `replacing ${txidsOf(conflicts)} takes a fee of ${outbids} sats, ` +
         `above the limit of ${most} sats for ${value} sats: wait for it to be mined`,
-      { fee, most, value },
+      { fee: outbids, most, value },
     );
   }
-  return buildSpend(terms, network, verb, payments, fee);
+  if (asked !== null) checkRate(asked, request, { vsize, value, most, outbids });
+  const feeSats = larger(boundedFee(bounds, vsize, value, rate), outbids);
+  const built = buildSpend(terms, network, verb, payments, feeSats);
+  const ladder = feeLadder({ estimate, bounds, vsize, value, now, deadline, feeSats });
+  return { ...built, ladder };
+}
+
+function txidsOf(conflicts: readonly Conflict[]): string {
+  return conflicts.map(({ txid }) => txid).join(', ');
+}
+
+/** The caller's rate must be relayed, replace what is in the way, and be no mistake. */
+function checkRate(
+  rate: number,
+  { estimate, bounds, conflicts }: SpendRequest,
+  spent: { vsize: number; value: bigint; most: bigint; outbids: bigint },
+): void {
+  const { vsize, value, most, outbids } = spent;
+  const floor = Math.max(bounds.floorSatPerVbyte, estimate.least);
+  const least = Math.max(floor, leastRateFor(outbids, vsize));
+  const highest = Math.min(bounds.capSatPerVbyte, rateOf(most, vsize));
+  if (Number.isFinite(rate) && rate >= least && rate <= highest) return;
+  const why =
+    rate < least && least > floor
+      ? `less than ${outbids} sats do not replace ${txidsOf(conflicts)}`
+      : rate < least
+        ? `mempools take no less than ${floor}`
+        : `${vsize} vbytes may pay ${most} sats of ${value}`;
+  throw new ParleyError(
+    'bad_fee_rate',
+    `the fee rate may be from ${least} to ${highest} sat per vbyte; got ${rate}: ${why}`,
+    { least, most: highest, got: rate, mostFeeSats: most, replaceFeeSats: outbids },
+  );
 }
 
 /** Payments that bring more than their input costs; the largest always. */

@@ -46,29 +46,30 @@ export type Log = {
 export type Receipt = {
   readonly succeeded: boolean;
   readonly block: number;
+  readonly blockHash: string;
   readonly logs: readonly Log[];
 };
 
 export type BlockTag = 'latest' | 'pending' | 'safe' | 'finalized';
 type Json = Record<string, unknown>;
 
-function object(value: unknown): Json {
+export function object(value: unknown): Json {
   if (typeof value !== 'object' || value === null) throw new Error('not an object');
   return value as Json;
 }
 
-function text(value: unknown): string {
+export function text(value: unknown): string {
   if (typeof value !== 'string') throw new Error('not a text');
   return value;
 }
 
-function list(value: unknown): unknown[] {
+export function list(value: unknown): unknown[] {
   if (!Array.isArray(value)) throw new Error('not a list');
   return value;
 }
 
 /** Asks and reads; what cannot be read is `chain_unavailable`, and so is a plain refusal. */
-async function asked<T>(
+export async function asked<T>(
   rpc: Rpc,
   method: string,
   params: readonly unknown[],
@@ -186,6 +187,7 @@ export function receiptOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<
     return {
       succeeded: receipt.status === '0x1',
       block: quantity(receipt.blockNumber),
+      blockHash: text(receipt.blockHash),
       logs: list(receipt.logs).map(readLog),
     };
   });
@@ -268,6 +270,11 @@ export function allowanceOf(
 
 export function gasPrice(rpc: Rpc, signal: AbortSignal): Promise<bigint> {
   return asked(rpc, 'eth_gasPrice', [], signal, (answer) => BigInt(text(answer)));
+}
+
+/** How many transactions of an account are in blocks: its lowest free nonce. */
+export function transactionCount(rpc: Rpc, address: string, signal: AbortSignal): Promise<number> {
+  return asked(rpc, 'eth_getTransactionCount', [address, 'latest'], signal, quantity);
 }
 
 export function chainIdOf(rpc: Rpc, signal: AbortSignal): Promise<number> {

@@ -9,7 +9,7 @@ import type { About, ChainAdapter, Owed, ReadTransaction, WatchedEscrow } from '
 import type { PowerRules } from '../inspection.ts';
 import type { Signed } from '../material.ts';
 import { opening } from '../opened.ts';
-import { type RpcOptions, rpcClient } from '../rpc.ts';
+import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { eachSource } from '../sources.ts';
 import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
 import { mustAgree } from './agreement.ts';
@@ -53,6 +53,8 @@ export type SolanaAdapterOptions = {
 
 export type SolanaAdapter = ChainAdapter & {
   readonly family: 'solana';
+  /** Its nodes, for whoever else has something to ask of them. */
+  readonly node: Rpc;
   /** See ChainAdapter: never left out here, because of the clock. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** Checks that the nodes are of this cluster and the program is the pinned one, for good. */
@@ -67,6 +69,7 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     chain,
     family: 'solana',
     policy,
+    node: watch.rpc,
     open,
     parseAddress: parseSolanaAddress,
     plan: (terms) => solanaEscrow(terms, watch.deployment),

@@ -76,7 +76,11 @@ export function builders(
 }
 
 /** A wallet as it should be. The funder could make it a program, which takes no rent back. */
-async function isPlain({ rpc }: Watch, wallet: string, signal: AbortSignal): Promise<boolean> {
+export async function isPlain(
+  { rpc }: Pick<Watch, 'rpc'>,
+  wallet: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { accounts } = await accountsAt(rpc, [wallet], 'confirmed', signal);
   const [account = null] = accounts;
   return account === null || (account.owner === systemProgram && !account.executable);
@@ -117,8 +121,8 @@ async function affordable(
 }
 
 /** What three of four paid of late, within the bound that customers check. */
-async function priceFor(
-  { rpc, deployment }: Watch,
+export async function priceFor(
+  { rpc, deployment }: Pick<Watch, 'rpc' | 'deployment'>,
   { token }: EscrowTerms,
   escrow: string,
   signal: AbortSignal,

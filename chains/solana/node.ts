@@ -168,8 +168,12 @@ export function slotAt(rpc: Rpc, commitment: Commitment, signal: AbortSignal): P
 }
 
 /** Unix seconds of the clock that programs read. */
-export async function chainClock(rpc: Rpc, signal: AbortSignal): Promise<number> {
-  const { accounts } = await accountsAt(rpc, [clockSysvar], 'confirmed', signal);
+export async function chainClock(
+  rpc: Rpc,
+  signal: AbortSignal,
+  commitment: Commitment = 'confirmed',
+): Promise<number> {
+  const { accounts } = await accountsAt(rpc, [clockSysvar], commitment, signal);
   const data = accounts[0]?.data;
   if (data === undefined || data.length < 40) {
     throw new ParleyError('chain_unavailable', `the ${rpc.chain} node shows no clock`, {

@@ -223,22 +223,26 @@ function makeHolding(
   return [{ program: associatedTokenProgram, accounts, data: Uint8Array.of(1) }];
 }
 
-/** The unsigned transaction, in base64. */
+/**
+ * The unsigned transaction, in base64. A claim or refund may be another's to pay for: the escrow's
+ * rent goes to the funder all the same, and what a token account costs stays with its owner.
+ */
 export function solanaTransaction(
   terms: EscrowTerms,
   deployment: SolanaDeployment,
   wanted: Wanted,
   circumstances: Circumstances,
+  payer: string = payerOf(terms, wanted),
 ): string {
   const { blockhash, tokenProgram: owner, unitPrice } = circumstances;
   if ((terms.token === null) !== (owner === null)) {
     throw new Error('a token has a token program, and SOL has none');
   }
-  const payer = payerOf(terms, wanted);
+  const wallet = payerOf(terms, wanted);
   const needsHolding = wanted.verb !== 'fund' && !(wanted.verb === 'refund' && wanted.afterClaim);
   const instructions: Instruction[] = [
     ...budget(owner, unitPrice),
-    ...(needsHolding ? makeHolding(payer, payer, terms.token, owner) : []),
+    ...(needsHolding ? makeHolding(payer, wallet, terms.token, owner) : []),
     ownInstruction(terms, deployment, wanted, owner),
   ];
   return base64.encode(unsignedTransaction(payer, instructions, blockhash));

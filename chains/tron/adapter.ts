@@ -29,7 +29,7 @@ import {
   trialOf,
 } from './energy.ts';
 import { changes } from './follow.ts';
-import { type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
+import { type Http, type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
@@ -73,6 +73,8 @@ export type TronAdapterOptions = {
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
   readonly family: 'tron';
   readonly chainId: number;
+  /** Its nodes, for whoever else has something to ask of them. */
+  readonly node: Http;
   /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** What the parties should hear before they fund; nothing of it refuses anything. */
@@ -91,6 +93,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     family: 'tron',
     chainId: deployment.chainId,
     policy,
+    node: http,
     open,
     parseAddress: parseTronAddress,
     plan: (terms) => tronEscrow(terms, deployment),

@@ -217,6 +217,14 @@ export function infoOf(
   );
 }
 
+/** Sun that one in a block has burnt, for energy and bytes; null when no block has it. */
+export function burntBy(http: Http, txid: string, signal: AbortSignal): Promise<bigint | null> {
+  return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, (answer) => {
+    const info = object(answer);
+    return Object.hasOwn(info, 'id') ? integer(info.fee) : null;
+  });
+}
+
 /** Whether a transaction is in a block, or, as far as the node tells, waits for one. */
 export async function knows(http: Http, txid: string, signal: AbortSignal): Promise<boolean> {
   const has = (answer: unknown) => Object.hasOwn(object(answer), 'txID');

@@ -2,6 +2,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
+import { closingsOfChain } from './halts.ts';
 
 export type Asset = {
   readonly id: string;
@@ -139,7 +140,10 @@ export async function setChecked(
   });
 }
 
-/** A token that passed; null where it is an asset already. */
+/**
+ * A token that passed; null where it is an asset already. Under the shared lock of its chain, which
+ * may be halted: it is closed then.
+ */
 export async function insertListed(
   tx: Tx,
   asset: Omit<Asset, 'enabled' | 'verified' | 'highValueFrom'>,
@@ -151,8 +155,8 @@ export async function insertListed(
   const [row] = await tx.rows<AssetRow>({
     name: 'assets_insert_listed',
     text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at,
-        checked_at, next_check_at)
-      values ($1, $2, $3, $4, $5, false, $6, $7, $8, $9)
+        checked_at, next_check_at, closings)
+      values ($1, $2, $3, $4, $5, false, $6, $7, $8, $9, ${closingsOfChain('$2')})
       on conflict (chain, address) do nothing
       returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
     values: [id, chain, symbol, address, decimals, source, createdAt, checkedAt, nextCheckAt],

@@ -49,6 +49,8 @@ export type DatabaseLimits = {
   readonly statementMs: number;
   /** Waiting longer for a free connection is an error. */
   readonly connectMs: number;
+  /** Every transaction is one that may only read. */
+  readonly readOnly?: true;
 };
 
 export const databaseLimits: DatabaseLimits = {
@@ -72,6 +74,8 @@ const types: pg.CustomTypesConfig = {
 // of it is cheapest, it would do so ever after (64 quotes took 200 ms on 30 000 threads).
 const plannerOptions = '-c enable_seqscan=off -c jit=off';
 
+const readOnly = '-c default_transaction_read_only=on';
+
 export function connect(url: string, limits: DatabaseLimits = databaseLimits): Database {
   const config = {
     connectionString: url,
@@ -81,7 +85,7 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     query_timeout: limits.statementMs + silentMs,
     connectionTimeoutMillis: limits.connectMs,
     application_name: 'parley',
-    options: plannerOptions,
+    options: limits.readOnly ? `${plannerOptions} ${readOnly}` : plannerOptions,
     pipeline: true,
     types,
   };

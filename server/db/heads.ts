@@ -13,3 +13,13 @@ export async function storeHeads(tx: Tx, chain: ChainKey, heads: Heads, at: Date
     values: [chain, heads.height, heads.hash, heads.clock, at],
   });
 }
+
+/** The chain's own clock as last seen, Unix seconds; null = never. */
+export async function clockOfChain(tx: Tx, chain: ChainKey): Promise<number | null> {
+  const [row] = await tx.rows<{ clock: number }>({
+    name: 'heads_clock',
+    text: 'select clock from chain_heads where chain = $1',
+    values: [chain],
+  });
+  return row?.clock ?? null;
+}

@@ -4,10 +4,14 @@
 
 import { type Asset, type AssetRow, assetOf } from './assets.ts';
 import type { Tx } from './database.ts';
+import { closingsOfChain } from './halts.ts';
 import { type JoinedRfqRow, type Rfq, rfqColumns, rfqOf } from './rfqs.ts';
 
-/** Who can hold an asset closed. */
-export type Closer = 'settings' | 'checks' | 'operator';
+/**
+ * Who can hold an asset closed; `halt` and `chain` are the operator's kill switch of the asset and
+ * of its chain, which is for all of the chain's assets (halts.ts).
+ */
+export type Closer = 'settings' | 'checks' | 'operator' | 'halt' | 'chain';
 export type Closing = {
   readonly reasons: readonly string[];
   /** RFC 3339. */
@@ -67,14 +71,16 @@ export async function lockAsset(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * False when one of them is being closed or reopened. Never waits: whoever waited would hold a
- * connection that others need.
+ * False when one of them, or its chain, is being closed or reopened. Never waits: whoever waited
+ * would hold a connection that others need.
  */
 export async function shareAssets(tx: Tx, ids: readonly string[]): Promise<boolean> {
   const [row] = await tx.rows<{ shared: boolean }>({
     name: 'listing_share',
-    text: `select bool_and(pg_try_advisory_xact_lock_shared(hashtextextended(id, 0))) as shared
-      from unnest($1::text[]) a (id)`,
+    text: `select bool_and(pg_try_advisory_xact_lock_shared(hashtextextended(a.id, 0))
+          and pg_try_advisory_xact_lock_shared(hashtextextended('chain ' || known.chain, 0)))
+        as shared
+      from unnest($1::text[]) a (id) join assets known on known.id = a.id::uuid`,
     values: [ids],
   });
   return row?.shared ?? false;
@@ -139,6 +145,16 @@ export async function searchListings(
   return rows.map(listingOf);
 }
 
+/** Halted by themselves, oldest first. */
+export async function listHaltedAssets(tx: Tx, limit: number): Promise<Listing[]> {
+  const rows = await tx.rows<ListingRow>({
+    name: 'listing_halted',
+    text: `select ${columns} from assets where closings ? 'halt' order by id limit $1`,
+    values: [limit],
+  });
+  return rows.map(listingOf);
+}
+
 /** Under both locks where it opens or closes by it, else under that of all changes. */
 export async function setListing(
   tx: Tx,
@@ -181,8 +197,8 @@ export async function upsertConfigured(
     name: 'listing_upsert_configured',
     text: `insert into assets
         (id, chain, symbol, address, decimals, verified, source, configured, high_value_from,
-         created_at)
-      values ($1, $2, $3, $4, $5, true, 'curated', true, $6, $7)
+         created_at, closings)
+      values ($1, $2, $3, $4, $5, true, 'curated', true, $6, $7, ${closingsOfChain('$2')})
       on conflict (chain, address) do update set
         symbol = excluded.symbol, decimals = excluded.decimals, verified = true,
         source = 'curated', configured = true, high_value_from = excluded.high_value_from

@@ -17,6 +17,8 @@ export async function migrate(url: string): Promise<string[]> {
     connectionTimeoutMillis: connectMs,
     application_name: 'parley-migrate',
   });
+  // What is under way fails with it; unheard, the loss of the connection would end the process.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [lockId]);

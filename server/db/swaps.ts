@@ -8,6 +8,7 @@ import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { funderOf, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
 import { factsOf, type StoredFacts } from './escrows.ts';
+import type { ScheduledView } from './scheduled-refunds.ts';
 
 /** An escrow that a leg moved off after an address was corrected. */
 export type FormerEscrow = {
@@ -36,7 +37,14 @@ export type Swap = {
   readonly state: SwapState;
   readonly tokens: { readonly a: string | null; readonly b: string | null };
   readonly redeemScripts: { readonly a: string | null; readonly b: string | null };
+  /** Which legs' claim or refund, as last seen, the keeper sent. */
+  readonly byKeeper: {
+    readonly claimed: { readonly a: boolean; readonly b: boolean };
+    readonly refunded: { readonly a: boolean; readonly b: boolean };
+  };
   readonly former: readonly FormerEscrow[];
+  /** Signed refunds kept for the current escrows. */
+  readonly scheduled: { readonly a: ScheduledView | null; readonly b: ScheduledView | null };
   /** Clocks of the legs' chains as last seen, Unix seconds; 0 = never seen. */
   readonly chainClocks: { readonly a: number; readonly b: number };
 };
@@ -78,6 +86,12 @@ type Row = {
   facts: StoredFacts | null;
   redeem_script: string | null;
   clock: number | null;
+  scheduled_count: number | null;
+  lowest_fee_rate: number | null;
+  highest_fee_rate: number | null;
+  sent_txid: string | null;
+  kept_claim: boolean;
+  kept_refund: boolean;
   former: { address: string; facts: StoredFacts }[] | null;
 };
 
@@ -86,7 +100,12 @@ const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id
     s.counterparty_fund_by, s.reveal_by, s.due_at, s.done, s.revision, s.created_at, s.updated_at,
     l.leg, l.chain, l.family, l.asset_id, l.token, l.amount, l.timelock,
     l.required_confirmations, l.payout_address, l.payout_pubkey, l.refund_address,
-    l.refund_pubkey, l.escrow, e.facts, e.redeem_script, h.clock,
+    l.refund_pubkey, l.escrow, e.facts, e.redeem_script, h.clock, r.count as scheduled_count,
+    r.lowest_fee_rate, r.highest_fee_rate, r.sent_txid,
+    exists (select 1 from keeper_attempts k
+      where k.chain = l.chain and k.txid = e.facts -> 'claimed' ->> 'txid') as kept_claim,
+    exists (select 1 from keeper_attempts k
+      where k.chain = l.chain and k.txid = e.facts -> 'refunded' ->> 'txid') as kept_refund,
     (select json_agg(json_build_object('address', f.address, 'facts', f.facts)
         order by f.created_at, f.address)
       from escrows f
@@ -95,7 +114,8 @@ const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id
 
 const joins = `join legs l on l.swap_id = s.id
   left join escrows e on e.chain = l.chain and e.address = l.escrow
-  left join chain_heads h on h.chain = l.chain`;
+  left join chain_heads h on h.chain = l.chain
+  left join scheduled_refunds r on r.chain = l.chain and r.escrow = l.escrow`;
 
 /** The swap, null when there is none. */
 export async function swapById(tx: Tx, id: string): Promise<Swap | null> {
@@ -179,7 +199,12 @@ function swapOf(rows: readonly Row[]): Swap {
     state: { hashlock, legs: { a: legOf(a), b: legOf(b) }, deadlines, secret, lapsed },
     tokens: { a: a.token, b: b.token },
     redeemScripts: { a: a.redeem_script, b: b.redeem_script },
+    byKeeper: {
+      claimed: { a: a.kept_claim, b: b.kept_claim },
+      refunded: { a: a.kept_refund, b: b.kept_refund },
+    },
     former: [...formerOf(a), ...formerOf(b)],
+    scheduled: { a: scheduledOf(a), b: scheduledOf(b) },
     chainClocks: { a: a.clock ?? 0, b: b.clock ?? 0 },
   };
 }
@@ -203,6 +228,12 @@ function legOf(row: Row): Leg {
     facts: row.facts === null ? nothingSeen : factsOf(row.facts),
     strayed: formerOf(row).some(({ facts }) => holdsPayment(facts, BigInt(row.amount))),
   };
+}
+
+function scheduledOf(row: Row): ScheduledView | null {
+  const { scheduled_count: count, lowest_fee_rate, highest_fee_rate, sent_txid: sentTxid } = row;
+  if (count === null || lowest_fee_rate === null || highest_fee_rate === null) return null;
+  return { count, lowestFeeRate: lowest_fee_rate, highestFeeRate: highest_fee_rate, sentTxid };
 }
 
 function formerOf(row: Row): FormerEscrow[] {

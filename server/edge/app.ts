@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
+import type { Send } from '../webhooks/attempt.ts';
 import {
   type Access,
   baseHeaders,
@@ -79,6 +80,8 @@ export type AppOptions = {
   /** Instead of 30 s for a whole request. */
   readonly requestTimeoutMs?: number;
   readonly feed?: FeedLimits;
+  /** Instead of real requests: how pings leave. */
+  readonly send?: Send;
 };
 
 export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
@@ -163,7 +166,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
 }
 
 /** Every routes file, by name. */
-function registerRoutes(app: FastifyInstance, deps: Deps, { feed }: AppOptions): void {
+function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOptions): void {
   registerKeys(app, deps);
   registerMe(app, deps);
   registerWallets(app, deps);
@@ -172,7 +175,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed }: AppOptions):
   const quoting = registerThreads(app, deps);
   registerSwaps(app, deps);
   registerTx(app, deps);
-  registerWebhooks(app, deps);
+  registerWebhooks(app, deps, send);
   registerDocs(app, deps);
   registerFeed(app, deps, quoting, feed);
 }

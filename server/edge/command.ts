@@ -63,6 +63,8 @@ export type CommandSpec<
   readonly run: (tx: Tx, input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
   /** Instead of `run` without an Idempotency-Key: commits by itself, with others' effects. */
   readonly grouped?: (input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
+  /** Once a reply is stored or given again; what it throws is nobody's trouble. */
+  readonly after?: (input: Input<P, Q, B>) => Promise<void>;
   /** Asked before a stored reply is given again; throws where it must not be. */
   readonly replay?: (tx: Tx, input: Input<P, Q, B> & { reply: Stored }) => Promise<void>;
 };
@@ -76,7 +78,7 @@ export function command<
   B extends TSchema,
   Prepared = undefined,
 >(app: FastifyInstance, deps: Deps, spec: CommandSpec<P, Q, B, Prepared>): Run {
-  const { method, url, scope, before, run, grouped, replay, secret = false } = spec;
+  const { method, url, scope, before, run, grouped, replay, after, secret = false } = spec;
   const parse = parserOf<P, Q, B>(spec);
   declare(app, { ...spec, access: 'key' });
   const runFor: Run = (asked, caller) =>
@@ -102,6 +104,9 @@ export function command<
     });
   const answerTo = async (asked: Asked, caller: Caller, reply: FastifyReply) => {
     const answer = await runFor(asked, caller);
+    if (after !== undefined && answer.status < 300) {
+      await after({ caller, ...parse(asked) }).catch(() => {});
+    }
     if (answer.replayed) reply.header('idempotency-replayed', 'true');
     if (answer.code !== null) reply.header(`x-${deps.settings.shortName}-error`, answer.code);
     app.edge.checkReply?.(spec, answer.status, answer.body);

@@ -14,8 +14,12 @@ import {
   storeCandidate,
 } from '../db/candidates.ts';
 import type { Tx } from '../db/database.ts';
+import { shareChain } from '../db/halts.ts';
 import {
   boundLocks,
+  type Closer,
+  type Closing,
+  type Closings,
   findListedToken,
   findListing,
   type Listing,
@@ -188,9 +192,25 @@ async function reject(
 
 function standingOf({ asset, state, closings }: Listing, isNew: boolean): Decision {
   if (state === 'open') return { status: 'listed', asset, isNew };
-  const reasons = Object.values(closings).flatMap((each) => each.reasons);
-  return { status: state, reasons };
+  // A halt passes; what is for ever has other reasons.
+  const { halt: _, chain: __, ...lasting } = closings;
+  return { status: state, reasons: reasonsOf(state === 'delisted' ? lasting : closings) };
 }
+
+/** For customers: what is not found by a check says who holds it closed. */
+function reasonsOf(closings: Closings): string[] {
+  return (Object.entries(closings) as [Closer, Closing][]).flatMap(([by, { reasons }]) =>
+    reasons.map((each) => `${heldBy[by]}${each}`),
+  );
+}
+
+const heldBy: Readonly<Record<Closer, string>> = {
+  settings: '',
+  checks: '',
+  operator: 'operator: ',
+  halt: 'halted by the operator: ',
+  chain: 'the chain is halted by the operator: ',
+};
 
 async function assertFewPending(tx: Tx, { accountId }: Wish): Promise<void> {
   if (accountId === null) return;
@@ -214,9 +234,10 @@ async function list(
   const id = uuidv7(at.getTime(), deps.randomBytes);
   const wanted = { id, chain, symbol, address, decimals, source: candidate?.source ?? source };
   const next = new Date(at.getTime() + assetEveryMs - someMs(deps));
+  await shareChain(tx, chain);
   const asset = await insertListed(tx, wanted, at, beganAt, next);
   await dropCandidate(tx, chain, address);
-  if (asset !== null) return { status: 'listed', asset, isNew: true };
+  if (asset?.enabled) return { status: 'listed', asset, isNew: true };
   return standingOf((await findListedToken(tx, chain, address)) as Listing, false);
 }
 

@@ -6,6 +6,7 @@ import { found } from '../../chains/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Trader } from '../../test/support/trading.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
+import { haltChain, resumeChain } from '../market/halts.ts';
 import { closeAsset, curateAsset, delistAsset } from '../market/listing.ts';
 import { decide } from './decide.ts';
 import { judge } from './judge.ts';
@@ -148,13 +149,27 @@ test('what an operator closed stays closed: the answer is its reason, without a 
   for (const each of [address, usd.address as string]) {
     const before = market.looksAt(each);
     const { status, body } = await ask(each);
-    assert.deepEqual([status, body], [202, { status: 'closed', reasons: ['x'] }]);
+    assert.deepEqual([status, body], [202, { status: 'closed', reasons: ['operator: x'] }]);
     assert.equal(market.looksAt(each), before);
   }
   await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
   const { status, body } = await ask(address);
-  assert.deepEqual([status, body.reasons], [202, ['x']]);
+  assert.deepEqual([status, body.reasons], [202, ['operator: x']]);
   await market.db.rows({ name: '', text: `update assets set closings = '{}'`, values: [] });
+});
+
+test('a token of a halted chain is listed closed, and open when the chain is resumed', async () => {
+  const at = new Date(market.deps.now());
+  await market.db.transaction((tx) => haltChain(tx, { chain, reason: 'its nodes lie', at }));
+  const address = market.says({});
+  const { status, body } = await ask(address);
+  const reasons = ['the chain is halted by the operator: its nodes lie'];
+  assert.deepEqual([status, body.status, body.reasons], [202, 'closed', reasons]);
+  const [shown] = (await taker.get(`/v1/assets?address=${address}`)).body.assets;
+  assert.equal(shown.enabled, false);
+  await market.db.transaction((tx) => resumeChain(tx, chain, at));
+  const open = await ask(address);
+  assert.deepEqual([open.status, open.body.asset.enabled], [200, true]);
 });
 
 test('a closed token whose contract is gone stays closed, and says so', async () => {
@@ -193,8 +208,8 @@ test('a delisted asset is refused for ever', async () => {
   await market.db.transaction((tx) => delistAsset(tx, { ...change(asset.id), by: 'operator' }));
   const { status, code, body } = await ask(address);
   assert.deepEqual([status, code], [422, 'asset_delisted']);
-  assert.deepEqual([body.status, body.reasons], ['delisted', ['x']]);
-  assert.match(body.error, /was delisted, for ever: x$/);
+  assert.deepEqual([body.status, body.reasons], ['delisted', ['operator: x']]);
+  assert.match(body.error, /was delisted, for ever: operator: x$/);
 });
 
 test('one look does not delist: a second one, a day later, does', async () => {

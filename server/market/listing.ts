@@ -80,13 +80,17 @@ export async function curateAsset(
   tx: Tx,
   assetId: string,
   highValueFrom: bigint | null,
-): Promise<Listing> {
+): Promise<Changed> {
   await lockListings(tx);
-  assertNotDelisted(await readListing(tx, assetId));
+  const before = await readListing(tx, assetId);
+  assertNotDelisted(before);
   const listing = await setCurated(tx, assetId, highValueFrom);
   const { chain, address } = listing.asset;
   if (address !== null) await dropCandidate(tx, chain, address);
-  return listing;
+  const changed = (['source', 'verified', 'highValueFrom'] as const).some(
+    (each) => before.asset[each] !== listing.asset[each],
+  );
+  return { ...listing, changed, orders: 0 };
 }
 
 function withClosing(closings: Closings, { by, at, reasons, rejected }: Closing): Closings {
@@ -139,7 +143,7 @@ async function move(
 }
 
 /** Reads the next while the last are being written. */
-async function tellOrders(
+export async function tellOrders(
   tx: Tx,
   kind: 'created' | 'cancelled',
   side: 'base' | 'quote',

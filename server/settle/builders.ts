@@ -15,8 +15,8 @@ import {
   mustReceive,
   refundGate,
 } from '../../core/gates.ts';
-import { parseHex32 } from '../../core/hashlock.ts';
-import type { Leg } from '../../core/swap.ts';
+import { type Hex32, parseHex32 } from '../../core/hashlock.ts';
+import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
@@ -107,27 +107,58 @@ export async function buildFund(deps: Deps, request: BuildRequest): Promise<Buil
   return built(material, fundBy(state, state.legs[name]), clocks.wall);
 }
 
+/** A claim that may be sent now. */
+export type Claimable = {
+  readonly swap: Swap;
+  readonly name: LegName;
+  readonly secret: Hex32;
+  readonly escrow: WatchedEscrow;
+  readonly state: SwapState;
+  readonly clocks: Clocks;
+};
+
+/** The swap and leg of a claim, whose secret opens it and which pays the caller. Asks no chain. */
+export async function claimAsked(
+  tx: Tx,
+  request: Omit<BuildRequest, 'signal' | 'feeRateSatPerVbyte'> & { readonly secret: string },
+): Promise<{ swap: Swap; name: LegName; secret: Hex32 }> {
+  const { swap, party } = await swapOfCaller(tx, request.swapId, request.accountId);
+  const { leg: name } = legNamed(swap, request.leg);
+  const secret = parseHex32(request.secret, 'secret');
+  mustOpen(swap.state, secret);
+  mustReceive(swap.state.legs[name], party);
+  return { swap, name, secret };
+}
+
+/** Passes the gates of a claim. `payer`: who pays for it, if not the party that is paid. */
+export async function mayClaim(
+  deps: Deps,
+  { swap, name, secret }: { swap: Swap; name: LegName; secret: Hex32 },
+  payer: string | null,
+  signal: AbortSignal,
+): Promise<Claimable> {
+  const { state, clocks } = await readForClaim(deps, swap, name, signal);
+  claimGate(state, name, clocks);
+  const escrow = planned(swap, name);
+  if (state.secret === null) {
+    const { family } = adapterOf(deps, state.legs[name].chain);
+    // An EVM claim names no sender: who pays for it shows when it is sent.
+    const by = payer ?? (family === 'evm' ? null : escrow.terms.payout.address);
+    await mayReveal(deps, swap, { escrow, payer: by }, signal);
+  }
+  return { swap, name, secret, escrow, state, clocks };
+}
+
 /** The claim of the leg that pays the caller. */
 export async function buildClaim(
   deps: Deps,
   request: BuildRequest & { readonly secret: string },
 ): Promise<Built> {
   const { signal, feeRateSatPerVbyte } = request;
-  const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
-  const { leg: name } = legNamed(swap, request.leg);
-  const secret = parseHex32(request.secret, 'secret');
-  mustOpen(swap.state, secret);
-  mustReceive(swap.state.legs[name], party);
-  const { state, clocks } = await readForClaim(deps, swap, name, signal);
-  claimGate(state, name, clocks);
+  const asked = await claimAsked(deps.db, request);
+  const { swap, name, secret, escrow, state, clocks } = await mayClaim(deps, asked, null, signal);
   const leg = state.legs[name];
-  const escrow = planned(swap, name);
   const adapter = adapterOf(deps, leg.chain);
-  if (state.secret === null) {
-    // An EVM claim names no sender: who pays for it shows when it is sent.
-    const payer = adapter.family === 'evm' ? null : escrow.terms.payout.address;
-    await mayReveal(deps, swap, { escrow, payer }, signal);
-  }
   const build = () => adapter.buildClaim({ escrow, feeRateSatPerVbyte }, secret, signal);
   const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
   const reveals = state.secret === null;
@@ -197,7 +228,8 @@ function planned(swap: Swap, name: LegName): WatchedEscrow {
   });
 }
 
-async function escrowToRefund(
+/** The leg's escrow, or the former one that is named. */
+export async function escrowToRefund(
   deps: Deps,
   swap: Swap,
   name: LegName,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Material } from '../../chains/material.ts';
+import { haltChain, resumeChain } from '../market/halts.ts';
 import { closeAsset, reopenAsset } from '../market/listing.ts';
 import {
   agree,
@@ -97,7 +98,7 @@ test('native coin against bitcoin settles too', async () => {
   assert.equal((await swapOf(deal)).status, 'counterparty_claimed');
 });
 
-test('a swap settles, and another is refunded, although its assets were closed after the agreement', async () => {
+test('a swap settles, and another is refunded, although its assets were closed and its chains halted after the agreement', async () => {
   const { btc, eth } = world.assets;
   const deals = [await agree(world, { asset: eth }), await agree(world, { asset: eth })] as const;
   const change = () => ({
@@ -108,6 +109,10 @@ test('a swap settles, and another is refunded, although its assets were closed a
   const { db } = world.deps;
   for (const { id: assetId } of [eth, btc]) {
     await db.transaction((tx) => closeAsset(tx, { assetId, ...change() }));
+  }
+  for (const chain of [evm, bitcoin]) {
+    const halt = { chain, reason: 'x', at: new Date(world.deps.now()) };
+    await db.transaction((tx) => haltChain(tx, halt));
   }
   try {
     for (const deal of deals) await fundBoth(world, deal);
@@ -127,6 +132,9 @@ test('a swap settles, and another is refunded, although its assets were closed a
   } finally {
     for (const { id: assetId } of [eth, btc]) {
       await db.transaction((tx) => reopenAsset(tx, { assetId, ...change() }));
+    }
+    for (const chain of [evm, bitcoin]) {
+      await db.transaction((tx) => resumeChain(tx, chain, new Date()));
     }
   }
 });

@@ -1,11 +1,18 @@
 // A swap as its two parties read it: stored facts, and the steps open to each side by the clocks.
 
-import { type EscrowFacts, holdsPayment, type LegStatus, legStatus } from '../../core/facts.ts';
+import {
+  type EscrowFacts,
+  holdsPayment,
+  type LegStatus,
+  legStatus,
+  type Sighting,
+} from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed } from '../../core/swap.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
+import type { ScheduledView } from '../db/scheduled-refunds.ts';
 import { clocksOf, type Swap } from '../db/swaps.ts';
 import { type LegWarning, withWarnings } from './warnings.ts';
 
@@ -28,11 +35,17 @@ export type LegView = {
   fundTx: string | null;
   claimTx: string | null;
   refundTx: string | null;
+  /** Who sent it: `party` is anybody but the keeper. */
+  claimedBy: Sender | null;
+  refundedBy: Sender | null;
   confirmations: number;
   requiredConfirmations: number;
   balance: string;
   formerEscrows: { escrow: string; balance: string }[];
+  scheduledRefunds: ScheduledView | null;
 };
+
+export type Sender = 'party' | 'keeper';
 
 export type SwapView = {
   id: string;
@@ -77,7 +90,7 @@ export function swapView(
     initiatorUserId: swap.initiator === 'maker' ? makerId : takerId,
     makerId,
     takerId,
-    legs: { a: legView(swap, 'a'), b: legView(swap, 'b') },
+    legs: { a: legView(swap, 'a', party), b: legView(swap, 'b', party) },
     deadlines: state.deadlines,
     next: withWarnings([...nextSteps(state, clocks), ...formerSteps(swap, clocks)], warnings),
     createdAt: swap.createdAt.toISOString(),
@@ -85,7 +98,7 @@ export function swapView(
   };
 }
 
-function legView(swap: Swap, name: LegName): LegView {
+function legView(swap: Swap, name: LegName, party: Party): LegView {
   const leg = swap.state.legs[name];
   const { facts } = leg;
   return {
@@ -107,13 +120,21 @@ function legView(swap: Swap, name: LegName): LegView {
     fundTx: facts.funded?.txid ?? null,
     claimTx: facts.claimed?.txid ?? null,
     refundTx: facts.refunded?.txid ?? null,
+    claimedBy: senderOf(facts.claimed, swap.byKeeper.claimed[name]),
+    refundedBy: senderOf(facts.refunded, swap.byKeeper.refunded[name]),
     confirmations: newest(facts)?.confirmations ?? 0,
     requiredConfirmations: leg.requiredConfirmations,
     balance: facts.balance.toString(),
     formerEscrows: swap.former
       .filter((each) => each.leg === name)
       .map((each) => ({ escrow: each.address, balance: each.facts.balance.toString() })),
+    scheduledRefunds: leg.funder === party ? swap.scheduled[name] : null,
   };
+}
+
+function senderOf(seen: Sighting | null, byKeeper: boolean): Sender | null {
+  if (seen === null) return null;
+  return byKeeper ? 'keeper' : 'party';
 }
 
 /** The confirmations shown are those of what happened last. */

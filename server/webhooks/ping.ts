@@ -7,7 +7,7 @@ import { type Ended, storeSingle } from '../db/deliveries.ts';
 import { targetOf } from '../db/webhooks.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid, uuidOf, uuidv7 } from '../ids.ts';
-import { attempt, bodyOf, type Message, senderOf } from './attempt.ts';
+import { attempt, bodyOf, type Message, type Send, senderOf } from './attempt.ts';
 import { absent } from './register.ts';
 
 /** Each holds a request and a connection for up to 10 s. */
@@ -31,8 +31,7 @@ export type Asked = {
 /** Sends; throws `no_such_webhook` and `overloaded`. */
 export type Ping = (asked: Asked) => Promise<Pinged>;
 
-export function createPinging(deps: Deps): Ping {
-  const send = senderOf(deps.settings);
+export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)): Ping {
   const underway = new Map<string, number>();
   let all = 0;
   return async ({ accountId, webhookId, attempt: tried }) => {

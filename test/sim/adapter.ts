@@ -41,21 +41,28 @@ export function planOf(chain: SimChain, terms: EscrowTerms) {
 type Memory = {
   readonly watched: Map<string, WatchedEscrow>;
   readonly secrets: Map<string, string>;
+  /** What it said last of an escrow: in a change, and since then when it was read. */
   readonly told: Map<string, string>;
+  readonly read: Map<string, string>;
   nonce: number;
 };
 
 export function simAdapter(parts: AdapterParts): ChainAdapter {
   const { node, at } = parts;
   const { chain } = node;
-  const memory: Memory = { watched: new Map(), secrets: new Map(), told: new Map(), nonce: 0 };
+  const maps = { watched: new Map(), secrets: new Map(), told: new Map(), read: new Map() };
+  const memory: Memory = { ...maps, nonce: 0 };
   const nowSeconds = () => Math.floor(parts.now() / 1_000);
   const call = <R>(name: string, work: () => R): Promise<R> =>
     at(`${chain.chain} ${name}`, () => {
       mustAnswer(parts, name);
       return work();
     });
-  const read = (watched: WatchedEscrow) => readNow(parts, memory, watched);
+  const read = (watched: WatchedEscrow) => {
+    const facts = readNow(parts, memory, watched);
+    memory.read.set(watched.address, digestOf(facts));
+    return facts;
+  };
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) =>
     materialOf(chain.family, unsignedSpend(parts, memory, watched, { verb, secret }), nowSeconds());
   return {
@@ -134,15 +141,21 @@ function readNow({ node }: AdapterParts, memory: Memory, watched: WatchedEscrow)
   return withLie(facts, node.lies.get(address), required);
 }
 
+function digestOf({ funded, claimed, refunded, secret, balance, empty }: EscrowFacts): string {
+  const moves = [funded, claimed, refunded].map((each) => each && [each.txid, each.deep]);
+  return JSON.stringify([moves, secret, balance.toString(), empty]);
+}
+
+/** Each change once; what was read meanwhile and has gone again is one too. */
 function touchedNow(parts: AdapterParts, memory: Memory): string[] {
+  const { told, read } = memory;
   return [...memory.watched.values()].flatMap((watched) => {
-    const facts = readNow(parts, memory, watched);
-    const { funded, claimed, refunded, balance } = facts;
-    const moves = [funded, claimed, refunded].map((each) => each && [each.txid, each.deep]);
-    const digest = JSON.stringify([moves, facts.secret, balance.toString(), facts.empty]);
-    if (memory.told.get(watched.address) === digest) return [];
-    memory.told.set(watched.address, digest);
-    return [watched.address];
+    const { address } = watched;
+    const digest = digestOf(readNow(parts, memory, watched));
+    const isNews = told.get(address) !== digest || (read.get(address) ?? digest) !== digest;
+    told.set(address, digest);
+    read.delete(address);
+    return isNews ? [address] : [];
   });
 }
 

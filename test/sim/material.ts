@@ -20,7 +20,8 @@ export function materialOf(family: Family, tx: SimTransaction, nowSeconds: numbe
         return { chain, family, sign: 'btc-payment', ...payment, escrow };
       }
       const psbtBase64 = Buffer.from(raw, 'hex').toString('base64');
-      const rest = { sighashHexes: ['00'], escrow, feeSats: String(tx.fee) };
+      const fees = { feeSats: String(tx.fee), feeRateSatPerVbyte: 1, ladder: [] };
+      const rest = { sighashHexes: ['00'], escrow, ...fees };
       return { chain, family, sign: 'btc-sighash', psbtBase64, ...rest };
     }
     case 'solana': {

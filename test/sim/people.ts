@@ -112,21 +112,34 @@ export const legOf = (deal: Deal, side: 'long' | 'short'): LegName =>
 export const ownLeg = (deal: Deal, role: Side['role']): LegName =>
   legOf(deal, role === 'initiator' ? 'long' : 'short');
 
-function walletOn(family: Family, chain: string, chance: Chance): Wallet {
-  if (family !== 'bitcoin') {
-    const lead = { evm: '0x', tron: 'T', solana: 'S' }[family];
-    return { chain, address: `${lead}${chance.hex(20)}`, pubkey: null };
-  }
-  const pubkey = Buffer.from(secp256k1.getPublicKey(chance.bytes(32), true)).toString('hex');
+/** A key is dear to make: the same ones serve in every market, each once. */
+const bitcoinWallets: { readonly address: string; readonly pubkey: string }[] = [];
+
+function bitcoinWallet(at: number) {
+  const known = bitcoinWallets[at];
+  if (known !== undefined) return known;
+  const key = hash('sha256', `wallet ${at}`, 'buffer');
+  const pubkey = Buffer.from(secp256k1.getPublicKey(key, true)).toString('hex');
   const { p2wpkh } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
-  return { chain, address: p2wpkh, pubkey };
+  bitcoinWallets[at] = { address: p2wpkh, pubkey };
+  return { address: p2wpkh, pubkey };
+}
+
+function walletOn(family: Family, chain: string, chance: Chance, at: number): Wallet {
+  if (family === 'bitcoin') return { chain, ...bitcoinWallet(at) };
+  const lead = { evm: '0x', tron: 'T', solana: 'S' }[family];
+  return { chain, address: `${lead}${chance.hex(20)}`, pubkey: null };
 }
 
 const plenty = 10n ** 12n;
 const walletsEach = 3;
 
 /** An account with its wallets and key, straight into the database. */
-export async function newParty(world: World, name: string, kind: Kind): Promise<Party> {
+export async function newParty(
+  world: Pick<World, 'chance' | 'real' | 'nowMs' | 'nodes' | 'parties'>,
+  name: string,
+  kind: Kind,
+): Promise<Party> {
   const chance = world.chance.fork();
   const { real, nowMs } = world;
   const at = new Date(nowMs);
@@ -139,8 +152,9 @@ export async function newParty(world: World, name: string, kind: Kind): Promise<
   ]);
   const wallets = new Map<string, Wallet[]>();
   for (const { chain } of world.nodes) {
-    const own = Array.from({ length: walletsEach }, () =>
-      walletOn(chain.family, chain.chain, chance),
+    const first = world.parties.length * walletsEach;
+    const own = Array.from({ length: walletsEach }, (_, at) =>
+      walletOn(chain.family, chain.chain, chance, first + at),
     );
     wallets.set(chain.chain, own);
     // A login that shows no key has to be asked for it.

@@ -5,13 +5,15 @@
 //   npm run sim -- --seed 42 --story         one seed, told whatever came of it
 //   npm run sim -- --known                   first the seeds that once found something
 //   npm run sim -- --minutes 2               no new seed after that time
+//   npm run sim -- --workers 1               so many processes; otherwise one a core
+//   npm run sim -- --first                   no further than the first that broke
 //   npm run sim -- --json                    one line of JSON
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { createMetrics } from '../../server/metrics.ts';
-import { testDatabase } from '../support/database.ts';
-import { type Result, simulate } from './simulate.ts';
+import { mostWorkers, runCrew } from './crew.ts';
+import { addTo, lineOf, tallyOf } from './tally.ts';
+import type { Done } from './worker.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     story: { type: 'boolean', default: false },
     known: { type: 'boolean', default: false },
     minutes: { type: 'string' },
+    workers: { type: 'string', default: String(mostWorkers) },
     first: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -34,16 +37,18 @@ function knownSeeds(): number[] {
   return (JSON.parse(text) as Kept[]).map(({ seed }) => seed);
 }
 
+/** The known ones are the first of as many as were asked for. */
 function wantedSeeds(): number[] {
   if (values.seed !== undefined) return [Number(values.seed)];
-  const from = Number(values.from);
-  return [...knownSeeds(), ...Array.from({ length: Number(values.seeds) }, (_, at) => from + at)];
+  const [from, most] = [Number(values.from), Number(values.seeds)];
+  const counted = Array.from({ length: most }, (_, at) => from + at);
+  return [...new Set([...knownSeeds(), ...counted])].slice(0, most);
 }
 
 /** Lines of the story that are printed: how it began, and how it ended. */
 const [openingLines, closingLines] = [12, 60];
 
-function storyOf({ seed, story, violations }: Result): string {
+function storyOf({ seed, story, violations }: Done): string {
   const short =
     story.length <= openingLines + closingLines || values.story
       ? story
@@ -52,45 +57,34 @@ function storyOf({ seed, story, violations }: Result): string {
   return [`seed ${seed}:`, ...broken, ...short.map((line) => `  ${line}`)].join('\n');
 }
 
-function lineOf(counts: ReadonlyMap<string, number>): string {
-  return [...counts]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([what, times]) => `${times} ${what}`)
-    .join(', ');
-}
-
-const { db, drop } = await testDatabase({ connections: 4 });
-await db.rows({
-  name: '',
-  text: `do $$ begin execute format('alter database %I set synchronous_commit = off',
-    current_database()); end $$`,
-  values: [],
-});
-const shared = { real: db, metrics: createMetrics('parley') };
+const wanted = wantedSeeds();
 const total = new Map<string, number>();
 const broken: number[] = [];
 const began = performance.now();
 const limitMs = values.minutes === undefined ? Infinity : Number(values.minutes) * 60_000;
 let done = 0;
-for (const seed of wantedSeeds()) {
-  if (performance.now() - began > limitMs) break;
-  const result = await simulate(seed, shared);
-  done += 1;
-  for (const [what, times] of result.counts) total.set(what, (total.get(what) ?? 0) + times);
-  const isBroken = result.violations.length > 0;
-  if (isBroken) broken.push(seed);
-  if (isBroken || values.story) console.error(storyOf(result));
-  if (isBroken && values.first) break;
-}
-await drop();
+await runCrew({
+  seeds: wanted,
+  workers: Number(values.workers),
+  goesOn: () =>
+    performance.now() - began < limitMs && !(values.first === true && broken.length > 0),
+  onDone: (result) => {
+    done += 1;
+    addTo(total, result.counts);
+    const isBroken = result.violations.length > 0;
+    if (isBroken) broken.push(result.seed);
+    if (isBroken || values.story) console.error(storyOf(result));
+  },
+});
 const secondsTaken = Math.round((performance.now() - began) / 1_000);
+const tally = tallyOf(total);
+broken.sort((one, other) => one - other);
 if (values.json) {
-  const counts = Object.fromEntries([...total].sort());
-  console.log(JSON.stringify({ seeds: done, broken, seconds: secondsTaken, counts }));
+  const facts = { seeds: done, wanted: wanted.length, broken, seconds: secondsTaken };
+  console.log(JSON.stringify({ ...facts, ...tally }));
 } else {
   const lost = broken.length === 0 ? 'nobody lost' : `BROKEN in ${broken.join(', ')}`;
-  console.log(`sim: ${done} seeds in ${secondsTaken} s, ${lost}: ${lineOf(total)}`);
+  const ran = `${done} of ${wanted.length} seeds in ${secondsTaken} s`;
+  console.log(`sim: ${ran}, ${lost}; ${lineOf(tally)}`);
 }
-// A market that died leaves requests behind that wait for ever.
-process.exitCode = broken.length === 0 ? 0 : 1;
-setTimeout(() => process.exit(), 3_000).unref();
+process.exitCode = broken.length === 0 && done > 0 ? 0 : 1;

@@ -161,8 +161,9 @@ async function openDeals(world: World): Promise<void> {
     const kinds = [one, kindFor(chance, calm, one)];
     const takes = chance.int(0, 1);
     const taker = await newParty(world, `taker ${index + 1}`, kinds[takes] ?? 'honest');
+    world.parties.push(taker);
     const maker = await newParty(world, `maker ${index + 1}`, kinds[1 - takes] ?? 'honest');
-    world.parties.push(taker, maker);
+    world.parties.push(maker);
     for (const each of [taker, maker]) await register(world, each);
     const base = chance.pick(assets);
     const quote = chance.pick(assets.filter(({ chain }) => chain !== base.chain));

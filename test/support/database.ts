@@ -23,18 +23,26 @@ const templateLock = 7_269_552;
 let cluster: Promise<Cluster> | null = null;
 let template: Promise<string> | null = null;
 
-/** A fresh, migrated database with a pool of its own. Call `drop` in `after`. */
-export async function testDatabase(options?: { connections?: number }): Promise<TestDatabase> {
+/**
+ * A fresh, migrated database with a pool of its own; or a copy `of` another, to which nobody may be
+ * connected. Call `drop` in `after`.
+ */
+export async function testDatabase(options?: {
+  connections?: number;
+  of?: Pick<TestDatabase, 'url'>;
+}): Promise<TestDatabase> {
   const { adminUrl } = await theCluster();
   template ??= makeTemplate(adminUrl);
-  const source = await template;
+  const { of } = options ?? {};
+  const source = of === undefined ? await template : new URL(of.url).pathname.slice(1);
   const name = `t_${randomBytes(8).toString('hex')}`;
   await asAdmin(adminUrl, (client) => client.query(`create database ${name} template ${source}`));
   const url = databaseUrl(adminUrl, name);
   const db = connect(url, { ...databaseLimits, connections: options?.connections ?? 6 });
   let dropping: Promise<void> | null = null;
   const drop = async () => {
-    await db.close();
+    // Its owner may have closed it.
+    await db.close().catch(() => {});
     await asAdmin(adminUrl, (client) => client.query(`drop database if exists ${name} (force)`));
   };
   return {

@@ -6,8 +6,10 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export type Point = {
-  /** The name of a prepared statement, or the whole text of a simple query. */
-  readonly statement: string;
+  /** The name of a prepared statement, or the whole text of a simple query; none = any. */
+  readonly statement?: string;
+  /** The so-many-th of them from now on, 1 = the next. */
+  readonly nth?: number;
   /** `before`: it never arrives. `after`: it is carried out, and its answer never arrives. */
   readonly when: 'before' | 'after';
   /** Only where this statement came before it on the same connection, since the last `begin`. */
@@ -20,10 +22,18 @@ export type PostgresProxy = {
   readonly url: string;
   /** Stops the first connection that comes to the point; resolves when it has. */
   stopAt(point: Point): Promise<void>;
+  /** What clients asked to be run since the last point was chosen: as `Point` names it. */
+  asked(): readonly string[];
+  /** Ends every connection, as the death of the clients would. */
+  cut(): void;
   close(): Promise<void>;
 };
 
-type Armed = Point & { readonly reached: () => void; readonly failed: (why: Error) => void };
+type Armed = Point & {
+  left: number;
+  readonly reached: () => void;
+  readonly failed: (why: Error) => void;
+};
 
 /** What one connection has under way. */
 type Line = {
@@ -44,6 +54,7 @@ export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy>
   let armed: Armed | null = null;
   /** Since the last point was chosen. */
   const committed = new Set<string>();
+  const asked: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -83,11 +94,14 @@ export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy>
     const name = names(type, bytes);
     if (name === 'begin') line.names.clear();
     else if (name !== null) line.names.add(name);
+    if (name !== null) asked.push(name);
     if (name === 'commit') for (const each of line.names) committed.add(each);
     const isHad =
       (armed?.having === undefined || line.names.has(armed.having)) &&
       (armed?.since === undefined || committed.has(armed.since));
-    if (armed !== null && name === armed.statement && isHad) {
+    const isNamed = name !== null && (armed?.statement ?? name) === name && isHad;
+    if (armed !== null && isNamed) armed.left -= 1;
+    if (armed !== null && isNamed && armed.left === 0) {
       const point = armed;
       armed = null;
       line.stopped = point;
@@ -120,8 +134,13 @@ export async function postgresProxy(databaseUrl: string): Promise<PostgresProxy>
     stopAt: (point) =>
       new Promise((reached, failed) => {
         committed.clear();
-        armed = { ...point, reached, failed };
+        asked.length = 0;
+        armed = { ...point, left: point.nth ?? 1, reached, failed };
       }),
+    asked: () => [...asked],
+    cut: () => {
+      for (const socket of sockets) socket.destroy();
+    },
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

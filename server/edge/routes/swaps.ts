@@ -1,8 +1,9 @@
 // Swaps: reading them, setting addresses, and building what a party signs.
 
 import type { FastifyInstance } from 'fastify';
-import { partyOf, swapsOfAccount } from '../../db/swaps.ts';
+import { partyOf, swapById, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
+import { prepareRelay, storeRelay } from '../../keeper/relay.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
 import {
@@ -14,12 +15,22 @@ import {
   mustLive,
   mustStillBe,
 } from '../../settle/builders.ts';
+import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
 import { swapView } from '../../settle/view.ts';
 import { createWarnings, type Warnings } from '../../settle/warnings.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageLimit } from '../schemas/common.ts';
-import { buildQuery, claimBody, legParams, material, refundQuery } from '../schemas/material.ts';
+import {
+  buildQuery,
+  claimBody,
+  claimReply,
+  legParams,
+  material,
+  refundQuery,
+  scheduleBody,
+  scheduleReply,
+} from '../schemas/material.ts';
 import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../schemas/swap.ts';
 
 const tags = ['swaps'] as const;
@@ -28,6 +39,7 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
   readSwaps(app, deps, createWarnings(deps));
   writeAddress(app, deps);
   buildLegs(app, deps);
+  scheduleRefunds(app, deps);
 }
 
 function readSwaps(app: FastifyInstance, deps: Deps, warnings: Warnings): void {
@@ -127,16 +139,29 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     method: 'POST',
     url: '/v1/swaps/:id/legs/:leg/claim',
     operationId: 'buildClaim',
-    summary: 'Unsigned claim of the leg that pays you; sending it reveals the secret',
+    summary:
+      'Unsigned claim of the leg that pays you, or its sending (`relay`); it reveals the secret',
     tags,
     params: legParams,
     query: buildQuery,
     body: claimBody,
-    replies: { 200: material },
+    replies: { 200: claimReply },
     secret: true,
-    before: (input) => buildClaim(deps, { ...buildRequest(input), secret: input.body.secret }),
-    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
-    replay: async (_tx, { reply }) => replayOf(deps, reply),
+    before: async (input) => {
+      const request = { ...buildRequest(input), secret: input.body.secret };
+      if (input.body.relay) return { relay: await prepareRelay(deps, request) };
+      return { relay: null, built: await buildClaim(deps, request) };
+    },
+    run: async (tx, { prepared }) => {
+      if (prepared.relay === null) return { status: 200, body: prepared.built };
+      return { status: 200, body: await storeRelay(tx, deps, prepared.relay) };
+    },
+    after: async ({ params, body }) => {
+      if (body.relay) await wakeKeeper(deps, params);
+    },
+    replay: async (_tx, { reply, body }) => {
+      if (!body.relay) replayOf(deps, reply);
+    },
   });
 
   command(app, deps, {
@@ -153,6 +178,39 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply }) => replayOf(deps, reply),
   });
+}
+
+function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
+  command(app, deps, {
+    method: 'POST',
+    url: '/v1/swaps/:id/legs/:leg/refund/scheduled',
+    operationId: 'scheduleRefunds',
+    summary: 'Bitcoin: signed refunds of your leg at rising fees, kept and sent when they are due',
+    tags,
+    params: legParams,
+    body: scheduleBody,
+    replies: { 200: scheduleReply },
+    before: ({ caller, params, body, signal }) =>
+      prepareSchedule(deps, {
+        accountId: caller.accountId,
+        swapId: params.id,
+        leg: params.leg,
+        transactions: body.transactions,
+        escrow: body.escrow ?? null,
+        signal,
+      }),
+    run: async (tx, { params, prepared }) => {
+      const scheduledRefunds = await storeSchedule(tx, deps, params.id, prepared);
+      return { status: 200, body: { scheduledRefunds } };
+    },
+  });
+}
+
+/** What was kept is sent at once; the keeper would find it by itself. */
+async function wakeKeeper(deps: Deps, { id, leg }: { id: string; leg: string }): Promise<void> {
+  const swap = deps.keeper === undefined ? null : await swapById(deps.db, id);
+  if (swap === null || (leg !== 'a' && leg !== 'b')) return;
+  deps.keeper?.wake(swap.state.legs[leg].chain);
 }
 
 function replayOf(deps: Deps, reply: { readonly body: unknown }): void {

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { listWebhooks } from '../../db/webhooks.ts';
 import type { Deps } from '../../deps.ts';
+import type { Send } from '../../webhooks/attempt.ts';
 import { createPinging, storePing } from '../../webhooks/ping.ts';
 import { registerWebhook, removeWebhook } from '../../webhooks/register.ts';
 import { command, read } from '../command.ts';
@@ -22,8 +23,8 @@ import {
 const tags = ['webhooks'] as const;
 const known = Object.keys(webhookEvents);
 
-export function registerWebhooks(app: FastifyInstance, deps: Deps): void {
-  const ping = createPinging(deps);
+export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send): void {
+  const ping = createPinging(deps, send);
   command(app, deps, {
     method: 'POST',
     url: '/v1/webhooks',

@@ -1,7 +1,10 @@
 // Shapes of what is signed: unsigned material out, signed transactions in.
 
 import Type from 'typebox';
+import { mostRungs } from '../../../chains/bitcoin/fee-ladder.ts';
+import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
 import { hex32Input, input, named, unixSeconds } from './common.ts';
+import { scheduledFields } from './swap.ts';
 
 const text = Type.String();
 const validUntil = { ...unixSeconds, description: 'Unix seconds: do not send it after this' };
@@ -52,6 +55,15 @@ const btcSighash = named(
     sighashHexes: Type.Array(text, { description: 'one an input; sign each with SIGHASH_ALL' }),
     escrow: text,
     feeSats: sats,
+    feeRateSatPerVbyte: Type.Number({ description: 'feeSats as a rate' }),
+    ladder: Type.Array(
+      Type.Object({
+        at: { ...unixSeconds, description: 'Unix seconds from which to pay it' },
+        feeRateSatPerVbyte: Type.Number(),
+        feeSats: sats,
+      }),
+      { description: 'what to pay if it is not mined by then: build it again; the first is now' },
+    ),
     validUntil,
   }),
 );
@@ -118,13 +130,39 @@ export const material = named(
   Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx]),
 );
 
-export const claimBody = named('Claim', input({ secret: hex32Input }));
+export const claimBody = named(
+  'Claim',
+  input({
+    secret: hex32Input,
+    relay: Type.Optional(
+      Type.Boolean({
+        description:
+          'the market sends the claim and pays its gas, where it has a gas key (not Bitcoin); ' +
+          'refused where landing it cannot be guaranteed',
+      }),
+    ),
+  }),
+);
+
+const relayed = named(
+  'Relayed',
+  Type.Object({
+    relayed: Type.Literal(true),
+    txid: Type.String({ description: 'of its newest transaction; a stuck one is replaced' }),
+  }),
+);
+
+export const claimReply = named(
+  'ClaimReply',
+  Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx, relayed]),
+);
 
 const feeRate = Type.Optional(
   Type.Number({
     minimum: 1,
     maximum: 10_000,
-    description: 'Bitcoin: sat per vbyte instead of the estimate, within bounds',
+    description:
+      'Bitcoin: sat per vbyte instead of the estimate, within bounds that a refusal names',
   }),
 );
 
@@ -140,6 +178,35 @@ export const refundQuery = Type.Object({
     }),
   ),
 });
+
+export const scheduleBody = named(
+  'ScheduleRefunds',
+  input({
+    transactions: Type.Array(Type.String({ minLength: 1, maxLength: longestRefundHex }), {
+      minItems: 1,
+      maxItems: mostRungs,
+      description: 'signed refunds of one escrow in hex, the lowest fee first',
+    }),
+    escrow: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'an escrow that this leg moved off after an address was corrected',
+      }),
+    ),
+  }),
+);
+
+export const scheduleReply = named(
+  'ScheduledReply',
+  Type.Object({
+    scheduledRefunds: Type.Object({
+      escrow: text,
+      txids: Type.Array(text, { description: 'as they were given' }),
+      ...scheduledFields,
+    }),
+  }),
+);
 
 export const legParams = Type.Object({
   id: Type.String({ description: 'UUID' }),

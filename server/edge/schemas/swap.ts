@@ -22,7 +22,17 @@ const textOrNull = nullable(text);
 const party = oneOf(['maker', 'taker']);
 const role = oneOf(['initiator', 'counterparty']);
 const legName = oneOf(['a', 'b']);
+/** `keeper`: the market's gas key, for a party that had not. */
+const sender = oneOf(['party', 'keeper']);
 const units = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$', description: 'base units' });
+
+const feeRate = Type.Number({ description: 'sat per vbyte' });
+export const scheduledFields = {
+  count: Type.Integer(),
+  lowestFeeRate: feeRate,
+  highestFeeRate: feeRate,
+  sentTxid: Type.Union([text, Type.Null()], { description: 'the last of them that was sent' }),
+};
 
 export const legSchema = named(
   'Leg',
@@ -47,11 +57,16 @@ export const legSchema = named(
     fundTx: textOrNull,
     claimTx: textOrNull,
     refundTx: textOrNull,
+    claimedBy: Type.Union([sender, Type.Null()], { description: 'who sent `claimTx`' }),
+    refundedBy: Type.Union([sender, Type.Null()], { description: 'who sent `refundTx`' }),
     confirmations: Type.Integer({ description: 'of the last of these transactions' }),
     requiredConfirmations: Type.Integer(),
     balance: { ...units, description: 'base units in the escrow now, as last seen' },
     formerEscrows: Type.Array(Type.Object({ escrow: text, balance: units }), {
       description: 'escrows this leg moved off; refundable with ?escrow=',
+    }),
+    scheduledRefunds: Type.Union([Type.Object(scheduledFields), Type.Null()], {
+      description: 'Bitcoin, to the funder alone: signed refunds kept to be sent when due',
     }),
   }),
 );

@@ -38,6 +38,7 @@ export type World = {
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
   readonly dev: DevnetClient;
+  readonly urls: { readonly database: string; readonly control: string };
   readonly settlement: Settlement;
   readonly assets: {
     readonly btc: Asset;
@@ -141,6 +142,7 @@ export async function startWorld(
     app,
     deps,
     dev,
+    urls: { database: database.url, control: devnet.dev },
     settlement,
     assets: {
       btc: btc as Asset,

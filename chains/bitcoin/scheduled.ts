@@ -1,0 +1,54 @@
+// The chain's part in refunds that are kept to be sent later: the escrow is read, and the rules of
+// signed-refunds.ts are asked.
+
+import type { WatchedEscrow } from '../adapter.ts';
+import type { ScheduledRefunds } from '../scheduled.ts';
+import type { BitcoinBackend } from './backend.ts';
+import type { EscrowHistory } from './escrow-facts.ts';
+import { refundDeadline } from './fee-ladder.ts';
+import type { FeeBounds, FeeEstimate } from './fees.ts';
+import type { BitcoinNetwork } from './networks.ts';
+import { checkSignedRefunds, decide, pendingOf } from './signed-refunds.ts';
+
+export type ScheduledContext = {
+  readonly network: BitcoinNetwork;
+  readonly bounds: FeeBounds;
+  readonly backend: BitcoinBackend;
+  /** Unix seconds. */
+  readonly now: () => number;
+  estimate(signal: AbortSignal): Promise<FeeEstimate>;
+  /** Everything seen of an escrow, up to the best block, and that block's median time past. */
+  history(
+    escrow: WatchedEscrow,
+    signal: AbortSignal,
+  ): Promise<{ readonly history: EscrowHistory; readonly clock: number }>;
+};
+
+export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
+  const { network, bounds, backend } = context;
+  return {
+    check: async (escrow, transactions, signal) => {
+      const { history } = await context.history(escrow, signal);
+      const estimate = await context.estimate(signal);
+      const { terms } = escrow;
+      const { payments } = history;
+      return checkSignedRefunds(transactions, { terms, network, payments, bounds, estimate });
+    },
+    next: async (escrow, ladder, signal) => {
+      const { history, clock } = await context.history(escrow, signal);
+      const waiting = pendingOf(ladder.rungs, history);
+      const now = context.now();
+      const { terms, requiredConfirmations } = escrow;
+      return decide(ladder, terms, {
+        history,
+        clock,
+        requiredConfirmations,
+        estimate: await context.estimate(signal),
+        now,
+        // Whoever holds a public secret may claim until the refund is mined.
+        deadline: history.secret === null ? refundDeadline(terms.timelock, now) : now,
+        pending: waiting === null ? null : await backend.mempoolEntry(waiting, signal),
+      });
+    },
+  };
+}

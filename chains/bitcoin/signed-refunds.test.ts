@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { RawTx } from '@scure/btc-signer';
+import { ParleyError } from '../../core/errors.ts';
+import type { Rung, Tried } from '../scheduled.ts';
+import type { Payment } from './escrow-facts.ts';
+import { defaultFeeBounds as bounds, feeAt } from './fees.ts';
+import { signSighashes } from './keys.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { buildSpend, vsizeOf } from './plan.ts';
+import { assemble } from './signed-psbt.ts';
+import {
+  checkSignedRefunds,
+  decide,
+  longestRefundHex,
+  mostRefundInputs,
+  refundStepSeconds,
+  type Shown,
+} from './signed-refunds.ts';
+import { keyOf, testSwap } from './testing/swaps.ts';
+
+const network = bitcoinNetworks.regtest;
+const timelock = 1_900_000_000;
+const swap = testSwap({ timelock, since: 0 });
+const { terms, funder } = swap;
+const estimate = { fast: 4, medium: 3, slow: 2, least: 1, at: 0 };
+const spendable = { coinbase: false, spend: null };
+const payment: Payment = {
+  txid: 'ab'.repeat(32),
+  vout: 1,
+  amount: 1_000_000n,
+  height: 100,
+  ...spendable,
+};
+const second: Payment = { ...payment, txid: 'cd'.repeat(32), vout: 0, amount: 40_000n };
+const about = { terms, network, payments: [payment, second], bounds, estimate };
+const vsize = vsizeOf(terms, network, 'refund', 1);
+
+function refund(rate: number, spent: readonly Payment[] = [payment], by = terms, key = funder) {
+  const size = vsizeOf(by, network, 'refund', spent.length);
+  const built = buildSpend(by, network, 'refund', spent, feeAt(size, rate));
+  const signaturesHex = signSighashes(key.privateKey, built.sighashHexes);
+  return assemble({ psbtBase64: built.psbtBase64, signaturesHex }).raw;
+}
+
+type Raw = ReturnType<typeof RawTx.decode>;
+function altered(raw: string, alter: (tx: Raw) => Partial<Raw>): string {
+  const tx = RawTx.decode(hexToBytes(raw));
+  return Buffer.from(RawTx.encode({ ...tx, ...alter(tx) })).toString('hex');
+}
+
+function refused(transactions: readonly string[], code: string, words: RegExp, from = about) {
+  assert.throws(
+    () => checkSignedRefunds(transactions, from),
+    (error) => {
+      assert.ok(error instanceof ParleyError, String(error));
+      assert.equal(error.code, code, error.message);
+      assert.match(error.message, words);
+      return true;
+    },
+  );
+}
+
+describe('a ladder of signed refunds', () => {
+  it('is taken with its fees, whatever case its hex has', () => {
+    const raws = [1, 3, 10].map((rate) => refund(rate));
+    const rungs = checkSignedRefunds([...raws.slice(0, 2), raws[2]?.toUpperCase() ?? ''], about);
+    assert.deepEqual(
+      rungs.map(({ raw, feeSats, feeRateSatPerVbyte }) => [raw, feeSats, feeRateSatPerVbyte]),
+      raws.map((raw, at) => [raw, feeAt(vsize, [1, 3, 10][at] ?? 0), [1, 3, 10][at]]),
+    );
+    assert.equal(checkSignedRefunds([refund(8, [second, payment])], about).length, 1);
+  });
+
+  it('is refused with another lock time, also one that its funder signed', () => {
+    for (const other of [0, timelock - 1, timelock + 1]) {
+      const early = { ...terms, timelock: Math.max(500_000_000, other) };
+      const signed = refund(10, [payment], early);
+      refused([signed], 'bad_transaction', /nLockTime \d+, not the timelock 1900000000/);
+    }
+    const raw = altered(refund(10), () => ({ lockTime: timelock - 1 }));
+    refused([raw], 'bad_transaction', /nLockTime/);
+  });
+
+  it('is refused with another output, or with one more', () => {
+    const { script } = RawTx.decode(hexToBytes(refund(10, [payment], swapOfClaimer())))
+      .outputs[0] ?? {
+      script: new Uint8Array(),
+    };
+    const raw = refund(10);
+    const elsewhere = altered(raw, ({ outputs }) => ({
+      outputs: outputs.map((each) => ({ ...each, script })),
+    }));
+    refused([elsewhere], 'bad_transaction', /does not pay the refund address bcrt1/);
+    const more = altered(raw, ({ outputs }) => ({ outputs: [...outputs, { script, amount: 1n }] }));
+    refused([more], 'bad_transaction', /has 2 outputs, not 1/);
+    const signed = refund(10, [payment], swapOfClaimer());
+    refused([signed], 'bad_transaction', /does not pay/);
+  });
+
+  it('is refused when it could not be replaced, is unsigned, or signed by anybody else', () => {
+    const raw = refund(10);
+    for (const sequence of [0xffff_ffff, 0xffff_fffe, 0, 0xffff]) {
+      const fixed = altered(raw, ({ inputs }) => ({
+        inputs: inputs.map((each) => ({ ...each, sequence })),
+      }));
+      refused([fixed], 'bad_transaction', /has sequence 0x/);
+    }
+    const unsigned = altered(raw, () => ({ segwitFlag: false, witnesses: undefined }));
+    refused([unsigned], 'bad_transaction', /is not signed/);
+    const other = keyOf('somebody else');
+    const { psbtBase64, sighashHexes } = buildSpend(terms, network, 'refund', [payment], 1_500n);
+    const [signature = ''] = signSighashes(other.privateKey, sighashHexes);
+    const der = witnessOf(raw);
+    der[0] = hexToBytes(`${toDer(signature)}01`);
+    assert.ok(psbtBase64);
+    const foreign = altered(raw, () => ({ witnesses: [der] }));
+    refused([foreign], 'bad_transaction', /not by the refund key/);
+    const [signed = new Uint8Array(), branch = new Uint8Array(), script = new Uint8Array()] =
+      witnessOf(raw);
+    const flagged = Uint8Array.from(signed);
+    flagged[flagged.length - 1] = 0x83;
+    const open = altered(raw, () => ({ witnesses: [[flagged, branch, script]] }));
+    refused([open], 'bad_transaction', /signature/);
+    const claiming = altered(raw, () => ({ witnesses: [[signed, Uint8Array.of(1), script]] }));
+    refused([claiming], 'bad_transaction', /refund branch/);
+    const version = altered(raw, () => ({ version: 3 }));
+    refused([version], 'bad_transaction', /version 3/);
+    refused([`${raw}00`], 'bad_transaction', /no transaction in hex/);
+    refused(['zz'], 'bad_transaction', /no transaction in hex/);
+    refused(['00'.repeat(longestRefundHex)], 'bad_transaction', /characters, more than/);
+  });
+
+  it('spends what the chain shows of this escrow, all of it the same', () => {
+    const absent = { ...payment, vout: 0 };
+    refused([refund(10, [absent])], 'bad_transaction', /which the chain does not show/);
+    const unmined = { ...about, payments: [{ ...payment, height: null }] };
+    refused([refund(10)], 'bad_transaction', /which no block holds yet/, unmined);
+    const spend = { txid: 'ef'.repeat(32), height: 101, secret: null };
+    const gone = { ...about, payments: [{ ...payment, spend }] };
+    refused([refund(10)], 'nothing_there', /which efef\w+ has spent/, gone);
+    const sets = [refund(4), refund(10, [payment, second])];
+    refused(sets, 'bad_transaction', /transactions\[1\] spends .*, and the one before it/);
+    const lied = { ...payment, amount: 900_000n };
+    refused([refund(10, [lied])], 'bad_transaction', /signature is not by|not the refund/);
+    const many = Array.from({ length: mostRefundInputs + 1 }, (_, vout) => ({ ...payment, vout }));
+    const wide = { ...about, payments: many };
+    refused([refund(10, many)], 'bad_transaction', /has \d+ (inputs|characters)/, wide);
+    assert.ok(refund(10, many.slice(1)).length <= longestRefundHex);
+    assert.equal(checkSignedRefunds([refund(10, many.slice(1))], wide).length, 1);
+  });
+
+  it('pays within the bounds, each enough to replace the one before, and enough at its top', () => {
+    refused([refund(0.9)], 'bad_fee_rate', /sats for \d+ vbytes, outside \d+ to \d+ sats/);
+    refused([refund(501)], 'bad_fee_rate', /outside/);
+    refused([refund(10), refund(10.9)], 'bad_fee_rate', /to replace the one before it takes/);
+    refused([refund(10), refund(10)], 'bad_fee_rate', /to replace/);
+    refused([refund(12), refund(11)], 'bad_fee_rate', /to replace/);
+    checkSignedRefunds([refund(10), refund(11)], about);
+    refused([refund(1), refund(7.9)], 'bad_fee_rate', /the highest must pay at least \d+ sats/);
+    checkSignedRefunds([refund(1), refund(8)], about);
+    refused([], 'bad_field', /1 to 12/);
+    const thirteen = Array.from({ length: 13 }, (_, at) => refund(at + 1));
+    refused(thirteen, 'bad_field', /1 to 12/);
+  });
+});
+
+function swapOfClaimer() {
+  return { ...terms, refund: { ...terms.refund, address: terms.payout.address } };
+}
+
+function witnessOf(raw: string): Uint8Array[] {
+  return [...(RawTx.decode(hexToBytes(raw)).witnesses?.[0] ?? [])];
+}
+
+function toDer(compact: string): string {
+  const whole = (hex: string) => {
+    const short = hex.replace(/^(00)+(?=[0-7])/, '');
+    const padded = /^[89a-f]/.test(short) ? `00${short}` : short;
+    return `02${(padded.length / 2).toString(16).padStart(2, '0')}${padded}`;
+  };
+  const body = whole(compact.slice(0, 64)) + whole(compact.slice(64));
+  return `30${(body.length / 2).toString(16)}${body}`;
+}
+
+describe('which of a ladder is sent', () => {
+  const rungs: readonly Rung[] = checkSignedRefunds(
+    [1, 2, 4, 8, 16].map((rate) => refund(rate)),
+    about,
+  );
+  const txidOf = (at: number) => rungs[at]?.txid ?? '';
+  const now = timelock + 5_000;
+  const shown: Shown = {
+    history: { payments: [payment], secret: null, tip: 200 },
+    clock: timelock + 1,
+    requiredConfirmations: 3,
+    estimate,
+    now,
+    deadline: now + 13 * 3_600,
+    pending: null,
+  };
+  const next = (more: Partial<Shown>, tried: Tried | null = null) =>
+    decide({ rungs, tried }, terms, { ...shown, ...more });
+  const spentBy = (txid: string, height: number | null, secret: string | null = null) => ({
+    history: {
+      ...shown.history,
+      secret,
+      payments: [{ ...payment, spend: { txid, height, secret } }],
+    },
+  });
+  const inPool = (at: number) => ({
+    txid: txidOf(at),
+    vsize,
+    feeSats: rungs[at]?.feeSats ?? 0n,
+    withDescendantsFeeSats: rungs[at]?.feeSats ?? 0n,
+  });
+  const from = (at: number) => ({ kind: 'send', from: at, height: 200 });
+
+  it('none before median time past is beyond the timelock', () => {
+    for (const clock of [0, timelock - 1, timelock]) assert.equal(next({ clock }).kind, 'wait');
+    assert.deepEqual(next({ clock: timelock + 1 }), from(1));
+  });
+
+  it('the lowest that the ladder of now asks for, the highest where none is enough', () => {
+    assert.deepEqual(next({ deadline: now + 1_000 }), from(3));
+    const full = { ...estimate, least: 5 };
+    assert.deepEqual(next({ estimate: full }), from(3));
+    const busy = { fast: 90, medium: 90, slow: 90, least: 1, at: 0 };
+    assert.deepEqual(next({ estimate: busy }), from(4));
+  });
+
+  it('the same or a higher one where the node forgot it', () => {
+    assert.deepEqual(next({}, { txid: txidOf(3), at: now, height: 200 }), from(3));
+    assert.deepEqual(next({}, { txid: txidOf(0), at: now, height: 200 }), from(1));
+  });
+
+  it('the next higher when a block and twenty minutes went by without it, and not before', () => {
+    const waiting = { ...spentBy(txidOf(1), null), pending: inPool(1) };
+    const at = now - refundStepSeconds;
+    const stuck = { txid: txidOf(1), at, height: 199 };
+    assert.deepEqual(next(waiting, stuck), from(2));
+    assert.equal(next(waiting, { ...stuck, at: at + 1 }).kind, 'wait');
+    assert.equal(next(waiting, { ...stuck, height: 200 }).kind, 'wait');
+    const top = { ...spentBy(txidOf(4), null), pending: inPool(4) };
+    assert.equal(next(top, { ...stuck, txid: txidOf(4) }).kind, 'wait');
+  });
+
+  it('counts the wait of a refund that somebody else sent from when it was first seen', () => {
+    const foreign = { ...inPool(1), txid: '77'.repeat(32), since: now - 50 };
+    const waiting = { ...spentBy(foreign.txid, null), pending: foreign };
+    const verdict = next(waiting);
+    assert.ok(verdict.kind === 'wait');
+    assert.deepEqual(verdict.tried, { txid: foreign.txid, at: now - 50, height: 200 });
+    const later = { ...verdict.tried, at: now - refundStepSeconds, height: 199 };
+    assert.deepEqual(next(waiting, later), from(2), 'one that pays for the replacement');
+  });
+
+  it('none against a claim that waits, and the dearest sensible one once it is gone', () => {
+    const { secret } = swap;
+    const waiting = spentBy('99'.repeat(32), null, secret);
+    assert.match(JSON.stringify(next(waiting)), /the claim 9+ waits/);
+    const gone = { history: { ...shown.history, secret }, deadline: now };
+    assert.deepEqual(next(gone), from(3));
+  });
+
+  it('none once a block has what they spend; it ends when that is deep', () => {
+    for (const secret of [null, swap.secret]) {
+      const mined = (height: number) => next(spentBy('99'.repeat(32), height, secret)).kind;
+      assert.deepEqual([mined(199), mined(198)], ['wait', 'over']);
+    }
+    const one = { history: { ...shown.history, payments: [{ ...payment, height: null }] } };
+    assert.equal(next(one).kind, 'wait', 'the funding is in no block');
+    assert.equal(next({ history: { ...shown.history, payments: [] } }).kind, 'wait');
+  });
+});

@@ -1,0 +1,322 @@
+// Signed refunds that are kept and sent later: are they what they must be, and which one is due.
+// PURE. A lock time in the future cannot be tried on a node, so each is made anew from the terms
+// and its own signatures, which are verified, and has to come out the same byte for byte.
+
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { RawTx } from '@scure/btc-signer';
+import { type Fact, ParleyError } from '../../core/errors.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { Rung, Tried, Verdict } from '../scheduled.ts';
+import type { EscrowHistory, Payment } from './escrow-facts.ts';
+import { mostRungs } from './fee-ladder.ts';
+import {
+  type Conflict,
+  type FeeBounds,
+  type FeeEstimate,
+  feeAt,
+  incrementOf,
+  ladderRate,
+  leastFee,
+  mostFee,
+  rateOf,
+  replacementFee,
+  smaller,
+} from './fees.ts';
+import type { BitcoinNetwork } from './networks.ts';
+import { buildSpend, destination, escrowBytes, replaceableSequence, vsizeOf } from './plan.ts';
+import { assemble } from './signed-psbt.ts';
+
+/** Payments that one may spend: twelve such transactions still fit a request. */
+export const mostRefundInputs = 10;
+/** Of one transaction in hex: ten inputs are 4 800 characters. */
+export const longestRefundHex = 5_000;
+
+/** A refund that no block took is replaced after so long, if a block came in the meantime. */
+export const refundStepSeconds = 20 * 60;
+
+type About = {
+  readonly terms: EscrowTerms;
+  readonly network: BitcoinNetwork;
+  readonly payments: readonly Payment[];
+  readonly bounds: FeeBounds;
+  readonly estimate: FeeEstimate;
+};
+
+type Read = Rung & { readonly outpoints: string; readonly vsize: number; readonly value: bigint };
+
+function bad(at: number, sentence: string, facts: Record<string, Fact> = {}): ParleyError {
+  return new ParleyError('bad_transaction', `transactions[${at}] ${sentence}`, { at, ...facts });
+}
+
+/** The ladder. Throws `bad_transaction`, `bad_fee_rate`, `nothing_there`. */
+export function checkSignedRefunds(transactions: readonly string[], about: About): Rung[] {
+  const { length } = transactions;
+  if (length < 1 || length > mostRungs) {
+    throw new ParleyError('bad_field', `from 1 to ${mostRungs} transactions; got ${length}`, {});
+  }
+  const read = transactions.map((raw, at) => readRefund(raw.toLowerCase(), at, about));
+  for (const [at, each] of read.entries()) {
+    const before = read[at - 1];
+    if (before !== undefined && before.outpoints !== each.outpoints) {
+      const sentence = `spends ${each.outpoints}, and the one before it ${before.outpoints}`;
+      throw bad(at, sentence);
+    }
+    checkFee(each, at, before ?? null, about);
+  }
+  checkTop(read, about);
+  return read.map(({ txid, raw, feeSats, feeRateSatPerVbyte }) => ({
+    txid,
+    raw,
+    feeSats,
+    feeRateSatPerVbyte,
+  }));
+}
+
+type Decoded = ReturnType<typeof RawTx.decode>;
+
+function decode(raw: string, at: number): Decoded {
+  if (raw.length > longestRefundHex) {
+    throw bad(at, `has ${raw.length} characters, more than ${longestRefundHex}`);
+  }
+  try {
+    return RawTx.decode(hexToBytes(raw));
+  } catch (cause) {
+    throw new ParleyError(
+      'bad_transaction',
+      `transactions[${at}] is no transaction in hex`,
+      { at },
+      { cause },
+    );
+  }
+}
+
+function readRefund(raw: string, at: number, about: About): Read {
+  const { terms, network } = about;
+  const tx = decode(raw, at);
+  const must = (holds: boolean, sentence: string, facts: Record<string, Fact> = {}) => {
+    if (!holds) throw bad(at, sentence, facts);
+  };
+  must(tx.version === 2, `has version ${tx.version}, not 2`);
+  const { lockTime } = tx;
+  const { timelock } = terms;
+  must(lockTime === timelock, `has nLockTime ${lockTime}, not the timelock ${timelock}`, {
+    lockTime,
+    timelock,
+  });
+  const { inputs, outputs } = tx;
+  must(
+    inputs.length >= 1 && inputs.length <= mostRefundInputs,
+    `has ${inputs.length} inputs, not 1 to ${mostRefundInputs}`,
+  );
+  must(outputs.length === 1, `has ${outputs.length} outputs, not 1`, { outputs: outputs.length });
+  const to = destination(terms, network, 'refund');
+  const [output] = outputs;
+  const paid = output?.amount ?? 0n;
+  must(
+    output !== undefined && bytesToHex(output.script) === bytesToHex(to.script),
+    `does not pay the refund address ${to.address}`,
+    { refundAddress: to.address },
+  );
+  const spent = inputs.map((input, index) => {
+    const { sequence } = input;
+    const hex = sequence.toString(16);
+    const wanted = replaceableSequence.toString(16);
+    must(
+      sequence === replaceableSequence,
+      `has sequence 0x${hex} in input ${index}, not 0x${wanted} (replaceable, no relative lock)`,
+    );
+    return paymentOf(`${bytesToHex(input.txid)}:${input.index}`, at, about);
+  });
+  const outpoints = spent.map(outpointOf).sort();
+  must(new Set(outpoints).size === outpoints.length, 'spends a payment twice');
+  const value = spent.reduce((sum, { amount }) => sum + amount, 0n);
+  const feeSats = value - paid;
+  must(feeSats > 0n, `pays ${paid} sats of ${value}: no fee`);
+  const signatures = (tx.witnesses ?? []).map((witness, index) => {
+    const script = bytesToHex(escrowBytes(terms, network).witnessScript);
+    const [signature, branch, shown] = witness;
+    must(
+      witness.length === 3 && branch?.length === 0 && bytesToHex(shown ?? branch) === script,
+      `does not take the refund branch of the escrow in input ${index}`,
+    );
+    return bytesToHex(signature ?? new Uint8Array());
+  });
+  must(signatures.length === inputs.length, 'is not signed');
+  const txid = madeAnew(raw, at, { spent, feeSats, signatures }, about);
+  const vsize = vsizeOf(terms, network, 'refund', inputs.length);
+  const feeRateSatPerVbyte = rateOf(feeSats, vsize);
+  return { txid, raw, feeSats, feeRateSatPerVbyte, outpoints: outpoints.join(), vsize, value };
+}
+
+function outpointOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {
+  return `${txid}:${vout}`;
+}
+
+/** The payment of an outpoint: one to this escrow that a block holds and no block spends. */
+function paymentOf(outpoint: string, at: number, { payments }: About): Payment {
+  const found = payments.find((each) => outpointOf(each) === outpoint);
+  if (found === undefined) {
+    throw bad(at, `spends ${outpoint}, which the chain does not show as a payment to the escrow`);
+  }
+  if (found.height === null) throw bad(at, `spends ${outpoint}, which no block holds yet`);
+  if (found.spend !== null && found.spend.height !== null) {
+    throw new ParleyError(
+      'nothing_there',
+      `transactions[${at}] spends ${outpoint}, which ${found.spend.txid} has spent`,
+      { at, txid: found.spend.txid },
+    );
+  }
+  return found;
+}
+
+/** Its txid, if the terms and its signatures come to these very bytes. */
+function madeAnew(
+  raw: string,
+  at: number,
+  from: { spent: readonly Payment[]; feeSats: bigint; signatures: readonly string[] },
+  { terms, network }: About,
+): string {
+  try {
+    const { psbtBase64 } = buildSpend(terms, network, 'refund', from.spent, from.feeSats);
+    const made = assemble({ psbtBase64, signaturesHex: from.signatures });
+    if (made.raw === raw) return made.txid;
+  } catch (cause) {
+    if (!(cause instanceof ParleyError)) throw cause;
+    const sentence = `transactions[${at}]: ${cause.message}`;
+    throw new ParleyError('bad_transaction', sentence, { at }, { cause });
+  }
+  throw bad(at, 'is not the refund of these terms: its signatures must be low-S DER, SIGHASH_ALL');
+}
+
+function badFee(at: number, sentence: string, facts: Record<string, Fact>): ParleyError {
+  return new ParleyError('bad_fee_rate', `transactions[${at}] ${sentence}`, { at, ...facts });
+}
+
+function checkFee(each: Read, at: number, before: Read | null, { bounds, estimate }: About): void {
+  const { feeSats, vsize, value } = each;
+  const [least, most] = [leastFee(bounds, vsize), mostFee(bounds, vsize, value)];
+  if (feeSats < least || feeSats > most) {
+    const sentence = `pays ${feeSats} sats for ${vsize} vbytes, outside ${least} to ${most} sats`;
+    throw badFee(at, sentence, { feeSats, least, most });
+  }
+  if (before === null) return;
+  const step = feeAt(vsize, incrementOf(estimate));
+  if (feeSats >= before.feeSats + step) return;
+  throw badFee(
+    at,
+    `pays ${feeSats} sats: to replace the one before it takes ${before.feeSats + step} sats`,
+    { feeSats, least: before.feeSats + step, most },
+  );
+}
+
+/** The highest must be enough if fees stay as they are now. */
+function checkTop(read: readonly Read[], { bounds, estimate }: About): void {
+  const last = read.at(-1);
+  if (last === undefined) return;
+  const { feeSats, vsize, value } = last;
+  const most = mostFee(bounds, vsize, value);
+  const least = smaller(feeAt(vsize, ladderRate(estimate, 0)), most);
+  if (feeSats >= least) return;
+  throw badFee(
+    read.length - 1,
+    `pays ${feeSats} sats, and the highest must pay at least ${least} sats at the rates of now`,
+    { feeSats, least, most },
+  );
+}
+
+/** What the chain shows now, for a ladder. */
+export type Shown = {
+  readonly history: EscrowHistory;
+  /** Median time past. */
+  readonly clock: number;
+  readonly requiredConfirmations: number;
+  readonly estimate: FeeEstimate;
+  /** Unix seconds. */
+  readonly now: number;
+  /** By when a refund should be mined. */
+  readonly deadline: number;
+  /** The unconfirmed refund in the way, as the mempool knows it. */
+  readonly pending: Conflict | null;
+};
+
+/** The unconfirmed refunds in the way of a ladder: the mempool is asked about them. */
+export function pendingOf(rungs: readonly Rung[], history: EscrowHistory): string | null {
+  const spends = spentBy(rungs, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
+  const waiting = spends.find(({ height, secret }) => height === null && secret === null);
+  return waiting?.txid ?? null;
+}
+
+function spentBy(rungs: readonly Rung[], { payments }: EscrowHistory): Payment[] {
+  const [first] = rungs;
+  if (first === undefined) return [];
+  const { inputs } = RawTx.decode(hexToBytes(first.raw));
+  return inputs.map(({ txid, index }) => {
+    const outpoint = { txid: bytesToHex(txid), vout: index };
+    const found = payments.find((each) => outpointOf(each) === outpointOf(outpoint));
+    return found ?? { ...outpoint, amount: 0n, height: null, coinbase: false, spend: null };
+  });
+}
+
+/**
+ * Which of a ladder to send now. The rules and why: docs/bitcoin-fees.md. Above all: never before
+ * the timelock, and never against a claim that waits.
+ */
+export function decide(
+  { rungs, tried }: { readonly rungs: readonly Rung[]; readonly tried: Tried | null },
+  terms: EscrowTerms,
+  shown: Shown,
+): Verdict {
+  const { history, clock } = shown;
+  const { tip } = history;
+  const wait = (why: string, calm = false, kept = tried): Verdict => {
+    return { kind: 'wait', why, calm, tried: kept };
+  };
+  const payments = spentBy(rungs, history);
+  const spends = payments.flatMap(({ spend }) => (spend === null ? [] : [spend]));
+  const mined = spends.filter(({ height }) => height !== null);
+  const [first] = mined;
+  if (first !== undefined) {
+    const deep = ({ height }: { height: number | null }) =>
+      height !== null && tip - height + 1 >= shown.requiredConfirmations;
+    if (mined.some(deep)) return { kind: 'over', txid: (mined.find(deep) ?? first).txid };
+    return wait(`${first.txid} is mined and not yet deep`, true);
+  }
+  if (payments.some(({ height }) => height === null)) {
+    return wait('no block holds a payment that the refunds spend', true);
+  }
+  if (clock <= terms.timelock) {
+    return wait(`median time past ${clock} is not beyond ${terms.timelock}`);
+  }
+  const claim = spends.find(({ secret }) => secret !== null);
+  if (claim !== undefined) return wait(`the claim ${claim.txid} waits to be mined`);
+  return choose(rungs, tried, shown, wait);
+}
+
+function choose(
+  rungs: readonly Rung[],
+  tried: Tried | null,
+  { pending, estimate, now, deadline, history }: Shown,
+  wait: (why: string, calm?: boolean, kept?: Tried | null) => Verdict,
+): Verdict {
+  const { tip: height } = history;
+  const wanted = ladderRate(estimate, deadline - now);
+  const enough = rungs.findIndex(({ feeRateSatPerVbyte }) => feeRateSatPerVbyte >= wanted);
+  const sensible = enough < 0 ? rungs.length - 1 : enough;
+  if (pending === null) {
+    // Other nodes may still have what this one forgot: never less than that.
+    const former = rungs.findIndex(({ txid }) => txid === tried?.txid);
+    return { kind: 'send', from: Math.max(sensible, former), height };
+  }
+  if (tried === null || tried.txid !== pending.txid) {
+    const { txid, since = now } = pending;
+    return wait(`${txid} waits to be mined`, false, { txid, at: Math.min(since, now), height });
+  }
+  // Without a block no fee would have helped.
+  if (now - tried.at < refundStepSeconds || height <= tried.height) {
+    return wait(`${pending.txid} waits to be mined`);
+  }
+  const least = replacementFee(pending.vsize, [pending], incrementOf(estimate));
+  const replaces = rungs.findIndex(({ feeSats }) => feeSats >= least);
+  if (replaces < 0) return wait(`${pending.txid} pays as much as any of the refunds`);
+  return { kind: 'send', from: Math.max(replaces, sensible), height };
+}

@@ -1,0 +1,343 @@
+// A stranger's gas key on a real node: what it sends, what that pays, and what became of it.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Hex } from 'viem';
+import { parseEther, parseTransaction } from 'viem';
+import { ParleyError, type RefusalCode } from '../../core/errors.ts';
+import { offerIn, replacing } from './gas-fees.ts';
+import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
+import { hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import {
+  claim,
+  deployToken,
+  fund,
+  funder,
+  later,
+  mint,
+  newLeg,
+  receiver,
+  refund,
+} from './testing/swap.ts';
+
+let chain: TestChain;
+before(async () => {
+  chain = await startAnvil();
+});
+after(() => chain.stop());
+const liars: TestNode[] = [];
+const lying = async (lie: Lie): Promise<TestNode> => {
+  const node = await lyingNode(chain.rpcUrl, lie);
+  liars.push(node);
+  return node;
+};
+afterEach(async () => {
+  await chain.client.setAutomine(true);
+  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 9n });
+  await chain.client.mine({ blocks: 1 });
+  await Promise.all(liars.splice(0).map((each) => each.stop()));
+});
+
+const refuses = (code: RefusalCode, words = /./) => {
+  return (error: unknown) => {
+    assert.ok(error instanceof ParleyError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, words);
+    return true;
+  };
+};
+const mine = (blocks = 1) => chain.client.mine({ blocks });
+const fate = ({ account }: Stranger, sent: Parameters<typeof account.fate>[0]) =>
+  account.fate(sent, signal());
+const coins = (address: string) => chain.client.getBalance({ address: address as Hex });
+const tokens = async (token: Hex, address: string) => {
+  const data = `0x70a08231${address.slice(2).padStart(64, '0')}` as Hex;
+  return BigInt((await chain.client.call({ to: token, data })).data ?? '0x0');
+};
+
+test('a claim by a stranger pays the payout address, a refund the funder; neither costs more than said', async () => {
+  const stranger = await strangerOn(chain);
+  const { account } = stranger;
+  const token = await deployToken(chain, 'DevTether');
+  await mint(chain, token, funder.address, 10_000n);
+  for (const asset of [null, token]) {
+    const held = (who: string) => (asset === null ? coins(who) : tokens(asset, who));
+    const [claimed, refunded] = [
+      await newLeg(chain, { token: asset }),
+      await newLeg(chain, { token: asset }),
+    ];
+    for (const leg of [claimed, refunded]) await fund(chain, leg);
+    for (const [work, payee, leg] of [
+      [claimOf(claimed), receiver.address, claimed],
+      [refundOf(refunded), funder.address, refunded],
+    ] as const) {
+      if (work.verb === 'refund') await later(chain, 7_200);
+      const [had, paid] = [await held(payee), await coins(account.address)];
+      const sent = await stranger.send(work);
+      assert.equal(await held(payee), had + 1_000n);
+      const cost = paid - (await coins(account.address));
+      assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
+      assert.equal(await account.paid?.(sent.txid, signal()), cost);
+      assert.deepEqual(sent.touches, [
+        {
+          escrow: leg.escrow.address,
+          verb: work.verb,
+          secret: work.verb === 'claim' ? leg.secret : null,
+        },
+      ]);
+      assert.equal(sent.payer, account.address);
+      assert.equal(await fate(stranger, sent), 'mined');
+      await mine(4);
+      assert.equal(await fate(stranger, sent), 'deep');
+    }
+  }
+});
+
+test('what waits is replaced by one that offers an eighth more in both fields; the former is gone', async () => {
+  const stranger = await strangerOn(chain);
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await chain.client.setAutomine(false);
+  const first = await stranger.send(claimOf(leg));
+  assert.equal(await fate(stranger, first), 'pending');
+  const second = await stranger.send(claimOf(leg), { above: first });
+  const [was, is] = [offerIn(first.raw), offerIn(second.raw)];
+  assert.ok(is.maxFee >= replacing(was.maxFee) && is.tip >= replacing(was.tip));
+  assert.ok(is.maxFee * 1_000n >= was.maxFee * 1_125n && is.tip * 1_000n >= was.tip * 1_125n);
+  assert.equal(second.nonce, first.nonce);
+  assert.equal(await fate(stranger, first), 'unknown');
+  await mine();
+  assert.equal(await fate(stranger, second), 'mined');
+  assert.equal(await fate(stranger, first), 'gone');
+});
+
+test('a nonce that nothing needs is taken by a transfer of nothing to itself', async () => {
+  const stranger = await strangerOn(chain);
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await chain.client.setAutomine(false);
+  const useless = await stranger.send(claimOf(leg));
+  const spent = await stranger.send({ verb: 'void' }, { above: useless });
+  await mine();
+  assert.equal(await fate(stranger, spent), 'mined');
+  assert.equal(await fate(stranger, useless), 'gone');
+  const { to, value = 0n, data } = parseTransaction(spent.raw as Hex);
+  const own = stranger.account.address.toLowerCase();
+  assert.deepEqual([to?.toLowerCase(), value, data], [own, 0n, undefined]);
+  assert.deepEqual(spent.touches, []);
+});
+
+test('a party that was first: nothing is signed; what was signed before fails or is gone', async () => {
+  const stranger = await strangerOn(chain);
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const late = await stranger.sign(claimOf(leg));
+  await claim(chain, leg);
+  await assert.rejects(stranger.sign(claimOf(leg)), refuses('nothing_there'));
+  await assert.rejects(stranger.sign(claimOf(leg, false)), refuses('nothing_there'));
+  assert.equal(await fate(stranger, late), 'unknown');
+  await stranger.adapter.broadcast(late, signal());
+  assert.equal(await fate(stranger, late), 'failed');
+  const other = await newLeg(chain);
+  await assert.rejects(stranger.sign(claimOf(other)), refuses('nothing_there', /no code/));
+  await fund(chain, other);
+  await later(chain, 7_200);
+  await refund(chain, other);
+  await assert.rejects(stranger.sign(refundOf(other)), refuses('nothing_there'));
+});
+
+test('too early, too late and with another secret nothing is signed', async () => {
+  const stranger = await strangerOn(chain);
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await assert.rejects(
+    stranger.sign(refundOf(leg)),
+    refuses('payout_would_fail', /RefundTooEarly/),
+  );
+  const wrong = { ...claimOf(leg), secret: 'ab'.repeat(32) };
+  await assert.rejects(stranger.sign(wrong), refuses('wrong_secret'));
+  const elsewhere = { ...leg, terms: { ...leg.terms, chain: 'evm-dev-2' } };
+  await assert.rejects(stranger.sign(claimOf(elsewhere)), refuses('bad_chain'));
+  await later(chain, 7_200);
+  await assert.rejects(stranger.sign(claimOf(leg)), refuses('payout_would_fail', /ClaimTooLate/));
+});
+
+test('a block taken back makes it unknown; sent again it lands', async () => {
+  const stranger = await strangerOn(chain);
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const fork = await chain.client.snapshot();
+  const sent = await stranger.send(claimOf(leg));
+  assert.equal(await fate(stranger, sent), 'mined');
+  await chain.client.revert({ id: fork });
+  assert.equal(await fate(stranger, sent), 'unknown');
+  await mine(3);
+  assert.equal(await fate(stranger, sent), 'unknown');
+  await stranger.adapter.broadcast(sent, signal());
+  await mine(3);
+  assert.equal(await fate(stranger, sent), 'deep');
+});
+
+test('a receipt of a block that the chain left is not believed', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const stranger = await strangerOn(chain);
+  const sent = await stranger.send(claimOf(leg));
+  await mine(4);
+  const stale = await lying(async ({ method }, forward) => {
+    const answer = await forward();
+    if (method !== 'eth_getTransactionReceipt' || !('result' in answer)) return answer;
+    return { result: { ...(answer.result as object), blockHash: `0x${'5'.repeat(64)}` } };
+  });
+  const deceived = await strangerOn(chain, {}, { rpcUrls: [stale.url] });
+  assert.equal(await deceived.account.fate({ ...sent, nonce: 9 }, signal()), 'pending');
+  const both = await strangerOn(chain, {}, { rpcUrls: [stale.url, chain.rpcUrl] });
+  await stranger.send({ verb: 'void' });
+  // The nonce is taken, by it or another: every node is asked before it is called gone.
+  const account = { ...stranger.account, fate: both.account.fate };
+  assert.equal(await account.fate({ ...sent, nonce: -1 }, signal()), 'deep');
+});
+
+test('a funding that was taken back leaves a claim without effect: failed', async () => {
+  const stranger = await strangerOn(chain);
+  const leg = await newLeg(chain);
+  const fork = await chain.client.snapshot();
+  await fund(chain, leg);
+  const sent = await stranger.sign(claimOf(leg));
+  await chain.client.revert({ id: fork });
+  await stranger.adapter.broadcast(sent, signal());
+  const receipt = await chain.client.waitForTransactionReceipt({ hash: sent.txid as Hex });
+  assert.equal(receipt.status, 'success');
+  assert.equal(await fate(stranger, sent), 'failed');
+});
+
+test('what could cost more than the limit is not signed; less is offered where less will do', async () => {
+  const stranger = await strangerOn(chain);
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 10n });
+  await mine();
+  const free = await stranger.sign(claimOf(leg));
+  const mostCost = (free.mostCost * 3n) / 4n;
+  const tight = await stranger.sign(claimOf(leg), { mostCost });
+  assert.ok(tight.offer < free.offer && tight.mostCost <= mostCost);
+  const little = { mostCost: free.mostCost / 3n };
+  await assert.rejects(stranger.sign(claimOf(leg), little), refuses('fee_above_limit', /wei/));
+  const bumped = stranger.sign(claimOf(leg), { above: free, mostCost: free.mostCost });
+  await assert.rejects(bumped, refuses('fee_above_limit'));
+  await assert.rejects(stranger.sign(claimOf(leg), { mostCost: 0n }), refuses('fee_above_limit'));
+});
+
+test('what must be at hand is more than it costs now, and never less than the policy says', async () => {
+  const stranger = await strangerOn(chain);
+  const leg = await newLeg(chain);
+  const unfunded = await stranger.account.reserve(claimOf(leg), signal());
+  await fund(chain, leg);
+  const reserve = await stranger.account.reserve(claimOf(leg), signal());
+  assert.equal(reserve, unfunded);
+  assert.equal(reserve, 100_000n * devGas.reserveFeePerGas);
+  const early = await stranger.account.reserve(refundOf(leg), signal());
+  assert.equal(early, reserve);
+  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: devGas.reserveFeePerGas });
+  await mine();
+  const dear = await stranger.account.reserve(claimOf(leg), signal());
+  assert.ok(dear > 2n * reserve, `${dear} after ${reserve}`);
+  assert.ok((await stranger.sign(claimOf(leg))).mostCost <= dear);
+});
+
+test('a secret that no chain has shown is told to no node before its claim is sent', async () => {
+  const heard: string[] = [];
+  const ear = await lying(({ method, params }, forward) => {
+    heard.push(`${method} ${JSON.stringify(params)}`);
+    return forward();
+  });
+  const deaf = await lying(({ method, params }, forward) => {
+    heard.push(JSON.stringify(params));
+    const lends = params.length > 2 && /^eth_(call|estimateGas)$/.test(method);
+    if (lends) return { error: { code: -32_602, message: 'too many arguments' } };
+    return forward();
+  });
+  const token = await deployToken(chain, 'DevDollar');
+  await mint(chain, token, funder.address, 10_000n);
+  for (const asset of [null, token]) {
+    for (const node of [ear, deaf]) {
+      const stranger = await strangerOn(chain, {}, { rpcUrls: [node.url] });
+      const leg = await newLeg(chain, { token: asset });
+      await fund(chain, leg);
+      await stranger.account.reserve(claimOf(leg, false), signal());
+      const signed = await stranger.sign(claimOf(leg, false));
+      const { gas } = parseTransaction(signed.raw as Hex);
+      if (node === deaf) assert.equal(gas, devGas.mostGas);
+      else assert.ok((gas ?? 0n) < 200_000n, String(gas));
+      assert.ok(heard.length > 5 && heard.every((each) => !each.includes(leg.secret)));
+      await stranger.adapter.broadcast(signed, signal());
+      assert.equal(await fate(stranger, signed), 'mined');
+    }
+  }
+});
+
+test('on a chain without a base fee one price is offered', async () => {
+  const old = await lying(async ({ method }, forward) => {
+    if (method === 'eth_feeHistory') return { error: { code: -32_601, message: 'no such method' } };
+    const answer = await forward();
+    if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer;
+    const { baseFeePerGas: _, ...rest } = answer.result as Record<string, unknown>;
+    return { result: rest };
+  });
+  const stranger = await strangerOn(chain, {}, { rpcUrls: [old.url] });
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await chain.client.setAutomine(false);
+  const first = await stranger.send(claimOf(leg));
+  assert.equal(parseTransaction(first.raw as Hex).type, 'legacy');
+  const second = await stranger.send(claimOf(leg), { above: first });
+  assert.ok(second.offer * 1_000n >= first.offer * 1_125n);
+  await mine();
+  assert.equal(await fate(stranger, second), 'mined');
+});
+
+test("on an OP chain Ethereum's fee is part of what it may cost", async () => {
+  const l1FeeOracle = '0x420000000000000000000000000000000000000F';
+  // Answers 2^40.
+  const bytecode = '0x6501000000000060005260206000f3';
+  await chain.client.setCode({ address: l1FeeOracle, bytecode });
+  const [plain, op] = [
+    await strangerOn(chain),
+    await strangerOn(chain, { policy: { ...devGas, l1FeeOracle } }),
+  ];
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const signed = await op.sign(claimOf(leg));
+  const { gas = 0n } = parseTransaction(signed.raw as Hex);
+  assert.equal(signed.mostCost, gas * signed.offer + 2n * 2n ** 40n);
+  const tight = op.sign(claimOf(leg), { mostCost: 2n * 2n ** 40n });
+  await assert.rejects(tight, refuses('fee_above_limit'));
+  const [without, withL1] = [
+    await plain.account.reserve(claimOf(leg), signal()),
+    await op.account.reserve(claimOf(leg), signal()),
+  ];
+  assert.equal(withL1 - without, 6n * 2n ** 40n);
+});
+
+test('a node that hangs is chain_timeout, one that is gone chain_unavailable, and nothing is signed', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const hanging = await hangingNode();
+  const rpc = { attemptTimeoutMs: 100, rounds: 1 };
+  const slow = await strangerOn(chain, {}, { rpcUrls: [hanging.url], rpc });
+  const slot = { nonce: 0, above: null, mostCost: parseEther('1') };
+  const calls = ({ account }: Stranger) => [
+    account.sign(claimOf(leg), slot, signal()),
+    account.reserve(claimOf(leg), signal()),
+    account.balance(signal()),
+    account.minedNonce(signal()),
+    account.fate({ txid: `0x${'1'.repeat(64)}`, nonce: 0, diesAt: null }, signal()),
+  ];
+  for (const each of calls(slow)) await assert.rejects(each, refuses('chain_timeout'));
+  await hanging.stop();
+  const gone = await strangerOn(chain, {}, { rpcUrls: [hanging.url], rpc });
+  for (const each of calls(gone)) await assert.rejects(each, refuses('chain_unavailable'));
+  const other = await strangerOn(chain, {}, { chainId: 1 });
+  await assert.rejects(other.account.balance(signal()), refuses('chain_unavailable', /not 1/));
+});

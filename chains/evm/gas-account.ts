@@ -1,0 +1,184 @@
+// An operator's gas key on an EVM chain. See GasAccount. The fee of Ethereum that an OP chain takes
+// besides the gas is part of `mostCost` by estimate: no field of a transaction bounds it.
+
+import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { keccak256, parseTransaction } from 'viem/utils';
+import { ParleyError } from '../../core/errors.ts';
+import type { Touch } from '../adapter.ts';
+import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
+import type { GasKey } from '../gas-keys.ts';
+import type { EvmCall } from '../material.ts';
+import { opening } from '../opened.ts';
+import type { EvmAdapter } from './adapter.ts';
+import { sameAddress } from './address.ts';
+import { fateOf, paidFor } from './gas-fate.ts';
+import {
+  aboveLimit,
+  l1FeeOf,
+  type Offer,
+  offerAt,
+  offerIn,
+  presentFees,
+  priceOf,
+} from './gas-fees.ts';
+import type { EvmGasPolicy } from './gas-policy.ts';
+import { callOf, gasOf, type Trial } from './gas-work.ts';
+import { balanceAt, transactionCount } from './node.ts';
+import { decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
+import type { DepthTag } from './policy.ts';
+
+export type EvmGasOptions = {
+  readonly key: GasKey;
+  readonly adapter: EvmAdapter;
+  readonly policy: EvmGasPolicy;
+  /** See EvmAdapterOptions. */
+  readonly deployment?: EvmDeployment;
+  readonly depthTag?: DepthTag | null;
+};
+
+type Account = {
+  readonly options: EvmGasOptions;
+  readonly deployment: EvmDeployment;
+  readonly signer: ReturnType<typeof privateKeyToAccount>;
+};
+
+export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
+  const { adapter, deployment = evmDeployment, depthTag = null, key } = options;
+  if (key.family !== 'evm')
+    throw new Error(`a ${key.family} key signs nothing on ${adapter.chain}`);
+  const secret: Hex = `0x${Buffer.from(key.bytes()).toString('hex')}`;
+  const signer = privateKeyToAccount(secret);
+  const account: Account = { options, deployment, signer };
+  const { opened } = opening(adapter.open);
+  const { node, chain, policy } = adapter;
+  const depths = { confirmations: policy.high.confirmations, tag: depthTag };
+  return {
+    chain,
+    address: signer.address,
+    balance: opened((signal) => balanceAt(node, null, signer.address, 'latest', signal)),
+    minedNonce: opened((signal) => transactionCount(node, signer.address, signal)),
+    reserve: opened((work: GasWork, signal) => reserve(account, work, signal)),
+    sign: opened((work: GasWork, slot: GasSlot, signal) => sign(account, work, slot, signal)),
+    fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) =>
+      fateOf(node, signer.address, depths, sent, signal),
+    ),
+    paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
+  };
+}
+
+async function sign(
+  account: Account,
+  work: GasWork,
+  slot: GasSlot,
+  signal: AbortSignal,
+): Promise<GasTransaction> {
+  const { options, deployment, signer } = account;
+  const { adapter, policy } = options;
+  const { node, chain, chainId } = adapter;
+  const { nonce } = slot;
+  if (nonce === null || !Number.isSafeInteger(nonce)) throw new Error(`${chain}: no nonce to take`);
+  mustBeOf(chain, work);
+  const above = slot.above === null ? null : offerIn(slot.above.raw);
+  const present = await presentFees(node, policy, signal);
+  const call = callOf(work, signer.address, deployment);
+  const l1Fee = await l1FeeOf(node, policy, call.data, signal);
+  const affordable = (gas: bigint) => (slot.mostCost > l1Fee ? (slot.mostCost - l1Fee) / gas : 0n);
+  const wished = offerAt(present, above, 2n * (priceOf(present) + (above?.maxFee ?? 0n)));
+  const trial = await trialOf(account, wished, signal);
+  const gas = await gasOf(trial, work, signal);
+  const offer = offerAt(present, above, affordable(gas));
+  if (offer === null) {
+    throw aboveLimit(chain, gas * (wished?.maxFee ?? priceOf(present)) + l1Fee, slot.mostCost);
+  }
+  const common = { chainId, nonce, gas, to: call.to as Hex, data: call.data as Hex, value: 0n };
+  const raw = await signer.signTransaction(
+    offer.kind === 'legacy'
+      ? { ...common, type: 'legacy', gasPrice: offer.maxFee }
+      : {
+          ...common,
+          type: 'eip1559',
+          maxFeePerGas: offer.maxFee,
+          maxPriorityFeePerGas: offer.tip,
+        },
+  );
+  mustBeOwn(account, work, raw);
+  return {
+    txid: keccak256(raw),
+    raw,
+    touches: touchesOf(work, call),
+    payer: signer.address,
+    nonce,
+    offer: offer.maxFee,
+    mostCost: gas * offer.maxFee + l1Fee,
+    diesAt: null,
+  };
+}
+
+async function trialOf(account: Account, offer: Offer | null, signal: AbortSignal): Promise<Trial> {
+  const { options, deployment, signer } = account;
+  const { adapter, policy } = options;
+  const { mostGas } = policy;
+  const from = signer.address;
+  const has = await balanceAt(adapter.node, null, from, 'latest', signal);
+  const shown = offer !== null && has >= mostGas * offer.maxFee ? offer : null;
+  const preflight: Trial['preflight'] = (terms, until) => adapter.preflight(terms, 'claim', until);
+  return { rpc: adapter.node, deployment, from, mostGas, offer: shown, preflight };
+}
+
+/** Above what gas.snapshot.json measures: accounts that are made, tokens that do more. */
+const usualGas = { native: 100_000n, token: 250_000n, void: 30_000n } as const;
+/** Fees of this moment may be what the 99.9 % know nothing of: then they may double again. */
+const presentMultiple = 3n;
+
+async function reserve(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
+  const { options, deployment, signer } = account;
+  const { adapter, policy } = options;
+  mustBeOf(adapter.chain, work);
+  const present = presentMultiple * priceOf(await presentFees(adapter.node, policy, signal));
+  const fee = present > policy.reserveFeePerGas ? present : policy.reserveFeePerGas;
+  const { data } = callOf(work, signer.address, deployment);
+  const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
+  const kind = work.verb === 'void' ? 'void' : work.terms.token === null ? 'native' : 'token';
+  const measured = await measuredGas(account, work, signal);
+  const gas = measured > usualGas[kind] ? measured : usualGas[kind];
+  return gas * fee + l1Fee;
+}
+
+/** 0 where it cannot be tried yet: a refund before its time, a claim of what is not funded. */
+async function measuredGas(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
+  try {
+    return await gasOf(await trialOf(account, null, signal), work, signal);
+  } catch (error) {
+    const codes: readonly string[] = ['nothing_there', 'payout_would_fail'];
+    if (error instanceof ParleyError && codes.includes(error.code)) return 0n;
+    throw error;
+  }
+}
+
+function mustBeOf(chain: string, work: GasWork): void {
+  if (work.verb === 'void' || work.terms.chain === chain) return;
+  const sentence = `the gas key of ${chain} pays nothing on ${work.terms.chain}`;
+  throw new ParleyError('bad_chain', sentence, { chain, of: work.terms.chain });
+}
+
+function touchesOf(work: GasWork, { to }: EvmCall): readonly Touch[] {
+  if (work.verb === 'void') return [];
+  return [{ escrow: to, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }];
+}
+
+/**
+ * The last look at what the key has signed, by the bytes alone: nothing but a call of the escrow of
+ * these terms, or nothing at all to itself, and never with a value.
+ */
+function mustBeOwn({ deployment, signer }: Account, work: GasWork, raw: Hex): void {
+  const { to, data = '0x', value = 0n } = parseTransaction(raw);
+  const isVoid = work.verb === 'void' && sameAddress(to ?? '', signer.address) && data === '0x';
+  const call = work.verb === 'void' ? null : decodeCall(to ?? '', data, deployment);
+  const isOurs =
+    work.verb !== 'void' &&
+    call?.verb === work.verb &&
+    call.escrow === evmEscrow(work.terms, deployment).address;
+  if (value === 0n && (isVoid || isOurs)) return;
+  throw new Error('a gas key signs only calls of an escrow, without a value');
+}

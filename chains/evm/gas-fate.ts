@@ -1,0 +1,85 @@
+// What became of a transaction of an operator's gas key. Of the best block's chain alone: a receipt
+// of a block that was taken back counts for nothing.
+
+import type { GasFate, GasTransaction } from '../gas-account.ts';
+import type { Rpc } from '../rpc.ts';
+import {
+  asked,
+  blockAt,
+  headBlock,
+  object,
+  type Receipt,
+  receiptOf,
+  text,
+  transactionCount,
+  txOf,
+} from './node.ts';
+import type { DepthTag } from './policy.ts';
+import { claimedTopic, refundedTopic } from './topics.ts';
+
+export type Depths = { readonly confirmations: number; readonly tag: DepthTag | null };
+
+export async function fateOf(
+  rpc: Rpc,
+  own: string,
+  depths: Depths,
+  { txid, nonce }: Pick<GasTransaction, 'txid' | 'nonce'>,
+  signal: AbortSignal,
+): Promise<GasFate> {
+  const receipt = await liveReceipt(rpc, txid, signal);
+  if (receipt !== null) return fateBy(rpc, own, depths, txid, receipt, signal);
+  const tx = await txOf(rpc, txid, signal);
+  const taken = nonce !== null && (await transactionCount(rpc, own, signal)) > nonce;
+  if (!taken) return tx === null ? 'unknown' : 'pending';
+  // Its own block may have come between the questions, or one of several nodes may be behind.
+  for (let at = 0; at < rpc.sources; at += 1) {
+    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
+    const found = await liveReceipt(one, txid, signal).catch((error: unknown) => {
+      if (signal.aborted || rpc.sources === 1) throw error;
+      return null;
+    });
+    if (found !== null) return fateBy(one, own, depths, txid, found, signal);
+  }
+  return 'gone';
+}
+
+/** Some nodes keep receipts of blocks that were taken back. */
+async function liveReceipt(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Receipt | null> {
+  const receipt = await receiptOf(rpc, txid, signal);
+  if (receipt === null) return null;
+  const block = await blockAt(rpc, receipt.block, false, signal);
+  return block?.hash === receipt.blockHash ? receipt : null;
+}
+
+async function fateBy(
+  rpc: Rpc,
+  own: string,
+  depths: Depths,
+  txid: string,
+  receipt: Receipt,
+  signal: AbortSignal,
+): Promise<GasFate> {
+  if (!receipt.succeeded) return 'failed';
+  // A funding may have been taken back: a call to an address without code works for nothing.
+  const to = (await txOf(rpc, txid, signal))?.to;
+  const paid = receipt.logs.some(({ address, topics: [topic] }) => {
+    return address === to && (topic === claimedTopic || topic === refundedTopic);
+  });
+  if (to !== own && !paid) return 'failed';
+  const head = await headBlock(rpc, signal);
+  if (receipt.block > head.number - depths.confirmations + 1) return 'mined';
+  if (depths.tag === null) return 'deep';
+  const tagged = await blockAt(rpc, depths.tag, false, signal);
+  return tagged !== null && receipt.block <= tagged.number ? 'deep' : 'mined';
+}
+
+/** Wei: gas, and on OP chains what its bytes cost on Ethereum. */
+export function paidFor(rpc: Rpc, txid: string, signal: AbortSignal): Promise<bigint | null> {
+  return asked(rpc, 'eth_getTransactionReceipt', [txid], signal, (answer) => {
+    if (answer === null) return null;
+    const { gasUsed, effectiveGasPrice, l1Fee } = object(answer);
+    if (effectiveGasPrice === undefined) return null;
+    const gas = BigInt(text(gasUsed)) * BigInt(text(effectiveGasPrice));
+    return gas + (l1Fee == null ? 0n : BigInt(text(l1Fee)));
+  });
+}

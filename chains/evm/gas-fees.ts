@@ -1,0 +1,139 @@
+// What a transaction of an operator's gas key offers for each unit of gas. Pure but for the two
+// readings. A chain whose blocks name no base fee takes one price instead of two fields.
+
+import { encodeFunctionData, parseTransaction } from 'viem/utils';
+import { ParleyError } from '../../core/errors.ts';
+import type { Rpc } from '../rpc.ts';
+import type { EvmGasPolicy } from './gas-policy.ts';
+import { asked, gasPrice, list, object, text, wordOf } from './node.ts';
+
+/** What blocks take now. */
+export type Present =
+  | { readonly kind: 'market'; readonly base: bigint; readonly tip: bigint }
+  | { readonly kind: 'legacy'; readonly price: bigint };
+
+/** Wei a unit of gas; both are the price on a chain without a base fee. */
+export type Offer = {
+  readonly kind: Present['kind'];
+  readonly maxFee: bigint;
+  readonly tip: bigint;
+};
+
+const historyBlocks = 20;
+/** Of each block: half of its gas paid no more than this. */
+const percentile = 50;
+
+export async function presentFees(
+  rpc: Rpc,
+  { leastTip, mostTip }: EvmGasPolicy,
+  signal: AbortSignal,
+): Promise<Present> {
+  const hasBase = await asked(rpc, 'eth_getBlockByNumber', ['latest', false], signal, (answer) => {
+    return object(answer).baseFeePerGas !== undefined;
+  });
+  if (!hasBase) return { kind: 'legacy', price: await gasPrice(rpc, signal) };
+  const params = [`0x${historyBlocks.toString(16)}`, 'latest', [percentile]];
+  const { base, tips } = await asked(rpc, 'eth_feeHistory', params, signal, (answer) => {
+    const history = object(answer);
+    // The last one is of the block to come.
+    const next = list(history.baseFeePerGas).at(-1);
+    const rewards = history.reward == null ? [] : list(history.reward);
+    return { base: BigInt(text(next)), tips: rewards.map((each) => BigInt(text(list(each)[0]))) };
+  });
+  // The middle block: one builder's own transactions move it little.
+  const middle = tips.sort((a, b) => (a < b ? -1 : 1))[Math.floor(tips.length / 2)] ?? 0n;
+  const tip = middle < leastTip ? leastTip : middle > mostTip ? mostTip : middle;
+  return { kind: 'market', base, tip };
+}
+
+/** For a unit of gas in the next block. */
+export function priceOf(present: Present): bigint {
+  return present.kind === 'market' ? present.base + present.tip : present.price;
+}
+
+/** One eighth more, rounded up: nodes want a tenth (geth) to an eighth of both fields. */
+export function replacing(fee: bigint): bigint {
+  return (fee * 9n + 7n) / 8n;
+}
+
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
+
+/** Both fields of signed bytes of the key. */
+export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
+  const {
+    gasPrice: price,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+  } = parseTransaction(raw as never) as {
+    readonly [field: string]: bigint | undefined;
+  };
+  return { maxFee: maxFeePerGas ?? price ?? 0n, tip: maxPriorityFeePerGas ?? price ?? 0n };
+}
+
+/**
+ * Twice the base fee, which six full blocks in a row reach (an eighth each); less, where
+ * `affordable` is less, but enough for two. null: it would not be taken at what is affordable.
+ */
+export function offerAt(
+  present: Present,
+  above: Pick<Offer, 'maxFee' | 'tip'> | null,
+  affordable: bigint,
+): Offer | null {
+  const { kind } = present;
+  const floor = above === null ? 0n : replacing(above.maxFee);
+  const tipFloor = above === null ? 0n : replacing(above.tip);
+  if (kind === 'legacy') {
+    const least = larger(present.price, larger(floor, tipFloor));
+    if (affordable < least) return null;
+    const wanted = larger(least, (present.price * 5n) / 4n);
+    const maxFee = wanted < affordable ? wanted : affordable;
+    return { kind, maxFee, tip: maxFee };
+  }
+  const tip = larger(present.tip, tipFloor);
+  const least = larger(present.base + present.base / 4n + tip, floor);
+  if (affordable < least) return null;
+  const wanted = larger(least, 2n * present.base + tip);
+  return { kind, maxFee: wanted < affordable ? wanted : affordable, tip };
+}
+
+/** Signature, fees, nonce and what else there is besides the calldata, rounded up. */
+const bytesAround = 160;
+/** Nothing in a transaction bounds it, and Ethereum's fee may rise before the block. */
+const l1Margin = 2n;
+
+const oracleAbi = [
+  {
+    type: 'function',
+    name: 'getL1FeeUpperBound',
+    stateMutability: 'view',
+    inputs: [{ name: 'unsignedTxSize', type: 'uint256' }],
+    outputs: [{ name: '', type: 'uint256' }],
+  },
+] as const;
+
+/**
+ * What the bytes cost on Ethereum, paid besides the gas; 0 where there is no such fee. The oracle
+ * hears their number, not the bytes: they may hold a secret.
+ */
+export async function l1FeeOf(
+  rpc: Rpc,
+  { l1FeeOracle }: EvmGasPolicy,
+  data: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (l1FeeOracle === null) return 0n;
+  const size = BigInt((data.length - 2) / 2 + bytesAround);
+  const call = {
+    to: l1FeeOracle,
+    data: encodeFunctionData({ abi: oracleAbi, functionName: 'getL1FeeUpperBound', args: [size] }),
+  };
+  const fee = await asked(rpc, 'eth_call', [call, 'latest'], signal, (answer) =>
+    wordOf(text(answer)),
+  );
+  return l1Margin * fee;
+}
+
+export function aboveLimit(chain: string, least: bigint, mostCost: bigint): ParleyError {
+  const sentence = `a transaction on ${chain} may cost ${least} wei now, and ${mostCost} is the limit`;
+  return new ParleyError('fee_above_limit', sentence, { chain, least, mostCost });
+}

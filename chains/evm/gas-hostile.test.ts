@@ -1,0 +1,244 @@
+// What tokens and receivers can make a gas key pay, and that it signs nothing but calls of escrows.
+
+import assert from 'node:assert/strict';
+import { randomBytes, randomInt } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Hex } from 'viem';
+import { parseTransaction } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import { ParleyError, type RefusalCode } from '../../core/errors.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { GasWork } from '../gas-account.ts';
+import { type Offer, offerAt, offerIn, type Present, replacing } from './gas-fees.ts';
+import { decodeCall, evmDeployment, evmEscrow } from './plan.ts';
+import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { compileTestContracts } from './testing/compile.ts';
+import { claimOf, devGas, refundOf, type Stranger, strangerOn } from './testing/gas.ts';
+import { lyingNode } from './testing/nodes.ts';
+import { anyone, fund, funder, later, mint, newLeg } from './testing/swap.ts';
+
+const zoo = compileTestContracts('GasZoo.sol');
+let chain: TestChain;
+let stranger: Stranger;
+before(async () => {
+  chain = await startAnvil();
+  stranger = await strangerOn(chain);
+});
+after(() => chain.stop());
+
+const put = (name: string) => deploy(chain, zoo.get(name)!.bytecode);
+const tell = async (name: string, to: string, args: readonly unknown[]) => {
+  const data = encodeFunctionData({ abi: zoo.get(name)!.abi, functionName: 'set', args });
+  await send(chain, accounts[9]!, { to, data });
+};
+const refuses = (code: RefusalCode, words = /./) => {
+  return (error: unknown) => {
+    assert.ok(error instanceof ParleyError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, words);
+    assert.ok(error.message.length < 1_000);
+    return true;
+  };
+};
+const gasIn = (raw: string) => parseTransaction(raw as Hex).gas ?? 0n;
+const costOf = async (sent: { readonly txid: string }) => {
+  const receipt = await chain.client.waitForTransactionReceipt({ hash: sent.txid as Hex });
+  return { ...receipt, paid: receipt.gasUsed * receipt.effectiveGasPrice };
+};
+
+test('a token that burns more gas than is allowed, or answers too much, is not paid for', async () => {
+  const token = await put('Whim');
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  await fund(chain, leg);
+  for (const whim of [
+    [40n, false, false],
+    [0n, true, false],
+  ]) {
+    await tell('Whim', token, whim);
+    for (const isPublic of [true, false]) {
+      await assert.rejects(stranger.sign(claimOf(leg, isPublic)), refuses('payout_would_fail'));
+    }
+  }
+  await tell('Whim', token, [4n, false, false]);
+  const dear = await stranger.sign(claimOf(leg));
+  assert.ok(gasIn(dear.raw) > 120_000n && gasIn(dear.raw) <= devGas.mostGas);
+  await tell('Whim', token, [0n, false, false]);
+  const sent = await stranger.send(claimOf(leg));
+  assert.equal((await costOf(sent)).status, 'success');
+});
+
+test('a token that turns on its claim after the trial costs no more than was said', async () => {
+  const token = await put('Whim');
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  await fund(chain, leg);
+  const signed = await stranger.sign(claimOf(leg));
+  await tell('Whim', token, [1_000n, false, false]);
+  await stranger.adapter.broadcast(signed, AbortSignal.timeout(60_000));
+  const { status, gasUsed, paid } = await costOf(signed);
+  assert.equal(status, 'reverted');
+  assert.ok(gasUsed <= 150_000n && paid <= signed.mostCost);
+});
+
+test('a token that knows a trial by its price is found out, if the key has coins', async () => {
+  const token = await put('Whim');
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  await fund(chain, leg);
+  await tell('Whim', token, [0n, false, true]);
+  await assert.rejects(stranger.sign(claimOf(leg)), refuses('payout_would_fail'));
+});
+
+test('a receiver that burns all gas is not paid; one that burns some costs no more than allowed', async () => {
+  const furnace = await put('Furnace');
+  const payout = { address: furnace, pubkey: null };
+  const leg = await newLeg(chain, { payout });
+  await fund(chain, leg);
+  await tell('Furnace', furnace, [true, 0n]);
+  await assert.rejects(stranger.sign(claimOf(leg)), refuses('payout_would_fail', /500000 gas/));
+  await assert.rejects(stranger.sign(claimOf(leg, false)), refuses('payout_would_fail'));
+  await tell('Furnace', furnace, [false, 40n]);
+  await assert.rejects(stranger.sign(claimOf(leg)), refuses('payout_would_fail'));
+  await tell('Furnace', furnace, [false, 3n]);
+  const signed = await stranger.send(claimOf(leg));
+  assert.ok(gasIn(signed.raw) <= devGas.mostGas);
+  assert.equal((await costOf(signed)).status, 'success');
+  const back = await newLeg(chain, {
+    refund: payout,
+    payout: { address: anyone.address, pubkey: null },
+  });
+  // A contract cannot fund by our hands: the escrow of these terms stays empty.
+  await assert.rejects(stranger.sign(refundOf(back)), refuses('nothing_there'));
+});
+
+test('a node that lies about gas and fees cannot raise the cost above the limit', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const answers: Record<string, unknown> = {};
+  const liar = await lyingNode(chain.rpcUrl, ({ method }, forward) =>
+    method in answers ? { result: answers[method] } : forward(),
+  );
+  try {
+    const deceived = await strangerOn(chain, {}, { rpcUrls: [liar.url] });
+    const mostCost = 10n ** 16n;
+    answers.eth_estimateGas = '0xffffffffffff';
+    const { raw, mostCost: cost } = await deceived.sign(claimOf(leg), { mostCost });
+    assert.ok(gasIn(raw) <= devGas.mostGas && cost <= mostCost);
+    answers.eth_feeHistory = { baseFeePerGas: ['0xffffffffffff'], reward: [['0xffffffffffff']] };
+    const dear = deceived.sign(claimOf(leg), { mostCost });
+    await assert.rejects(dear, refuses('fee_above_limit'));
+    answers.eth_feeHistory = { baseFeePerGas: [] };
+    await assert.rejects(deceived.sign(claimOf(leg)), refuses('chain_unavailable'));
+    delete answers.eth_feeHistory;
+    answers.eth_estimateGas = { much: 'nonsense' };
+    await assert.rejects(deceived.sign(claimOf(leg)), refuses('chain_unavailable'));
+  } finally {
+    await liar.stop();
+  }
+});
+
+const chance = (sides: number) => randomInt(sides) === 0;
+const address = () => `0x${randomBytes(20).toString('hex')}`;
+
+/** Terms of any kind: with odd addresses, amounts, times and other chains' names. */
+function anyTerms(secret: string, key: string): EscrowTerms {
+  const some = [key, evmDeployment.factory, address(), '0x'.padEnd(42, '0'), 'T9yD14Nj9j7xAB4d'];
+  const where = () => ({
+    address: chance(4) ? some[randomInt(some.length)]! : address(),
+    pubkey: null,
+  });
+  return {
+    chain: chance(9) ? 'ethereum' : 'evm-dev',
+    hashlock: chance(9) ? randomBytes(32).toString('hex') : hashlockOf(secret),
+    payout: where(),
+    refund: where(),
+    token: chance(2) ? null : chance(4) ? key : address(),
+    amount: BigInt(`0x${randomBytes(1 + randomInt(32)).toString('hex')}`),
+    timelock: randomInt(2 ** 40),
+  };
+}
+
+test('whatever it is asked, the key signs nothing but calls of escrows of the factory, without value', async () => {
+  // A node that says yes to everything: what is refused then, is refused by us.
+  const yes = await lyingNode(chain.rpcUrl, ({ method, params }, forward) => {
+    if (method === 'eth_estimateGas') return { result: '0x9000' };
+    const asked = String(params[0]).toLowerCase();
+    if (method === 'eth_getCode' && asked !== evmDeployment.factory.toLowerCase()) {
+      return { result: '0x60' };
+    }
+    return forward();
+  });
+  try {
+    const easy = await strangerOn(chain, {}, { rpcUrls: [yes.url] });
+    const own = easy.account.address;
+    let signed = 0;
+    for (let round = 0; round < 150; round += 1) {
+      const secret = randomBytes(32).toString('hex');
+      const terms = anyTerms(secret, own);
+      const work: GasWork = chance(8)
+        ? { verb: 'void' }
+        : chance(2)
+          ? { verb: 'refund', terms }
+          : { verb: 'claim', terms, secret, isPublic: true };
+      const made = await easy.sign(work, { nonce: round }).catch((error: unknown) => {
+        assert.ok(error instanceof ParleyError, String(error));
+        return null;
+      });
+      if (made === null) continue;
+      signed += 1;
+      const {
+        to,
+        data = '0x',
+        value = 0n,
+        chainId,
+        nonce,
+        ...rest
+      } = parseTransaction(made.raw as Hex);
+      assert.deepEqual(
+        [value, chainId, nonce ?? 0, rest.accessList],
+        [0n, 31_337, round, undefined],
+      );
+      if (work.verb === 'void') {
+        assert.deepEqual([to?.toLowerCase(), data], [own.toLowerCase(), '0x']);
+        continue;
+      }
+      const call = decodeCall(to ?? '', data, evmDeployment);
+      assert.equal(call?.verb, work.verb);
+      assert.equal(call?.escrow, evmEscrow(work.terms, evmDeployment).address);
+      assert.equal(to?.toLowerCase(), call?.escrow.toLowerCase());
+    }
+    assert.ok(signed > 40, `${signed} of 150`);
+  } finally {
+    await yes.stop();
+  }
+});
+
+test('an offer is never above what is affordable nor, as a replacement, below an eighth more', () => {
+  const some = () => BigInt(randomInt(2 ** 40)) >> BigInt(randomInt(40));
+  for (let round = 0; round < 20_000; round += 1) {
+    const present: Present = chance(3)
+      ? { kind: 'legacy', price: some() }
+      : { kind: 'market', base: some(), tip: some() };
+    const tip = some();
+    const above = chance(2) ? null : { maxFee: tip + some(), tip };
+    const affordable = some();
+    const offer: Offer | null = offerAt(present, above, affordable);
+    if (offer === null) continue;
+    assert.ok(offer.maxFee <= affordable && offer.tip <= offer.maxFee);
+    if (present.kind === 'market') assert.ok(offer.maxFee >= present.base + offer.tip);
+    else assert.ok(offer.maxFee >= present.price);
+    if (above === null) continue;
+    assert.ok(offer.maxFee >= replacing(above.maxFee) && offer.tip >= replacing(above.tip));
+    assert.ok(replacing(above.tip) * 8n >= above.tip * 9n);
+  }
+});
+
+test('fees are read from the bytes that were signed', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await later(chain, 7_200);
+  const { raw, offer } = await stranger.sign(refundOf(leg));
+  assert.equal(offerIn(raw).maxFee, offer);
+});

@@ -1,0 +1,79 @@
+// What an operator's gas key pays on the EVM chains, as data. Wei for each unit of gas, and gas.
+//
+// `reserveFeePerGas` stands for the fee that 99.9 % of times stay below. It was chosen from what is
+// published, not measured block by block: an operator with a series of its own gives its own.
+
+export type EvmGasPolicy = {
+  /** Most gas of one transaction: what a hostile token or receiver can burn of the key's coins. */
+  readonly mostGas: bigint;
+  /** Bounds of the tip; between them it is what recent blocks were paid. */
+  readonly leastTip: bigint;
+  readonly mostTip: bigint;
+  readonly reserveFeePerGas: bigint;
+  /** OP stack: the contract that knows what a transaction's bytes cost on Ethereum. */
+  readonly l1FeeOracle: string | null;
+};
+
+const gwei = 1_000_000_000n;
+
+/**
+ * A claim or refund takes 36 000 to 41 000 (contracts/evm/gas.snapshot.json), 25 000 more where it
+ * makes an account; a token behind proxies that rebases or calls hooks may take ten times as much.
+ */
+const mostGas = 500_000n;
+
+/**
+ * Daily means of Ethereum's gas price were above 300 gwei on single days only since EIP-1559
+ * (etherscan.io/chart/gasprice; the highest was 474, 1 May 2022): about one day in a thousand.
+ */
+const ethereum: EvmGasPolicy = {
+  mostGas,
+  leastTip: gwei / 100n,
+  mostTip: 20n * gwei,
+  reserveFeePerGas: 300n * gwei,
+  l1FeeOracle: null,
+};
+
+/**
+ * The least tip is what a sequencer takes at all (1 000 000 wei, docs.optimism.io, "Transaction
+ * fees"). Base fees rose to some tenths of a gwei in the busiest hours of Base and OP Mainnet; 2
+ * gwei is several times that. `GasPriceOracle` is a predeploy of every OP chain
+ * (specs.optimism.io, "Predeploys").
+ */
+const opStack: EvmGasPolicy = {
+  mostGas,
+  leastTip: gwei / 1_000n,
+  mostTip: gwei,
+  reserveFeePerGas: 2n * gwei,
+  l1FeeOracle: '0x420000000000000000000000000000000000000F',
+};
+
+/**
+ * Gas holds what the bytes cost on Ethereum, so that there is much more of it, and of a tip nothing
+ * reaches the sequencer (docs.arbitrum.io, "Gas and fees"). The base fee is 0.01 gwei at least; in
+ * the busiest hour known, the inscriptions of December 2023, it was some gwei.
+ */
+const arbitrum: EvmGasPolicy = {
+  mostGas: 5_000_000n,
+  leastTip: 0n,
+  mostTip: gwei / 100n,
+  reserveFeePerGas: 5n * gwei,
+  l1FeeOracle: null,
+};
+
+/** Nothing is scarce on a test network, and least of all coins. */
+const dev: EvmGasPolicy = { ...ethereum, reserveFeePerGas: 20n * gwei };
+
+/** By chain key, as evmChains. */
+export const evmGasPolicies: Readonly<Record<string, EvmGasPolicy>> = {
+  ethereum,
+  sepolia: ethereum,
+  optimism: opStack,
+  'optimism-sepolia': opStack,
+  base: opStack,
+  'base-sepolia': opStack,
+  arbitrum,
+  'arbitrum-sepolia': arbitrum,
+  'evm-dev': dev,
+  'evm-dev-2': dev,
+};

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.30;
+
+/// A token that is plain until it is told otherwise.
+contract Whim {
+    uint256 public writes;
+    bool public shouts;
+    bool public knowsTrials;
+    uint256 private next;
+    mapping(uint256 => uint256) private junk;
+    mapping(address => uint256) public balanceOf;
+    mapping(address => mapping(address => uint256)) public allowance;
+
+    function set(uint256 writes_, bool shouts_, bool knowsTrials_) external {
+        (writes, shouts, knowsTrials) = (writes_, shouts_, knowsTrials_);
+    }
+
+    function mint(address to, uint256 value) external {
+        balanceOf[to] += value;
+    }
+
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        _move(msg.sender, to, value);
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        _move(from, to, value);
+        return true;
+    }
+
+    function _move(address from, address to, uint256 value) private {
+        if (knowsTrials) require(tx.gasprice == 0, "not in a trial");
+        balanceOf[from] -= value;
+        balanceOf[to] += value;
+        for (uint256 i = 0; i < writes; i++) junk[next++] = 1;
+        if (!shouts) return;
+        assembly ("memory-safe") {
+            revert(0, 120000)
+        }
+    }
+}
+
+/// Takes payments, or burns whatever gas comes with them.
+contract Furnace {
+    bool public burns;
+    uint256 public writes;
+    mapping(uint256 => uint256) private junk;
+    uint256 private next;
+
+    function set(bool burns_, uint256 writes_) external {
+        (burns, writes) = (burns_, writes_);
+    }
+
+    receive() external payable {
+        while (burns) {}
+        for (uint256 i = 0; i < writes; i++) junk[next++] = 1;
+    }
+}

@@ -1,0 +1,55 @@
+// Refunds that a funder signed beforehand, at rising fees, and gives away to be sent when they are
+// due: what a chain that keeps them has to answer. Only Bitcoin does; elsewhere anybody may send a
+// refund, which needs no signature of the funder.
+
+import type { WatchedEscrow } from './adapter.ts';
+
+/** One signed refund. */
+export type Rung = {
+  readonly txid: string;
+  readonly raw: string;
+  readonly feeSats: bigint;
+  readonly feeRateSatPerVbyte: number;
+};
+
+/** The unconfirmed refund that was last seen or sent, and since when. */
+export type Tried = {
+  readonly txid: string;
+  /** Unix seconds. */
+  readonly at: number;
+  /** Height of the best block then. */
+  readonly height: number;
+};
+
+/** What to do with a ladder now. `tried` is to be kept for the next time. */
+export type Verdict =
+  /** Nothing yet; look again soon, or where `calm` when blocks have gone by. */
+  | {
+      readonly kind: 'wait';
+      readonly why: string;
+      readonly calm: boolean;
+      readonly tried: Tried | null;
+    }
+  /** Send this one; where the node refuses it, the next higher. */
+  | { readonly kind: 'send'; readonly from: number; readonly height: number }
+  /** What it spends is gone at depth: nothing is left to do. */
+  | { readonly kind: 'over'; readonly txid: string };
+
+export type ScheduledRefunds = {
+  /**
+   * The ladder, if every one of these raw transactions is a refund of this escrow that can be sent
+   * after its timelock without anybody. Throws `bad_transaction`, `bad_fee_rate` or
+   * `nothing_there`, each with its numbers.
+   */
+  check(
+    escrow: WatchedEscrow,
+    transactions: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly Rung[]>;
+  /** What the chain shows of the escrow, and what follows for the ladder. */
+  next(
+    escrow: WatchedEscrow,
+    ladder: { readonly rungs: readonly Rung[]; readonly tried: Tried | null },
+    signal: AbortSignal,
+  ): Promise<Verdict>;
+};

@@ -1,0 +1,423 @@
+// A stranger's gas key on the simulator: what it sends, what that pays, and what became of it.
+
+import assert from 'node:assert/strict';
+import { randomBytes, randomInt } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { Address } from '@solana/kit';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { WatchedEscrow } from '../adapter.ts';
+import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
+import { parseGasKey } from '../gas-keys.ts';
+import type { SolanaAdapter } from './adapter.ts';
+import { createSolanaGasAccount } from './gas-account.ts';
+import { type SolanaGasPolicy, solanaGasPolicies } from './gas-policy.ts';
+import { readTransaction } from './message.ts';
+import { accountsAt } from './node.ts';
+import { decodeInstruction, encodeTerms, solanaDeployment, solanaEscrow } from './plan.ts';
+import {
+  associatedTokenAccount,
+  associatedTokenProgram,
+  computeBudgetProgram,
+  systemProgram,
+  tokenProgram,
+} from './programs.ts';
+import { hangingNode, lyingNode } from './testing/nodes.ts';
+import {
+  adapterOf,
+  claim,
+  escrowIn,
+  finalize,
+  fund,
+  HOUR,
+  moveTo,
+  newWorld,
+  refund,
+  refuses,
+  SOL,
+  secret,
+  seedOf,
+  soon,
+  type World,
+  walletOf,
+} from './testing/world.ts';
+
+const devGas = solanaGasPolicies['solana-dev'] as SolanaGasPolicy;
+const plenty = 10n ** 9n;
+
+type Stranger = {
+  readonly adapter: SolanaAdapter;
+  readonly account: GasAccount;
+  sign(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
+  send(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
+  fate(sent: GasTransaction): ReturnType<GasAccount['fate']>;
+};
+
+/** The key of `stranger`, who has 50 SOL and no part in any swap. */
+function stranger(
+  world: World,
+  adapter: SolanaAdapter = world.adapter,
+  name = 'stranger',
+): Stranger {
+  const key = parseGasKey('solana', Buffer.from(seedOf(name)).toString('hex'));
+  const account = createSolanaGasAccount({ key, adapter, policy: devGas });
+  const sign = (work: GasWork, own: Partial<GasSlot> = {}) =>
+    account.sign(work, { nonce: null, above: null, mostCost: plenty, ...own }, soon());
+  return {
+    adapter,
+    account,
+    sign,
+    send: async (work, own) => {
+      const signed = await sign(work, own);
+      await adapter.broadcast(signed, soon());
+      await world.chain.mine(2);
+      return signed;
+    },
+    fate: (sent) => account.fate(sent, soon()),
+  };
+}
+
+const claimOf = ({ terms }: WatchedEscrow, isPublic = true): GasWork => {
+  return { verb: 'claim', terms, secret, isPublic };
+};
+const refundOf = ({ terms }: WatchedEscrow): GasWork => ({ verb: 'refund', terms });
+
+/** Of SOL, or of dollars in the usual token account; 0 where there is none. */
+async function held({ adapter, dollar }: World, token: string | null, who: string) {
+  const at = token === null ? who : associatedTokenAccount(who, dollar, tokenProgram);
+  const { accounts } = await accountsAt(adapter.node, [at], 'confirmed', soon());
+  const account = accounts[0] ?? null;
+  if (account === null) return 0n;
+  if (token === null) return BigInt(account.lamports);
+  return new DataView(account.data.buffer, account.data.byteOffset).getBigUint64(64, true);
+}
+
+test('a claim by a stranger pays the payout address and makes its token account; a refund pays the funder', async (context) => {
+  const world = await newWorld(context);
+  const one = stranger(world);
+  const to = { address: walletOf('a newcomer'), pubkey: null };
+  let timelock = world.time.now + 4 * HOUR;
+  for (const token of [null, world.dollar]) {
+    timelock += 1;
+    const claimed = escrowIn(world, { token, payout: to, amount: 100_000_000n, timelock });
+    const refunded = escrowIn(world, { token, amount: 100_000_000n, timelock });
+    for (const escrow of [claimed, refunded]) await fund(world, escrow);
+    for (const [work, payee, { address: escrow }] of [
+      [claimOf(claimed), to.address, claimed],
+      [refundOf(refunded), walletOf('funder'), refunded],
+    ] as const) {
+      if (work.verb === 'refund') await moveTo(world, timelock + 1);
+      const [had, funderHad] = [
+        await held(world, token, payee),
+        await held(world, null, walletOf('funder')),
+      ];
+      const paid = await one.account.balance(soon());
+      const sent = await one.send(work);
+      const gained = (await held(world, token, payee)) - had;
+      if (token === null && work.verb === 'refund') assert.ok(gained > 100_000_000n);
+      else assert.equal(gained, 100_000_000n);
+      // The escrow's rent is the funder's, whoever sends.
+      assert.ok((await held(world, null, walletOf('funder'))) > funderHad);
+      const cost = paid - (await one.account.balance(soon()));
+      assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
+      assert.equal(await one.account.paid?.(sent.txid, soon()), cost);
+      assert.deepEqual(
+        sent.touches.map((touch) => [touch.escrow, touch.verb]),
+        [[escrow, work.verb]],
+      );
+      assert.deepEqual([sent.payer, sent.nonce], [one.account.address, null]);
+      assert.equal(await one.fate(sent), 'mined');
+      await finalize(world);
+      assert.equal(await one.fate(sent), 'deep');
+    }
+    world.time.now += 60;
+    timelock = world.time.now + 4 * HOUR;
+  }
+});
+
+test('a party that was first: nothing is signed; what was signed before fails or is never taken', async (context) => {
+  const world = await newWorld(context);
+  const one = stranger(world);
+  const escrow = escrowIn(world);
+  await refuses(one.sign(claimOf(escrow)), 'nothing_there', /not funded/);
+  await fund(world, escrow);
+  const late = await one.sign(claimOf(escrow));
+  await claim(world, escrow);
+  await refuses(one.sign(claimOf(escrow)), 'nothing_there', /claimed/);
+  await refuses(one.sign(claimOf(escrow, false)), 'nothing_there');
+  await refuses(one.adapter.broadcast(late, soon()), 'refused_by_node');
+  assert.equal(await one.fate(late), 'unknown');
+  await world.chain.rpc
+    .sendTransaction(late.raw as never, { encoding: 'base64', skipPreflight: true })
+    .send();
+  await world.chain.mine(2);
+  assert.equal(await one.fate(late), 'failed');
+  const other = escrowIn(world, { timelock: world.time.now + 5 * HOUR });
+  await fund(world, other);
+  await refuses(one.sign(refundOf(other)), 'payout_would_fail', /TooEarly/);
+  const wrong = { ...claimOf(other), secret: 'ab'.repeat(32) };
+  await refuses(one.sign(wrong), 'wrong_secret');
+  const elsewhere = { ...other, terms: { ...other.terms, chain: 'solana' } };
+  await refuses(
+    Promise.resolve().then(() => one.sign(claimOf(elsewhere))),
+    'bad_chain',
+  );
+  await assert.rejects(async () => one.sign({ verb: 'void' }), /no nonces/);
+  await moveTo(world, other.terms.timelock + 1);
+  await refuses(one.sign(claimOf(other)), 'payout_would_fail', /TooLate/);
+  await refuses(one.sign(claimOf(other, false)), 'payout_would_fail', /has passed/);
+  await refund(world, other);
+  await refuses(one.sign(refundOf(other)), 'nothing_there', /refunded/);
+});
+
+test('blocks taken back make it unknown; sent again it lands', async (context) => {
+  const world = await newWorld(context);
+  const one = stranger(world);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  await finalize(world);
+  const sent = await one.send(claimOf(escrow));
+  assert.equal(await one.fate(sent), 'mined');
+  world.chain.takeBack(2);
+  assert.equal(await one.fate(sent), 'unknown');
+  await world.chain.mine(1);
+  await one.adapter.broadcast(sent, soon());
+  await finalize(world);
+  assert.equal(await one.fate(sent), 'deep');
+});
+
+test('what died is gone once a finalized block is as late, and not before; signed again it lands', async (context) => {
+  const world = await newWorld(context);
+  const one = stranger(world);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  const sent = await one.sign(claimOf(escrow));
+  const { diesAt } = sent;
+  assert.ok(diesAt !== null && diesAt > world.time.now && diesAt <= world.time.now + 200);
+  await world.chain.mine(160);
+  assert.equal(await one.fate(sent), 'unknown');
+  await moveTo(world, diesAt + 1);
+  assert.equal(await one.fate(sent), 'unknown');
+  await finalize(world);
+  assert.equal(await one.fate(sent), 'gone');
+  await refuses(one.adapter.broadcast(sent, soon()), 'refused_by_node');
+  const again = await one.send(claimOf(escrow));
+  await finalize(world);
+  await moveTo(world, (again.diesAt ?? 0) + 1);
+  await finalize(world);
+  assert.equal(await one.fate(again), 'deep');
+  // A node that is behind says that it knows nothing: the others are asked too.
+  const behind = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
+    method === 'getSignatureStatuses'
+      ? { result: { context: { slot: 1 }, value: [null] } }
+      : forward(),
+  );
+  const rpcUrls = [behind, world.chain.info.rpcUrl];
+  const two = stranger(world, adapterOf(world, [], { rpcUrls }));
+  assert.equal(await two.fate(again), 'deep');
+});
+
+test('what could cost more than the limit, or than the key has, is not signed', async (context) => {
+  const world = await newWorld(context);
+  const one = stranger(world);
+  const payout = { address: walletOf('a newcomer'), pubkey: null };
+  const escrow = escrowIn(world, { token: world.dollar, amount: 1_000n, payout });
+  await fund(world, escrow);
+  const { mostCost, offer } = await one.sign(claimOf(escrow));
+  assert.ok(mostCost > 2_000_000n, 'the rent of the token account is counted');
+  assert.equal((await one.sign(claimOf(escrow), { mostCost })).mostCost, mostCost);
+  await refuses(one.sign(claimOf(escrow), { mostCost: mostCost - 10n }), 'fee_above_limit');
+  const above = { offer, raw: '' };
+  const more = await one.sign(claimOf(escrow), { above });
+  assert.ok(more.offer * 4n >= offer * 5n && more.mostCost > mostCost);
+  await refuses(one.sign(claimOf(escrow), { above, mostCost }), 'fee_above_limit');
+  const poor = stranger(world, world.adapter, 'who has nothing');
+  await refuses(poor.sign(claimOf(escrow)), 'fee_above_limit');
+  const reserve = await one.account.reserve(claimOf(escrow), soon());
+  assert.ok(reserve > mostCost + (120_000n * devGas.reserveUnitPrice) / 1_000_000n - 100_000n);
+  // Others bid the price up: it is followed as far as the limit lets it, and no further.
+  const dear = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
+    method === 'getRecentPrioritizationFees'
+      ? { result: [{ slot: 1, prioritizationFee: 2 ** 50 }] }
+      : forward(),
+  );
+  const two = stranger(world, adapterOf(world, [], { rpcUrls: [dear] }));
+  assert.ok((await two.sign(claimOf(escrow))).mostCost <= mostCost + 10_000_000n);
+  const tight = await two.sign(claimOf(escrow), { mostCost: mostCost + 1_000n });
+  assert.ok(tight.mostCost <= mostCost + 1_000n && tight.offer > offer);
+  assert.ok((await two.account.reserve(claimOf(escrow), soon())) > reserve);
+});
+
+test('a secret that no chain has shown is told to no node before its claim is sent', async (context) => {
+  const world = await newWorld(context);
+  const heard: unknown[] = [];
+  const ear = await lyingNode(context, world.chain.info.rpcUrl, ({ method, params }, forward) => {
+    heard.push([method, params]);
+    return forward();
+  });
+  const one = stranger(world, adapterOf(world, [], { rpcUrls: [ear] }));
+  for (const token of [null, world.dollar]) {
+    const escrow = escrowIn(world, { token, amount: 100_000_000n });
+    await fund(world, escrow);
+    heard.length = 0;
+    await one.account.reserve(claimOf(escrow, false), soon());
+    const signed = await one.sign(claimOf(escrow, false));
+    assert.ok(heard.length > 5);
+    for (const [method] of heard as [string][]) {
+      assert.ok(!/^(simulate|send)Transaction$/.test(method), method);
+    }
+    const bytes = Buffer.from(secret, 'hex');
+    const said = JSON.stringify(heard);
+    for (const form of [secret, bytes.toString('base64').slice(2, 40)]) {
+      assert.ok(!said.includes(form));
+    }
+    await one.adapter.broadcast(signed, soon());
+    await world.chain.mine(2);
+    assert.equal(await one.fate(signed), 'mined');
+  }
+});
+
+test('a frozen receiver is not paid for', async (context) => {
+  const world = await newWorld(context);
+  const one = stranger(world);
+  const escrow = escrowIn(world, { token: world.dollar, amount: 1_000n });
+  await fund(world, escrow);
+  const holding = associatedTokenAccount(walletOf('payee'), world.dollar, tokenProgram);
+  const { accounts } = await accountsAt(world.adapter.node, [holding], 'confirmed', soon());
+  const found = accounts[0];
+  assert.ok(found);
+  const data = Uint8Array.from(found.data);
+  data[108] = 2;
+  world.chain.put(holding, { ...found, lamports: BigInt(found.lamports), data } as never);
+  for (const isPublic of [true, false]) {
+    await refuses(one.sign(claimOf(escrow, isPublic)), 'payout_would_fail');
+  }
+});
+
+test('a funder whose account is no wallet any more does not stop a claim; its rent waits for a refund', async (context) => {
+  const world = await newWorld(context);
+  const one = stranger(world);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  const funder = walletOf('funder');
+  const wallet = { lamports: 50n * SOL, data: new Uint8Array(), executable: false };
+  world.chain.put(funder, { ...wallet, owner: tokenProgram as Address });
+  const signed = await one.sign(claimOf(escrow, false));
+  assert.ok(!readTransaction(signed.raw).keys.includes(funder));
+  const had = await held(world, null, walletOf('payee'));
+  await one.adapter.broadcast(signed, soon());
+  await world.chain.mine(2);
+  assert.equal(await held(world, null, walletOf('payee')), had + escrow.terms.amount);
+  await refuses(one.sign(claimOf(escrow)), 'nothing_there', /claimed/);
+  world.chain.put(funder, { ...wallet, owner: systemProgram as Address });
+  const before = await held(world, null, funder);
+  assert.equal(await one.fate(await one.send(refundOf(escrow))), 'mined');
+  assert.ok((await held(world, null, funder)) > before);
+  await refuses(one.sign(refundOf(escrow)), 'nothing_there', /claimed/);
+});
+
+test('a node that hangs is chain_timeout, one that is gone chain_unavailable, and nothing is signed', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const rpc = { attemptTimeoutMs: 200, rounds: 1 };
+  const calls = ({ account }: Stranger) => [
+    account.sign(claimOf(escrow), { nonce: null, above: null, mostCost: plenty }, soon()),
+    account.reserve(claimOf(escrow), soon()),
+    account.balance(soon()),
+    account.fate({ txid: '1'.repeat(88), nonce: null, diesAt: 1 }, soon()),
+  ];
+  const hanging = await hangingNode(context);
+  const slow = stranger(world, adapterOf(world, [], { rpcUrls: [hanging], rpc }));
+  for (const each of calls(slow)) await refuses(each, 'chain_timeout');
+  const gone = stranger(world, adapterOf(world, [], { rpcUrls: ['http://127.0.0.1:9'], rpc }));
+  for (const each of calls(gone)) await refuses(each, 'chain_unavailable');
+});
+
+const chance = (sides: number) => randomInt(sides) === 0;
+
+function anyTerms(own: string, dollar: string): EscrowTerms {
+  const some = [own, dollar, solanaDeployment.program, walletOf('payee'), walletOf('funder')];
+  const where = () => {
+    const wallet = walletOf(randomBytes(4).toString('hex'));
+    return { address: chance(3) ? (some[randomInt(some.length)] as string) : wallet, pubkey: null };
+  };
+  return {
+    chain: chance(9) ? 'solana' : 'solana-dev',
+    hashlock: chance(9) ? randomBytes(32).toString('hex') : hashlockOf(secret),
+    payout: where(),
+    refund: where(),
+    token: chance(2) ? null : chance(5) ? where().address : dollar,
+    amount: BigInt(`0x${randomBytes(1 + randomInt(chance(9) ? 12 : 7)).toString('hex')}`),
+    timelock: randomInt(2 ** 40),
+  };
+}
+
+/** A node that shows every escrow as funded, and says yes to whatever is tried. */
+function yesNode(context: TestContext, truth: string, open: Map<string, EscrowTerms>) {
+  return lyingNode(context, truth, async ({ method, params }, forward) => {
+    if (method === 'simulateTransaction') {
+      return { result: { context: { slot: 1 }, value: { err: null, logs: [] } } };
+    }
+    const [addresses] = params as [string[]];
+    const terms = Array.isArray(addresses) ? open.get(addresses[0] ?? '') : undefined;
+    if (method !== 'getMultipleAccounts' || terms === undefined) return forward();
+    const data = Buffer.alloc(184);
+    data[0] = 1;
+    data.set(encodeTerms(terms), 8);
+    const { program: owner } = solanaDeployment;
+    const account = {
+      owner,
+      executable: false,
+      lamports: 1,
+      data: [data.toString('base64'), 'base64'],
+    };
+    return { result: { context: { slot: 1 }, value: [account] } };
+  });
+}
+
+test('whatever it is asked, the key signs nothing but claims and refunds of the escrow program', async (context) => {
+  const world = await newWorld(context);
+  const open = new Map<string, EscrowTerms>();
+  const url = await yesNode(context, world.chain.info.rpcUrl, open);
+  const one = stranger(world, adapterOf(world, [], { rpcUrls: [url] }));
+  const own = one.account.address;
+  let signed = 0;
+  for (let round = 0; round < 120; round += 1) {
+    const terms = anyTerms(own, world.dollar);
+    let escrow = '';
+    try {
+      escrow = solanaEscrow(terms, solanaDeployment).address;
+      open.set(escrow, terms);
+    } catch {
+      // The key must refuse them too.
+    }
+    const work: GasWork = chance(2)
+      ? { verb: 'refund', terms }
+      : { verb: 'claim', terms, secret, isPublic: true };
+    const made = await Promise.resolve()
+      .then(() => one.sign(work))
+      .catch((error: unknown) => {
+        assert.match(String(error), /ParleyError/);
+        return null;
+      });
+    if (made === null) continue;
+    signed += 1;
+    const { signers, keys, instructions, lookups } = readTransaction(made.raw);
+    assert.deepEqual([signers, keys[0], lookups.length], [1, own, 0]);
+    const ours = instructions.filter(({ program }) => program === solanaDeployment.program);
+    const [call] = ours.map(({ data, accounts }) =>
+      decodeInstruction(
+        data,
+        accounts.map((at) => keys[at] ?? null),
+      ),
+    );
+    assert.deepEqual([ours.length, call?.verb, call?.escrow], [1, work.verb, escrow]);
+    const wallet = (work.verb === 'claim' ? terms.payout : terms.refund).address;
+    for (const { program, data, accounts } of instructions) {
+      if (program === solanaDeployment.program || program === computeBudgetProgram) continue;
+      assert.equal(program, associatedTokenProgram);
+      assert.deepEqual([[...data], keys[accounts[2] ?? 99]], [[1], wallet]);
+    }
+  }
+  assert.ok(signed > 20, `${signed} of 120`);
+});

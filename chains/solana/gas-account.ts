@@ -1,0 +1,324 @@
+// An operator's gas key on a Solana cluster. See GasAccount. It is the fee payer of claims and
+// refunds, and makes the receiver's token account where there is none: that rent is part of
+// `mostCost`, and stays with the account's owner, who may close it and take it. The rent of the
+// escrow goes to the funder, as the program has it, and never to the key.
+
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58, base64 } from '@scure/base';
+import { ParleyError } from '../../core/errors.ts';
+import { opens } from '../../core/hashlock.ts';
+import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
+import type { GasKey } from '../gas-keys.ts';
+import { opening } from '../opened.ts';
+import { wouldFail } from '../would-fail.ts';
+import type { SolanaAdapter } from './adapter.ts';
+import { isPlain, priceFor } from './builders.ts';
+import { fateOf, paidFor } from './gas-fate.ts';
+import type { SolanaGasPolicy } from './gas-policy.ts';
+import { readTransaction } from './message.ts';
+import { accountsAt, chainClock, latestBlockhash, rentFor, simulate } from './node.ts';
+import {
+  decodeInstruction,
+  payerOf,
+  type SolanaDeployment,
+  solanaDeployment,
+  solanaEscrow,
+  solanaTransaction,
+  unitLimits,
+  type Wanted,
+} from './plan.ts';
+import { tokenProgramOf } from './preflight.ts';
+import {
+  associatedTokenAccount,
+  associatedTokenProgram,
+  computeBudgetProgram,
+  type TokenProgram,
+  token2022Program,
+} from './programs.ts';
+import { solanaAddressOfSeed } from './proof.ts';
+import { stateOf } from './read.ts';
+import { reasonOf } from './trial.ts';
+
+export type SolanaGasOptions = {
+  readonly key: GasKey;
+  readonly adapter: SolanaAdapter;
+  readonly policy: SolanaGasPolicy;
+  /** See SolanaAdapterOptions. */
+  readonly deployment?: SolanaDeployment;
+};
+
+/** What moves an escrow; there is no nonce here to make void. */
+type Settling = Exclude<GasWork, { readonly verb: 'void' }>;
+type Moving = Extract<Wanted, { readonly verb: 'claim' | 'refund' }>;
+
+type Account = {
+  readonly options: SolanaGasOptions;
+  readonly address: string;
+  readonly rpc: SolanaAdapter['node'];
+  readonly chain: string;
+  readonly deployment: SolanaDeployment;
+};
+
+const native = 'SOL, in lamports';
+const signatureLamports = 5_000n;
+/** 150 blocks at 1.2 s each, three times as long as they should take. */
+const lifeSeconds = 180;
+
+export function createSolanaGasAccount(options: SolanaGasOptions): GasAccount {
+  const { adapter, key, deployment = solanaDeployment } = options;
+  const { chain, node: rpc } = adapter;
+  if (key.family !== 'solana') throw new Error(`a ${key.family} key signs nothing on ${chain}`);
+  const address = solanaAddressOfSeed(key.bytes());
+  const account: Account = { options, address, rpc, chain, deployment };
+  const { opened } = opening(adapter.open);
+  return {
+    chain,
+    address,
+    balance: opened((signal) => balanceOf(account, signal)),
+    minedNonce: async () => null,
+    reserve: opened((work: GasWork, signal) => reserve(account, settling(chain, work), signal)),
+    sign: opened((work: GasWork, slot: GasSlot, signal) =>
+      sign(account, settling(chain, work), slot, signal),
+    ),
+    fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(rpc, sent, signal)),
+    paid: opened((txid: string, signal) => paidFor(rpc, address, txid, signal)),
+  };
+}
+
+function settling(chain: string, work: GasWork): Settling {
+  if (work.verb === 'void') throw new Error(`${chain} has no nonces to make void`);
+  if (work.terms.chain === chain) return work;
+  const sentence = `the gas key of ${chain} pays nothing on ${work.terms.chain}`;
+  throw new ParleyError('bad_chain', sentence, { chain, of: work.terms.chain });
+}
+
+async function balanceOf({ rpc, address }: Account, signal: AbortSignal): Promise<bigint> {
+  const { accounts } = await accountsAt(rpc, [address], 'confirmed', signal);
+  return BigInt(Math.floor(accounts[0]?.lamports ?? 0));
+}
+
+async function sign(
+  account: Account,
+  work: Settling,
+  slot: GasSlot,
+  signal: AbortSignal,
+): Promise<GasTransaction> {
+  const { rpc, deployment, address } = account;
+  const { terms } = work;
+  const { address: escrow } = solanaEscrow(terms, deployment);
+  if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {
+    throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
+  }
+  const wanted = await wantedOf(account, work, signal);
+  const tokenProgram = await programOf(account, work, signal);
+  // Before it is tried: a key that cannot pay makes every trial fail.
+  const cost = await costOf(account, work, tokenProgram, slot, signal);
+  const { blockhash } = await latestBlockhash(rpc, 'confirmed', signal);
+  const diesAt = (await chainClock(rpc, signal)) + lifeSeconds;
+  const circumstances = { tokenProgram, blockhash, unitPrice: cost.unitPrice };
+  const make = (what: Moving) => solanaTransaction(terms, deployment, what, circumstances, address);
+  const unsigned =
+    work.verb === 'claim' && !work.isPublic
+      ? make(await unseen(account, work, signal))
+      : await tried(account, work, wanted, make, signal);
+  mustBeOwn(account, work, unsigned, tokenProgram);
+  const { txid, raw } = signedWith(account, unsigned);
+  return {
+    txid,
+    raw,
+    touches: [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }],
+    payer: address,
+    nonce: null,
+    offer: cost.unitPrice,
+    mostCost: cost.mostCost,
+    diesAt,
+  };
+}
+
+/** The verb, as the escrow's state has it. Throws `nothing_there`. */
+async function wantedOf(account: Account, work: Settling, signal: AbortSignal): Promise<Moving> {
+  const { terms } = work;
+  const { address } = solanaEscrow(terms, account.deployment);
+  const { state } = await stateOf(account, { address, terms }, 'confirmed', signal);
+  if (work.verb === 'claim' && state?.status === 'open') {
+    return { verb: 'claim', secret: work.secret };
+  }
+  if (work.verb === 'refund' && state?.isFull === true) {
+    return { verb: 'refund', afterClaim: state.status === 'claimed' };
+  }
+  const why = state === null ? 'is not funded' : `was ${state.status}`;
+  const sentence = `the escrow ${address} on ${account.chain} ${why}`;
+  throw new ParleyError('nothing_there', sentence, { escrow: address });
+}
+
+function payeeOf({ verb, terms }: Settling): string {
+  return payerOf(terms, { verb });
+}
+
+async function programOf(
+  account: Account,
+  work: Settling,
+  signal: AbortSignal,
+): Promise<TokenProgram | null> {
+  try {
+    return await tokenProgramOf(account, work.terms, signal);
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'bad_asset') throw error;
+    throw wouldFail(work.terms, native, 'payout', payeeOf(work), error.message);
+  }
+}
+
+/** Throws `payout_would_fail` where no form of it works; a funder cannot stop a claim. */
+async function tried(
+  account: Account,
+  work: Settling,
+  wanted: Moving,
+  make: (what: Moving) => string,
+  signal: AbortSignal,
+): Promise<string> {
+  const whole = make(wanted);
+  const failure = await simulate(account.rpc, whole, signal);
+  if (failure === null) return whole;
+  if (wanted.verb === 'claim') {
+    const short = make({ ...wanted, withoutRefund: true });
+    if ((await simulate(account.rpc, short, signal)) === null) return short;
+  }
+  throw wouldFail(work.terms, native, 'payout', payeeOf(work), reasonOf(account, failure));
+}
+
+/** A secret that no chain has shown is told to no node: the payment is looked at without it. */
+async function unseen(
+  account: Account,
+  { terms, secret }: Extract<Settling, { readonly verb: 'claim' }>,
+  signal: AbortSignal,
+): Promise<Moving> {
+  const { rpc, options } = account;
+  if ((await chainClock(rpc, signal)) >= terms.timelock) {
+    const reason = `its timelock ${terms.timelock} has passed`;
+    throw wouldFail(terms, native, 'payout', terms.payout.address, reason);
+  }
+  await options.adapter.preflight(terms, 'claim', signal);
+  const withoutRefund = !(await isPlain(account, terms.refund.address, signal));
+  return { verb: 'claim', secret, withoutRefund };
+}
+
+/** Of classic tokens, and of Token-2022, which writes down that an owner does not change. */
+const holdingBytes = { classic: 165, token2022: 170 } as const;
+
+/** What making the receiver's token account takes; 0 where it is there. */
+async function holdingRent(
+  { rpc }: Account,
+  work: Settling,
+  program: TokenProgram | null,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { token } = work.terms;
+  if (token === null || program === null) return 0n;
+  const holding = associatedTokenAccount(payeeOf(work), token, program);
+  const { accounts } = await accountsAt(rpc, [holding], 'confirmed', signal);
+  if ((accounts[0]?.data.length ?? 0) > 0) return 0n;
+  return rentFor(rpc, bytesOf(program), signal);
+}
+
+const bytesOf = (program: TokenProgram) =>
+  program === token2022Program ? holdingBytes.token2022 : holdingBytes.classic;
+
+const limitOf = ({ terms }: Settling) =>
+  BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
+const millionth = 1_000_000n;
+/** Lamports for speed, rounded up. */
+const speedOf = (limit: bigint, unitPrice: bigint) =>
+  (limit * unitPrice + millionth - 1n) / millionth;
+
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other);
+const larger = (one: bigint, other: bigint) => (one > other ? one : other);
+
+/** Throws `fee_above_limit`, also where the key itself has less. */
+async function costOf(
+  account: Account,
+  work: Settling,
+  program: TokenProgram | null,
+  slot: GasSlot,
+  signal: AbortSignal,
+): Promise<{ readonly unitPrice: bigint; readonly mostCost: bigint }> {
+  const { rpc, chain, deployment, options } = account;
+  const { leastUnitPrice } = options.policy;
+  const { address: escrow } = solanaEscrow(work.terms, deployment);
+  const rent = await holdingRent(account, work, program, signal);
+  const usual = await priceFor(account, work.terms, escrow, signal);
+  const above = slot.above === null ? 0n : (slot.above.offer * 5n) / 4n + 1n;
+  const limit = limitOf(work);
+  // A fee must not leave the key's own account with less than its rent.
+  const has = (await balanceOf(account, signal)) - (await rentFor(rpc, 0, signal));
+  const most = smaller(slot.mostCost, has);
+  const fixed = signatureLamports + rent;
+  const affordable = most > fixed ? ((most - fixed) * millionth) / limit : 0n;
+  const wanted = larger(larger(usual, leastUnitPrice), above);
+  const least = larger(leastUnitPrice, above);
+  if (most < fixed || affordable < least) {
+    const cost = fixed + speedOf(limit, least);
+    const sentence = `a transaction on ${chain} may cost ${cost} lamports now, and ${most} is the limit`;
+    throw new ParleyError('fee_above_limit', sentence, { chain, least: cost, mostCost: most });
+  }
+  const unitPrice = smaller(wanted, affordable);
+  return { unitPrice, mostCost: fixed + speedOf(limit, unitPrice) };
+}
+
+/** Prices of this moment may be what the 99.9 % know nothing of. */
+const presentMultiple = 3n;
+
+async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
+  const { rpc, deployment, options } = account;
+  const { address: escrow } = solanaEscrow(work.terms, deployment);
+  const program = await programOf(account, work, signal);
+  const usual = await priceFor(account, work.terms, escrow, signal);
+  const price = larger(options.policy.reserveUnitPrice, presentMultiple * usual);
+  // It may be closed until then, and the key's own rent stays in its account.
+  const rents = [await rentFor(rpc, 0, signal)];
+  if (program !== null) rents.push(await rentFor(rpc, bytesOf(program), signal));
+  const fee = signatureLamports + speedOf(limitOf(work), price);
+  return rents.reduce((sum, each) => sum + each, fee);
+}
+
+/**
+ * The last look before the key is used, by the bytes alone: its only signer is the key, and it does
+ * this verb to this escrow, sets its own budget, makes the receiver's token account, nothing else.
+ */
+function mustBeOwn(
+  { address, deployment }: Account,
+  work: Settling,
+  unsigned: string,
+  program: TokenProgram | null,
+): void {
+  const { terms, verb } = work;
+  const { signers, keys, lookups, instructions } = readTransaction(unsigned);
+  let own = 0;
+  const isOurs = instructions.every((each) => {
+    const accounts = each.accounts.map((at) => keys[at] ?? null);
+    switch (each.program) {
+      case computeBudgetProgram:
+        return accounts.length === 0;
+      case associatedTokenProgram: {
+        if (terms.token === null || program === null) return false;
+        const holding = associatedTokenAccount(payeeOf(work), terms.token, program);
+        return each.data.length === 1 && each.data[0] === 1 && accounts[1] === holding;
+      }
+      case deployment.program: {
+        own += 1;
+        const decoded = decodeInstruction(each.data, accounts);
+        return decoded?.verb === verb && decoded.escrow === solanaEscrow(terms, deployment).address;
+      }
+      default:
+        return false;
+    }
+  });
+  if (isOurs && own === 1 && signers === 1 && keys[0] === address && lookups.length === 0) return;
+  throw new Error('a gas key signs only claims and refunds of the escrow program');
+}
+
+function signedWith({ options }: Account, unsigned: string) {
+  const bytes = base64.decode(unsigned);
+  const signature = ed25519.sign(readTransaction(unsigned).message, options.key.bytes());
+  bytes.set(signature, 1);
+  return { txid: base58.encode(signature), raw: base64.encode(bytes) };
+}

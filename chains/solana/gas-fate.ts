@@ -1,0 +1,46 @@
+// What became of a transaction of an operator's gas key, and what it has cost.
+
+import type { GasFate, GasTransaction } from '../gas-account.ts';
+import type { Rpc } from '../rpc.ts';
+import { chainClock, heldIn, statusOf, transactionOf } from './node.ts';
+
+export async function fateOf(
+  rpc: Rpc,
+  { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
+  signal: AbortSignal,
+): Promise<GasFate> {
+  const seen = await fateSeen(rpc, txid, signal);
+  if (seen !== null) return seen;
+  // Nodes tell of no transaction that waits.
+  if (diesAt === null || (await chainClock(rpc, signal, 'finalized')) < diesAt) return 'unknown';
+  // Of several nodes the one that was asked may be behind, or keep no history.
+  for (let at = 0; at < rpc.sources; at += 1) {
+    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
+    const found = await fateSeen(one, txid, signal).catch((error: unknown) => {
+      if (signal.aborted || rpc.sources === 1) throw error;
+      return null;
+    });
+    if (found !== null) return found;
+  }
+  return 'gone';
+}
+
+async function fateSeen(rpc: Rpc, txid: string, signal: AbortSignal): Promise<GasFate | null> {
+  const status = await statusOf(rpc, txid, signal);
+  if (status === null) return null;
+  if (status.failed) return 'failed';
+  return status.finalized ? 'deep' : 'mined';
+}
+
+/** Lamports that left the payer's account, fee and rents. */
+export async function paidFor(
+  rpc: Rpc,
+  own: string,
+  txid: string,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const transaction = await transactionOf(rpc, txid, signal);
+  if (transaction === null || !('read' in transaction)) return null;
+  const held = heldIn(transaction, own, false);
+  return held === null || held.after > held.before ? null : held.before - held.after;
+}

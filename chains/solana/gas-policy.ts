@@ -1,0 +1,24 @@
+// What an operator's gas key pays on the Solana clusters, as data. Prices are millionths of a
+// lamport for each compute unit.
+
+export type SolanaGasPolicy = {
+  /** Offered also where nobody else has offered anything of late. */
+  readonly leastUnitPrice: bigint;
+  /** What 99.9 % of times is enough. */
+  readonly reserveUnitPrice: bigint;
+};
+
+/**
+ * Speed is sold account by account, and an escrow's is written by nobody else, so what counts is
+ * the price of a place in any block. Programs that compete for one account pay millions; 10 000 000
+ * is 0.0012 SOL for a claim of tokens. Chosen, not measured: an operator with a series of its own
+ * gives its own.
+ */
+const cluster: SolanaGasPolicy = { leastUnitPrice: 10_000n, reserveUnitPrice: 10_000_000n };
+
+/** By chain key. */
+export const solanaGasPolicies: Readonly<Record<string, SolanaGasPolicy>> = {
+  solana: cluster,
+  'solana-devnet': cluster,
+  'solana-dev': cluster,
+};

@@ -1,0 +1,394 @@
+// A stranger's gas key on the simulator: what it sends, what that pays, and what became of it.
+
+import assert from 'node:assert/strict';
+import { randomBytes, randomInt } from 'node:crypto';
+import { after, afterEach, before, test } from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { ParleyError, type RefusalCode } from '../../core/errors.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
+import { parseGasKey } from '../gas-keys.ts';
+import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { createTronGasAccount } from './gas-account.ts';
+import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
+import { accountOf, tokenBalance } from './node.ts';
+import { callsIn, tronEscrow } from './plan.ts';
+import { tronDevPolicy } from './policy.ts';
+import { bytesOf, decodeFields } from './protobuf.ts';
+import { readTronSigned } from './signed.ts';
+import {
+  claim,
+  deploy,
+  fund,
+  funder,
+  type Leg,
+  newcomer,
+  newLeg,
+  refund,
+  sendAndMine,
+  startTron,
+  type TestChain,
+} from './testing/chain.ts';
+import { hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+const devGas = tronGasPolicies['tron-dev'] as TronGasPolicy;
+const plenty = 1_000_000_000n;
+let chain: TestChain;
+before(async () => {
+  chain = await startTron();
+});
+after(() => chain.stop());
+const liars: TestNode[] = [];
+const lying = async (lie: Lie): Promise<string> => {
+  const node = await lyingNode(chain.url, lie);
+  liars.push(node);
+  return node.url;
+};
+afterEach(() => Promise.all(liars.splice(0).map((each) => each.stop())));
+
+type Stranger = {
+  readonly adapter: TronAdapter;
+  readonly account: GasAccount;
+  sign(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
+  send(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
+  fate(sent: GasTransaction): ReturnType<GasAccount['fate']>;
+};
+
+/** A fresh key with 10 000 TRX. */
+async function stranger(
+  over: { readonly urls?: readonly string[]; readonly policy?: TronGasPolicy } = {},
+): Promise<Stranger> {
+  const { urls = [chain.url], policy = devGas } = over;
+  const { deployment } = chain;
+  const adapter = tronAdapter({
+    chain: 'tron-dev',
+    deployment,
+    sources: urls.map((url) => ({ url })),
+    policy: tronDevPolicy,
+    http: { attemptTimeoutMs: 5_000, rounds: 1 },
+  });
+  const key = parseGasKey('tron', randomBytes(32).toString('hex'));
+  const account = createTronGasAccount({ key, adapter, deployment, policy });
+  await chain.dev.give({ address: account.address, token: null, amount: null });
+  const slot = { nonce: null, above: null, mostCost: plenty };
+  const sign = (work: GasWork, own: Partial<GasSlot> = {}) =>
+    account.sign(work, { ...slot, ...own }, signal());
+  return {
+    adapter,
+    account,
+    sign,
+    send: async (work, own) => {
+      const signed = await sign(work, own);
+      await adapter.broadcast(signed, signal());
+      return signed;
+    },
+    fate: (sent) => account.fate(sent, signal()),
+  };
+}
+
+const claimOf = ({ terms, secret }: Leg, isPublic = true): GasWork => {
+  return { verb: 'claim', terms, secret, isPublic };
+};
+const refundOf = ({ terms }: Leg): GasWork => ({ verb: 'refund', terms });
+const refuses = (code: RefusalCode, words = /./) => {
+  return (error: unknown) => {
+    assert.ok(error instanceof ParleyError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, words);
+    assert.ok(error.message.length < 1_000);
+    return true;
+  };
+};
+const held = async ({ adapter }: Stranger, token: string | null, who: string) =>
+  token === null
+    ? ((await accountOf(adapter.node, who, signal()))?.balance ?? 0n)
+    : tokenBalance(adapter.node, 'head', token, who, signal());
+
+test('a claim by a stranger pays the payout address, a refund the funder; neither costs more than said', async () => {
+  const one = await stranger();
+  for (const token of [null, chain.token('DevTether')]) {
+    const to = newcomer();
+    const claimed = newLeg(chain, { token, payout: { address: to, pubkey: null } });
+    const refunded = newLeg(chain, { token });
+    for (const leg of [claimed, refunded]) await fund(chain, leg);
+    for (const [work, payee, { escrow }] of [
+      [claimOf(claimed), to, claimed],
+      [refundOf(refunded), funder.address, refunded],
+    ] as const) {
+      if (work.verb === 'refund') await chain.pass(7_200);
+      const [had, paid] = [await held(one, token, payee), await one.account.balance(signal())];
+      const sent = await one.send(work);
+      // Not every node tells what waits.
+      assert.match(await one.fate(sent), /^(pending|unknown)$/);
+      await chain.dev.mine(1);
+      assert.equal(await held(one, token, payee), had + 1_000n);
+      const cost = paid - (await one.account.balance(signal()));
+      assert.ok(cost >= 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
+      assert.equal(await one.account.paid?.(sent.txid, signal()), cost);
+      assert.deepEqual(
+        sent.touches.map((touch) => [touch.escrow, touch.verb]),
+        [[escrow.address, work.verb]],
+      );
+      assert.deepEqual([sent.payer, sent.nonce], [one.account.address, null]);
+      assert.equal(await one.fate(sent), 'mined');
+      await chain.solidify();
+      assert.equal(await one.fate(sent), 'deep');
+    }
+  }
+});
+
+test('a party that was first: nothing is signed; what was signed before fails', async () => {
+  const one = await stranger();
+  const leg = newLeg(chain);
+  await assert.rejects(one.sign(claimOf(leg)), refuses('nothing_there', /never funded/));
+  await fund(chain, leg);
+  const late = await one.sign(claimOf(leg));
+  await claim(chain, leg);
+  await assert.rejects(one.sign(claimOf(leg)), refuses('nothing_there', /claimed/));
+  await assert.rejects(one.sign(claimOf(leg, false)), refuses('nothing_there'));
+  assert.equal(await one.fate(late), 'unknown');
+  await one.adapter.broadcast(late, signal());
+  await chain.dev.mine(1);
+  assert.equal(await one.fate(late), 'failed');
+  await chain.solidify();
+  assert.equal(await one.fate(late), 'failed');
+  const other = newLeg(chain);
+  await fund(chain, other);
+  await chain.pass(7_200);
+  await refund(chain, other);
+  await assert.rejects(one.sign(refundOf(other)), refuses('nothing_there', /refunded/));
+});
+
+test('too early, too late, with another secret and on another chain nothing is signed', async () => {
+  const one = await stranger();
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  await assert.rejects(one.sign(refundOf(leg)), refuses('payout_would_fail', /RefundTooEarly/));
+  const wrong = { ...claimOf(leg), secret: 'ab'.repeat(32) };
+  await assert.rejects(one.sign(wrong), refuses('wrong_secret'));
+  const elsewhere = { ...leg, terms: { ...leg.terms, chain: 'tron' } };
+  await assert.rejects(one.sign(claimOf(elsewhere)), refuses('bad_chain'));
+  await assert.rejects(async () => one.sign({ verb: 'void' }), /no nonces/);
+  await chain.pass(7_200);
+  await assert.rejects(one.sign(claimOf(leg)), refuses('payout_would_fail', /ClaimTooLate/));
+  await assert.rejects(one.sign(claimOf(leg, false)), refuses('payout_would_fail', /has passed/));
+});
+
+test('a block taken back makes it pending or unknown; sent again it lands', async () => {
+  const one = await stranger();
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  await chain.solidify();
+  const sent = await one.send(claimOf(leg));
+  await chain.dev.mine(1);
+  assert.equal(await one.fate(sent), 'mined');
+  await chain.dev.simulator.chain.takeBack(1);
+  assert.match(await one.fate(sent), /^(pending|unknown)$/);
+  await one.adapter.broadcast(sent, signal());
+  await chain.solidify();
+  await chain.dev.mine(1);
+  assert.equal(await one.fate(sent), 'deep');
+});
+
+test('what expired is gone once a solid block is as late, and not before; signed again it lands', async () => {
+  const one = await stranger();
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  const sent = await one.sign(claimOf(leg));
+  assert.ok(sent.diesAt !== null && sent.diesAt <= chain.now() + devGas.lifeSeconds + 1);
+  await chain.pass(devGas.lifeSeconds + 10);
+  assert.equal(await one.fate(sent), 'unknown');
+  await chain.solidify();
+  assert.equal(await one.fate(sent), 'gone');
+  await assert.rejects(one.adapter.broadcast(sent, signal()), refuses('refused_by_node', /EXPIR/));
+  const again = await one.send(claimOf(leg));
+  assert.notEqual(again.txid, sent.txid);
+  await chain.solidify();
+  await chain.solidify();
+  await chain.pass(devGas.lifeSeconds + 10);
+  await chain.solidify();
+  assert.equal(await one.fate(again), 'deep');
+  // A node that is behind says that it knows nothing: the others are asked too.
+  const behind = await lying(({ path }, forward) =>
+    path.endsWith('gettransactioninfobyid') ? { body: {} } : forward(),
+  );
+  const two = await stranger({ urls: [behind, chain.url] });
+  assert.equal(await two.fate(again), 'deep');
+});
+
+test('what could cost more than the limit is not signed', async () => {
+  const one = await stranger();
+  const leg = newLeg(chain);
+  await fund(chain, leg);
+  const { mostCost, offer } = await one.sign(claimOf(leg));
+  assert.equal((await one.sign(claimOf(leg), { mostCost })).mostCost, mostCost);
+  const less = one.sign(claimOf(leg), { mostCost: mostCost - 1n });
+  await assert.rejects(less, refuses('fee_above_limit', /sun/));
+  const above = { offer: offer + 1_000n, raw: '' };
+  assert.equal((await one.sign(claimOf(leg), { above })).offer, offer + 1_000n);
+  const dear = await lying(async ({ path }, forward) => {
+    if (path !== 'wallet/getchainparameters') return forward();
+    const chainParameter = [
+      { key: 'getEnergyFee', value: 10 ** 9 },
+      { key: 'getTransactionFee', value: 10 ** 9 },
+    ];
+    return { body: { chainParameter } };
+  });
+  const deceived = await stranger({ urls: [dear] });
+  await assert.rejects(deceived.sign(claimOf(leg)), refuses('fee_above_limit'));
+});
+
+test('what must be at hand covers a new holder at the dearest price that the policy knows', async () => {
+  const one = await stranger();
+  for (const token of [null, chain.token('DevTether')]) {
+    const leg = newLeg(chain, { token, payout: { address: newcomer(), pubkey: null } });
+    const before = await one.account.reserve(claimOf(leg), signal());
+    await fund(chain, leg);
+    const reserve = await one.account.reserve(claimOf(leg), signal());
+    assert.ok(reserve >= before);
+    assert.equal(await one.account.reserve(refundOf(leg), signal()), before);
+    assert.ok(reserve >= 54_000n * devGas.reserveEnergySun);
+    assert.ok((await one.sign(claimOf(leg))).mostCost <= reserve);
+  }
+});
+
+test('a secret that no chain has shown is told to no node before its claim is sent', async () => {
+  const heard: string[] = [];
+  const url = await lying(({ body }, forward) => {
+    heard.push(JSON.stringify(body));
+    return forward();
+  });
+  const one = await stranger({ urls: [url] });
+  for (const token of [null, chain.token('DevTether')]) {
+    const leg = newLeg(chain, { token });
+    await fund(chain, leg);
+    await one.account.reserve(claimOf(leg, false), signal());
+    const signed = await one.sign(claimOf(leg, false));
+    assert.ok(heard.length > 3 && heard.every((each) => !each.includes(leg.secret)));
+    await one.adapter.broadcast(signed, signal());
+    await chain.dev.mine(1);
+    assert.equal(await one.fate(signed), 'mined');
+  }
+});
+
+test('receivers that burn or refuse, and tokens that refuse, are not paid for', async () => {
+  const one = await stranger();
+  // INVALID, which takes all that there is. PUSH1 0, PUSH1 0, REVERT.
+  for (const code of ['fe', '60006000fd']) {
+    const payout = { address: await deploy(chain, code), pubkey: null };
+    const leg = newLeg(chain, { payout });
+    await fund(chain, leg);
+    for (const isPublic of [true, false]) {
+      await assert.rejects(one.sign(claimOf(leg, isPublic)), refuses('payout_would_fail'));
+    }
+  }
+  const frugal = await stranger({ policy: { ...devGas, mostEnergy: 20_000n } });
+  const leg = newLeg(chain, { token: chain.token('DevTether') });
+  await fund(chain, leg);
+  const dear = refuses('payout_would_fail', /energy, and 20000 is the most/);
+  await assert.rejects(frugal.sign(claimOf(leg)), dear);
+  await assert.rejects(frugal.sign(claimOf(leg, false)), dear);
+  const token = chain.token('Pause');
+  const paused = newLeg(chain, { token });
+  await fund(chain, paused);
+  const early = await one.sign(claimOf(paused));
+  const tell = async (isPaused: 0 | 1) => {
+    const data = `5f76f6ab${String(isPaused).padStart(64, '0')}`;
+    await sendAndMine(chain, funder, { from: funder.address, to: token, data, value: 0n });
+  };
+  await tell(1);
+  for (const isPublic of [true, false]) {
+    await assert.rejects(one.sign(claimOf(paused, isPublic)), refuses('payout_would_fail'));
+  }
+  await one.adapter.broadcast(early, signal());
+  await chain.dev.mine(1);
+  assert.equal(await one.fate(early), 'failed');
+  await tell(0);
+  const sent = await one.send(claimOf(paused));
+  await chain.dev.mine(1);
+  assert.equal(await one.fate(sent), 'mined');
+});
+
+test('a node that hangs is chain_timeout, one that is gone chain_unavailable, and nothing is signed', async () => {
+  const leg = newLeg(chain);
+  const hanging = await hangingNode();
+  const slot = { nonce: null, above: null, mostCost: plenty };
+  const soon = () => AbortSignal.timeout(300);
+  const calls = ({ account }: Stranger) => [
+    account.sign(claimOf(leg), slot, soon()),
+    account.reserve(claimOf(leg), soon()),
+    account.balance(soon()),
+    account.fate({ txid: '1'.repeat(64), nonce: null, diesAt: 1 }, soon()),
+  ];
+  const slow = await stranger({ urls: [hanging.url] });
+  await Promise.all(calls(slow).map((each) => assert.rejects(each, refuses('chain_timeout'))));
+  await hanging.stop();
+  const gone = await stranger({ urls: [hanging.url] });
+  for (const each of calls(gone)) await assert.rejects(each, refuses('chain_unavailable'));
+});
+
+const chance = (sides: number) => randomInt(sides) === 0;
+
+function anyTerms(secret: string, own: string): EscrowTerms {
+  const some = [own, chain.deployment.contract, newcomer(), 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'];
+  const where = () => {
+    return {
+      address: chance(3) ? (some[randomInt(some.length)] as string) : newcomer(),
+      pubkey: null,
+    };
+  };
+  return {
+    chain: chance(9) ? 'tron' : 'tron-dev',
+    hashlock: chance(9) ? randomBytes(32).toString('hex') : hashlockOf(secret),
+    payout: where(),
+    refund: where(),
+    token: chance(2) ? null : where().address,
+    amount: BigInt(`0x${randomBytes(1 + randomInt(chance(2) ? 32 : 6)).toString('hex')}`),
+    timelock: randomInt(2 ** 40),
+  };
+}
+
+test('whatever it is asked, the key signs nothing but calls of the escrow contract, without value', async () => {
+  const word = (value: number) => value.toString(16).padStart(64, '0');
+  // Every escrow is funded and every call works, as this node has it.
+  const yes = await lying(({ path, body }, forward) => {
+    const { length } = String(body.data);
+    if (!path.endsWith('triggerconstantcontract') || length === 8) return forward();
+    const isState = length === 8 + 64;
+    const output = isState ? word(1) + word(1) + word(0) : '';
+    return { body: { result: { result: true }, constant_result: [output], energy_used: 9_000 } };
+  });
+  const one = await stranger({ urls: [yes] });
+  let signed = 0;
+  for (let round = 0; round < 120; round += 1) {
+    const secret = randomBytes(32).toString('hex');
+    const terms = anyTerms(secret, one.account.address);
+    const work: GasWork = chance(2)
+      ? { verb: 'refund', terms }
+      : { verb: 'claim', terms, secret, isPublic: true };
+    const made = await one.sign(work).catch((error: unknown) => {
+      assert.ok(error instanceof ParleyError, String(error));
+      return null;
+    });
+    if (made === null) continue;
+    signed += 1;
+    const { rawData, owner, called } = readTronSigned(made.raw);
+    const calls = callsIn(rawData, chain.deployment);
+    assert.deepEqual(
+      [owner, called, calls.length],
+      [one.account.address, chain.deployment.contract, 1],
+    );
+    assert.equal(calls[0]?.verb, work.verb);
+    assert.equal(calls[0]?.escrow, tronEscrow(terms, chain.deployment).address);
+    // Read strictly: any other field, a value or a token's among them, throws.
+    const raw = decodeFields(hexToBytes(rawData), rawShape);
+    const contract = decodeFields(bytesOf(raw, 11), { 1: 'int', 2: 'message' });
+    const any = decodeFields(bytesOf(contract, 2), { 1: 'bytes', 2: 'bytes' });
+    decodeFields(bytesOf(any, 2), { 1: 'bytes', 2: 'bytes', 4: 'bytes' });
+  }
+  assert.ok(signed > 20, `${signed} of 120`);
+});
+
+const rawShape = { 1: 'bytes', 4: 'bytes', 8: 'int', 11: 'message', 14: 'int', 18: 'int' } as const;

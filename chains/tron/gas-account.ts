@@ -1,0 +1,253 @@
+// An operator's gas key on a TRON network. See GasAccount. It calls the one contract of all escrows
+// as owner, and burns its own TRX for energy and bytes, never more than `fee_limit` and the bytes.
+// Nothing is replaced here: a second transaction beside a living one would be paid for too.
+
+import { ParleyError } from '../../core/errors.ts';
+import { opens } from '../../core/hashlock.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
+import type { GasKey } from '../gas-keys.ts';
+import type { SignedTron, TronTransaction } from '../material.ts';
+import { opening } from '../opened.ts';
+import { wouldFail } from '../would-fail.ts';
+import type { TronAdapter } from './adapter.ts';
+import { tronHex } from './address.ts';
+import {
+  feeLimitOf,
+  ownEnergy,
+  settleEnergy,
+  transactionBytes,
+  trialOf,
+  withMargin,
+} from './energy.ts';
+import { fateOf } from './gas-fate.ts';
+import type { TronGasPolicy } from './gas-policy.ts';
+import { accountOf, burntBy, headBlock, type Prices, pricesOf } from './node.ts';
+import { callsIn, claimCall, refundCall, type TronDeployment, tronEscrow } from './plan.ts';
+import { preflight } from './preflight.ts';
+import { tronAddressOfKey } from './proof.ts';
+import { recordAt } from './read.ts';
+import { reasonOf } from './reverts.ts';
+import { readTronSigned, signTronTransaction } from './signed.ts';
+import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
+import { newWatch, type Watch } from './watch.ts';
+
+export type TronGasOptions = {
+  readonly key: GasKey;
+  readonly adapter: TronAdapter;
+  readonly deployment: TronDeployment;
+  readonly policy: TronGasPolicy;
+};
+
+/** What moves an escrow; there is no nonce here to make void. */
+type Settling = Exclude<GasWork, { readonly verb: 'void' }>;
+
+type Account = {
+  readonly options: TronGasOptions;
+  readonly address: string;
+  /** Of nothing: the helpers that read a chain want one. */
+  readonly watch: Watch;
+};
+
+const native = 'TRX (sun)';
+
+export function createTronGasAccount(options: TronGasOptions): GasAccount {
+  const { adapter, deployment, key } = options;
+  const { chain, node } = adapter;
+  if (key.family !== 'tron') throw new Error(`a ${key.family} key signs nothing on ${chain}`);
+  const address = tronAddressOfKey(key.bytes());
+  const account = { options, address, watch: newWatch(chain, node, deployment, () => {}) };
+  const { opened } = opening(adapter.open);
+  return {
+    chain,
+    address,
+    balance: opened(async (signal) => (await accountOf(node, address, signal))?.balance ?? 0n),
+    minedNonce: async () => null,
+    reserve: opened((work: GasWork, signal) => reserve(account, settling(chain, work), signal)),
+    sign: opened((work: GasWork, slot: GasSlot, signal) =>
+      sign(account, settling(chain, work), slot, signal),
+    ),
+    fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(node, sent, signal)),
+    paid: opened((txid: string, signal) => burntBy(node, txid, signal)),
+  };
+}
+
+function settling(chain: string, work: GasWork): Settling {
+  if (work.verb === 'void') throw new Error(`${chain} has no nonces to make void`);
+  if (work.terms.chain === chain) return work;
+  const sentence = `the gas key of ${chain} pays nothing on ${work.terms.chain}`;
+  throw new ParleyError('bad_chain', sentence, { chain, of: work.terms.chain });
+}
+
+async function sign(
+  account: Account,
+  work: Settling,
+  slot: GasSlot,
+  signal: AbortSignal,
+): Promise<GasTransaction> {
+  const { options, address, watch } = account;
+  const { deployment, policy, key } = options;
+  const { http, chain } = watch;
+  const energy = await energyOf(account, work, signal);
+  const prices = await pricesOf(http, signal);
+  const wanted = feeLimitOf(energy, prices);
+  const feeLimitSun = slot.above !== null && slot.above.offer > wanted ? slot.above.offer : wanted;
+  const mostCost = feeLimitSun + transactionBytes * prices.byteSun;
+  if (mostCost > slot.mostCost) {
+    const sentence = `a transaction on ${chain} may cost ${mostCost} sun now, and ${slot.mostCost} is the limit`;
+    throw new ParleyError('fee_above_limit', sentence, {
+      chain,
+      least: mostCost,
+      mostCost: slot.mostCost,
+    });
+  }
+  const { timestampMs: timestamp } = await headBlock(http, 'head', signal);
+  // A solid block is never taken back: no reorganisation makes the transaction void.
+  const reference = referenceTo(await headBlock(http, 'solid', signal));
+  const expiration = timestamp + policy.lifeSeconds * 1_000;
+  const unsigned = tronTransaction(callOf(work, deployment, address), {
+    ...reference,
+    expiration,
+    timestamp,
+    feeLimitSun,
+  });
+  mustBeOwn(unsigned, deployment, address);
+  const { txid, raw, rawData, owner, called } = readTronSigned(
+    signTronTransaction(key.bytes(), unsigned) as SignedTron,
+  );
+  const { address: escrow } = tronEscrow(work.terms, deployment);
+  const [call, second] = callsIn(rawData, deployment);
+  const isOurs = call?.verb === work.verb && call.escrow === escrow && second === undefined;
+  if (!isOurs || owner !== address || called !== deployment.contract) throw foreign();
+  return {
+    txid,
+    raw,
+    touches: [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }],
+    payer: address,
+    nonce: null,
+    offer: feeLimitSun,
+    mostCost,
+    diesAt: Math.ceil(expiration / 1_000),
+  };
+}
+
+function callOf(work: Settling, deployment: TronDeployment, from: string): TronCall {
+  return work.verb === 'claim'
+    ? claimCall(work.terms, deployment, work.secret, from)
+    : refundCall(work.terms, deployment, from);
+}
+
+function foreign(): Error {
+  return new Error('a gas key signs only calls of the escrow contract, without a value');
+}
+
+/** Before the key is used at all: one call, of our contract, as itself, with no coins in it. */
+function mustBeOwn(unsigned: TronTransaction, { contract }: TronDeployment, own: string): void {
+  const [call, second] = unsigned.raw_data.contract;
+  const value = call?.parameter.value;
+  const isOwn =
+    second === undefined &&
+    call?.type === 'TriggerSmartContract' &&
+    value?.owner_address === tronHex(own) &&
+    value.contract_address === tronHex(contract) &&
+    value.call_value === undefined;
+  if (!isOwn) throw foreign();
+}
+
+/** Energy of this work, without margin. Throws `nothing_there` or `payout_would_fail`. */
+async function energyOf(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
+  const { options, watch, address } = account;
+  const { terms } = work;
+  if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {
+    throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
+  }
+  await mustHold(watch, terms, options.deployment, signal);
+  const isSecret = work.verb === 'claim' && !work.isPublic;
+  const energy = isSecret
+    ? await energyUnseen(watch, terms, signal)
+    : await energyTried(watch, work, callOf(work, options.deployment, address), signal);
+  const { mostEnergy } = options.policy;
+  if (withMargin(energy) <= mostEnergy) return energy;
+  const to = payeeOf(work);
+  const reason = `it takes ${energy} energy, and ${mostEnergy} is the most with a margin`;
+  throw wouldFail(terms, native, 'payout', to, reason);
+}
+
+const payeeOf = ({ verb, terms }: Settling) =>
+  (verb === 'claim' ? terms.payout : terms.refund).address;
+
+async function mustHold(
+  watch: Watch,
+  terms: EscrowTerms,
+  deployment: TronDeployment,
+  signal: AbortSignal,
+): Promise<void> {
+  const { address } = tronEscrow(terms, deployment);
+  // The record alone: a hostile token is not asked for a balance that its transfer will show.
+  const bare = { address, terms: { ...terms, token: null } };
+  const { status } = await recordAt(watch, bare, 'head', signal);
+  if (status === 'funded') return;
+  const why = status === 'never' ? 'never funded' : status;
+  const sentence = `the escrow ${address} on ${watch.chain} holds nothing: ${why}`;
+  throw new ParleyError('nothing_there', sentence, { escrow: address, status });
+}
+
+async function energyTried(
+  watch: Watch,
+  work: Settling,
+  call: TronCall,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const trial = await trialOf(watch, call, signal);
+  const reason = reasonOf(trial);
+  if (reason === null) return trial.energy;
+  throw wouldFail(work.terms, native, 'payout', payeeOf(work), reason);
+}
+
+/** A secret that no chain has shown is told to no node: the payment is tried without it. */
+async function energyUnseen(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { timestampMs } = await headBlock(watch.http, 'head', signal);
+  if (timestampMs >= terms.timelock * 1_000) {
+    const reason = `its timelock ${terms.timelock} has passed`;
+    throw wouldFail(terms, native, 'payout', terms.payout.address, reason);
+  }
+  await preflight(watch, terms, 'claim', signal);
+  return settleEnergy(watch, terms, terms.payout.address, signal);
+}
+
+/** A token's transfer to a new holder at its dearest (chains/tron/energy.ts), rounded up. */
+const usualTransfer = 150_000n;
+/** What the witnesses vote for may double what there is now, and more. */
+const presentMultiple = 3n;
+
+const larger = (one: bigint, other: bigint) => (one > other ? one : other);
+
+async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
+  const { options, watch } = account;
+  const { reserveEnergySun, reserveByteSun } = options.policy;
+  const { energySun, byteSun }: Prices = await pricesOf(watch.http, signal);
+  const usual =
+    work.terms.token === null
+      ? ownEnergy.trxSettle + ownEnergy.newAccount
+      : ownEnergy.tokenSettle + usualTransfer;
+  const energy = withMargin(larger(usual, await measured(account, work, signal)));
+  return (
+    energy * larger(reserveEnergySun, presentMultiple * energySun) +
+    transactionBytes * larger(reserveByteSun, presentMultiple * byteSun)
+  );
+}
+
+/** 0 where it cannot be tried yet: a refund before its time, a claim of what is not funded. */
+async function measured(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
+  try {
+    return await energyOf(account, work, signal);
+  } catch (error) {
+    const codes: readonly string[] = ['nothing_there', 'payout_would_fail'];
+    if (error instanceof ParleyError && codes.includes(error.code)) return 0n;
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+// What became of a transaction of an operator's gas key. A node that took it has executed nothing
+// yet, and one that failed is in a block all the same: its receipt says what happened.
+
+import type { GasFate, GasTransaction } from '../gas-account.ts';
+import type { Http } from './http.ts';
+import { headBlock, infoOf, knows } from './node.ts';
+
+export async function fateOf(
+  http: Http,
+  { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
+  signal: AbortSignal,
+): Promise<GasFate> {
+  const seen = await fateSeen(http, txid, signal);
+  if (seen !== null) return seen;
+  // A block takes what expires after the one before it. So where a solid block is as late as that,
+  // none above it does, and those below are known for good.
+  const { timestampMs } = await headBlock(http, 'solid', signal);
+  if (diesAt === null || timestampMs < diesAt * 1_000) {
+    return (await knows(http, txid, signal)) ? 'pending' : 'unknown';
+  }
+  // Of several nodes the one that was asked may be behind.
+  for (let at = 0; at < http.sources; at += 1) {
+    const one: Http = { ...http, call: (...args) => http.ask(at, ...args) };
+    const found = await fateSeen(one, txid, signal).catch((error: unknown) => {
+      if (signal.aborted || http.sources === 1) throw error;
+      return null;
+    });
+    if (found !== null) return found;
+  }
+  return 'gone';
+}
+
+async function fateSeen(http: Http, txid: string, signal: AbortSignal): Promise<GasFate | null> {
+  const solid = await infoOf(http, txid, 'solid', signal);
+  if (solid !== null) return solid.succeeded ? 'deep' : 'failed';
+  const head = await infoOf(http, txid, 'head', signal);
+  if (head !== null) return head.succeeded ? 'mined' : 'failed';
+  return null;
+}

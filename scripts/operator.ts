@@ -1,0 +1,98 @@
+// What the commands of operators share: the market's database, whether a market runs or not, the
+// asset that is meant, and output whose reader may leave.
+
+import { resolve } from 'node:path';
+import { readSettings } from '../server/config.ts';
+import { connect, type Database, databaseLimits } from '../server/db/database.ts';
+import { runningPostgres } from '../server/db/embedded/postgres.ts';
+import { type Listing, searchListings } from '../server/db/listing.ts';
+import { isUuid } from '../server/ids.ts';
+import { databaseFault } from '../server/start-errors.ts';
+
+/** Ten thousand orders take about a second. */
+const statementMs = 60_000;
+/** Assets named in a refusal where several share a symbol. */
+const mostNamed = 20;
+/** Of a reason that an operator gives. */
+export const mostReasonLength = 500;
+
+/** What was asked for is not understood: the sentence says what is wrong. */
+export class Misused extends Error {}
+
+export function isReason(text: string): boolean {
+  return text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
+}
+
+export async function openDatabase(): Promise<Database> {
+  const { databaseUrl, home } = readSettings(process.env);
+  const url = databaseUrl ?? (await runningPostgres(home));
+  if (url === null) {
+    throw new Error(
+      `no market runs in PARLEY_HOME ${resolve(home)}: start it, set PARLEY_HOME to the home of ` +
+        'one that runs, or DATABASE_URL to its database',
+    );
+  }
+  const db = connect(url, { ...databaseLimits, connections: 1, statementMs });
+  try {
+    await db.rows({ name: '', text: 'select closings from assets, halts limit 0', values: [] });
+    return db;
+  } catch (error) {
+    await db.close();
+    const { code } = error as { code?: string };
+    if (code === '42P01' || code === '42703') {
+      throw new Error('the database is of another version: start the market of this one first');
+    }
+    throw databaseFault(url, error);
+  }
+}
+
+/** The one that is meant. Throws where there is none, or several. */
+export async function theAsset(db: Database, given: string): Promise<Listing> {
+  const slash = given.indexOf('/');
+  const address = given.slice(slash + 1);
+  const found = await searchListings(
+    db,
+    isUuid(given)
+      ? { id: given }
+      : slash === -1
+        ? { symbol: given }
+        : { chain: given.slice(0, slash), address: address === 'native' ? null : address },
+    mostNamed + 1,
+  );
+  if (found.length > 1) {
+    const shown = found.slice(0, mostNamed);
+    const all = shown.map(({ asset: { id, chain, address } }) => `  ${id} ${chain}/${address}`);
+    const count = found.length > mostNamed ? `more than ${mostNamed}` : found.length;
+    throw new Error(`${count} assets are called ${given}; name one:\n${all.join('\n')}`);
+  }
+  if (found[0] === undefined) throw new Error(`there is no asset ${given}`);
+  return found[0];
+}
+
+/** A reader that leaves, such as `head`, ends the program without a word. */
+function leaveWithReader(status: number): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(status);
+    throw error;
+  });
+}
+
+/** Runs a command: what it throws is said, with how to use it where it was not understood. */
+export async function commanded(
+  usage: string,
+  work: () => Promise<number>,
+  failed = 1,
+): Promise<number> {
+  // Where a failure must not read as well, half an answer must not either.
+  leaveWithReader(failed === 1 ? 0 : failed);
+  try {
+    return await work();
+  } catch (error) {
+    const misused = error instanceof Misused;
+    const said = error instanceof Error ? error.message : String(error);
+    process.stderr.write(
+      [said, ...(misused ? [usage] : [])].filter(Boolean).join('\n').concat('\n'),
+    );
+    return misused ? 2 : failed;
+  }
+}

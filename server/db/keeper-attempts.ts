@@ -1,0 +1,254 @@
+// Transactions that gas keys have signed: kept before they are sent, and what became of each.
+
+import type { GasFate } from '../../chains/gas-account.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { Tx } from './database.ts';
+
+export type Attempt = {
+  readonly id: number;
+  readonly chain: ChainKey;
+  readonly jobId: number | null;
+  readonly verb: 'claim' | 'refund' | 'void';
+  readonly txid: string;
+  /** EVM; null elsewhere. */
+  readonly nonce: number | null;
+  readonly sealed: Buffer | null;
+  readonly sealedVersion: number | null;
+  readonly offer: bigint;
+  readonly mostCost: bigint;
+  readonly charged: bigint;
+  readonly diesAt: number | null;
+  readonly signedAt: Date;
+  /** null: it has not left, so no node can have it. */
+  readonly sentAt: Date | null;
+  readonly fate: GasFate;
+};
+
+/** Whether it may still be mined, or be taken back by a reorganisation. */
+export function isLive(fate: GasFate): boolean {
+  return fate === 'unknown' || fate === 'pending' || fate === 'mined';
+}
+
+type Row = Omit<Attempt, 'offer' | 'mostCost' | 'charged'> & {
+  readonly offer: string;
+  readonly mostCost: string;
+  readonly charged: string;
+};
+
+const columns = `id, chain, job_id as "jobId", verb, txid, nonce, sealed,
+  sealed_version as "sealedVersion", offer, most_cost as "mostCost", charged,
+  dies_at as "diesAt", signed_at as "signedAt", sent_at as "sentAt", fate`;
+
+function attemptOf(row: Row): Attempt {
+  return {
+    ...row,
+    offer: BigInt(row.offer),
+    mostCost: BigInt(row.mostCost),
+    charged: BigInt(row.charged),
+  };
+}
+
+export type NewAttempt = {
+  readonly chain: ChainKey;
+  readonly address: string;
+  readonly jobId: number | null;
+  readonly verb: Attempt['verb'];
+  readonly txid: string;
+  readonly nonce: number | null;
+  readonly sealed: Uint8Array;
+  readonly sealedVersion: number;
+  readonly offer: bigint;
+  readonly mostCost: bigint;
+  readonly diesAt: number | null;
+  readonly at: Date;
+};
+
+/** Of those with its nonce at most one is mined: what it may cost takes the place of theirs. */
+export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attempt> {
+  const { chain, address, nonce } = attempt;
+  if (nonce !== null) {
+    await tx.rows({
+      name: 'keeper_replaced',
+      text: `update keeper_attempts set charged = 0
+        where chain = $1 and address = $2 and nonce = $3
+          and fate in ('unknown', 'pending', 'mined')`,
+      values: [chain, address, nonce],
+    });
+  }
+  const rows = await tx.rows<Row>({
+    name: 'keeper_insert_attempt',
+    text: `insert into keeper_attempts
+        (chain, address, job_id, verb, txid, nonce, sealed, sealed_version, offer, most_cost,
+         charged, dies_at, signed_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
+      returning ${columns}`,
+    values: [
+      chain,
+      address,
+      attempt.jobId,
+      attempt.verb,
+      attempt.txid,
+      nonce,
+      attempt.sealed,
+      attempt.sealedVersion,
+      attempt.offer.toString(),
+      attempt.mostCost.toString(),
+      attempt.diesAt,
+      attempt.at,
+    ],
+  });
+  return attemptOf(rows[0] as Row);
+}
+
+/** All of a job's that this key has signed, oldest first. */
+export async function attemptsOf(tx: Tx, jobId: number, address: string): Promise<Attempt[]> {
+  const rows = await tx.rows<Row>({
+    name: 'keeper_attempts_of',
+    text: `select ${columns} from keeper_attempts where job_id = $1 and address = $2 order by id`,
+    values: [jobId, address],
+  });
+  return rows.map(attemptOf);
+}
+
+/** Those of a key that may still be mined, or be taken back. */
+export async function liveAttempts(tx: Tx, chain: ChainKey, address: string): Promise<Attempt[]> {
+  const rows = await tx.rows<Row>({
+    name: 'keeper_live_attempts',
+    text: `select ${columns} from keeper_attempts
+      where chain = $1 and address = $2 and fate in ('unknown', 'pending', 'mined')
+      order by nonce, id`,
+    values: [chain, address],
+  });
+  return rows.map(attemptOf);
+}
+
+/** Whether something that has to land waits behind this nonce. */
+export async function blocksRelay(
+  tx: Tx,
+  of: { readonly chain: ChainKey; readonly address: string; readonly nonce: number },
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'keeper_blocks_relay',
+    text: `select 1 from keeper_attempts a join keeper_jobs j on j.id = a.job_id
+      where a.chain = $1 and a.address = $2 and a.nonce > $3
+        and a.fate in ('unknown', 'pending', 'mined') and j.purpose = 'relay' limit 1`,
+    values: [of.chain, of.address, of.nonce],
+  });
+  return rows.length > 0;
+}
+
+/** What a former key of the chain has signed: nothing of it is sent again, nor replaced. */
+export async function retireKeys(tx: Tx, chain: ChainKey, address: string): Promise<void> {
+  await tx.rows({
+    name: 'keeper_retire_keys',
+    text: `update keeper_attempts set fate = 'gone', sealed = null, sealed_version = null
+      where chain = $1 and address <> $2 and fate in ('unknown', 'pending', 'mined')`,
+    values: [chain, address],
+  });
+}
+
+/** The nonce above every one that is used up for good. */
+export async function nonceAboveDeep(tx: Tx, chain: ChainKey, address: string): Promise<number> {
+  const rows = await tx.rows<{ nonce: number | null }>({
+    name: 'keeper_nonce_above_deep',
+    text: `select max(nonce) + 1 as nonce from keeper_attempts
+      where chain = $1 and address = $2 and fate = 'deep'`,
+    values: [chain, address],
+  });
+  return rows[0]?.nonce ?? 0;
+}
+
+/**
+ * Notes that it leaves now. False: it may not, since it was given up or its job has ended
+ * meanwhile.
+ */
+export async function markSent(tx: Tx, id: number, at: Date): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'keeper_mark_sent',
+    text: `update keeper_attempts a set sent_at = coalesce(sent_at, $2)
+      where id = $1 and sealed is not null and fate in ('unknown', 'pending', 'mined')
+        and (job_id is null or exists (
+          select 1 from keeper_jobs j where j.id = a.job_id and j.state = 'open'))
+      returning id`,
+    values: [id, at],
+  });
+  return rows.length === 1;
+}
+
+/** Gives up what never left: its nonce is free again. False when it may have left by now. */
+export async function giveUpUnsent(tx: Tx, id: number): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'keeper_give_up_unsent',
+    text: `update keeper_attempts
+      set fate = 'gone', charged = 0, sealed = null, sealed_version = null
+      where id = $1 and sent_at is null returning id`,
+    values: [id],
+  });
+  return rows.length === 1;
+}
+
+/** What the chain shows of it. `paid` null: what it may cost stays counted. */
+export async function storeFate(
+  tx: Tx,
+  id: number,
+  fate: GasFate,
+  paid: bigint | null,
+): Promise<void> {
+  await tx.rows({
+    name: 'keeper_store_fate',
+    text: `update keeper_attempts set fate = $2, charged = coalesce($3, charged),
+        sealed = case when $2 in ('deep', 'gone') then null else sealed end,
+        sealed_version = case when $2 in ('deep', 'gone') then null else sealed_version end
+      where id = $1`,
+    values: [id, fate, paid?.toString() ?? null],
+  });
+}
+
+export type Sums = {
+  /** Kept for what is open or under way, relays included. */
+  readonly reserved: bigint;
+  readonly relayReserved: bigint;
+  /** Counted against the cap since the beginning of the day, all accounts. */
+  readonly spent: bigint;
+  /** Of this account. */
+  readonly spentOn: bigint;
+  /** Jobs with something signed that is not mined yet. */
+  readonly underWay: number;
+};
+
+/** Sums of one chain. `except`: a job whose own reserve is left out. */
+export async function keeperSums(
+  tx: Tx,
+  of: {
+    readonly chain: ChainKey;
+    readonly since: Date;
+    readonly accountId: string | null;
+    readonly except: number | null;
+  },
+): Promise<Sums> {
+  const rows = await tx.rows<Record<string, string | number | null>>({
+    name: 'keeper_sums',
+    text: `select
+        (select coalesce(sum(reserve), 0) from keeper_jobs
+          where chain = $1 and state = 'open' and id is distinct from $4) as reserved,
+        (select coalesce(sum(reserve), 0) from keeper_jobs
+          where chain = $1 and state = 'open' and purpose = 'relay'
+            and id is distinct from $4) as "relayReserved",
+        coalesce(sum(a.charged), 0) as spent,
+        coalesce(sum(a.charged) filter (where j.account_id = $3), 0) as "spentOn",
+        (select count(distinct job_id) from keeper_attempts
+          where chain = $1 and fate in ('unknown', 'pending')) as "underWay"
+      from keeper_attempts a left join keeper_jobs j on j.id = a.job_id
+      where a.chain = $1 and a.signed_at >= $2 and j.purpose is distinct from 'relay'`,
+    values: [of.chain, of.since, of.accountId, of.except],
+  });
+  const row = rows[0] ?? {};
+  const money = (name: string) => BigInt(row[name] ?? 0);
+  return {
+    reserved: money('reserved'),
+    relayReserved: money('relayReserved'),
+    spent: money('spent'),
+    spentOn: money('spentOn'),
+    underWay: Number(row.underWay ?? 0),
+  };
+}

@@ -1,0 +1,269 @@
+// Jobs of the keeper: what is found to be done, taken in hand, put off and ended.
+
+import type { ChainKey } from '../../core/families.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { Tx } from './database.ts';
+
+export type KeeperVerb = 'claim' | 'refund';
+export type Purpose = 'relay' | 'secret' | 'refund';
+
+export type Job = {
+  readonly id: number;
+  readonly chain: ChainKey;
+  readonly escrow: string;
+  readonly verb: KeeperVerb;
+  readonly swapId: string;
+  readonly leg: LegName;
+  readonly accountId: string;
+  readonly purpose: Purpose;
+  readonly state: 'open' | 'done' | 'dropped';
+  readonly reserve: bigint;
+  readonly secret: Buffer | null;
+  readonly secretVersion: number | null;
+  readonly failures: number;
+  readonly createdAt: Date;
+};
+
+type Row = Omit<Job, 'reserve'> & { readonly reserve: string };
+
+const columns = `id, chain, escrow, verb, swap_id as "swapId", leg, account_id as "accountId",
+  purpose, state, reserve, secret, secret_version as "secretVersion", failures,
+  created_at as "createdAt"`;
+
+function jobOf(row: Row): Job {
+  return { ...row, reserve: BigInt(row.reserve) };
+}
+
+/**
+ * Takes up swaps whose secret is public: a claim job for each leg on one of these chains. Whether
+ * there is anything to claim is the job's own question. Returns how many swaps were taken up.
+ */
+export async function takeUpRevealed(
+  tx: Tx,
+  chains: readonly ChainKey[],
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const rows = await tx.rows<{ id: string }>({
+    name: 'keeper_take_up_revealed',
+    text: `with found as (
+        select id, maker_id, taker_id from swaps
+        where secret is not null and not done and not kept
+        order by id limit $3 for update skip locked
+      ), made as (
+        insert into keeper_jobs
+          (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
+        select l.chain, l.escrow, 'claim', f.id, l.leg,
+          case l.leg when 'a' then f.taker_id else f.maker_id end, 'secret', 'open', $2, $2
+        from found f join legs l on l.swap_id = f.id
+        where l.escrow is not null and l.chain = any($1) and l.family <> 'bitcoin'
+        on conflict (chain, escrow, verb) do update set state = 'open', purpose = 'secret'
+          where keeper_jobs.state = 'dropped'
+      )
+      update swaps set kept = true where id in (select id from found) returning id`,
+    values: [chains, now, limit],
+  });
+  return rows.length;
+}
+
+/** Takes up escrows whose timelock has passed by their chain's clock with something in them. */
+export async function takeUpExpired(
+  tx: Tx,
+  chain: ChainKey,
+  due: { readonly clock: number; readonly now: Date },
+  limit: number,
+): Promise<number> {
+  const rows = await tx.rows<{ address: string }>({
+    name: 'keeper_take_up_expired',
+    text: `with found as (
+        select e.chain, e.address, e.swap_id, e.leg from escrows e
+        where e.chain = $1 and not e.done and not e.kept and e.facts ->> 'balance' <> '0'
+          and (e.terms ->> 'timelock')::bigint <= $2
+        order by (e.terms ->> 'timelock')::bigint limit $4 for update skip locked
+      ), made as (
+        insert into keeper_jobs
+          (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
+        select f.chain, f.address, 'refund', f.swap_id, f.leg,
+          case f.leg when 'a' then s.maker_id else s.taker_id end, 'refund', 'open', $3, $3
+        from found f join swaps s on s.id = f.swap_id
+        on conflict (chain, escrow, verb) do nothing
+      )
+      update escrows e set kept = true from found f
+      where e.chain = f.chain and e.address = f.address returning e.address`,
+    values: [chain, due.clock, due.now, limit],
+  });
+  return rows.length;
+}
+
+/** What was taken up while a chain had no key is taken up again; jobs that exist stay. */
+export async function takeUpAnew(tx: Tx): Promise<void> {
+  await tx.rows({
+    name: 'keeper_anew_swaps',
+    text: `update swaps set kept = false where secret is not null and not done and kept`,
+    values: [],
+  });
+}
+
+/** Takes due jobs in hand: until `again` they are due for nobody else. */
+export async function takeDueJobs(
+  tx: Tx,
+  due: {
+    readonly chain: ChainKey;
+    readonly relays: boolean;
+    readonly now: Date;
+    readonly again: Date;
+  },
+  limit: number,
+): Promise<Job[]> {
+  const rows = await tx.rows<Row>({
+    name: 'keeper_take_due',
+    text: `update keeper_jobs set due_at = $4
+      where id in (
+        select id from keeper_jobs
+        where chain = $1 and state = 'open' and (purpose = 'relay') = $2 and due_at <= $3
+        order by due_at limit $5 for update skip locked)
+      returning ${columns}`,
+    values: [due.chain, due.relays, due.now, due.again, limit],
+  });
+  return rows.map(jobOf);
+}
+
+export async function findJob(
+  tx: Tx,
+  of: { readonly chain: ChainKey; readonly escrow: string; readonly verb: KeeperVerb },
+): Promise<Job | null> {
+  const [row] = await tx.rows<Row>({
+    name: 'keeper_find_job',
+    text: `select ${columns} from keeper_jobs where chain = $1 and escrow = $2 and verb = $3`,
+    values: [of.chain, of.escrow, of.verb],
+  });
+  return row === undefined ? null : jobOf(row);
+}
+
+export type NewRelay = {
+  readonly chain: ChainKey;
+  readonly escrow: string;
+  readonly swapId: string;
+  readonly leg: LegName;
+  readonly accountId: string;
+  readonly reserve: bigint;
+  readonly secret: Uint8Array;
+  readonly secretVersion: number;
+  readonly at: Date;
+  readonly dueAt: Date;
+};
+
+/** A claim that was asked for: a job of its own, or the one there is made to land. */
+export async function insertRelay(tx: Tx, relay: NewRelay): Promise<number> {
+  const { chain, escrow, swapId, leg, accountId, reserve, secret, secretVersion } = relay;
+  const rows = await tx.rows<{ id: number }>({
+    name: 'keeper_insert_relay',
+    text: `insert into keeper_jobs
+        (chain, escrow, verb, swap_id, leg, account_id, purpose, state, reserve, secret,
+         secret_version, due_at, created_at)
+      values ($1, $2, 'claim', $3, $4, $5, 'relay', 'open', $6, $7, $8, $9, $10)
+      on conflict (chain, escrow, verb) do update
+        set purpose = 'relay', state = 'open', reserve = $6, secret = $7, secret_version = $8,
+          due_at = $9, failures = 0, last_failure = null
+      returning id`,
+    values: [
+      chain,
+      escrow,
+      swapId,
+      leg,
+      accountId,
+      reserve.toString(),
+      secret,
+      secretVersion,
+      relay.dueAt,
+      relay.at,
+    ],
+  });
+  return (rows[0] as { id: number }).id;
+}
+
+/** Looked at again at `dueAt`. `failure` null: it did not fail. */
+export async function putOffJob(
+  tx: Tx,
+  id: number,
+  again: { readonly dueAt: Date; readonly failure: string | null },
+): Promise<void> {
+  await tx.rows({
+    name: 'keeper_put_off',
+    text: `update keeper_jobs set due_at = $2,
+        failures = case when $3::text is null then 0 else failures + 1 end, last_failure = $3
+      where id = $1 and state = 'open'`,
+    values: [id, again.dueAt, again.failure],
+  });
+}
+
+/** Kept no more for it from here on: neither coins nor its secret. */
+export async function endJob(tx: Tx, id: number, state: 'done' | 'dropped'): Promise<void> {
+  await tx.rows({
+    name: 'keeper_end_job',
+    text: `update keeper_jobs set state = $2, reserve = 0, secret = null, secret_version = null
+      where id = $1 and state = 'open'`,
+    values: [id, state],
+  });
+}
+
+export async function keepReserve(tx: Tx, id: number, reserve: bigint): Promise<void> {
+  await tx.rows({
+    name: 'keeper_keep_reserve',
+    text: `update keeper_jobs set reserve = greatest(reserve, $2) where id = $1`,
+    values: [id, reserve.toString()],
+  });
+}
+
+/** The swap knows the secret by now. */
+export async function forgetSecret(tx: Tx, id: number): Promise<void> {
+  await tx.rows({
+    name: 'keeper_forget_secret',
+    text: `update keeper_jobs set secret = null, secret_version = null where id = $1`,
+    values: [id],
+  });
+}
+
+export type SealedRow = { readonly id: number; readonly sealed: Buffer };
+
+/** What is sealed under another key of the server's than this one. */
+export function sealedNotOf(tx: Tx, of: 'attempts' | 'jobs', version: number, limit: number) {
+  return tx.rows<SealedRow & { readonly version: number }>({
+    name: `keeper_sealed_not_of_${of}`,
+    text:
+      of === 'attempts'
+        ? `select id, sealed, sealed_version as version from keeper_attempts
+            where sealed is not null and sealed_version <> $1
+            order by id limit $2 for update skip locked`
+        : `select id, secret as sealed, secret_version as version from keeper_jobs
+            where secret is not null and secret_version <> $1
+            order by id limit $2 for update skip locked`,
+    values: [version, limit],
+  });
+}
+
+export async function resealRow(
+  tx: Tx,
+  of: 'attempts' | 'jobs',
+  { id, sealed }: SealedRow,
+  version: number,
+): Promise<void> {
+  await tx.rows({
+    name: `keeper_reseal_${of}`,
+    text:
+      of === 'attempts'
+        ? `update keeper_attempts set sealed = $2, sealed_version = $3 where id = $1`
+        : `update keeper_jobs set secret = $2, secret_version = $3 where id = $1`,
+    values: [id, sealed, version],
+  });
+}
+
+/** Open jobs of a chain by purpose. */
+export function countOpenJobs(tx: Tx, chain: ChainKey) {
+  return tx.rows<{ purpose: Purpose; count: number }>({
+    name: 'keeper_count_open',
+    text: `select purpose, count(*)::int as count from keeper_jobs
+      where chain = $1 and state = 'open' group by purpose`,
+    values: [chain],
+  });
+}

@@ -1,0 +1,173 @@
+// Ladders of signed refunds, one an escrow: kept, taken in hand by one process a chain, given back.
+
+import type { Rung, Tried } from '../../chains/scheduled.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { Tx } from './database.ts';
+
+export type StoredRung = Omit<Rung, 'feeSats'> & { readonly feeSats: string };
+
+export type Scheduled = {
+  readonly chain: ChainKey;
+  readonly escrow: string;
+  readonly swapId: string;
+  readonly leg: LegName;
+  readonly rungs: readonly Rung[];
+  readonly version: number;
+  readonly sentTxid: string | null;
+  readonly tried: Tried | null;
+};
+
+/** As the funder of the leg sees it. */
+export type ScheduledView = {
+  readonly count: number;
+  /** Sat per vbyte. */
+  readonly lowestFeeRate: number;
+  readonly highestFeeRate: number;
+  readonly sentTxid: string | null;
+};
+
+/** Keeps a ladder in the place of any former one of its escrow, due from `dueAt` (Unix seconds). */
+export async function putScheduled(
+  tx: Tx,
+  ladder: Pick<Scheduled, 'chain' | 'escrow' | 'swapId' | 'leg' | 'rungs'> & {
+    readonly dueAt: number;
+    readonly at: Date;
+  },
+): Promise<ScheduledView> {
+  const { rungs } = ladder;
+  const stored: StoredRung[] = rungs.map((each) => ({ ...each, feeSats: String(each.feeSats) }));
+  const rates = rungs.map(({ feeRateSatPerVbyte }) => feeRateSatPerVbyte);
+  const [lowestFeeRate = 0] = rates;
+  const highestFeeRate = rates.at(-1) ?? 0;
+  const [row] = await tx.rows<{ sent_txid: string | null }>({
+    name: 'scheduled_put',
+    text: `insert into scheduled_refunds
+        (chain, escrow, swap_id, leg, rungs, count, lowest_fee_rate, highest_fee_rate, due_at,
+         posted_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      on conflict (chain, escrow) do update
+        set rungs = excluded.rungs, count = excluded.count, due_at = excluded.due_at,
+          lowest_fee_rate = excluded.lowest_fee_rate,
+          highest_fee_rate = excluded.highest_fee_rate, posted_at = excluded.posted_at,
+          version = scheduled_refunds.version + 1,
+          sent_txid = case
+            when excluded.rungs @> jsonb_build_array(
+              jsonb_build_object('txid', scheduled_refunds.sent_txid))
+            then scheduled_refunds.sent_txid end
+      returning sent_txid`,
+    values: [
+      ladder.chain,
+      ladder.escrow,
+      ladder.swapId,
+      ladder.leg,
+      JSON.stringify(stored),
+      rungs.length,
+      lowestFeeRate,
+      highestFeeRate,
+      ladder.dueAt,
+      ladder.at,
+    ],
+  });
+  return { count: rungs.length, lowestFeeRate, highestFeeRate, sentTxid: row?.sent_txid ?? null };
+}
+
+type Row = {
+  chain: ChainKey;
+  escrow: string;
+  swap_id: string;
+  leg: LegName;
+  rungs: StoredRung[];
+  version: number;
+  sent_txid: string | null;
+  tried: Tried | null;
+};
+
+/** Chains with a ladder that is due, whoever may have it in hand. */
+export async function chainsDue(tx: Tx, wall: number): Promise<ChainKey[]> {
+  const rows = await tx.rows<{ chain: ChainKey }>({
+    name: 'scheduled_chains_due',
+    text: `select distinct chain from scheduled_refunds where due_at <= $1`,
+    values: [wall],
+  });
+  return rows.map(({ chain }) => chain);
+}
+
+/**
+ * Takes the longest due of a chain in hand; none while another process has any of that chain. A
+ * process that dies has them until `leasedUntil` (Unix seconds).
+ */
+export async function takeScheduled(
+  tx: Tx,
+  about: { chain: ChainKey; wall: number; leasedUntil: number; limit: number },
+): Promise<Scheduled[]> {
+  const [locked] = await tx.rows<{ ok: boolean }>({
+    name: 'scheduled_lock',
+    text: `select pg_try_advisory_xact_lock(hashtextextended('refunds of ' || $1, 0)) as ok`,
+    values: [about.chain],
+  });
+  if (!locked?.ok) return [];
+  const rows = await tx.rows<Row>({
+    name: 'scheduled_take',
+    text: `update scheduled_refunds set leased_until = $3
+      where (chain, escrow) in (
+          select chain, escrow from scheduled_refunds
+          where chain = $1 and due_at <= $2 order by due_at, escrow limit $4)
+        and not exists (
+          select 1 from scheduled_refunds where chain = $1 and leased_until > $2)
+      returning chain, escrow, swap_id, leg, rungs, version, sent_txid, tried`,
+    values: [about.chain, about.wall, about.leasedUntil, about.limit],
+  });
+  return rows.map((row) => ({
+    chain: row.chain,
+    escrow: row.escrow,
+    swapId: row.swap_id,
+    leg: row.leg,
+    rungs: row.rungs.map((each) => ({ ...each, feeSats: BigInt(each.feeSats) })),
+    version: row.version,
+    sentTxid: row.sent_txid,
+    tried: row.tried,
+  }));
+}
+
+/** Notes what is about to be sent, so that a crash after sending forgets nothing. */
+export async function noteSentRefund(
+  tx: Tx,
+  { chain, escrow, version }: Scheduled,
+  note: Pick<Scheduled, 'sentTxid' | 'tried'>,
+): Promise<void> {
+  await tx.rows({
+    name: 'scheduled_note_sent',
+    text: `update scheduled_refunds set sent_txid = $4, tried = $5
+      where chain = $1 and escrow = $2 and version = $3`,
+    values: [chain, escrow, version, note.sentTxid, written(note.tried)],
+  });
+}
+
+const written = (tried: Tried | null) => (tried === null ? null : JSON.stringify(tried));
+
+/**
+ * Gives a ladder back, due again at `dueAt` (Unix seconds); null: it has ended. Without `tried`
+ * that stays as it is.
+ */
+export async function giveBackScheduled(
+  tx: Tx,
+  { chain, escrow, version }: Scheduled,
+  after: { readonly dueAt: number | null; readonly tried?: Tried | null },
+): Promise<void> {
+  await tx.rows({
+    name: 'scheduled_give_back',
+    text: `update scheduled_refunds set leased_until = null,
+        due_at = case when version = $3 then $4 else due_at end,
+        tried = case when version = $3 and $6 then $5 else tried end
+      where chain = $1 and escrow = $2`,
+    values: [
+      chain,
+      escrow,
+      version,
+      after.dueAt,
+      written(after.tried ?? null),
+      after.tried !== undefined,
+    ],
+  });
+}

@@ -1,0 +1,75 @@
+// What the doctor finds, and how findings are gathered: each is told at once, only so many of one
+// kind, and all are counted.
+
+/**
+ * `danger`: somebody may lose by it, act now. `differs`: what is stored is not what is so, or a
+ * part of the house does not work. `unseen`: it could not be looked at, so nothing is known of it.
+ * `notice`: all is as it should be, and somebody should know.
+ */
+export type Severity = 'danger' | 'differs' | 'unseen' | 'notice';
+
+export type Finding = {
+  readonly severity: Severity;
+  /** Stable, for programs; docs/operations.md lists them. */
+  readonly what: string;
+  /** A swap, escrow, chain, node or part of the house. */
+  readonly where: string;
+  /** One sentence, with the numbers in it. */
+  readonly says: string;
+  readonly todo: string;
+  readonly facts: Readonly<Record<string, string | number | boolean | null>>;
+};
+
+export type Counts = Readonly<Record<Severity, number>>;
+
+export type Findings = {
+  add(finding: Finding): void;
+  counts(): Counts;
+};
+
+/** Of one kind; those beyond are counted and said to be there. */
+const mostOfAKind = 100;
+
+export function gather(tell: (finding: Finding) => void): Findings {
+  const counts = { danger: 0, differs: 0, unseen: 0, notice: 0 };
+  const kinds = new Map<string, number>();
+  return {
+    add: (finding) => {
+      counts[finding.severity] += 1;
+      const before = kinds.get(finding.what) ?? 0;
+      kinds.set(finding.what, before + 1);
+      if (before < mostOfAKind) tell(finding);
+      if (before !== mostOfAKind) return;
+      const says = `more than ${mostOfAKind} of ${finding.what}: the rest is counted only`;
+      tell({ ...finding, where: 'the list', says, facts: {} });
+    },
+    counts: () => ({ ...counts }),
+  };
+}
+
+/** 0: all well. 1: something differs. 2: something could not be looked at. */
+export function exitStatus({ danger, differs, unseen }: Counts): number {
+  if (unseen > 0) return 2;
+  return danger + differs > 0 ? 1 : 0;
+}
+
+type Told = (
+  what: string,
+  where: string,
+  says: string,
+  todo: string,
+  facts: Finding['facts'],
+) => Finding;
+
+export const danger: Told = (what, where, says, todo, facts) => {
+  return { severity: 'danger', what, where, says, todo, facts };
+};
+export const differs: Told = (what, where, says, todo, facts) => {
+  return { severity: 'differs', what, where, says, todo, facts };
+};
+export const notice: Told = (what, where, says, todo, facts) => {
+  return { severity: 'notice', what, where, says, todo, facts };
+};
+export const unseen: Told = (what, where, says, todo, facts) => {
+  return { severity: 'unseen', what, where, says, todo, facts };
+};

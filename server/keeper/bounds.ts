@@ -1,0 +1,54 @@
+// Limits of the keeper, so that nothing of it holds up anything else.
+
+/** How long a turn to sign lasts: the reads of one signature, and what keeps it. */
+export const turnMs = 10_000;
+/** A relay waits this long for its turn; it takes the turn of anything but another relay. */
+export const turnPatienceMs = 2_500;
+/** A hostile token or a slow node costs its own job this much, and no other. */
+export const jobMs = 20_000;
+/** Within a turn: what does not come sooner is not signed. */
+export const signMs = 4_000;
+
+/** Jobs of a chain looked at in one pass; the rest in the next. */
+export const jobsAPass = 20;
+/** Of those at once. */
+export const lanes = 4;
+/** Swaps or escrows taken up by one statement. */
+export const takenUpAtOnce = 200;
+
+/** Jobs of a chain with something signed that no block has: nodes hold few of one sender. */
+export const mostUnderWay = 8;
+/** Relays beside them. */
+export const mostRelays = 8;
+
+export const pauseMs = 1_000;
+/** After failures of a whole pass. */
+export const longestPauseMs = 30_000;
+
+/** A job in hand is due again after this, should its process have died. */
+export const inHandSeconds = 30;
+/** One that waits for a block or for depth is looked at again after this. */
+export const lookAgainSeconds = 5;
+/** Failures put a job off for 10 s, twice as long each time. A refund has time. */
+export const firstBackoffSeconds = 10;
+export const longestBackoffSeconds = { relay: 10, secret: 300, refund: 3_600 } as const;
+/** Transactions of one job that blocks took without effect. */
+export const mostFailed = 5;
+/** A job that the cap or the balance put off. */
+export const poorSeconds = 60;
+
+/** How long the same fee is offered: a part of the time left, within these. */
+export const bumpSeconds = { least: 20, most: 600, part: 16 } as const;
+/** Before a party that has only half done it is helped: its own transaction is in no block. */
+export const stuckSeconds = 600;
+
+/** What a relay needs before its deadline to be sent at all, crashes included. */
+export const relayLeadSeconds = 60;
+
+/** No account may use up more than this part of a day's cap. */
+export const accountShare = 4n;
+
+/** How often the balance is read for the metric and the warning. */
+export const balanceEveryMs = 30_000;
+/** Rows of secrets sealed anew by one statement. */
+export const resealBatch = 200;

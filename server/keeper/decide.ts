@@ -1,0 +1,162 @@
+// What is to be done about one job of the keeper, from what its chain shows and what was signed for
+// it so far. Pure.
+
+import type { EscrowFacts } from '../../core/facts.ts';
+import { type Attempt, isLive } from '../db/keeper-attempts.ts';
+import type { KeeperVerb } from '../db/keeper-jobs.ts';
+import {
+  bumpSeconds,
+  firstBackoffSeconds,
+  lookAgainSeconds,
+  mostFailed,
+  stuckSeconds,
+} from './bounds.ts';
+import type { Graces } from './gas.ts';
+
+export type Look = {
+  readonly verb: KeeperVerb;
+  readonly facts: EscrowFacts;
+  /** Base units of the leg. */
+  readonly amount: bigint;
+  readonly timelock: number;
+  /** Of the chain and of ours, Unix seconds. */
+  readonly clock: number;
+  readonly wall: number;
+  readonly createdAt: number;
+  /** Whether a chain has shown the secret; a refund needs none. */
+  readonly isPublic: boolean;
+  /** Until when a secret that is not public may be shown. */
+  readonly revealBy: number;
+  /** Whether something that has to land waits behind its nonce. */
+  readonly hurried: boolean;
+  /** Every one of this job, oldest first. */
+  readonly attempts: readonly Attempt[];
+};
+
+export type Decision =
+  | { readonly do: 'end'; readonly as: 'done' | 'dropped' }
+  | { readonly do: 'wait'; readonly seconds: number }
+  /** Sends what is signed. `reveals`: it would show the secret, so the gates are asked first. */
+  | { readonly do: 'send'; readonly attempt: Attempt; readonly reveals: boolean }
+  | { readonly do: 'sign'; readonly instead: Attempt | null; readonly reveals: boolean }
+  /** Takes its nonce by nothing: what was signed is of no use any more. */
+  | { readonly do: 'void'; readonly attempt: Attempt }
+  /** Never left, and must not any more. */
+  | { readonly do: 'give up'; readonly attempt: Attempt };
+
+const again = (seconds: number = lookAgainSeconds): Decision => ({ do: 'wait', seconds });
+
+export function decide(look: Look): Decision {
+  const live = look.attempts.filter(({ fate }) => isLive(fate));
+  const mined = live.filter(({ fate }) => fate === 'mined');
+  if (mined.some(({ verb }) => verb !== 'void')) return again();
+  // A replacement takes the place of all before it: the newest speaks for them.
+  const newest = live.filter(({ fate }) => fate !== 'mined').at(-1) ?? null;
+  const open = opening(look);
+  if (open.what === 'later') return again(open.seconds);
+  if (open.what !== 'now') {
+    const as = open.what === 'over' ? 'done' : 'dropped';
+    return newest === null && mined.length > 0 ? again() : withdraw(look, newest, as);
+  }
+  if (newest === null) {
+    const rest = restAfterFailures(look);
+    if (rest !== null) return rest;
+  }
+  if (!look.isPublic) return decideReveal(look, newest);
+  return newest === null ? { do: 'sign', instead: null, reveals: false } : push(look, newest);
+}
+
+/** What the chain took and refused although it was tried before costs gas every time. */
+function restAfterFailures({ attempts, wall }: Look): Decision | null {
+  const failed = attempts.filter(({ fate, verb }) => fate === 'failed' && verb !== 'void');
+  const last = failed.at(-1);
+  if (last === undefined) return null;
+  if (failed.length >= mostFailed) return { do: 'end', as: 'dropped' };
+  const rest = firstBackoffSeconds * 2 ** failed.length;
+  const left = Math.floor(last.signedAt.getTime() / 1000) + rest - wall;
+  return left > 0 ? again(left) : null;
+}
+
+/** Whether there is something to do: `later` it may be, `lost` it never will. */
+function opening(
+  look: Look,
+): { what: 'now' | 'over' | 'lost' } | { what: 'later'; seconds: number } {
+  const { verb, facts, clock, timelock, attempts } = look;
+  const { claimed, refunded, funded, balance } = facts;
+  const own = new Set(attempts.map(({ txid }) => txid));
+  if (claimed?.deep || refunded?.deep) return { what: 'over' };
+  for (const seen of [claimed, refunded]) {
+    if (seen === null || own.has(seen.txid)) continue;
+    if (seen.confirmations > 0) return { what: 'later', seconds: lookAgainSeconds };
+    if (waitsForParty(look)) return { what: 'later', seconds: lookAgainSeconds };
+  }
+  if (verb === 'refund') {
+    if (clock < timelock) return { what: 'later', seconds: Math.min(600, timelock - clock) };
+    return balance > 0n ? { what: 'now' } : { what: 'later', seconds: 60 };
+  }
+  if (clock >= timelock) return { what: 'lost' };
+  const isFunded = funded !== null && funded.confirmations > 0 && balance >= look.amount;
+  if (!isFunded && claimed === null) return { what: 'later', seconds: 60 };
+  return { what: 'now' };
+}
+
+/** Somebody's own transaction that is in no block yet: waited for, but not to the end. */
+function waitsForParty({ verb, clock, timelock, createdAt, wall }: Look): boolean {
+  if (wall - createdAt > 2 * stuckSeconds) return false;
+  return verb === 'refund' || timelock - clock > stuckSeconds;
+}
+
+/** What was signed is not needed any more. */
+function withdraw(look: Look, newest: Attempt | null, as: 'done' | 'dropped'): Decision {
+  if (newest === null) return { do: 'end', as };
+  if (newest.sentAt === null) return { do: 'give up', attempt: newest };
+  // It dies by itself, and finds nothing until then.
+  if (newest.nonce === null) return again();
+  if (newest.verb !== 'void') return { do: 'void', attempt: newest };
+  return push(look, newest);
+}
+
+/** The secret is known to nobody but its owner and us: until it is public the gates decide. */
+function decideReveal(look: Look, newest: Attempt | null): Decision {
+  const late = look.wall > look.revealBy;
+  if (newest === null) {
+    return late ? { do: 'end', as: 'dropped' } : { do: 'sign', instead: null, reveals: true };
+  }
+  if (newest.sentAt === null) {
+    if (late) return { do: 'give up', attempt: newest };
+    return { do: 'send', attempt: newest, reveals: true };
+  }
+  if (newest.verb === 'void') return push(look, newest);
+  // It may have left, and no node shows it: from here on nothing of ours may show it.
+  if (late && newest.fate === 'unknown') {
+    return newest.nonce === null ? again() : { do: 'void', attempt: newest };
+  }
+  const next = push(look, newest);
+  return 'reveals' in next ? { ...next, reveals: newest.fate === 'unknown' } : next;
+}
+
+/** Sends it again, or one that pays more in its place once it has waited for long. */
+function push(look: Look, newest: Attempt): Decision {
+  const age = look.wall - Math.floor(newest.signedAt.getTime() / 1000);
+  const isDue = newest.sentAt !== null && age >= bumpAfter(look);
+  if (isDue && newest.nonce !== null) {
+    if (newest.verb === 'void') return { do: 'void', attempt: newest };
+    return { do: 'sign', instead: newest, reveals: false };
+  }
+  if (newest.fate === 'pending') return again();
+  return { do: 'send', attempt: newest, reveals: false };
+}
+
+/** For how long the same fee is offered. */
+export function bumpAfter({ verb, timelock, clock, hurried }: Look): number {
+  const { least, most, part } = bumpSeconds;
+  if (hurried) return least;
+  if (verb === 'refund') return most;
+  return Math.min(most, Math.max(least, Math.floor((timelock - clock) / part)));
+}
+
+/** How long the party is left to do it itself, from when it could. */
+export function graceOf(verb: KeeperVerb, graces: Graces, timelock: number, clock: number): number {
+  if (verb === 'refund') return graces.refundSeconds;
+  return Math.max(0, Math.min(graces.claimSeconds, Math.floor((timelock - clock) / 8)));
+}

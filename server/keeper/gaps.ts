@@ -1,0 +1,82 @@
+// Nonces that were given out and are used by nothing any more: what was signed never left. All that
+// comes behind waits for them, so each is taken by a transaction of nothing.
+
+import { type Attempt, liveAttempts, nonceAboveDeep } from '../db/keeper-attempts.ts';
+import type { Deps } from '../deps.ts';
+import { within } from '../time-limit.ts';
+import { bumpSeconds, mostUnderWay } from './bounds.ts';
+import type { Gas } from './gas.ts';
+import { giveTurnBack, keepSigned, mustBeTurn, purseOf, signWith, turnOn } from './sign.ts';
+import { freeOf, gapsIn } from './spending.ts';
+import { sendKept, withFates } from './tend.ts';
+
+/** Returns how many were sent or sent again. */
+export async function fillGaps(deps: Deps, gas: Gas, signal: AbortSignal): Promise<number> {
+  const { account } = gas;
+  const { chain, address } = account;
+  const live = await liveAttempts(deps.db, chain, address);
+  if (live.every(({ nonce }) => nonce === null)) return 0;
+  const mined = await within(signal, chain, account.minedNonce(signal));
+  if (mined === null) return 0;
+  let sent = await tendFillers(deps, gas, live, signal);
+  const from = Math.max(mined, await nonceAboveDeep(deps.db, chain, address));
+  const taken = live.map(({ nonce }) => nonce);
+  for (const nonce of gapsIn(from, taken).slice(0, mostUnderWay)) {
+    await fill(deps, gas, { nonce, instead: null }, signal);
+    sent += 1;
+  }
+  return sent;
+}
+
+/** Those that belong to no job are looked after here. */
+async function tendFillers(
+  deps: Deps,
+  gas: Gas,
+  live: readonly Attempt[],
+  signal: AbortSignal,
+): Promise<number> {
+  const own = live.filter(({ jobId }) => jobId === null);
+  const fresh = await withFates({ deps, gas, signal }, own);
+  const newest = new Map(fresh.map((each) => [each.nonce, each]));
+  let sent = 0;
+  for (const each of newest.values()) {
+    if (each.fate !== 'unknown' && each.fate !== 'pending') continue;
+    const ageMs = deps.now() - each.signedAt.getTime();
+    if (ageMs > bumpSeconds.least * 1_000 && each.sentAt !== null) {
+      await fill(deps, gas, { nonce: each.nonce as number, instead: each }, signal);
+    } else if (each.fate === 'unknown') await sendKept(deps, gas, each, signal);
+    else continue;
+    sent += 1;
+  }
+  return sent;
+}
+
+async function fill(
+  deps: Deps,
+  gas: Gas,
+  { nonce, instead }: { readonly nonce: number; readonly instead: Attempt | null },
+  signal: AbortSignal,
+): Promise<void> {
+  const turn = await turnOn(deps, gas, { relays: false, patienceMs: 0, signal });
+  if (turn === null) return;
+  let attempt: Attempt;
+  try {
+    const { chain, address } = gas.account;
+    const live = await liveAttempts(deps.db, chain, address);
+    // Somebody has taken it meanwhile.
+    if (instead === null && live.some((each) => each.nonce === nonce)) {
+      return await giveTurnBack(deps, turn);
+    }
+    const purse = await purseOf(deps, turn, { accountId: null, jobId: null });
+    const slot = { nonce, instead, most: freeOf(purse) };
+    const signed = await signWith(deps, turn, { verb: 'void' }, slot);
+    attempt = await deps.db.transaction(async (tx) => {
+      await mustBeTurn(tx, turn);
+      return keepSigned(tx, deps, turn, signed, { jobId: null, verb: 'void' });
+    });
+  } catch (error) {
+    await giveTurnBack(deps, turn);
+    throw error;
+  }
+  await sendKept(deps, gas, attempt, signal);
+}

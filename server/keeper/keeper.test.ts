@@ -1,0 +1,255 @@
+// The keeper on two real EVM chains: what parties leave undone it does, and what they do themselves
+// costs it nothing.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { evm, evm2, must } from '../settle/testing/world.ts';
+import {
+  agree,
+  anotherDesk,
+  attemptsOn,
+  claimOwn,
+  type Deal,
+  type Desk,
+  deepen,
+  fundBoth,
+  hurry,
+  jobsOf,
+  keep,
+  legOf,
+  look,
+  relay,
+  sendOwn,
+  startDesk,
+  swapOf,
+} from './testing/desk.ts';
+
+const limits = { timeout: 120_000 };
+let desk: Desk;
+before(async () => {
+  desk = await startDesk();
+}, limits);
+after(() => desk?.close());
+
+/** Both legs funded, and the secret public by the initiator's own claim. */
+async function revealed(): Promise<Deal> {
+  const deal = await agree(desk);
+  await fundBoth(desk, deal);
+  await claimOwn(desk, deal);
+  await deepen(desk);
+  return deal;
+}
+
+test('a counterparty that sleeps is paid by the keeper, and the swap says so', limits, async () => {
+  const deal = await revealed();
+  assert.equal((await swapOf(deal)).status, 'initiator_claimed');
+  const { address } = deal.maker.evmAccount;
+  const before = await desk.client(evm).getBalance({ address });
+  await keep(desk);
+  const [attempt] = await attemptsOn(desk, deal);
+  assert.deepEqual([attempt?.verb, attempt?.chain, attempt?.purpose], ['claim', evm, 'secret']);
+  await deepen(desk);
+  const { status, legs } = await swapOf(deal);
+  assert.equal(status, 'counterparty_claimed');
+  assert.deepEqual(
+    [legs.b.claimTx, legs.b.claimedBy, legs.b.refundedBy],
+    [attempt?.txid, 'keeper', null],
+  );
+  assert.deepEqual([legs.a.claimedBy, legs.a.refundedBy], ['party', null]);
+  const now = await desk.client(evm).getBalance({ address });
+  assert.equal((now - before).toString(), legs.b.amount);
+  await hurry(desk);
+  await keep(desk);
+  const jobs = await jobsOf(desk, deal);
+  assert.deepEqual(
+    jobs.map(({ state, reserve }) => [state, reserve]),
+    [
+      ['done', '0'],
+      ['done', '0'],
+    ],
+    'what is deep is not looked at any more',
+  );
+  assert.equal((await attemptsOn(desk, deal))[0]?.fate, 'deep');
+});
+
+test('a party that acts first costs the keeper nothing', limits, async () => {
+  const deal = await revealed();
+  const { maker, secret } = deal;
+  const { address } = maker.evmAccount;
+  await desk.dev.faucet({ chain: evm, address, amount: 5n * 10n ** 16n });
+  await sendOwn(desk, maker, must(await maker.post(legOf(deal, 'b', 'claim'), { secret })));
+  await desk.dev.mine(evm, 1);
+  await keep(desk);
+  assert.deepEqual(await attemptsOn(desk, deal), [], 'one that is not deep is left alone');
+  await deepen(desk);
+  await hurry(desk);
+  await keep(desk);
+  assert.deepEqual(await attemptsOn(desk, deal), []);
+  assert.equal((await swapOf(deal)).legs.b.claimedBy, 'party');
+});
+
+test('who could act is waited for, and less as the timelock nears', limits, async () => {
+  const { graces } = desk.deps.gas.get(evm) as { graces: { claimSeconds: number } };
+  graces.claimSeconds = 600;
+  try {
+    const deal = await revealed();
+    await keep(desk);
+    assert.deepEqual(await attemptsOn(desk, deal), []);
+    await hurry(desk);
+    await keep(desk);
+    assert.deepEqual(await attemptsOn(desk, deal), [], 'not yet');
+    desk.deps.advance(601_000);
+    await keep(desk);
+    assert.equal((await attemptsOn(desk, deal)).length, 1);
+    await deepen(desk);
+  } finally {
+    graces.claimSeconds = 0;
+  }
+});
+
+test('a reorganisation that takes the claim is followed: it lands again', limits, async () => {
+  const deal = await revealed();
+  const rpc = desk.rpc(evm);
+  const snapshot = await rpc<string>('evm_snapshot');
+  await keep(desk);
+  await desk.dev.mine(evm, 1);
+  await look(desk);
+  await hurry(desk);
+  await keep(desk);
+  const [attempt] = await attemptsOn(desk, deal);
+  assert.equal(attempt?.fate, 'mined');
+  await rpc('evm_revert', [snapshot]);
+  await desk.dev.mine(evm, 3);
+  await look(desk);
+  assert.equal((await swapOf(deal)).legs.b.claimTx, null, 'it is gone');
+  await hurry(desk);
+  await keep(desk);
+  await deepen(desk);
+  const { legs } = await swapOf(deal);
+  assert.deepEqual([legs.b.status, legs.b.claimedBy], ['claimed', 'keeper']);
+  assert.equal((await attemptsOn(desk, deal)).length, 1, 'the same bytes again');
+});
+
+test('a claim that no block takes is made to pay more until one does', limits, async () => {
+  const deal = await revealed();
+  const rpc = desk.rpc(evm);
+  const { baseFeePerGas: was } = await desk.client(evm).getBlock();
+  await keep(desk);
+  await rpc('anvil_setNextBlockBaseFeePerGas', ['0x4a817c800']); // 20 gwei
+  await desk.dev.mine(evm, 1);
+  await hurry(desk);
+  await keep(desk);
+  assert.equal((await attemptsOn(desk, deal)).length, 1, 'it has not waited for long');
+  desk.deps.advance(900_000);
+  await hurry(desk);
+  await keep(desk);
+  const attempts = await attemptsOn(desk, deal);
+  assert.equal(attempts.length, 2);
+  assert.equal(attempts[0]?.nonce, attempts[1]?.nonce, 'in the place of the one before');
+  await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(20n * 10n ** 9n).toString(16)}`]);
+  await deepen(desk);
+  const { legs } = await swapOf(deal);
+  assert.deepEqual([legs.b.status, legs.b.claimTx], ['claimed', attempts[1]?.txid]);
+  await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(was ?? 1n).toString(16)}`]);
+  await deepen(desk);
+  await hurry(desk);
+  await keep(desk);
+  const fates = (await attemptsOn(desk, deal)).map(({ fate }) => fate);
+  assert.deepEqual(fates, ['gone', 'deep']);
+});
+
+test('a day’s cap stops the keeper, which says so; the next day it goes on', limits, async () => {
+  const gas = desk.deps.gas.get(evm) as { dailyCap: bigint };
+  const cap = gas.dailyCap;
+  gas.dailyCap = 1_000n;
+  try {
+    const deal = await revealed();
+    await keep(desk);
+    assert.deepEqual(await attemptsOn(desk, deal), []);
+    const [job] = await jobsOf(desk, deal);
+    assert.ok(
+      ['cap', 'share', 'fee_above_limit'].includes(job?.last_failure ?? ''),
+      job?.last_failure ?? '',
+    );
+    gas.dailyCap = cap;
+    await hurry(desk);
+    await keep(desk);
+    assert.equal((await attemptsOn(desk, deal)).length, 1);
+    await deepen(desk);
+  } finally {
+    gas.dailyCap = cap;
+  }
+});
+
+test('two servers send one transaction', limits, async () => {
+  const deal = await revealed();
+  const other = await anotherDesk(desk, { key: desk.key });
+  try {
+    await Promise.all([keep(desk), keep(other), keep(desk), keep(other)]);
+    assert.equal((await attemptsOn(desk, deal)).length, 1);
+    await deepen(desk);
+  } finally {
+    await other.close();
+  }
+});
+
+test(
+  'a relayed claim lands without any coin of its receiver, and twice is once',
+  limits,
+  async () => {
+    const deal = await agree(desk);
+    const early = await relay(deal);
+    assert.deepEqual([early.status, early.code], [409, 'not_both_funded']);
+    await fundBoth(desk, deal);
+    const wrong = await deal.taker.post(legOf(deal, 'a', 'claim'), {
+      secret: '11'.repeat(32),
+      relay: true,
+    });
+    assert.deepEqual([wrong.status, wrong.code], [400, 'wrong_secret']);
+    const { address } = deal.taker.evmAccount;
+    assert.equal(await desk.client(evm2).getBalance({ address }), 0n);
+    const answers = await Promise.all([relay(deal), relay(deal), relay(deal)]);
+    const first = must(answers.find(({ status }) => status === 200) ?? (answers[0] as never));
+    assert.equal(first.relayed, true);
+    for (const answer of answers) {
+      if (answer.status === 200) assert.deepEqual(answer.body, first);
+      else assert.deepEqual([answer.status, answer.code], [503, 'overloaded']);
+    }
+    assert.deepEqual(must(await relay(deal)), first);
+    const [job] = await jobsOf(desk, deal);
+    assert.ok(BigInt(job?.reserve ?? 0) > 0n);
+    assert.equal((await swapOf(deal)).secret, null, 'nothing has left yet');
+    await keep(desk);
+    assert.equal((await swapOf(deal)).secret, deal.secret);
+    await deepen(desk);
+    const { legs } = await swapOf(deal);
+    assert.deepEqual(
+      [legs.a.status, legs.a.claimTx, legs.a.claimedBy],
+      ['claimed', first.txid, 'keeper'],
+    );
+    assert.equal((await desk.client(evm2).getBalance({ address })).toString(), legs.a.amount);
+    assert.equal((await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2).length, 1);
+  },
+);
+
+test('an expired leg goes back to a funder that sleeps', limits, async () => {
+  const deal = await agree(desk);
+  await fundBoth(desk, deal);
+  const { deadlines } = await swapOf(deal);
+  const ahead = deadlines.refundAt.b - Math.floor(desk.deps.now() / 1000) + 1;
+  // Other tests have moved the market's clock alone.
+  await desk.dev.time(ahead + 3_600);
+  await look(desk);
+  await keep(desk);
+  const attempts = await attemptsOn(desk, deal);
+  assert.deepEqual(attempts.map(({ verb, chain }) => `${verb} ${chain}`).sort(), [
+    `refund ${evm}`,
+    `refund ${evm2}`,
+  ]);
+  await deepen(desk);
+  const { status, legs } = await swapOf(deal);
+  assert.equal(status, 'refunded');
+  assert.deepEqual([legs.a.refundedBy, legs.b.refundedBy], ['keeper', 'keeper']);
+  const late = await relay(deal);
+  assert.equal(late.status, 409);
+});

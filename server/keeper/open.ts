@@ -1,0 +1,111 @@
+// From settings to gas keys: a file each, for nobody else to read. On dev chains the keys are made
+// by themselves, and given coins by whoever wires the dev network.
+
+import { randomBytes } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { EvmAdapter } from '../../chains/evm/adapter.ts';
+import { createEvmGasAccount } from '../../chains/evm/gas-account.ts';
+import { type EvmGasPolicy, evmGasPolicies } from '../../chains/evm/gas-policy.ts';
+import type { GasAccount } from '../../chains/gas-account.ts';
+import { type GasKey, parseGasKey } from '../../chains/gas-keys.ts';
+import type { ChainKey } from '../../core/families.ts';
+import { policyOf } from '../chain-policies.ts';
+import type { ChainSettings } from '../chain-settings.ts';
+import type { Gas } from './gas.ts';
+import type { KeeperSettings } from './settings.ts';
+
+/** Throws an Error that names the file and never its content. */
+export function openGas(
+  settings: readonly KeeperSettings[],
+  chains: readonly ChainSettings[],
+  adapters: ReadonlyMap<ChainKey, ChainAdapter>,
+): ReadonlyMap<ChainKey, Gas> {
+  const all = new Map<ChainKey, Gas>();
+  for (const each of settings) {
+    const chain = chains.find(({ chain: key }) => key === each.chain);
+    const adapter = adapters.get(each.chain);
+    if (chain === undefined || adapter === undefined || chain.family === 'bitcoin') continue;
+    const { claimGraceSeconds: claimSeconds, refundGraceSeconds: refundSeconds } = each;
+    all.set(each.chain, {
+      account: accountOf(chain, adapter, keyIn(each.keyFile, chain.family), each),
+      dailyCap: each.dailyCap,
+      lowBalance: each.lowBalance,
+      graces: { claimSeconds, refundSeconds },
+    });
+  }
+  return all;
+}
+
+function accountOf(
+  chain: ChainSettings & { readonly family: GasKey['family'] },
+  adapter: ChainAdapter,
+  key: GasKey,
+  { reserveFeePerGas }: KeeperSettings,
+): GasAccount {
+  switch (chain.family) {
+    case 'evm': {
+      const { depthTag } = policyOf(chain);
+      const known = evmPolicyOf(chain);
+      const policy = reserveFeePerGas === null ? known : { ...known, reserveFeePerGas };
+      return createEvmGasAccount({ key, adapter: adapter as EvmAdapter, policy, depthTag });
+    }
+    case 'tron':
+    case 'solana':
+      throw new Error(`no gas key is served on "${chain.chain}"`);
+  }
+}
+
+/** Of the chain, or of the one whose policy it has. */
+function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasPolicy {
+  const { policy } = chain;
+  const like = typeof policy === 'string' ? policy : policy?.like;
+  const found = evmGasPolicies[like ?? chain.chain] ?? evmGasPolicies[chain.chain];
+  return found ?? (evmGasPolicies.ethereum as EvmGasPolicy);
+}
+
+function keyIn(path: string, family: GasKey['family']): GasKey {
+  const refuse = (why: string) => new Error(`the gas key ${path} ${why}`);
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    throw refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  try {
+    const mode = fstatSync(file).mode & 0o777;
+    if ((mode & 0o077) !== 0) {
+      const found = `is open to other users (mode ${mode.toString(8)})`;
+      throw refuse(`${found}: replace it if one may have read it, then chmod 600 it`);
+    }
+    return parseGasKey(family, readFileSync(file, 'utf8'));
+  } catch (error) {
+    const { message } = error as Error;
+    throw message.startsWith('the gas key ') ? error : refuse(`is refused: ${message}`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What a dev key may spend a day: nothing there is worth anything. */
+const devCap = { evm: 10n ** 18n, tron: 1_000_000_000n, solana: 1_000_000_000n } as const;
+/** People who try the market see the keeper at work, and parties that act are not overtaken. */
+const devGraces = { claimGraceSeconds: 60, refundGraceSeconds: 120 } as const;
+
+/** A key of its own for each dev chain that can have one, in the server's home. */
+export function devKeeper(home: string, chains: readonly ChainSettings[]): KeeperSettings[] {
+  return chains.flatMap(({ chain, family }): KeeperSettings[] => {
+    if (family !== 'evm') return [];
+    const keyFile = join(home, `keeper-${chain}.key`);
+    try {
+      writeFileSync(keyFile, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const dailyCap = devCap[family];
+    return [
+      { chain, keyFile, dailyCap, lowBalance: dailyCap, ...devGraces, reserveFeePerGas: null },
+    ];
+  });
+}

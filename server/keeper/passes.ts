@@ -1,0 +1,230 @@
+// The keeper at work: on each chain that has a gas key, what is to be done is found by index, taken
+// in hand and tended. A pass takes no input, may end anywhere and may run in several processes. It
+// has loops of its own, so that nothing of it holds up what follows the chains or answers requests.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
+import { clockOfChain } from '../db/heads.ts';
+import { keeperSums, retireKeys } from '../db/keeper-attempts.ts';
+import {
+  countOpenJobs,
+  type Job,
+  putOffJob,
+  takeDueJobs,
+  takeUpAnew,
+  takeUpExpired,
+  takeUpRevealed,
+} from '../db/keeper-jobs.ts';
+import type { Deps } from '../deps.ts';
+import { within } from '../time-limit.ts';
+import * as bounds from './bounds.ts';
+import { fillGaps } from './gaps.ts';
+import type { Gas } from './gas.ts';
+import { dayOf } from './spending.ts';
+import { TooShort, tend } from './tend.ts';
+
+export type Keeper = {
+  start(): void;
+  /** Ends what runs; nothing is lost, because a pass may end anywhere. */
+  stop(): Promise<void>;
+  /** One pass of everything on one chain; returns how many jobs were tended. */
+  pass(chain: ChainKey): Promise<number>;
+  /** A relay waits: it is looked at now. */
+  wake(chain: ChainKey): void;
+};
+
+/** On one chain. */
+type Post = {
+  readonly gas: Gas;
+  /** Ends the pause before the next look at relays. */
+  readonly bell: { ring: () => void };
+  readAtMs: number;
+  /** The UTC day and the reason that the log has told already. */
+  told: string;
+};
+
+export function createKeeper(deps: Deps): Keeper {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const posts = new Map<ChainKey, Post>();
+  for (const [chain, gas] of deps.gas ?? []) {
+    posts.set(chain, { gas, bell: { ring: () => {} }, readAtMs: -Infinity, told: '' });
+  }
+  const loops: Promise<void>[] = [];
+  const chains = [...posts.keys()];
+  return {
+    pass: async (chain) => {
+      const post = posts.get(chain);
+      if (post === undefined) throw new Error(`there is no gas key on "${chain}"`);
+      await find(deps, posts);
+      const relays = await passOf(deps, post, true, signal);
+      const others = await passOf(deps, post, false, signal);
+      await fillGaps(deps, post.gas, limited(signal));
+      await measure(deps, post, signal);
+      return relays + others;
+    },
+    wake: (chain) => {
+      posts.get(chain)?.bell.ring();
+    },
+    start: () => {
+      if (loops.length > 0 || chains.length === 0) return;
+      let began = false;
+      const found = async () => {
+        if (!began) await begin(deps, posts);
+        began = true;
+        return find(deps, posts);
+      };
+      loops.push(loop(deps, 'found', signal, null, found));
+      for (const post of posts.values()) {
+        const relays = () => passOf(deps, post, true, signal);
+        const others = async () => {
+          const done = await passOf(deps, post, false, signal);
+          await fillGaps(deps, post.gas, limited(signal));
+          await measure(deps, post, signal);
+          return done;
+        };
+        const { chain } = post.gas.account;
+        loops.push(loop(deps, `${chain} relays`, signal, post.bell, relays));
+        loops.push(loop(deps, chain, signal, null, others));
+      }
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+function limited(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(bounds.jobMs)]);
+}
+
+/** Runs `look` for ever; it returns how much it did. */
+async function loop(
+  deps: Deps,
+  name: string,
+  stop: AbortSignal,
+  bell: Post['bell'] | null,
+  look: () => Promise<number>,
+): Promise<void> {
+  let failures = 0;
+  while (!stop.aborted) {
+    let wait: number = bounds.pauseMs;
+    const early = new AbortController();
+    // Set before the look: what rings during it is heard.
+    if (bell !== null) bell.ring = () => early.abort();
+    try {
+      if ((await look()) >= bounds.jobsAPass) wait = 0;
+      failures = 0;
+    } catch (error) {
+      if (stop.aborted) break;
+      failures += 1;
+      wait = Math.min(wait * 2 ** failures, bounds.longestPauseMs);
+      deps.log.warn({ keeper: name, failures, waitMs: wait, err: error }, 'a keeper’s look failed');
+    }
+    const signal = AbortSignal.any([stop, early.signal]);
+    if (wait > 0) await sleep(wait, undefined, { signal, ref: false }).catch(() => {});
+  }
+}
+
+/** A chain may have got its key, or another one, since the last start. */
+async function begin(deps: Deps, posts: ReadonlyMap<ChainKey, Post>): Promise<void> {
+  await takeUpAnew(deps.db);
+  for (const [chain, { gas }] of posts) await retireKeys(deps.db, chain, gas.account.address);
+}
+
+/** Takes up what is new, on all chains. */
+async function find(deps: Deps, posts: ReadonlyMap<ChainKey, Post>): Promise<number> {
+  const now = new Date(deps.now());
+  const limit = bounds.takenUpAtOnce;
+  let most = await takeUpRevealed(deps.db, [...posts.keys()], now, limit);
+  for (const chain of posts.keys()) {
+    const clock = await clockOfChain(deps.db, chain);
+    if (clock === null) continue;
+    most = Math.max(most, await takeUpExpired(deps.db, chain, { clock, now }, limit));
+  }
+  return most;
+}
+
+async function passOf(deps: Deps, post: Post, relays: boolean, stop: AbortSignal): Promise<number> {
+  stop.throwIfAborted();
+  const { chain } = post.gas.account;
+  const now = deps.now();
+  const again = new Date(now + bounds.inHandSeconds * 1_000);
+  const due = { chain, relays, now: new Date(now), again };
+  const jobs = await takeDueJobs(deps.db, due, bounds.jobsAPass);
+  const queue = jobs.values();
+  const lane = async () => {
+    for (const job of queue) {
+      if (stop.aborted) return;
+      await tendOne(deps, post, job, stop);
+    }
+  };
+  await Promise.all(Array.from({ length: bounds.lanes }, lane));
+  return jobs.length;
+}
+
+/** Whatever ends it is this job's own trouble: it is put off, and the others go on. */
+async function tendOne(deps: Deps, post: Post, job: Job, stop: AbortSignal): Promise<void> {
+  try {
+    await tend(deps, post.gas, job, limited(stop));
+  } catch (error) {
+    if (stop.aborted) return;
+    const { seconds, failure } = restOf(job, error);
+    tellOf(deps, post, job, failure, error);
+    const dueAt = new Date(deps.now() + seconds * 1_000);
+    await putOffJob(deps.db, job.id, { dueAt, failure }).catch(() => {});
+  }
+}
+
+function restOf(job: Job, error: unknown): { seconds: number; failure: string } {
+  if (error instanceof TooShort) return { seconds: bounds.poorSeconds, failure: error.short };
+  const backoff = bounds.firstBackoffSeconds * 2 ** Math.min(job.failures, 20);
+  const most = bounds.longestBackoffSeconds[job.purpose];
+  const failure = error instanceof ParleyError ? error.code : 'fault';
+  const passing = ['overloaded', 'chain_timeout', 'chain_unavailable', 'nothing_there'];
+  const seconds = passing.includes(failure) ? bounds.firstBackoffSeconds : Math.min(backoff, most);
+  return { seconds, failure };
+}
+
+function tellOf(deps: Deps, post: Post, job: Job, failure: string, error: unknown): void {
+  const { chain, swapId, leg, verb, purpose } = job;
+  const facts = { chain, swapId, leg, verb, purpose, failure };
+  if (error instanceof TooShort) {
+    // Once a day and reason: it goes on until then.
+    const told = `${dayOf(deps.now()).toISOString()} ${failure}`;
+    if (post.told === told) return;
+    post.told = told;
+    deps.log.warn(facts, 'the keeper may spend no more for now: parties send for themselves');
+    return;
+  }
+  const known = error instanceof ParleyError;
+  // A refusal of a chain may quote what was sent.
+  if (known) deps.log.warn(facts, 'a job of the keeper is put off');
+  else deps.log.error({ ...facts, fault: (error as Error).name }, 'a job of the keeper failed');
+}
+
+async function measure(deps: Deps, post: Post, stop: AbortSignal): Promise<void> {
+  const { gas } = post;
+  const { account, lowBalance, dailyCap } = gas;
+  const { chain, address } = account;
+  if (performance.now() - post.readAtMs < bounds.balanceEveryMs) return;
+  post.readAtMs = performance.now();
+  const signal = limited(stop);
+  const balance = await within(signal, chain, account.balance(signal));
+  const since = dayOf(deps.now());
+  const sums = await keeperSums(deps.db, { chain, since, accountId: null, except: null });
+  const { keeper } = deps.metrics;
+  keeper.balance.set({ chain }, Number(balance));
+  keeper.reserved.set({ chain }, Number(sums.relayReserved));
+  keeper.spentToday.set({ chain }, Number(sums.spent));
+  for (const purpose of ['relay', 'secret', 'refund'] as const)
+    keeper.jobs.set({ chain, purpose }, 0);
+  for (const { purpose, count } of await countOpenJobs(deps.db, chain)) {
+    keeper.jobs.set({ chain, purpose }, count);
+  }
+  if (balance - sums.reserved >= lowBalance) return;
+  const facts = { chain, address, balance: `${balance}`, reserved: `${sums.reserved}` };
+  deps.log.warn({ ...facts, dailyCap: `${dailyCap}` }, 'a gas key has little left');
+}

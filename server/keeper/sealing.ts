@@ -1,0 +1,67 @@
+// What the keeper keeps sealed: signed transactions, and secrets that are not public yet.
+
+import type { ReadTransaction } from '../../chains/adapter.ts';
+import { type Hex32, parseHex32 } from '../../core/hashlock.ts';
+import type { Attempt } from '../db/keeper-attempts.ts';
+import { type Job, resealRow, sealedNotOf } from '../db/keeper-jobs.ts';
+import type { Deps } from '../deps.ts';
+import { keyringOf } from '../keyring.ts';
+import { resealBatch } from './bounds.ts';
+
+type Settings = Pick<Deps, 'settings'>;
+export type Sealed = { readonly version: number; readonly sealed: Buffer };
+
+export function sealTransaction({ settings }: Settings, signed: ReadTransaction): Sealed {
+  const { txid, raw, touches, payer } = signed;
+  const text = JSON.stringify({ txid, raw, touches, ...(payer === undefined ? {} : { payer }) });
+  return keyringOf(settings).encrypt(Buffer.from(text));
+}
+
+/** Null when no key of the server opens it any more. */
+export function openTransaction(
+  { settings }: Settings,
+  { sealed, sealedVersion }: Pick<Attempt, 'sealed' | 'sealedVersion'>,
+): ReadTransaction | null {
+  if (sealed === null || sealedVersion === null) return null;
+  const plain = keyringOf(settings).decrypt(sealedVersion, sealed);
+  return plain === null ? null : (JSON.parse(plain.toString()) as ReadTransaction);
+}
+
+export function sealSecret({ settings }: Settings, secret: Hex32): Sealed {
+  return keyringOf(settings).encrypt(Buffer.from(secret));
+}
+
+export function openSecret(
+  { settings }: Settings,
+  { secret, secretVersion }: Pick<Job, 'secret' | 'secretVersion'>,
+): Hex32 | null {
+  if (secret === null || secretVersion === null) return null;
+  const plain = keyringOf(settings).decrypt(secretVersion, secret);
+  return plain === null ? null : parseHex32(plain.toString(), 'secret');
+}
+
+/** Seals all of it with the first of the server's keys, so that a former one may be put away. */
+export async function resealKept(deps: Pick<Deps, 'settings' | 'db' | 'log'>): Promise<void> {
+  const keyring = keyringOf(deps.settings);
+  const { version } = keyring.encrypt(new Uint8Array(1));
+  for (const kind of ['attempts', 'jobs'] as const) {
+    for (let unread = 0; ; ) {
+      const [found, resealed] = await deps.db.transaction(async (tx) => {
+        const rows = await sealedNotOf(tx, kind, version, resealBatch + unread);
+        let count = 0;
+        for (const row of rows) {
+          const plain = keyring.decrypt(row.version, row.sealed);
+          if (plain === null) continue;
+          await resealRow(tx, kind, { id: row.id, sealed: keyring.encrypt(plain).sealed }, version);
+          count += 1;
+        }
+        return [rows.length, count];
+      });
+      if (resealed === 0) {
+        if (found > 0) deps.log.warn({ [kind]: found }, 'what the keeper keeps cannot be read');
+        break;
+      }
+      unread = found - resealed;
+    }
+  }
+}

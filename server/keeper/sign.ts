@@ -1,0 +1,138 @@
+// Signing with a gas key, one at a time on a chain, whichever process: the nonce, what the purse
+// allows, and what is signed are all of one turn, and nothing is kept that outlasted it.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GasSlot, GasTransaction, GasWork } from '../../chains/gas-account.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { Tx } from '../db/database.ts';
+import {
+  type Attempt,
+  insertAttempt,
+  keeperSums,
+  liveAttempts,
+  nonceAboveDeep,
+} from '../db/keeper-attempts.ts';
+import { endTurn, takeTurn } from '../db/keeper-turns.ts';
+import type { Deps } from '../deps.ts';
+import { within } from '../time-limit.ts';
+import { signMs, turnMs } from './bounds.ts';
+import type { Gas } from './gas.ts';
+import { openTransaction, sealTransaction } from './sealing.ts';
+import { dayOf, freeNonce, type Purse } from './spending.ts';
+
+/** A turn to sign on one chain. */
+export type Turn = { readonly gas: Gas; readonly holder: string; readonly signal: AbortSignal };
+
+/** Null: it is somebody else's for longer than `patienceMs`. */
+export async function turnOn(
+  deps: Pick<Deps, 'db'>,
+  gas: Gas,
+  how: { readonly relays: boolean; readonly patienceMs: number; readonly signal: AbortSignal },
+): Promise<Turn | null> {
+  const holder = randomUUID();
+  const { chain } = gas.account;
+  const until = performance.now() + how.patienceMs;
+  const asked = { relays: how.relays, milliseconds: turnMs };
+  while (!(await takeTurn(deps.db, chain, holder, asked))) {
+    if (performance.now() > until) return null;
+    await sleep(50, undefined, { signal: how.signal });
+  }
+  return { gas, holder, signal: how.signal };
+}
+
+export async function giveTurnBack(deps: Pick<Deps, 'db'>, turn: Turn): Promise<void> {
+  await endTurn(deps.db, turn.gas.account.chain, turn.holder);
+}
+
+/** What the key has, and what of it is promised. */
+export async function purseOf(
+  deps: Pick<Deps, 'db' | 'now'>,
+  { gas, signal }: Turn,
+  of: { readonly accountId: string | null; readonly jobId: number | null },
+): Promise<Purse> {
+  const { account, dailyCap } = gas;
+  const balance = await within(signal, account.chain, account.balance(signal));
+  const since = dayOf(deps.now());
+  const { accountId, jobId: except } = of;
+  const sums = await keeperSums(deps.db, { chain: account.chain, since, accountId, except });
+  return { balance, dailyCap, sums };
+}
+
+/** The next nonce, or that of what is replaced; null on chains without. */
+export async function nonceFor(
+  deps: Pick<Deps, 'db'>,
+  { gas, signal }: Turn,
+  instead: Attempt | null,
+): Promise<number | null> {
+  if (instead?.nonce != null) return instead.nonce;
+  const { account } = gas;
+  const { chain, address } = account;
+  const mined = await within(signal, chain, account.minedNonce(signal));
+  if (mined === null) return null;
+  const live = await liveAttempts(deps.db, chain, address);
+  // A node that is behind must not make us use one twice.
+  const from = Math.max(mined, await nonceAboveDeep(deps.db, chain, address));
+  return freeNonce(
+    from,
+    live.map(({ nonce }) => nonce),
+  );
+}
+
+export async function signWith(
+  deps: Pick<Deps, 'settings'>,
+  { gas, signal }: Turn,
+  work: GasWork,
+  slot: { readonly nonce: number | null; readonly instead: Attempt | null; readonly most: bigint },
+): Promise<GasTransaction> {
+  const { nonce, instead, most: mostCost } = slot;
+  const former = instead === null ? null : openTransaction(deps, instead);
+  const above: GasSlot['above'] =
+    instead === null || former === null ? null : { offer: instead.offer, raw: former.raw };
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(signMs)]);
+  return within(
+    limit,
+    gas.account.chain,
+    gas.account.sign(work, { nonce, above, mostCost }, limit),
+  );
+}
+
+/**
+ * Ends the turn in the transaction that keeps what was signed in it. Throws `overloaded`: the turn
+ * was over, and whoever has it now may have signed with the same nonce.
+ */
+export async function mustBeTurn(tx: Tx, { gas, holder }: Turn): Promise<void> {
+  const { chain } = gas.account;
+  if (!(await endTurn(tx, chain, holder))) throw outOfTurn(chain);
+}
+
+/** Keeps what was signed; in the transaction of `mustBeTurn`. */
+export async function keepSigned(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now'>,
+  { gas }: Turn,
+  signed: GasTransaction,
+  of: { readonly jobId: number | null; readonly verb: GasWork['verb'] },
+): Promise<Attempt> {
+  const { chain, address } = gas.account;
+  const { version, sealed } = sealTransaction(deps, signed);
+  return insertAttempt(tx, {
+    chain,
+    address,
+    jobId: of.jobId,
+    verb: of.verb,
+    txid: signed.txid,
+    nonce: signed.nonce,
+    sealed,
+    sealedVersion: version,
+    offer: signed.offer,
+    mostCost: signed.mostCost,
+    diesAt: signed.diesAt,
+    at: new Date(deps.now()),
+  });
+}
+
+export function outOfTurn(chain: string): ParleyError {
+  const sentence = `the gas key of ${chain} is busy signing; nothing was sent`;
+  return new ParleyError('overloaded', sentence, { chain });
+}

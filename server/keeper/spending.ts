@@ -1,0 +1,80 @@
+// What one more transaction of a gas key may cost. Pure. The cap bounds a UTC day by what was
+// signed in it; what relays have reserved is outside it, and nothing else is ever paid from that.
+
+import type { Sums } from '../db/keeper-attempts.ts';
+import { accountShare, mostRelays, mostUnderWay } from './bounds.ts';
+
+/** What put it off: the day's cap, one account's share of it, the balance, too many under way. */
+export type Short = 'cap' | 'share' | 'balance' | 'busy';
+
+export type Purse = {
+  /** Base units of the native coin, of the key. */
+  readonly balance: bigint;
+  readonly dailyCap: bigint;
+  /** Without what the job itself has reserved. */
+  readonly sums: Sums;
+};
+
+export type Allowance = { readonly most: bigint } | { readonly short: Short };
+
+function least(...values: readonly [bigint, ...bigint[]]): bigint {
+  const [first, ...rest] = values;
+  let found = first;
+  for (const each of rest) if (each < found) found = each;
+  return found;
+}
+
+/** What nothing else has been promised of. */
+export function freeOf({ balance, sums }: Purse): bigint {
+  return balance > sums.reserved ? balance - sums.reserved : 0n;
+}
+
+/**
+ * For a claim or refund that nobody asked for. `instead`: what the one whose place it takes counts.
+ */
+export function allowanceOf(purse: Purse, instead: bigint | null): Allowance {
+  const { dailyCap, sums } = purse;
+  if (instead === null && sums.underWay >= mostUnderWay) return { short: 'busy' };
+  const counted = instead ?? 0n;
+  const cap = dailyCap - sums.spent + counted;
+  if (cap <= 0n) return { short: 'cap' };
+  const share = dailyCap / accountShare - sums.spentOn + counted;
+  if (share <= 0n) return { short: 'share' };
+  const free = freeOf(purse);
+  if (free === 0n) return { short: 'balance' };
+  return { most: least(cap, share, free) };
+}
+
+/** For what has to land; `reserve` of it must be at hand. */
+export function allowanceOfRelay(purse: Purse, reserve: bigint, isNew: boolean): Allowance {
+  if (isNew && purse.sums.underWay >= mostUnderWay + mostRelays) return { short: 'busy' };
+  const free = freeOf(purse);
+  return free < reserve || free === 0n ? { short: 'balance' } : { most: free };
+}
+
+/** Kept for something that nobody asked for, so that it can be made to pay more. */
+export function holdOf(mostCost: bigint): bigint {
+  return 2n * mostCost;
+}
+
+/** The lowest nonce that nothing has, at or above what is used up. */
+export function freeNonce(from: number, taken: readonly (number | null)[]): number {
+  const all = new Set(taken);
+  let nonce = from;
+  while (all.has(nonce)) nonce += 1;
+  return nonce;
+}
+
+/** Nonces that nothing has, though something has one above them. */
+export function gapsIn(from: number, taken: readonly (number | null)[]): number[] {
+  const all = new Set(taken);
+  const last = Math.max(from - 1, ...taken.map((each) => each ?? -1));
+  const gaps: number[] = [];
+  for (let nonce = from; nonce < last; nonce += 1) if (!all.has(nonce)) gaps.push(nonce);
+  return gaps;
+}
+
+/** The beginning of the UTC day. */
+export function dayOf(nowMs: number): Date {
+  return new Date(nowMs - (nowMs % 86_400_000));
+}

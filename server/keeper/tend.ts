@@ -1,0 +1,309 @@
+// One job of the keeper: what the chain shows of it, and the one step that follows. Whatever ends
+// it half-way, the next look finds the same: a transaction is kept before it is sent, and what was
+// kept is sent until the chain shows what became of it.
+
+import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { GasWork } from '../../chains/gas-account.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { EscrowFacts } from '../../core/facts.ts';
+import { claimGate } from '../../core/gates.ts';
+import { type Hex32, opens } from '../../core/hashlock.ts';
+import { escrowAt } from '../db/escrows.ts';
+import {
+  type Attempt,
+  attemptsOf,
+  blocksRelay,
+  giveUpUnsent,
+  isLive,
+  markSent,
+  storeFate,
+} from '../db/keeper-attempts.ts';
+import { endJob, forgetSecret, type Job, keepReserve, putOffJob } from '../db/keeper-jobs.ts';
+import { type Swap, swapById } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import { escrowOfRow } from '../settle/escrows.ts';
+import { mayReveal, readForClaim } from '../settle/live.ts';
+import { adapterOf } from '../settle/preview.ts';
+import { reconcile } from '../settle/reconcile.ts';
+import { within } from '../time-limit.ts';
+import { lookAgainSeconds, turnPatienceMs } from './bounds.ts';
+import { type Decision, decide, graceOf, type Look } from './decide.ts';
+import type { Gas } from './gas.ts';
+import { openSecret, openTransaction } from './sealing.ts';
+import {
+  giveTurnBack,
+  keepSigned,
+  mustBeTurn,
+  nonceFor,
+  outOfTurn,
+  purseOf,
+  signWith,
+  turnOn,
+} from './sign.ts';
+import { allowanceOf, allowanceOfRelay, freeOf, holdOf, type Short } from './spending.ts';
+
+/** Put off by what may be spent: no failure of anything. */
+export class TooShort extends Error {
+  readonly short: Short;
+  constructor(short: Short) {
+    super(short);
+    this.short = short;
+  }
+}
+
+/** A job with everything that a step of it needs. */
+type On = {
+  readonly deps: Deps;
+  readonly gas: Gas;
+  readonly job: Job;
+  readonly swap: Swap;
+  readonly escrow: WatchedEscrow;
+  readonly adapter: ChainAdapter;
+  readonly signal: AbortSignal;
+};
+
+/** One look and one step. Throws what a chain throws, `TooShort`, or a refusal of the chain's. */
+export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal): Promise<void> {
+  const swap = await swapById(deps.db, job.swapId);
+  const row = await escrowAt(deps.db, job.chain, job.escrow);
+  if (swap === null || row === null) return endJob(deps.db, job.id, 'dropped');
+  const escrow = escrowOfRow(swap, row);
+  const on: On = { deps, gas, job, swap, escrow, adapter: adapterOf(deps, job.chain), signal };
+  const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
+  const wall = Math.floor(deps.now() / 1000);
+  if (attempts.length === 0 && job.purpose !== 'relay') {
+    const clock = Math.max(wall, swap.chainClocks[job.leg]);
+    const { timelock } = escrow.terms;
+    const grace = graceOf(job.verb, gas.graces, timelock, clock);
+    const actAt = Math.floor(job.createdAt.getTime() / 1000) + grace;
+    if (wall < actAt) return putOff(on, actAt - wall);
+  }
+  const fresh = await withFates(on, attempts);
+  const { facts, clock } = await read(on);
+  const secret = secretOf(on, facts);
+  const look = await lookOf(on, { facts, clock, wall, attempts: fresh, isPublic: secret.isPublic });
+  const decision = decide(look);
+  const isIdle = !fresh.some(({ fate }) => isLive(fate));
+  // Nothing can come of it any more, nor be left of it.
+  const isOver = decision.do === 'wait' && swap.done && isIdle;
+  await carryOut(on, isOver ? { do: 'end', as: 'done' } : decision, secret.known);
+}
+
+async function lookOf(
+  { deps, gas, job, swap, escrow }: On,
+  seen: Pick<Look, 'facts' | 'clock' | 'wall' | 'attempts' | 'isPublic'>,
+): Promise<Look> {
+  const { terms } = escrow;
+  const nonce = seen.attempts.at(-1)?.nonce ?? null;
+  const { chain, address } = gas.account;
+  const hurried = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
+  return {
+    ...seen,
+    verb: job.verb,
+    amount: terms.amount,
+    timelock: terms.timelock,
+    createdAt: Math.floor(job.createdAt.getTime() / 1000),
+    revealBy: swap.state.deadlines.revealBy,
+    hurried,
+  };
+}
+
+/** What became of everything that left. */
+export async function withFates(
+  { deps, gas: { account }, signal }: Pick<On, 'deps' | 'gas' | 'signal'>,
+  attempts: readonly Attempt[],
+): Promise<Attempt[]> {
+  const fresh: Attempt[] = [];
+  for (const each of attempts) {
+    if (!isLive(each.fate) || each.sentAt === null) {
+      fresh.push(each);
+      continue;
+    }
+    const fate = await within(signal, account.chain, account.fate(each, signal));
+    if (fate !== each.fate) {
+      const settled = fate === 'deep' || fate === 'failed';
+      const asked = settled ? account.paid?.(each.txid, signal) : undefined;
+      const paid = asked === undefined ? null : await within(signal, account.chain, asked);
+      await storeFate(deps.db, each.id, fate, fate === 'gone' ? 0n : paid);
+    }
+    fresh.push({ ...each, fate });
+  }
+  return fresh;
+}
+
+async function read({ swap, escrow, adapter, signal }: On) {
+  const { chain } = adapter;
+  const reading = Promise.all([adapter.readEscrow(escrow, signal), adapter.heads(signal)]);
+  const [facts, { clock }] = await within(signal, chain, reading);
+  // A read watches what it reads; a swap that has ended is no longer followed.
+  if (swap.done) adapter.unwatch([escrow.address]);
+  return { facts, clock };
+}
+
+function secretOf(
+  { deps, job, swap }: On,
+  { secret: seen }: EscrowFacts,
+): { isPublic: boolean; known: Hex32 | null } {
+  const { secret, hashlock } = swap.state;
+  const shown = secret ?? (seen !== null && opens(seen, hashlock) ? seen : null);
+  const isPublic = shown !== null || job.verb === 'refund';
+  return { isPublic, known: shown ?? openSecret(deps, job) };
+}
+
+async function carryOut(on: On, decision: Decision, secret: Hex32 | null): Promise<void> {
+  const { deps, job, swap } = on;
+  if (job.secret !== null && swap.state.secret !== null) await forgetSecret(deps.db, job.id);
+  switch (decision.do) {
+    case 'end':
+      await endJob(deps.db, job.id, decision.as);
+      return tell(on, `a job of the keeper is ${decision.as}`);
+    case 'wait':
+      return putOff(on, decision.seconds);
+    case 'give up':
+      if (await giveUpUnsent(deps.db, decision.attempt.id)) {
+        tell(on, 'what was signed never left, and is given up');
+      }
+      return putOff(on, 0);
+    case 'send':
+      if (decision.reveals) await passGates(on);
+      await send(on, decision.attempt);
+      return putOff(on, lookAgainSeconds);
+    case 'void':
+      await send(on, await signVoid(on, decision.attempt));
+      return putOff(on, lookAgainSeconds);
+    case 'sign': {
+      if (decision.reveals) await passGates(on);
+      const signed = await sign(on, workOf(on, secret, decision.reveals), decision.instead);
+      await send(on, signed);
+      return putOff(on, lookAgainSeconds);
+    }
+  }
+}
+
+function workOf({ job, escrow, swap }: On, secret: Hex32 | null, reveals: boolean): GasWork {
+  const { terms } = escrow;
+  if (job.verb === 'refund') return { verb: 'refund', terms };
+  if (secret === null) {
+    const sentence = `the secret of ${swap.state.hashlock} cannot be opened any more`;
+    throw new ParleyError('wrong_secret', sentence, {});
+  }
+  return { verb: 'claim', terms, secret, isPublic: !reveals };
+}
+
+/** As a broadcast passes them: what was signed may have waited for long. */
+async function passGates({ deps, gas, job, swap, escrow, signal }: On): Promise<void> {
+  const { state, clocks } = await readForClaim(deps, swap, job.leg, signal);
+  claimGate(state, job.leg, clocks);
+  if (state.secret !== null) return;
+  await mayReveal(deps, swap, { escrow, payer: gas.account.address }, signal);
+}
+
+async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
+  const { deps, gas, job, signal } = on;
+  const relays = job.purpose === 'relay';
+  const turn = await turnOn(deps, gas, { relays, patienceMs: turnPatienceMs, signal });
+  if (turn === null) throw outOfTurn(job.chain);
+  try {
+    const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
+    const most = await allowed(on, purse, instead);
+    const nonce = await nonceFor(deps, turn, instead);
+    const signed = await signWith(deps, turn, work, { nonce, instead, most });
+    if (!relays) mustBeWorth(on, signed.mostCost);
+    return await deps.db.transaction(async (tx) => {
+      await mustBeTurn(tx, turn);
+      const about = { jobId: job.id, verb: work.verb };
+      const attempt = await keepSigned(tx, deps, turn, signed, about);
+      await keepReserve(tx, job.id, relays ? signed.mostCost : holdOf(signed.mostCost));
+      return attempt;
+    });
+  } catch (error) {
+    await giveTurnBack(deps, turn);
+    throw error;
+  }
+}
+
+async function allowed(
+  { deps, gas, job }: On,
+  purse: Parameters<typeof freeOf>[0],
+  instead: Attempt | null,
+): Promise<bigint> {
+  const { chain, address } = gas.account;
+  const { nonce = null } = instead ?? {};
+  const isNew = instead === null;
+  if (nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }))) {
+    return freeOf(purse);
+  }
+  const allowance =
+    job.purpose === 'relay'
+      ? allowanceOfRelay(purse, 0n, isNew)
+      : allowanceOf(purse, instead?.charged ?? null);
+  if ('short' in allowance) throw new TooShort(allowance.short);
+  return allowance.most;
+}
+
+/** Dust in the native coin is not worth its gas; what a token is worth is not known here. */
+function mustBeWorth({ job, escrow }: On, mostCost: bigint): void {
+  const { token, amount } = escrow.terms;
+  if (token !== null || amount > mostCost) return;
+  const sentence = `leg ${job.leg} of ${amount} is not worth the ${mostCost} that gas may take`;
+  throw new ParleyError('amount_too_small', sentence, { amount, mostCost });
+}
+
+/** Costs little, and frees what is behind it: no cap holds it up. */
+async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
+  const { deps, gas, job, signal } = on;
+  const relays = job.purpose === 'relay';
+  const turn = await turnOn(deps, gas, { relays, patienceMs: turnPatienceMs, signal });
+  if (turn === null) throw outOfTurn(job.chain);
+  try {
+    const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });
+    const slot = { nonce: instead.nonce, instead, most: freeOf(purse) };
+    const signed = await signWith(deps, turn, { verb: 'void' }, slot);
+    return await deps.db.transaction(async (tx) => {
+      await mustBeTurn(tx, turn);
+      return keepSigned(tx, deps, turn, signed, { jobId: job.id, verb: 'void' });
+    });
+  } catch (error) {
+    await giveTurnBack(deps, turn);
+    throw error;
+  }
+}
+
+async function send(on: On, attempt: Attempt): Promise<void> {
+  const { deps, job, signal } = on;
+  await sendKept(deps, on.gas, attempt, signal);
+  if (attempt.verb === 'void') return;
+  const { chain } = job;
+  // It is sent: what is not seen now the follower sees.
+  await reconcile(deps, job.swapId, { chains: [chain], signal }).catch((error: unknown) =>
+    deps.log.warn({ swapId: job.swapId, err: error }, 'a sent transaction is not looked at yet'),
+  );
+}
+
+/** Hands kept bytes to the chain. Sent twice, they are the same transaction. */
+export async function sendKept(
+  deps: Deps,
+  { account: { chain } }: Gas,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<void> {
+  const transaction = openTransaction(deps, attempt);
+  if (transaction === null) {
+    deps.log.error({ chain, txid: attempt.txid }, 'a signed transaction cannot be opened any more');
+    return;
+  }
+  if (!(await markSent(deps.db, attempt.id, new Date(deps.now())))) return;
+  const adapter = adapterOf(deps, chain);
+  await within(signal, chain, adapter.broadcast(transaction, signal));
+  deps.log.info({ chain, txid: attempt.txid, verb: attempt.verb }, 'the keeper has sent');
+}
+
+async function putOff({ deps, job }: On, seconds: number): Promise<void> {
+  const dueAt = new Date(deps.now() + seconds * 1_000);
+  await putOffJob(deps.db, job.id, { dueAt, failure: null });
+}
+
+function tell({ deps, job }: On, message: string): void {
+  const { chain, swapId, leg, verb, purpose } = job;
+  deps.log.info({ chain, swapId, leg, verb, purpose }, message);
+}

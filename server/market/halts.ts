@@ -1,0 +1,138 @@
+// The kill switch: an operator halts a chain or an asset. From the commit on no RFQ that touches it
+// is posted, quoted or agreed; its RFQs leave the book with their status unchanged and come back
+// with it. Swaps that were agreed go on in every part, funding included. It is in the database, so
+// that it holds in every process and across restarts; who agrees shares the locks taken here.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChainKey } from '../../core/families.ts';
+import type { Tx } from '../db/database.ts';
+import {
+  countHaltedAssets,
+  dropHalt,
+  findHalt,
+  type Halt,
+  listHalts,
+  lockChain,
+  setChainClosing,
+  storeHalt,
+  withOrders,
+} from '../db/halts.ts';
+import { type Closing, lockListings } from '../db/listing.ts';
+import type { Deps } from '../deps.ts';
+import { type Changed, closeAsset, reopenAsset, tellOrders } from './listing.ts';
+
+export type ChangedChain = {
+  readonly changed: boolean;
+  /** Assets of the chain. */
+  readonly assets: number;
+  /** RFQs that left the book or came back to it. */
+  readonly orders: number;
+};
+
+/** A chain: its assets now, and those that are listed while it is halted. */
+export async function haltChain(tx: Tx, halt: Halt): Promise<ChangedChain> {
+  const { chain, reason, at } = halt;
+  await lockListings(tx);
+  const before = await findHalt(tx, chain);
+  if (before?.reason === reason) return { changed: false, assets: 0, orders: 0 };
+  await lockChain(tx, chain);
+  await storeHalt(tx, halt);
+  return turn(tx, chain, { reasons: [reason], at: at.toISOString() }, at);
+}
+
+/** What else holds its assets closed stays. */
+export async function resumeChain(tx: Tx, chain: ChainKey, at: Date): Promise<ChangedChain> {
+  await lockListings(tx);
+  if ((await findHalt(tx, chain)) === null) return { changed: false, assets: 0, orders: 0 };
+  await lockChain(tx, chain);
+  await dropHalt(tx, chain);
+  return turn(tx, chain, null, at);
+}
+
+/** One asset, a native coin too. */
+export function haltAsset(
+  tx: Tx,
+  assetId: string,
+  { reason, at }: Pick<Halt, 'reason' | 'at'>,
+): Promise<Changed> {
+  return closeAsset(tx, { assetId, by: 'halt', at, reasons: [reason] });
+}
+
+export function resumeAsset(tx: Tx, assetId: string, at: Date): Promise<Changed> {
+  return reopenAsset(tx, { assetId, by: 'halt', at });
+}
+
+async function turn(
+  tx: Tx,
+  chain: ChainKey,
+  closing: Closing | null,
+  at: Date,
+): Promise<ChangedChain> {
+  const { assets, turned } = await setChainClosing(tx, chain, closing);
+  const kind = closing === null ? 'created' : 'cancelled';
+  let orders = 0;
+  // The other side of an RFQ is on another chain: none is told of twice.
+  for (const side of ['base', 'quote'] as const) {
+    for (const id of await withOrders(tx, side, turned)) {
+      orders += await tellOrders(tx, kind, side, id, at);
+    }
+  }
+  return { changed: true, assets, orders };
+}
+
+/** How often a process looks what is halted, for its log and metrics; nothing else waits for it. */
+const lookEveryMs = 1_000;
+
+/** Tells the log and the metrics of this process what is halted, until `stop`. */
+export function watchHalts(deps: Pick<Deps, 'db' | 'log' | 'metrics'>): { stop(): Promise<void> } {
+  const ending = new AbortController();
+  const { signal } = ending;
+  let known = new Map<ChainKey, string>();
+  let failed = false;
+  const look = async () => {
+    const [halts, assets] = await Promise.all([listHalts(deps.db), countHaltedAssets(deps.db)]);
+    known = tellHalts(deps, known, halts);
+    deps.metrics.haltedAssets.set(assets);
+  };
+  const looks = async () => {
+    while (!signal.aborted) {
+      await look().then(
+        () => {
+          failed = false;
+        },
+        (error: unknown) => {
+          if (!failed) deps.log.warn({ err: error }, 'what is halted could not be read');
+          failed = true;
+        },
+      );
+      await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  const running = looks();
+  return {
+    stop: () => {
+      ending.abort();
+      return running;
+    },
+  };
+}
+
+/** What is new since the last look; returns what is halted now. */
+function tellHalts(
+  { log, metrics }: Pick<Deps, 'log' | 'metrics'>,
+  known: ReadonlyMap<ChainKey, string>,
+  halts: readonly Halt[],
+): Map<ChainKey, string> {
+  const now = new Map(halts.map(({ chain, reason }) => [chain, reason]));
+  for (const { chain, reason, at } of halts) {
+    if (known.get(chain) === reason) continue;
+    metrics.haltedChains.set({ chain }, 1);
+    log.warn({ chain, reason, since: at.toISOString() }, 'a chain is halted by an operator');
+  }
+  for (const chain of known.keys()) {
+    if (now.has(chain)) continue;
+    metrics.haltedChains.set({ chain }, 0);
+    log.info({ chain }, 'a chain was resumed by an operator');
+  }
+  return now;
+}

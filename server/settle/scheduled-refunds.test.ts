@@ -1,0 +1,279 @@
+// Refunds that a funder signed beforehand, on a real bitcoind: who may give them, what becomes of
+// them with the funder gone, full blocks, reorganisations, two servers.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { feeAt } from '../../chains/bitcoin/fees.ts';
+import { signSighashes } from '../../chains/bitcoin/keys.ts';
+import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { buildSpend, type EscrowOutput, vsizeOf } from '../../chains/bitcoin/plan.ts';
+import { parseTx } from '../../chains/bitcoin/raw-transaction.ts';
+import { assemble } from '../../chains/bitcoin/signed-psbt.ts';
+import { refundStepSeconds } from '../../chains/bitcoin/signed-refunds.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { escrowsOfSwap, termsOf } from '../db/escrows.ts';
+import { createScheduledRefunds, scheduledLimits } from './scheduled-refunds.ts';
+import {
+  type Answer,
+  agree,
+  claimLong,
+  claimShort,
+  type Deal,
+  deepen,
+  freshAdapters,
+  fundBoth,
+  fundLong,
+  look,
+  moveTo,
+  must,
+  refund,
+  startWorld,
+  swapOf,
+  type World,
+} from './testing/world.ts';
+
+const network = bitcoinNetworks.regtest;
+/** Anybody's: OP_TRUE. */
+const nobody = 'raw(51)#8lvh9jxk';
+let world: World;
+before(async () => {
+  world = await startWorld();
+});
+after(async () => {
+  await world?.close();
+});
+
+beforeEach(async () => {
+  await world.deps.db.rows({
+    name: 'test_none',
+    text: 'delete from scheduled_refunds',
+    values: [],
+  });
+  world.deps.advance(-ahead * 1_000);
+  ahead = 0;
+});
+
+/** Seconds by which the server's clock is ahead of the node's. */
+let ahead = 0;
+function advance(seconds: number): void {
+  world.deps.advance(seconds * 1_000);
+  ahead += seconds;
+}
+
+function refused(answer: Answer, status: number, code: string): void {
+  assert.deepEqual({ status: answer.status, code: answer.code }, { status, code });
+}
+
+const path = (deal: Deal, leg = deal.long) => `/v1/swaps/${deal.id}/legs/${leg}/refund/scheduled`;
+
+async function termsOfLong(deal: Deal): Promise<EscrowTerms> {
+  const rows = await escrowsOfSwap(world.deps.db, deal.id);
+  const row = rows.find((each) => each.leg === deal.long);
+  assert.ok(row);
+  return termsOf(row.terms);
+}
+
+/** Signed refunds of the payments in these transactions, at these rates. */
+async function ladderOf(deal: Deal, fundings: readonly string[], rates: readonly number[]) {
+  const terms = await termsOfLong(deal);
+  const { escrow } = (await swapOf(deal)).legs[deal.long];
+  const script = await world.bitcoinRpc<{ scriptPubKey: string }>('validateaddress', [escrow]);
+  const outputs: EscrowOutput[] = [];
+  for (const txid of fundings) {
+    const raw = await world.bitcoinRpc<string>('getrawtransaction', [txid]);
+    for (const [vout, { script: paid, amount }] of parseTx(raw).outputs.entries()) {
+      if (Buffer.from(paid).toString('hex') === script.scriptPubKey) {
+        outputs.push({ txid, vout, amount });
+      }
+    }
+  }
+  const vsize = vsizeOf(terms, network, 'refund', outputs.length);
+  return rates.map((rate) => {
+    const { psbtBase64, sighashHexes } = buildSpend(
+      terms,
+      network,
+      'refund',
+      outputs,
+      feeAt(vsize, rate),
+    );
+    const signaturesHex = signSighashes(deal.initiator.btcKey, sighashHexes);
+    return assemble({ psbtBase64, signaturesHex });
+  });
+}
+
+const raws = (ladder: readonly { raw: string }[]) => ladder.map(({ raw }) => raw);
+const pool = () => world.bitcoinRpc<string[]>('getrawmempool');
+const blockOf = (transactions: readonly string[]) =>
+  world.bitcoinRpc('generateblock', [nobody, transactions]);
+
+const median = async () =>
+  (await world.bitcoinRpc<{ mediantime: number }>('getblockchaininfo')).mediantime;
+
+async function emptyBlocks(count: number): Promise<void> {
+  // Each to somebody else: the same block as one that was taken back would be refused.
+  for (let left = count; left > 0; left -= 1) {
+    const miner = await world.faucetRpc<string>('getnewaddress');
+    await world.bitcoinRpc('generateblock', [miner, []]);
+  }
+  await look(world);
+}
+
+/** Every clock well beyond an instant. What waits is mined, but for `out`. */
+async function comesTo(instant: number, out: string | null = null): Promise<void> {
+  const weigh = (sats: number) => world.bitcoinRpc('prioritisetransaction', [out, 0, sats]);
+  if (out !== null) await weigh(-1_000_000);
+  await moveTo(world, instant + 7_200);
+  if (out !== null) await weigh(1_000_000);
+  assert.ok((await median()) > instant);
+  await look(world);
+}
+
+/** One pass of a server with adapters of its own, after what it waits for between two looks. */
+async function pass(by = createScheduledRefunds(world.deps), seconds = 61): Promise<number> {
+  advance(seconds);
+  return by.pass();
+}
+
+const scheduledOf = async (deal: Deal) => (await swapOf(deal)).legs[deal.long].scheduledRefunds;
+
+test('only the funder gives refunds, of its Bitcoin leg, and each is checked', async () => {
+  const deal = await agree(world);
+  const funding = await fundLong(world, deal);
+  const early = await ladderOf(deal, [funding], [1, 10]);
+  const { initiator, counterparty } = deal;
+  const body = { transactions: raws(early) };
+  refused(await initiator.post(path(deal), body), 400, 'bad_transaction');
+  await deepen(world);
+  refused(await counterparty.post(path(deal), body), 403, 'not_your_leg');
+  refused(await counterparty.post(path(deal, deal.short), body), 400, 'bad_chain');
+  refused(await initiator.post(path(deal), {}), 400, 'bad_field');
+  refused(await initiator.post(path(deal), { transactions: [] }), 400, 'bad_field');
+  const many = { transactions: Array.from({ length: 13 }, () => body.transactions[0]) };
+  refused(await initiator.post(path(deal), many), 400, 'bad_field');
+  const escrow = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+  refused(await initiator.post(path(deal), { ...body, escrow }), 400, 'unknown_escrow');
+  const flat = { transactions: [early[1]?.raw, early[1]?.raw] };
+  const answer = await initiator.post(path(deal), flat);
+  refused(answer, 400, 'bad_fee_rate');
+  assert.match(answer.body.error, /to replace the one before it takes \d+ sats/);
+  const low = await initiator.post(path(deal), { transactions: [early[0]?.raw] });
+  refused(low, 400, 'bad_fee_rate');
+  assert.equal(await scheduledOf(deal), null);
+
+  const kept = must(await initiator.post(path(deal), body)).scheduledRefunds;
+  const view = { count: 2, lowestFeeRate: 1, highestFeeRate: 10, sentTxid: null };
+  const swap = await swapOf(deal);
+  const txids = early.map(({ txid }) => txid);
+  assert.deepEqual(kept, { escrow: swap.legs[deal.long].escrow, txids, ...view });
+  assert.deepEqual(swap.legs[deal.long].scheduledRefunds, view);
+  assert.deepEqual(must(await initiator.post(path(deal), body)).scheduledRefunds, kept, 'again');
+  const theirs = must(await counterparty.get(`/v1/swaps/${deal.id}`));
+  assert.equal(theirs.legs[deal.long].scheduledRefunds, null, 'its own business');
+  const other = await ladderOf(deal, [funding], [2, 4, 8]);
+  must(await initiator.post(path(deal), { transactions: raws(other) }));
+  assert.equal((await scheduledOf(deal)).count, 3, 'replaced');
+});
+
+test('with its funder gone the right one is sent when due, raised when it sticks, sent again after a reorganisation', async () => {
+  const deal = await agree(world);
+  const funding = await fundLong(world, deal);
+  await deepen(world);
+  const extra = await world.faucetRpc<string>('sendtoaddress', [
+    (await swapOf(deal)).legs[deal.long].escrow,
+    '0.0002',
+  ]);
+  await deepen(world);
+  const ladder = await ladderOf(deal, [funding, extra], [1, 5, 20, 60]);
+  must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
+  const txidOf = (at: number) => ladder[at]?.txid ?? '';
+  const { timelock } = (await swapOf(deal)).legs[deal.long];
+  assert.equal(await pass(), 0, 'not looked at before the timelock');
+
+  await world.deps.db.rows({
+    name: 'test_make_due',
+    text: 'update scheduled_refunds set due_at = 0',
+    values: [],
+  });
+  assert.equal(await pass(), 0, 'nor sent when it is');
+  assert.deepEqual(await pool(), []);
+  const before = await world.bitcoinRpc<number>('getblockcount');
+  await comesTo(timelock);
+  const firstLate = await world.bitcoinRpc<string>('getblockhash', [before + 1]);
+
+  // Two servers at once.
+  const other = { ...world.deps, adapters: freshAdapters(world.infos, world.deps.now) };
+  const servers = [world.deps, other].map((deps) => createScheduledRefunds(deps));
+  advance(61);
+  const sent = await Promise.all(servers.map((each) => each.pass()));
+  assert.deepEqual(sent.sort(), [0, 1], 'one of them');
+  assert.deepEqual(await pool(), [txidOf(1)], 'the lowest that is sensible');
+  assert.equal((await scheduledOf(deal)).sentTxid, txidOf(1));
+
+  assert.equal(await pass(servers[0], refundStepSeconds + 1), 0, 'no block went by');
+  await blockOf([]);
+  assert.equal(await pass(servers[1]), 1, 'a full block went by without it');
+  assert.deepEqual(await pool(), [txidOf(2)]);
+  const first = await world.bitcoinRpc<string[]>('generatetodescriptor', [1, nobody]);
+  assert.deepEqual(await pool(), []);
+  assert.equal(await pass(), 0);
+
+  // Blocks are taken back until the refund is not final any more, so that nobody holds it.
+  await world.bitcoinRpc('invalidateblock', [firstLate]);
+  assert.ok((await median()) <= timelock);
+  assert.deepEqual(await pool(), [], `${first} is gone`);
+  assert.equal(await pass(), 0, 'nor may it be sent');
+  await emptyBlocks(12);
+  assert.ok((await median()) > timelock);
+  assert.equal(await pass(), 1);
+  assert.deepEqual(await pool(), [txidOf(2)], 'never less than was sent before');
+  await deepen(world);
+  const { refundTx, status, balance } = (await swapOf(deal)).legs[deal.long];
+  assert.deepEqual([refundTx, status, balance], [txidOf(2), 'refunded', '0']);
+  assert.equal(await pass(), 0);
+  const rows = await world.deps.db.rows<{ due_at: number | null }>({
+    name: 'test_due',
+    text: 'select due_at from scheduled_refunds where swap_id = $1',
+    values: [deal.id],
+  });
+  assert.deepEqual(rows, [{ due_at: null }], 'it has ended');
+});
+
+test('a claim that waits is never competed with; where it wins, the ladder ends', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  const { fundTx } = (await swapOf(deal)).legs[deal.long];
+  const ladder = await ladderOf(deal, [fundTx], [5, 100]);
+  must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
+  await claimShort(world, deal);
+  await deepen(world);
+  const { timelock } = (await swapOf(deal)).legs[deal.long];
+  const claim = await claimLong(deal);
+  await comesTo(timelock, claim);
+  for (let count = 0; count < 3; count += 1) assert.equal(await pass(), 0);
+  assert.deepEqual(await pool(), [claim]);
+  await world.bitcoinRpc('generateblock', [nobody, [claim]]);
+  await emptyBlocks(3);
+  assert.equal(await pass(undefined, scheduledLimits.calmSeconds + 1), 0);
+  assert.equal((await swapOf(deal)).legs[deal.long].status, 'claimed');
+  const answer = await deal.initiator.post(path(deal), { transactions: raws(ladder) });
+  refused(answer, 409, 'nothing_there');
+});
+
+test('a refund of the funder’s own is left alone while it may be mined, then outbid', async () => {
+  const deal = await agree(world);
+  const funding = await fundLong(world, deal);
+  await deepen(world);
+  const ladder = await ladderOf(deal, [funding], [1, 2, 30]);
+  must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
+  const { timelock } = (await swapOf(deal)).legs[deal.long];
+  await comesTo(timelock);
+  const own = await refund(world, deal, deal.long);
+  assert.equal(await pass(), 0);
+  await blockOf([]);
+  assert.equal(await pass(), 0);
+  assert.deepEqual(await pool(), [own]);
+  assert.equal(await pass(undefined, refundStepSeconds), 1);
+  assert.deepEqual(await pool(), [ladder[2]?.txid]);
+  await deepen(world);
+  assert.equal((await swapOf(deal)).legs[deal.long].status, 'refunded');
+});

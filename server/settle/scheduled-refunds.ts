@@ -1,0 +1,261 @@
+// Refunds that a funder signed beforehand: checked and kept for it, and sent when they are due, the
+// next higher when one sticks. One pass, no input, bounded: what it does follows from what the
+// chain shows and from what is stored, so it may end anywhere and be done again.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { Rung, ScheduledRefunds, Verdict } from '../../chains/scheduled.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
+import { mustFund } from '../../core/gates.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { Tx } from '../db/database.ts';
+import { escrowAt } from '../db/escrows.ts';
+import {
+  chainsDue,
+  giveBackScheduled,
+  noteSentRefund,
+  putScheduled,
+  type Scheduled,
+  type ScheduledView,
+  takeScheduled,
+} from '../db/scheduled-refunds.ts';
+import { type Swap, swapById } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import { within } from '../time-limit.ts';
+import { legNamed, swapOfCaller } from './access.ts';
+import { escrowToRefund } from './builders.ts';
+import { escrowOfRow } from './escrows.ts';
+import { adapterOf } from './preview.ts';
+
+export const scheduledLimits = {
+  /** Ladders looked at in one pass of a chain. */
+  perPass: 20,
+  parallel: 4,
+  /** Passes between two looks at one that waits for a block or for the chain's clock. */
+  passesBetween: 3,
+  /** Between looks at one whose refund is mined, or whose funding is not. */
+  calmSeconds: 60,
+  /** A process that died has its ladders for so long. */
+  leaseSeconds: 60,
+  /** Waiting after failures doubles up to this. */
+  backoffMs: 30_000,
+} as const;
+
+export type ScheduleRequest = {
+  readonly accountId: string;
+  readonly swapId: string;
+  readonly leg: string;
+  readonly transactions: readonly string[];
+  readonly escrow: string | null;
+  readonly signal: AbortSignal;
+};
+
+export type Prepared = {
+  readonly chain: ChainKey;
+  readonly escrow: WatchedEscrow;
+  readonly leg: LegName;
+  readonly rungs: readonly Rung[];
+};
+
+/** Reads the chain and checks every transaction. Only the leg's funder may. */
+export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Promise<Prepared> {
+  const { signal } = request;
+  const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
+  const { leg, chain } = legNamed(swap, request.leg);
+  mustFund(swap.state.legs[leg], party);
+  const adapter = adapterOf(deps, chain);
+  const { scheduledRefunds } = adapter;
+  if (scheduledRefunds === undefined) {
+    const sentence = `leg ${leg} is on ${chain}: only refunds on Bitcoin are signed beforehand`;
+    throw new ParleyError('bad_chain', sentence, { leg, chain });
+  }
+  const escrow = await escrowToRefund(deps, swap, leg, request.escrow);
+  const checking = scheduledRefunds.check(escrow, request.transactions, signal);
+  try {
+    return { chain, escrow, leg, rungs: await within(signal, chain, checking) };
+  } finally {
+    // A read watches what it reads; a swap that has ended is no longer followed.
+    if (swap.done) adapter.unwatch([escrow.address]);
+  }
+}
+
+export type ScheduleView = ScheduledView & { readonly escrow: string; readonly txids: string[] };
+
+export async function storeSchedule(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  swapId: string,
+  { chain, escrow, leg, rungs }: Prepared,
+): Promise<ScheduleView> {
+  const { address, terms } = escrow;
+  const at = new Date(deps.now());
+  const ladder = { chain, escrow: address, swapId, leg, rungs, dueAt: terms.timelock, at };
+  const view = await putScheduled(tx, ladder);
+  return { escrow: address, txids: rungs.map(({ txid }) => txid), ...view };
+}
+
+export type ScheduledPasses = {
+  start(): void;
+  stop(): Promise<void>;
+  /** One look at everything that is due; returns how many refunds were sent. */
+  pass(): Promise<number>;
+};
+
+export function createScheduledRefunds(deps: Deps): ScheduledPasses {
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+  const pass = () => passOf(deps, stopping.signal);
+  return {
+    pass,
+    start: () => {
+      running ??= loop(deps, pass, stopping.signal);
+    },
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function loop(deps: Deps, pass: () => Promise<number>, stop: AbortSignal): Promise<void> {
+  const { followIntervalMs } = deps.settings;
+  let failures = 0;
+  while (!stop.aborted) {
+    try {
+      await pass();
+      failures = 0;
+    } catch (error) {
+      if (stop.aborted) return;
+      failures += 1;
+      deps.log.warn({ failures, err: error }, 'scheduled refunds could not be looked at');
+    }
+    const most = Math.max(scheduledLimits.backoffMs, followIntervalMs);
+    const wait = Math.min(followIntervalMs * 2 ** Math.min(failures, 20), most);
+    await sleep(wait, undefined, { signal: stop }).catch(() => {});
+  }
+}
+
+const seconds = (deps: Deps) => Math.floor(deps.now() / 1000);
+
+async function passOf(deps: Deps, stop: AbortSignal): Promise<number> {
+  stop.throwIfAborted();
+  let sent = 0;
+  for (const chain of await chainsDue(deps.db, seconds(deps))) {
+    const adapter = deps.adapters.get(chain);
+    if (adapter?.scheduledRefunds === undefined) continue;
+    const { perPass: limit, leaseSeconds } = scheduledLimits;
+    const wall = seconds(deps);
+    const about = { chain, wall, leasedUntil: wall + leaseSeconds, limit };
+    const taken = await deps.db.transaction((tx) => takeScheduled(tx, about));
+    sent += await inParallel(taken, (each) =>
+      tend(deps, { adapter, refunds: adapter.scheduledRefunds as ScheduledRefunds }, each, stop),
+    );
+  }
+  return sent;
+}
+
+async function inParallel(
+  items: readonly Scheduled[],
+  work: (item: Scheduled) => Promise<boolean>,
+): Promise<number> {
+  const queue = items.values();
+  let sent = 0;
+  const worker = async () => {
+    for (const item of queue) if (await work(item)) sent += 1;
+  };
+  await Promise.all(Array.from({ length: scheduledLimits.parallel }, worker));
+  return sent;
+}
+
+type On = { readonly adapter: ChainAdapter; readonly refunds: ScheduledRefunds };
+
+/** One ladder; true when a refund of it was sent. Its own trouble never holds up the others. */
+async function tend(deps: Deps, on: On, ladder: Scheduled, stop: AbortSignal): Promise<boolean> {
+  const soon = Math.ceil(deps.settings.followIntervalMs / 1000) * scheduledLimits.passesBetween;
+  let after: Parameters<typeof giveBackScheduled>[2] = { dueAt: seconds(deps) + soon };
+  let sent = false;
+  try {
+    const limit = AbortSignal.timeout(deps.settings.chainTimeoutMs);
+    const signal = AbortSignal.any([stop, limit]);
+    const verdict = await verdictOf(deps, on, ladder, signal);
+    switch (verdict.kind) {
+      case 'over':
+        after = { dueAt: null };
+        break;
+      case 'wait': {
+        const { calm, tried } = verdict;
+        const dueAt = seconds(deps) + (calm ? scheduledLimits.calmSeconds : soon);
+        after = { dueAt, tried };
+        break;
+      }
+      case 'send':
+        sent = await sendFrom(deps, on, ladder, verdict, signal);
+        break;
+    }
+    const { swapId, escrow } = ladder;
+    deps.log.debug({ swapId, escrow, verdict: verdict.kind }, 'a scheduled refund was looked at');
+  } catch (error) {
+    if (stop.aborted) return false;
+    deps.log.warn({ swapId: ladder.swapId, err: error }, 'a scheduled refund was not looked at');
+  }
+  await giveBackScheduled(deps.db, ladder, after);
+  return sent;
+}
+
+async function verdictOf(
+  deps: Deps,
+  { adapter, refunds }: On,
+  ladder: Scheduled,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { chain } = adapter;
+  const { swap, escrow } = await escrowOf(deps, ladder);
+  // Most of the wait is for the chain's clock, which is told for all of them at once.
+  const { clock } = await within(signal, chain, adapter.heads(signal));
+  const { timelock } = escrow.terms;
+  const { tried } = ladder;
+  if (clock <= timelock && tried === null) {
+    const why = `median time past ${clock} is not beyond ${timelock}`;
+    return { kind: 'wait', why, calm: false, tried };
+  }
+  const verdict = await within(signal, chain, refunds.next(escrow, ladder, signal));
+  if (swap.done) adapter.unwatch([escrow.address]);
+  return verdict;
+}
+
+async function escrowOf(
+  deps: Deps,
+  { swapId, chain, escrow }: Scheduled,
+): Promise<{ swap: Swap; escrow: WatchedEscrow }> {
+  const [swap, row] = [await swapById(deps.db, swapId), await escrowAt(deps.db, chain, escrow)];
+  if (swap === null || row === null) throw new Error(`escrow ${escrow} has no swap`);
+  return { swap, escrow: escrowOfRow(swap, row) };
+}
+
+/** Sends one; the next higher where the node refuses it. False when it took none. */
+async function sendFrom(
+  deps: Deps,
+  { adapter }: On,
+  ladder: Scheduled,
+  { from, height }: Verdict & { kind: 'send' },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { swapId, escrow, tried: before } = ladder;
+  for (const { txid, raw } of ladder.rungs.slice(from)) {
+    const tried = before?.txid === txid ? before : { txid, at: seconds(deps), height };
+    // Kept first: once it is sent, a lower one must not follow it.
+    await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried });
+    try {
+      const sending = adapter.broadcast({ txid, raw, touches: [] }, signal);
+      await within(signal, adapter.chain, sending);
+      deps.log.info({ swapId, escrow, txid }, 'a scheduled refund was sent');
+      return true;
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
+      deps.log.warn({ swapId, escrow, txid, err: error }, 'the node refused a scheduled refund');
+    }
+  }
+  await noteSentRefund(deps.db, ladder, ladder);
+  return false;
+}

@@ -1,0 +1,14 @@
+// All rows of the matrix.
+
+import { identityRequests } from './identity-requests.ts';
+import { marketRequests } from './market-requests.ts';
+import type { Row } from './matrix.ts';
+import { passes } from './passes.ts';
+import { swapRequests } from './swap-requests.ts';
+
+export const rows: readonly Row[] = [
+  ...identityRequests,
+  ...marketRequests,
+  ...swapRequests,
+  ...passes,
+];

@@ -1,0 +1,93 @@
+// Seeds spread over processes, one a core, each with a database of its own in one cluster that
+// need not survive anything. Which process runs a seed makes no difference to it.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { testDatabase } from '../support/database.ts';
+import type { Done, Job } from './worker.ts';
+
+const program = fileURLToPath(new URL('worker.ts', import.meta.url));
+
+/** A seed that takes longer hangs: it takes one second or two. */
+const seedLimitMs = 5 * 60_000;
+
+export type Crew = {
+  readonly seeds: readonly number[];
+  readonly workers: number;
+  /** Asked before each seed: whether another one is begun. */
+  readonly goesOn: () => boolean;
+  readonly onDone: (done: Done) => void;
+};
+
+export const mostWorkers = availableParallelism();
+
+type Place = { readonly url: string; drop(): Promise<void> };
+
+/** What is lost when the machine stops is of no use then. */
+async function hurry({ db }: Awaited<ReturnType<typeof testDatabase>>): Promise<void> {
+  const run = (text: string) => db.rows({ name: '', text, values: [] });
+  if (process.env.PARLEY_TEST_DATABASE_URL === undefined) {
+    for (const name of ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum']) {
+      await run(`alter system set ${name} = off`);
+    }
+    await run('select pg_reload_conf()');
+    return;
+  }
+  await run(`do $$ begin execute format('alter database %I set synchronous_commit = off',
+    current_database()); end $$`);
+}
+
+async function openPlaces(count: number): Promise<Place[]> {
+  const places: Place[] = [];
+  for (let made = 0; made < count; made += 1) {
+    const place = await testDatabase({ connections: 1 });
+    if (made === 0 || process.env.PARLEY_TEST_DATABASE_URL !== undefined) await hurry(place);
+    places.push(place);
+  }
+  return places;
+}
+
+/** One process, until there is no seed left for it. */
+function work(url: string, next: () => number | undefined, { onDone }: Crew): Promise<void> {
+  const child: ChildProcess = fork(program, [url], { execArgv: process.execArgv });
+  return new Promise((resolve, reject) => {
+    let current: number | undefined;
+    let limit: NodeJS.Timeout | undefined;
+    const begin = () => {
+      clearTimeout(limit);
+      current = next();
+      if (current === undefined) return void child.kill('SIGKILL');
+      const hung = current;
+      limit = setTimeout(() => {
+        const violations = [{ rule: 'a seed comes to its end', what: 'it hangs' }];
+        onDone({ seed: hung, violations, story: [], counts: [] });
+        child.kill('SIGKILL');
+        resolve();
+      }, seedLimitMs);
+      child.send({ seed: current } satisfies Job);
+    };
+    child.on('message', (done: Done) => {
+      onDone(done);
+      begin();
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      clearTimeout(limit);
+      if (current === undefined) resolve();
+      else reject(new Error(`the process of seed ${current} ended with ${code ?? signal}`));
+    });
+    begin();
+  });
+}
+
+export async function runCrew(crew: Crew): Promise<void> {
+  const waiting = [...crew.seeds];
+  const next = () => (crew.goesOn() ? waiting.shift() : undefined);
+  const places = await openPlaces(Math.min(crew.workers, Math.max(1, waiting.length)));
+  try {
+    await Promise.all(places.map(({ url }) => work(url, next, crew)));
+  } finally {
+    for (const place of places) await place.drop();
+  }
+}

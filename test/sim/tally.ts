@@ -1,0 +1,54 @@
+// What a run of seeds came to, in counts: swaps by their end, faults and attacks by kind.
+
+export type Counts = Readonly<Record<string, number>>;
+
+export type Tally = {
+  readonly swaps: number;
+  /** Swaps by their last status. */
+  readonly ends: Counts;
+  /** What went wrong, by kind, as often as it was met. */
+  readonly faults: Counts;
+  /** What malicious parties tried. */
+  readonly attacks: Counts;
+  readonly rest: Counts;
+};
+
+export function addTo(total: Map<string, number>, counts: Iterable<readonly [string, number]>) {
+  for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times);
+}
+
+const attacks = /^(attack|plan) /;
+const rest = /^(calm seeds|seeds with |swaps not agreed|left open|checked )/;
+
+export function tallyOf(total: ReadonlyMap<string, number>): Tally {
+  const sorted = [...total].sort(([one], [other]) => (one < other ? -1 : 1));
+  const pick = (wanted: (what: string) => boolean, cut = 0): Counts =>
+    Object.fromEntries(
+      sorted.filter(([what]) => wanted(what)).map(([what, times]) => [what.slice(cut), times]),
+    );
+  const isEnd = (what: string) => what.startsWith('end ');
+  const isFault = (what: string) =>
+    what !== 'swaps' && !isEnd(what) && !attacks.test(what) && !rest.test(what);
+  return {
+    swaps: total.get('swaps') ?? 0,
+    ends: pick(isEnd, 'end '.length),
+    faults: pick(isFault),
+    attacks: pick((what) => attacks.test(what)),
+    rest: pick((what) => rest.test(what)),
+  };
+}
+
+const listed = (counts: Counts) =>
+  Object.entries(counts)
+    .map(([what, times]) => `${times} ${what}`)
+    .join(', ');
+
+/** In one line. */
+export function lineOf({ swaps, ends, faults, attacks: tried, rest: more }: Tally): string {
+  return [
+    `${swaps} swaps (${listed(ends)})`,
+    `faults: ${listed(faults)}`,
+    `attacks: ${listed(tried)}`,
+    listed(more),
+  ].join('; ');
+}
