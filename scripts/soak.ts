@@ -1,8 +1,8 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
 // model of the rules searched further, the contracts of EVM and TRON fuzzed twenty times as long,
-// ten thousand simulated markets, every request and pass ended at every await, every fault of nodes,
-// network, database, disk and clock at every moment of a swap, and schemathesis where it is
+// ten thousand simulated markets, every request and pass ended at every await, every fault of
+// nodes, network, database, disk and clock at every moment of a swap, and schemathesis where it is
 // installed. A last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it

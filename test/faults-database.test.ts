@@ -1,5 +1,5 @@
-// The database restarts, has no connection to give, or is slow, in the middle of a swap and under
-// load: requests are answered 503, nothing is done twice or by halves, and swaps go on by themselves.
+// The database restarts or has no connection to give, in the middle of a swap and under load:
+// requests are answered 503, nothing is done twice or by halves, and swaps go on by themselves.
 
 import assert from 'node:assert/strict';
 import pg from 'pg';

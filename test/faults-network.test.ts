@@ -9,14 +9,11 @@ import { families } from './faults/stage.ts';
 
 const scenario = onStage();
 
-/** One of each fault, each way, each moment; all of them in the soak. */
+/** All of them in the soak. */
 const decisive: readonly (readonly [Where, keyof typeof faults, Moment])[] = [
   ['bitcoin', 'half-open, deaf', 'before the funding'],
-  ['evm', 'half an answer', 'before the secret is shown'],
   ['tron', 'cut', 'while the claim is sent'],
-  ['solana', 'throttle', 'while the funding is sent'],
   ['database', 'half-open, mute', 'while the funding is sent'],
-  ['database', 'cut', 'while the claim is sent'],
 ];
 
 for (const where of [...families, 'database'] as const) {

@@ -103,7 +103,7 @@ const minute = 60;
 
 for (const [minutes, decisive] of [
   [-10, true],
-  [10, true],
+  [10, false],
   [-45, false],
   [45, false],
 ] as const) {

@@ -1,5 +1,5 @@
-// A swap with a fault on one way at one moment of it: both sides go on as customers do, requests are
-// answered meanwhile, and it ends right.
+// A swap with a fault on one way at one moment of it: both sides go on as customers do, requests
+// are answered meanwhile, and it ends right.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
