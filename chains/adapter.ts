@@ -8,6 +8,7 @@ import type { ChainKey, Family } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
+import type { HashlockReader } from './hashlocks.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
 import type { Material, Signed } from './material.ts';
@@ -176,6 +177,12 @@ export type ChainAdapter = {
 
   /** What launchpads launch. Absent where a chain has no tokens. */
   readonly launches?: LaunchReader;
+
+  /**
+   * Every hashlock that the chain shows, escrows of strangers included: read back when a market has
+   * lost what it agreed on. Absent: not read, and an operator has to say that it need not be.
+   */
+  readonly hashlocks?: HashlockReader;
 
   /** Signed refunds to be sent later. Absent where anybody may send a refund. */
   readonly scheduledRefunds?: ScheduledRefunds;

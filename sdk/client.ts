@@ -167,6 +167,12 @@ function settlement(options: HttpOptions) {
       call<Built>(options, effect('POST', leg(id, name, 'fund'), undefined, how)),
     claim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
       call<Built>(options, effect('POST', leg(id, name, 'claim'), { secret }, how)),
+    /** The market sends the claim. It has the secret from this call on, whatever it answers. */
+    relayClaim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
+      call<{ relayed: true; txid: string }>(
+        options,
+        effect('POST', leg(id, name, 'claim'), { secret, relay: true }, how),
+      ),
     refund: (id: string, name: LegName, query: { escrow?: string } = {}, how: CallOptions = {}) =>
       call<Built>(options, effect('POST', leg(id, name, 'refund'), undefined, how, query)),
     broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>

@@ -132,6 +132,9 @@ export type SwapLeg = {
   fundTx: string | null;
   claimTx: string | null;
   refundTx: string | null;
+  /** Who sent it: the market's gas key, or anybody else. */
+  claimedBy?: 'party' | 'keeper' | null;
+  refundedBy?: 'party' | 'keeper' | null;
   confirmations: number;
   requiredConfirmations: number;
 };

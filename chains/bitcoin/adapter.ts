@@ -41,6 +41,7 @@ import {
   type Log,
   unfollow,
 } from './follower.ts';
+import { hashlocksOf } from './hashlocks.ts';
 import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
@@ -132,6 +133,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
     heads: (signal) => backend.tip(signal),
+    hashlocks: hashlocksOf(chain, backend),
     watch: (escrows) => {
       for (const escrow of escrows) watch(context, escrow);
     },

@@ -19,6 +19,7 @@ import {
   sourceOf,
 } from './context.ts';
 import { handOf } from './hands/of.ts';
+import { relayClaim } from './relay.ts';
 import { due, sendAlone } from './send.ts';
 import { spend } from './spend.ts';
 
@@ -40,6 +41,13 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
     return hand.withdrawClaim(record);
   }
   if (record.claim !== null) return resend(context, record, 'claim', gets);
+  const relayed = await relayClaim(context, record, seen, secret);
+  if (relayed.waits) return relayed.record;
+  if (relayed.record !== record) {
+    // The market has it: only haste helps now.
+    const told = { ...seen, state: { ...seen.state, secret } };
+    return claimNow(context, relayed.record, told, secret);
+  }
   if (seen.state.secret !== null) return claimNow(context, record, seen, secret);
   // One wallet may be able to pay for one claim and not for two: until the first is mined, its
   // balance does not show it. This swap goes on meanwhile: what was lost is to be sent again.

@@ -57,6 +57,8 @@ export type SwapRecord = {
   readonly funding: Kept | null;
   readonly claim: Kept | null;
   readonly refund: Kept | null;
+  /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
+  readonly relay?: { readonly askedAtMs: number; readonly txid: string | null };
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
   readonly approval?: Kept | null;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */

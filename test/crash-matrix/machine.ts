@@ -10,6 +10,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { readSettings, type Settings } from '../../server/config.ts';
 import type { Deps } from '../../server/deps.ts';
 import { buildApp } from '../../server/edge/app.ts';
+import { createKeeper, type Keeper } from '../../server/keeper/passes.ts';
 import { createLaunchpads, type Launchpads } from '../../server/listing/launchpads/watch.ts';
 import { createRechecks, type Rechecks } from '../../server/listing/rechecks.ts';
 import { sequenceFeed } from '../../server/market/feed-log.ts';
@@ -21,7 +22,8 @@ import { createDelivering, type Delivering } from '../../server/webhooks/deliver
 import { simAdapter } from '../sim/adapter.ts';
 import { chanceOf } from '../sim/chance.ts';
 import { createWire, type Doom, type Wire } from '../sim/wire.ts';
-import type { World } from './world.ts';
+import { gasOn } from './gas.ts';
+import { chainNamed, type World } from './world.ts';
 
 export const rocket = 'rocket';
 export const tokenChain = 'sim-evm';
@@ -41,6 +43,7 @@ export const settings: Settings = {
 const metrics = createMetrics('parley');
 
 export type Passes = {
+  readonly keeper: Pick<Keeper, 'pass'>;
   readonly settlement: Settlement;
   readonly delivering: Delivering;
   readonly rechecks: Rechecks;
@@ -85,6 +88,7 @@ export function startMachine(world: World, doom?: Doom): Machine {
     randomBytes: (bytes) => own.bytes(bytes),
     adapters: new Map(adaptersOf(world, wire).map((each) => [each.chain, each])),
     evmNodes: [contractNode(wire)],
+    gas: new Map([[tokenChain, gasOn(chainNamed(world, tokenChain), wire)]]),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => world.log.push(line) }),
   };
@@ -112,7 +116,9 @@ export function startMachine(world: World, doom?: Doom): Machine {
 }
 
 function passesOf(deps: Deps, send: Send): Passes {
+  const keeper = createKeeper(deps);
   return {
+    keeper: { pass: keeper.pass },
     settlement: createSettlement(deps),
     delivering: createDelivering(deps, { send }),
     rechecks: createRechecks(deps),

@@ -1,6 +1,7 @@
 // All rows of the matrix.
 
 import { identityRequests } from './identity-requests.ts';
+import { keeperRows } from './keeper-rows.ts';
 import { marketRequests } from './market-requests.ts';
 import type { Row } from './matrix.ts';
 import { passes } from './passes.ts';
@@ -10,5 +11,6 @@ export const rows: readonly Row[] = [
   ...identityRequests,
   ...marketRequests,
   ...swapRequests,
+  ...keeperRows,
   ...passes,
 ];

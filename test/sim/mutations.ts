@@ -125,6 +125,24 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'follow: restarted in the middle': [
     edit('server/settle/take-up.ts')("xact: '0', address", "xact: '99999999', address"),
   ],
+  'take-up: what commits late is followed never': [
+    edit('server/settle/take-up.ts')(
+      "position.from = { xact: horizon, address: '' };",
+      'position.from = { ...from };',
+    ),
+  ],
+  'live: former escrows are not read': [
+    live(
+      'if (swap.done || !swap.former.some(({ leg }) => leg === name)) return [];',
+      'if (swap) return [];',
+    ),
+  ],
+  'broadcast: no gates': [
+    edit('server/settle/broadcast.ts')(
+      'for (const each of touched) await passGates(deps, each, payer, signal);',
+      'void passGates;',
+    ),
+  ],
   'live: one source is enough': [
     live(
       'const agreeing = escrow && adapterOf(deps, chain).mustAgree?.(escrow, signal);',
