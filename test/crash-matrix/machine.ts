@@ -17,12 +17,17 @@ import { sequenceFeed } from '../../server/market/feed-log.ts';
 import { type Pruned, prune } from '../../server/market/prune.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
+import {
+  createScheduledRefunds,
+  type ScheduledPasses,
+} from '../../server/settle/scheduled-refunds.ts';
 import type { Send } from '../../server/webhooks/attempt.ts';
 import { createDelivering, type Delivering } from '../../server/webhooks/deliver.ts';
 import { simAdapter } from '../sim/adapter.ts';
 import { chanceOf } from '../sim/chance.ts';
 import { createWire, type Doom, type Wire } from '../sim/wire.ts';
 import { gasOn } from './gas.ts';
+import { presignedOn } from './presigned.ts';
 import { chainNamed, type World } from './world.ts';
 
 export const rocket = 'rocket';
@@ -45,6 +50,7 @@ const metrics = createMetrics('parley');
 export type Passes = {
   readonly keeper: Pick<Keeper, 'pass'>;
   readonly settlement: Settlement;
+  readonly scheduled: ScheduledPasses;
   readonly delivering: Delivering;
   readonly rechecks: Rechecks;
   readonly launchpads: Launchpads;
@@ -109,6 +115,7 @@ export function startMachine(world: World, doom?: Doom): Machine {
       await (await app)?.close();
       await passes.launchpads.stop();
       await passes.rechecks.stop();
+      await passes.scheduled.stop();
       await passes.settlement.stop();
       await passes.delivering.stop();
     },
@@ -120,6 +127,7 @@ function passesOf(deps: Deps, send: Send): Passes {
   return {
     keeper: { pass: keeper.pass },
     settlement: createSettlement(deps),
+    scheduled: createScheduledRefunds(deps),
     delivering: createDelivering(deps, { send }),
     rechecks: createRechecks(deps),
     launchpads: createLaunchpads(deps),
@@ -155,7 +163,9 @@ function adaptersOf(world: World, wire: Wire): ChainAdapter[] {
       onSent: () => {},
       count: () => {},
     });
-    return node.chain.chain === tokenChain ? { ...adapter, ...tokens } : adapter;
+    return node.chain.chain === tokenChain
+      ? { ...adapter, ...tokens }
+      : { ...adapter, scheduledRefunds: presignedOn(node.chain, wire) };
   });
 }
 

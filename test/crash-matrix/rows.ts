@@ -5,6 +5,7 @@ import { keeperRows } from './keeper-rows.ts';
 import { marketRequests } from './market-requests.ts';
 import type { Row } from './matrix.ts';
 import { passes } from './passes.ts';
+import { scheduledRows } from './scheduled-rows.ts';
 import { swapRequests } from './swap-requests.ts';
 
 export const rows: readonly Row[] = [
@@ -12,5 +13,6 @@ export const rows: readonly Row[] = [
   ...marketRequests,
   ...swapRequests,
   ...keeperRows,
+  ...scheduledRows,
   ...passes,
 ];
