@@ -1,6 +1,6 @@
-// kill -9 of a real `server/main.ts`: at statements of its start on an empty database, at those of a
-// request, and while it stops. What is killed at every await is the same code in one process
-// (test/crash-matrix.test.ts); here are the parts that only a process has.
+// kill -9 of a real `server/main.ts`: at statements of its start on an empty database, around the
+// commit of a request, and while it stops. At every await the same code is ended within one process
+// (test/crash-matrix.test.ts).
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
