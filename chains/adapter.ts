@@ -6,8 +6,10 @@
 import type { EscrowFacts } from '../core/facts.ts';
 import type { ChainKey, Family } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
+import type { StuckFunding } from '../core/next.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
+import type { HashlockReader } from './hashlocks.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
 import type { Material, Signed } from './material.ts';
@@ -67,11 +69,13 @@ export type Warning = {
    * TRON: the address was never used, or has too little TRX to burn for energy. Solana: it has too
    * little SOL for the fee and the accounts that it has to make. EVM: too little for gas.
    */
-  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor';
+  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'fund_stuck';
   /** What this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;
   readonly sentence: string;
+  /** Of `fund_stuck`. */
+  readonly stuck?: StuckFunding;
 };
 
 /** What one wallet is about to send, all of which it has to pay for. */
@@ -133,6 +137,16 @@ export type ChainAdapter = {
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
 
   /**
+   * Bitcoin: what the funder of this escrow should hear of a funding that waits too long for its
+   * first block; it was to be sent by `sendBy` (Unix seconds). null: nothing.
+   */
+  stuckFunding?(
+    escrow: WatchedEscrow,
+    sendBy: number,
+    signal: AbortSignal,
+  ): Promise<Warning | null>;
+
+  /**
    * What `payer` lacks to send the claim of these terms now; null: nothing. Asked before a secret
    * is shown: a claim that nobody can pay for shows it in vain.
    */
@@ -176,6 +190,12 @@ export type ChainAdapter = {
 
   /** What launchpads launch. Absent where a chain has no tokens. */
   readonly launches?: LaunchReader;
+
+  /**
+   * Every hashlock that the chain shows, escrows of strangers included: read back when a market has
+   * lost what it agreed on. Absent: not read, and an operator has to say that it need not be.
+   */
+  readonly hashlocks?: HashlockReader;
 
   /** Signed refunds to be sent later. Absent where anybody may send a refund. */
   readonly scheduledRefunds?: ScheduledRefunds;

@@ -66,6 +66,7 @@ export const refusalKinds = {
   too_many_open: 'conflict',
   too_many_pending: 'conflict',
   overloaded: 'unavailable',
+  restoring: 'unavailable',
   // settlement
   wrong_secret: 'invalid',
   unknown_escrow: 'invalid',

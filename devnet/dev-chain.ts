@@ -77,5 +77,7 @@ export type DevChain = {
   tick(): Promise<void>;
   /** Off: no block unless `mine` asks for it, so that a test can look between two blocks. */
   setAutomatic(automatic: boolean): Promise<void>;
+  /** Simulators alone: forgets the newest blocks, as a fork would; never final ones. */
+  takeBack?(blocks: number): void | Promise<void>;
   stop(): Promise<void>;
 };

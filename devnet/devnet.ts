@@ -61,6 +61,8 @@ export type Devnet = {
   readonly dev: string;
   /** What earlier runs moved the clock by; the market's clock starts with it. */
   readonly clockOffsetSeconds: number;
+  /** Between two steps of the chain's mining; simulators alone, the nodes have calls for it. */
+  takeBack(chain: string, blocks: number): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -101,6 +103,13 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       chains: chains.map(({ info }) => info),
       dev: control.url,
       clockOffsetSeconds: clock.offsetSeconds(),
+      takeBack: async (name, blocks) => {
+        const entry = parts.chains.get(name);
+        if (entry?.chain.takeBack === undefined) {
+          throw new DevnetError(`nothing can be taken back on "${name}" here`);
+        }
+        await entry.queue(async () => entry.chain.takeBack?.(blocks));
+      },
       stop: () => {
         stopping ??= control.close().then(stopChains);
         return stopping;

@@ -1,8 +1,9 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
 // model of the rules searched further, the contracts of EVM and TRON fuzzed twenty times as long,
-// ten thousand simulated markets, every request and pass ended at every await, and schemathesis
-// where it is installed. A last line counts; it ends with 1 if any failed.
+// ten thousand simulated markets, every request and pass ended at every await, every fault of
+// nodes, network, database, disk and clock at every moment of a swap, and schemathesis where it is
+// installed. A last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
@@ -35,6 +36,7 @@ const env = {
   PATH: bin.join(delimiter),
   PARLEY_FUZZ_REQUESTS: values.requests,
   PARLEY_TEST_TIMES: values.times,
+  PARLEY_FAULTS: 'all',
   ...(values.seed === undefined ? {} : { PARLEY_FUZZ_SEED: values.seed }),
 };
 
@@ -78,6 +80,7 @@ const propertyFiles = () =>
 const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
   fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
   properties: () => tests(propertyFiles()),
+  faults: () => tests(globSync('test/faults-*.test.ts', { cwd: root }).sort()),
   model: () => run(['test/model/deep.ts']),
   sim: () => {
     const from = values.seed === undefined ? [] : ['--from', values.seed];

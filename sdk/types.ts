@@ -132,8 +132,23 @@ export type SwapLeg = {
   fundTx: string | null;
   claimTx: string | null;
   refundTx: string | null;
+  /** Who sent it: the market's gas key, or anybody else. */
+  claimedBy?: 'party' | 'keeper' | null;
+  refundedBy?: 'party' | 'keeper' | null;
   confirmations: number;
   requiredConfirmations: number;
+  /** Bitcoin, of the leg that you fund. */
+  scheduledRefunds?: Omit<ScheduledRefunds, 'escrow' | 'txids'> | null;
+};
+
+/** Signed refunds that the market keeps; rates in sat per vbyte. */
+export type ScheduledRefunds = {
+  escrow: string;
+  txids: string[];
+  count: number;
+  lowestFeeRate: number;
+  highestFeeRate: number;
+  sentTxid: string | null;
 };
 
 export type Swap = {

@@ -33,6 +33,7 @@ import { watchHalts } from './market/halts.ts';
 import { startPruning } from './market/prune.ts';
 import { byTurns } from './market/turns.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
+import { createPresence } from './restore/presence.ts';
 import { createSettlement } from './settle/follow.ts';
 import { createScheduledRefunds } from './settle/scheduled-refunds.ts';
 import {
@@ -110,7 +111,10 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   const gas = await openKeys(settings, home, chains, adapters, devnet);
   const marketData = openMarketData(settings.marketData, chains, log);
   const markets = marketsOf(marketData, settings.listingRules);
-  const parts: Deps = { ...made, evmNodes, metrics, markets, gas };
+  const presence = createPresence(made);
+  const parts: Deps = { ...made, evmNodes, metrics, markets, gas, presence };
+  await presence.begin();
+  undo.push(() => presence.stop());
   const keeper = createKeeper(parts);
   const deps: Deps = { ...parts, keeper };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));

@@ -11,6 +11,7 @@ import type { Gas } from './keeper/gas.ts';
 import type { Keeper } from './keeper/passes.ts';
 import type { Markets } from './listing/markets.ts';
 import type { Metrics } from './metrics.ts';
+import type { Presence } from './restore/gate.ts';
 
 export type Deps = {
   readonly settings: Settings;
@@ -28,5 +29,7 @@ export type Deps = {
   /** Told of relays that wait. */
   readonly keeper?: Pick<Keeper, 'wake'>;
   readonly log: Logger;
+  /** What this process knows of time that may be missing; none where nobody counts. */
+  readonly presence?: Presence;
   readonly metrics: Metrics;
 };

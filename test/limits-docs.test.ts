@@ -9,8 +9,11 @@ import {
   mostRefundInputs,
   refundStepSeconds,
 } from '../chains/bitcoin/signed-refunds.ts';
+import { evmGasPolicies } from '../chains/evm/gas-policy.ts';
 import { mostDecimals as mostSolanaDecimals } from '../chains/solana/checks/mint.ts';
+import { unitLimits } from '../chains/solana/plan.ts';
 import { mostDecimals } from '../chains/token-face.ts';
+import { tronGasPolicies } from '../chains/tron/gas-policy.ts';
 import { readSettings } from '../server/config.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
 import { windowSeconds } from '../server/edge/budgets.ts';
@@ -44,6 +47,18 @@ const attempts = retryAfterSeconds.length + 1;
 const retriesSeconds = retryAfterSeconds.reduce((sum, each) => sum + each, 0);
 
 const said: Record<string, string> = {
+  [[
+    "gas of one transaction of an operator's gas key on an EVM chain; energy on TRON;",
+    'compute units on Solana, of a token and of SOL',
+  ].join(' ')]: [
+    `${written(Number(evmGasPolicies.ethereum?.mostGas))},`,
+    `on Arbitrum ${written(Number(evmGasPolicies.arbitrum?.mostGas))};`,
+    `${written(Number(tronGasPolicies.tron?.mostEnergy))};`,
+    `${written(unitLimits.token)}, ${written(unitLimits.sol)}`,
+  ].join(' '),
+  "life of a transaction of an operator's gas key": [
+    `on TRON ${tronGasPolicies.tron?.lifeSeconds} s, on Solana 150 blocks`,
+  ].join(),
   'signed refunds kept of an escrow; inputs and characters of one': [
     `${mostRungs}; ${mostRefundInputs}, ${written(longestRefundHex)}`,
   ].join(),

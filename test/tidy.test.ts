@@ -33,7 +33,8 @@ const insideServer: Readonly<Record<string, readonly string[]>> = {
   keeper: ['settle', 'db'],
   listing: ['market', 'db'],
   webhooks: ['db'],
-  market: ['settle', 'db'],
+  market: ['settle', 'restore', 'db'],
+  restore: ['db'],
   settle: ['db'],
   db: [],
 };

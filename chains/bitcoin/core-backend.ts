@@ -272,13 +272,16 @@ async function rawOf(
       if (error instanceof RpcRefusal) return null;
       throw error;
     });
-  const found = await ask<string>('getrawtransaction', [txid]);
-  if (found !== null) return found;
+  const found = await ask<Found>('getrawtransaction', [txid, 1]);
+  // A txindex keeps what was in a block that was taken back: that is nowhere now.
+  const isStale = found?.blockhash !== undefined && (found.confirmations ?? 0) < 1;
+  if (found !== null && !isStale) return found.hex;
   const block =
     height === null ? await blockOfOutput(ask, txid) : await blockHash(rpc, height, signal);
   return block === null ? null : ask<string>('getrawtransaction', [txid, false, block]);
 }
 
+type Found = { hex: string; blockhash?: string; confirmations?: number };
 type Ask = <T>(method: string, params: readonly unknown[]) => Promise<T | null>;
 type Output = { bestblock: string; confirmations: number };
 

@@ -25,6 +25,7 @@ import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
+import { hashlocksOf } from './hashlocks.ts';
 import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
 import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
@@ -132,6 +133,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
       checkAmount(watch, token, amount, options.claimGas ?? defaultClaimGas, signal),
     ),
     launches: launchesOf(watch, policy.normal.confirmations, opened),
+    hashlocks: hashlocksOf(watch, opened),
     close: async () => {},
   };
 }

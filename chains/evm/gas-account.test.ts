@@ -137,7 +137,7 @@ test('a party that was first: nothing is signed; what was signed before fails or
   await assert.rejects(stranger.sign(claimOf(leg)), refuses('nothing_there'));
   await assert.rejects(stranger.sign(claimOf(leg, false)), refuses('nothing_there'));
   assert.equal(await fate(stranger, late), 'unknown');
-  await stranger.adapter.broadcast(late, signal());
+  await stranger.broadcast(late);
   assert.equal(await fate(stranger, late), 'failed');
   const other = await newLeg(chain);
   await assert.rejects(stranger.sign(claimOf(other)), refuses('nothing_there', /no code/));
@@ -174,7 +174,7 @@ test('a block taken back makes it unknown; sent again it lands', async () => {
   assert.equal(await fate(stranger, sent), 'unknown');
   await mine(3);
   assert.equal(await fate(stranger, sent), 'unknown');
-  await stranger.adapter.broadcast(sent, signal());
+  await stranger.broadcast(sent);
   await mine(3);
   assert.equal(await fate(stranger, sent), 'deep');
 });
@@ -206,7 +206,7 @@ test('a funding that was taken back leaves a claim without effect: failed', asyn
   await fund(chain, leg);
   const sent = await stranger.sign(claimOf(leg));
   await chain.client.revert({ id: fork });
-  await stranger.adapter.broadcast(sent, signal());
+  await stranger.broadcast(sent);
   const receipt = await chain.client.waitForTransactionReceipt({ hash: sent.txid as Hex });
   assert.equal(receipt.status, 'success');
   assert.equal(await fate(stranger, sent), 'failed');
@@ -271,7 +271,7 @@ test('a secret that no chain has shown is told to no node before its claim is se
       if (node === deaf) assert.equal(gas, devGas.mostGas);
       else assert.ok((gas ?? 0n) < 200_000n, String(gas));
       assert.ok(heard.length > 5 && heard.every((each) => !each.includes(leg.secret)));
-      await stranger.adapter.broadcast(signed, signal());
+      await stranger.broadcast(signed);
       assert.equal(await fate(stranger, signed), 'mined');
     }
   }

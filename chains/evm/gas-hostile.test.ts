@@ -11,7 +11,9 @@ import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { GasWork } from '../gas-account.ts';
 import { type Offer, offerAt, offerIn, type Present, replacing } from './gas-fees.ts';
+import { evmGasPolicies, evmGasPolicyOf } from './gas-policy.ts';
 import { decodeCall, evmDeployment, evmEscrow } from './plan.ts';
+import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import { claimOf, devGas, refundOf, type Stranger, strangerOn } from './testing/gas.ts';
@@ -76,7 +78,7 @@ test('a token that turns on its claim after the trial costs no more than was sai
   await fund(chain, leg);
   const signed = await stranger.sign(claimOf(leg));
   await tell('Whim', token, [1_000n, false, false]);
-  await stranger.adapter.broadcast(signed, AbortSignal.timeout(60_000));
+  await stranger.broadcast(signed);
   const { status, gasUsed, paid } = await costOf(signed);
   assert.equal(status, 'reverted');
   assert.ok(gasUsed <= 150_000n && paid <= signed.mostCost);
@@ -233,6 +235,13 @@ test('an offer is never above what is affordable nor, as a replacement, below an
     assert.ok(offer.maxFee >= replacing(above.maxFee) && offer.tip >= replacing(above.tip));
     assert.ok(replacing(above.tip) * 8n >= above.tip * 9n);
   }
+});
+
+test('a policy is of the chain id: each chain of the market has its own, any other that of Ethereum', () => {
+  for (const [chain, { chainId }] of Object.entries(evmChains)) {
+    assert.equal(evmGasPolicyOf(chainId), evmGasPolicies[chain]);
+  }
+  assert.equal(evmGasPolicyOf(123_456_789), evmGasPolicies.ethereum);
 });
 
 test('fees are read from the bytes that were signed', async () => {

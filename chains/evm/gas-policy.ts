@@ -3,6 +3,8 @@
 // `reserveFeePerGas` stands for the fee that 99.9 % of times stay below. It was chosen from what is
 // published, not measured block by block: an operator with a series of its own gives its own.
 
+import { evmChains } from './policy.ts';
+
 export type EvmGasPolicy = {
   /** Most gas of one transaction: what a hostile token or receiver can burn of the key's coins. */
   readonly mostGas: bigint;
@@ -63,6 +65,12 @@ const arbitrum: EvmGasPolicy = {
 
 /** Nothing is scarce on a test network, and least of all coins. */
 const dev: EvmGasPolicy = { ...ethereum, reserveFeePerGas: 20n * gwei };
+
+/** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
+export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
+  const known = Object.entries(evmChains).find(([, each]) => each.chainId === chainId);
+  return evmGasPolicies[known?.[0] ?? ''] ?? ethereum;
+}
 
 /** By chain key, as evmChains. */
 export const evmGasPolicies: Readonly<Record<string, EvmGasPolicy>> = {

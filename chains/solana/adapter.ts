@@ -17,6 +17,7 @@ import { send } from './broadcast.ts';
 import { builders } from './builders.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes, headsOf } from './follow.ts';
+import { hashlocksOf } from './hashlocks.ts';
 import { mostHunts } from './hunt.ts';
 import { solanaFault } from './identity.ts';
 import { inspect } from './inspect.ts';
@@ -108,6 +109,7 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
       checkAmount(watch, token, amount, signal),
     ),
     launches: launchesOf(watch, opened),
+    hashlocks: hashlocksOf(watch, opened),
     close: async () => watch.closed.abort(),
   };
 }

@@ -382,7 +382,7 @@ test('whatever it is asked, the key signs nothing but claims and refunds of the 
   const one = stranger(world, adapterOf(world, [], { rpcUrls: [url] }));
   const own = one.account.address;
   let signed = 0;
-  for (let round = 0; round < 120; round += 1) {
+  for (let round = 0; round < 60; round += 1) {
     const terms = anyTerms(own, world.dollar);
     let escrow = '';
     try {
@@ -419,5 +419,5 @@ test('whatever it is asked, the key signs nothing but claims and refunds of the 
       assert.deepEqual([[...data], keys[accounts[2] ?? 99]], [[1], wallet]);
     }
   }
-  assert.ok(signed > 20, `${signed} of 120`);
+  assert.ok(signed > 8, `${signed} of 60`);
 });

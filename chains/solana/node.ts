@@ -188,6 +188,8 @@ export type Signature = {
   readonly slot: number;
   readonly failed: boolean;
   readonly finalized: boolean;
+  /** Unix seconds; null where the node does not say. */
+  readonly at: number | null;
 };
 
 export const signaturesPage = 1_000;
@@ -212,6 +214,7 @@ export function signaturesOf(
       slot: whole(field(each, 'slot')),
       failed: field(each, 'err') !== null,
       finalized: field(each, 'confirmationStatus') === 'finalized',
+      at: field(each, 'blockTime') === null ? null : whole(field(each, 'blockTime')),
     })),
   );
 }

@@ -299,6 +299,11 @@ export function decodeInstruction(
   return { verb, escrow, secret };
 }
 
+/** The hashlock in the data of a `fund`: its terms begin with it. */
+export function hashlockOfFunding(data: Uint8Array): Hex32 {
+  return bytesToHex(data.subarray(dataHead, dataHead + 32));
+}
+
 /**
  * What differs between unsigned material and what the terms demand: one sentence a difference,
  * none when it is exactly that and nothing more. Open are the blockhash, the token program, the

@@ -29,6 +29,7 @@ import {
   trialOf,
 } from './energy.ts';
 import { changes } from './follow.ts';
+import { hashlocksOf } from './hashlocks.ts';
 import { type Http, type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
 import { inspect } from './inspect.ts';
@@ -134,6 +135,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
       checkAmount(watch, token, amount, signal),
     ),
     launches: launchesOf(watch, opened),
+    hashlocks: hashlocksOf(watch, opened),
     close: async () => {},
   };
 }

@@ -44,6 +44,11 @@ export function withMargin(energy: bigint): bigint {
   return (energy * marginTimes + marginOf - 1n) / marginOf;
 }
 
+/** The most that has no more than this with its margin. */
+export function withoutMargin(energy: bigint): bigint {
+  return (energy * marginOf) / marginTimes;
+}
+
 /** The fee limit of a call that uses so much, in sun: rounded up, within what a node takes. */
 export function feeLimitOf(energy: bigint, { energySun }: Prices): bigint {
   const limit = withMargin(energy) * energySun;

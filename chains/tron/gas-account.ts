@@ -19,6 +19,7 @@ import {
   transactionBytes,
   trialOf,
   withMargin,
+  withoutMargin,
 } from './energy.ts';
 import { fateOf } from './gas-fate.ts';
 import type { TronGasPolicy } from './gas-policy.ts';
@@ -164,7 +165,7 @@ async function energyOf(account: Account, work: Settling, signal: AbortSignal): 
   await mustHold(watch, terms, options.deployment, signal);
   const isSecret = work.verb === 'claim' && !work.isPublic;
   const energy = isSecret
-    ? await energyUnseen(watch, terms, signal)
+    ? await energyUnseen(account, terms, signal)
     : await energyTried(watch, work, callOf(work, options.deployment, address), signal);
   const { mostEnergy } = options.policy;
   if (withMargin(energy) <= mostEnergy) return energy;
@@ -204,9 +205,12 @@ async function energyTried(
   throw wouldFail(work.terms, native, 'payout', payeeOf(work), reason);
 }
 
+/** The claim itself is not tried, and one that fails has shown its secret. */
+const unseenMargin = 2n;
+
 /** A secret that no chain has shown is told to no node: the payment is tried without it. */
 async function energyUnseen(
-  watch: Watch,
+  { watch, options }: Account,
   terms: EscrowTerms,
   signal: AbortSignal,
 ): Promise<bigint> {
@@ -216,7 +220,9 @@ async function energyUnseen(
     throw wouldFail(terms, native, 'payout', terms.payout.address, reason);
   }
   await preflight(watch, terms, 'claim', signal);
-  return settleEnergy(watch, terms, terms.payout.address, signal);
+  const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
+  const most = withoutMargin(options.policy.mostEnergy);
+  return energy > most ? energy : smaller(energy * unseenMargin, most);
 }
 
 /** A token's transfer to a new holder at its dearest (chains/tron/energy.ts), rounded up. */
@@ -224,6 +230,7 @@ const usualTransfer = 150_000n;
 /** What the witnesses vote for may double what there is now, and more. */
 const presentMultiple = 3n;
 
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other);
 const larger = (one: bigint, other: bigint) => (one > other ? one : other);
 
 async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {

@@ -75,6 +75,7 @@ async function onSimulator(
     give: (gift) => give(simulator, mintable, gift),
     moveTo: () => mine(1), // the clock has moved already
     setAutomatic: async (automatic) => simulator.setAutomatic(automatic),
+    takeBack: (blocks) => simulator.chain.takeBack(blocks),
     stop: () => simulator.stop(),
   };
 }

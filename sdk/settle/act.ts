@@ -19,6 +19,7 @@ import {
   sourceOf,
 } from './context.ts';
 import { handOf } from './hands/of.ts';
+import { relayClaim } from './relay.ts';
 import { due, sendAlone } from './send.ts';
 import { spend } from './spend.ts';
 
@@ -40,6 +41,13 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
     return hand.withdrawClaim(record);
   }
   if (record.claim !== null) return resend(context, record, 'claim', gets);
+  const relayed = await relayClaim(context, record, seen, secret);
+  if (relayed.waits) return relayed.record;
+  if (relayed.record !== record) {
+    // The market has it: only haste helps now.
+    const told = { ...seen, state: { ...seen.state, secret } };
+    return claimNow(context, relayed.record, told, secret);
+  }
   if (seen.state.secret !== null) return claimNow(context, record, seen, secret);
   // One wallet may be able to pay for one claim and not for two: until the first is mined, its
   // balance does not show it. This swap goes on meanwhile: what was lost is to be sent again.
@@ -141,11 +149,15 @@ export async function replaceStuck(
   const { claimed } = seen.state.legs[gets].facts;
   const { refunded } = seen.state.legs[gives].facts;
   const { publicSecret: secret } = record;
-  if (secret !== null && isStuck(context, legOf(record, gets), record.claim, claimed)) {
+  const { wall } = seen.clocks;
+  if (
+    secret !== null &&
+    isStuck(context, legOf(record, gets), record.claim, { shown: claimed, wall })
+  ) {
     const kept = await spend(context, record, gets, { verb: 'claim', secret });
     return sendInstead(context, { ...record, claim: keptNow(kept) }, 'claim', gets);
   }
-  if (isStuck(context, legOf(record, gives), record.refund, refunded)) {
+  if (isStuck(context, legOf(record, gives), record.refund, { shown: refunded, wall })) {
     const kept = await spend(context, record, gives, { verb: 'refund' });
     return sendInstead(context, { ...record, refund: keptNow(kept) }, 'refund', gives);
   }
@@ -157,10 +169,10 @@ function isStuck(
   context: Context,
   leg: SetLeg,
   kept: Kept | null,
-  shown: Sighting | null,
+  { shown, wall }: { readonly shown: Sighting | null; readonly wall: number },
 ): boolean {
   if (kept === null || shown?.txid !== kept.txid || shown.confirmations > 0) return false;
-  return handOf(context, leg).isStuck(kept);
+  return handOf(context, leg).isStuck(kept, wall);
 }
 
 async function sendInstead(

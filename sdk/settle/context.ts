@@ -21,6 +21,7 @@ export type ProgressStep =
   | 'verified'
   | 'approved'
   | 'funded'
+  | 'scheduled'
   | 'seen'
   | 'claimed'
   | 'refunded'
@@ -59,6 +60,17 @@ export type SettleInput = {
    * default 20 min on Bitcoin, 2 min elsewhere.
    */
   readonly replaceAfterMs?: number;
+  /**
+   * Bitcoin: leave signed refunds of the own leg with the market, to be sent if this side is away.
+   * Default: where the wallet signs without asking anybody (`signsAlone`).
+   */
+  readonly scheduleRefunds?: boolean;
+  /**
+   * Has the market send the own claim where it can (not Bitcoin), so that no coin is needed for its
+   * gas. The market then knows the secret before any chain does: it could delay the claim, and does
+   * not get the money. Refused or not seen soon, the own claim is sent. Default false.
+   */
+  readonly relay?: boolean;
   /** Time limit of one read of a chain; default 15 s. */
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -132,6 +144,11 @@ export function legOf(record: SwapRecord, name: LegName): SetLeg {
   const leg = record.swap.legs[name];
   if (leg.escrow === null) throw new SettleError('bad_record', `leg ${name} has no escrow`);
   return { ...leg, escrow: leg.escrow };
+}
+
+/** Whether the market is to send the claim of this leg. */
+export function relays({ relay = false, client }: Context, { family }: SetLeg): boolean {
+  return relay && client !== null && family !== 'bitcoin';
 }
 
 /** The leg this customer funds, and the one that pays it. */

@@ -7,7 +7,15 @@ import type { Family } from '../../core/families.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { type Context, legOf, ownSides, type Seen, type SetLeg, sourceOf } from './context.ts';
+import {
+  type Context,
+  legOf,
+  ownSides,
+  relays,
+  type Seen,
+  type SetLeg,
+  sourceOf,
+} from './context.ts';
 import { accountKey, inTurn } from './turns.ts';
 
 /** By account, then by swap: this process's own, whichever store they are kept in. */
@@ -93,6 +101,7 @@ async function mustCover(context: Context, record: SwapRecord, name: LegName): P
   if (adapter.purseShortage === undefined) return;
   const { terms } = leg.escrow;
   const isGiven = name === ownSides(record).gives;
+  if (!isGiven && relays(context, leg)) return;
   const owed = await owedBeside(context, record, name);
   const claims = isGiven ? [...owed.claims.values()] : [terms, ...owed.claims.values()];
   if (claims.length === 0) return;

@@ -27,6 +27,8 @@ export type Kept = {
    * own clock. How long it waits for a block is counted from then, through restarts too.
    */
   readonly keptAtMs?: number;
+  /** Bitcoin: when the next step of its fee ladder comes, Unix seconds. */
+  readonly raiseAt?: number;
   /** Solana: no block above this height takes it. */
   readonly lastValidBlockHeight?: number;
 };
@@ -57,10 +59,14 @@ export type SwapRecord = {
   readonly funding: Kept | null;
   readonly claim: Kept | null;
   readonly refund: Kept | null;
+  /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
+  readonly relay?: { readonly askedAtMs: number; readonly txid: string | null };
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
   readonly approval?: Kept | null;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
   readonly cancel?: Kept | null;
+  /** Of which payments the market keeps signed refunds. */
+  readonly scheduled?: string;
   /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
   readonly owedBy?: string | null;
   /**

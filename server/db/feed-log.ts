@@ -3,7 +3,8 @@
 
 import type { Tx } from './database.ts';
 
-export type FeedKind = 'created' | 'cancelled' | 'gone';
+/** `reset`: what came before it is not known any more, to nobody. */
+export type FeedKind = 'created' | 'cancelled' | 'gone' | 'reset';
 
 export type FeedRow = {
   readonly seq: number;

@@ -116,3 +116,18 @@ export async function revokedAmong(tx: Tx, ids: readonly string[]): Promise<stri
   });
   return rows.map(({ id }) => id);
 }
+
+/** Every key that is good now; returns how many. Whoever remembers one forgets it. */
+export async function revokeAllKeys(tx: Tx, now: Date): Promise<number> {
+  const [row] = await tx.rows<{ revoked: number }>({
+    name: 'revoke_all_keys',
+    text: `with gone as (
+        update api_keys set revoked_at = $1 where revoked_at is null and expires_at > $1
+        returning account_id
+      ), told as (select pg_notify('key_revoked', account_id || ' all')
+        from (select distinct account_id from gone) as accounts)
+      select (select count(*) from gone) as revoked, (select count(*) from told)`,
+    values: [now],
+  });
+  return row?.revoked ?? 0;
+}

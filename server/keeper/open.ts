@@ -10,6 +10,13 @@ import { createEvmGasAccount } from '../../chains/evm/gas-account.ts';
 import { type EvmGasPolicy, evmGasPolicies } from '../../chains/evm/gas-policy.ts';
 import type { GasAccount } from '../../chains/gas-account.ts';
 import { type GasKey, parseGasKey } from '../../chains/gas-keys.ts';
+import type { SolanaAdapter } from '../../chains/solana/adapter.ts';
+import { createSolanaGasAccount } from '../../chains/solana/gas-account.ts';
+import { type SolanaGasPolicy, solanaGasPolicies } from '../../chains/solana/gas-policy.ts';
+import { solanaDeployment } from '../../chains/solana/plan.ts';
+import type { TronAdapter } from '../../chains/tron/adapter.ts';
+import { createTronGasAccount } from '../../chains/tron/gas-account.ts';
+import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/gas-policy.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { policyOf } from '../chain-policies.ts';
 import type { ChainSettings } from '../chain-settings.ts';
@@ -51,9 +58,21 @@ function accountOf(
       const policy = reserveFeePerGas === null ? known : { ...known, reserveFeePerGas };
       return createEvmGasAccount({ key, adapter: adapter as EvmAdapter, policy, depthTag });
     }
-    case 'tron':
-    case 'solana':
-      throw new Error(`no gas key is served on "${chain.chain}"`);
+    case 'tron': {
+      const { chainId, contract } = chain;
+      const policy = (tronGasPolicies[chain.chain] ?? tronGasPolicies.tron) as TronGasPolicy;
+      const deployment = { chainId, contract };
+      return createTronGasAccount({ key, adapter: adapter as TronAdapter, deployment, policy });
+    }
+    case 'solana': {
+      const policy = solanaGasPolicies[chain.chain] ?? solanaGasPolicies.solana;
+      return createSolanaGasAccount({
+        key,
+        adapter: adapter as SolanaAdapter,
+        policy: policy as SolanaGasPolicy,
+        deployment: { ...solanaDeployment, program: chain.program },
+      });
+    }
   }
 }
 
@@ -96,7 +115,7 @@ const devGraces = { claimGraceSeconds: 60, refundGraceSeconds: 120 } as const;
 /** A key of its own for each dev chain that can have one, in the server's home. */
 export function devKeeper(home: string, chains: readonly ChainSettings[]): KeeperSettings[] {
   return chains.flatMap(({ chain, family }): KeeperSettings[] => {
-    if (family !== 'evm') return [];
+    if (family === 'bitcoin') return [];
     const keyFile = join(home, `keeper-${chain}.key`);
     try {
       writeFileSync(keyFile, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });

@@ -9,6 +9,7 @@ import { insertOutbox } from '../db/outbox.ts';
 import { setRfqStatus } from '../db/rfqs.ts';
 import { offerHashlock, settleThreads, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
+import { assertMayAgree } from '../restore/gate.ts';
 import { createSwap } from '../settle/create.ts';
 import { previewLegs } from '../settle/preview.ts';
 import { holdOpen } from './assets.ts';
@@ -46,6 +47,7 @@ export async function accept(
   const nowMs = deps.now();
   assertNegotiable(thread, nowMs);
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
+  await assertMayAgree(tx, deps.presence);
   const accepted = acceptPrice(thread.price, by, words, nowMs, ttlMs);
   if (!accepted.changed) return thread;
   const at = new Date(nowMs);
@@ -53,6 +55,12 @@ export async function accept(
     await offer(tx, { hashlock: words.hashlock, accountId: callerId, threadId: id, at });
   }
   const updated = { ...thread, price: accepted.price, updatedAt: at };
+  const { hashlock } = updated.price;
+  if (accepted.agreed && words.hashlock === null && hashlock !== null) {
+    // It may have been seen on a chain since it was offered.
+    const accountId = initiator === 'maker' ? thread.makerId : thread.takerId;
+    await offer(tx, { hashlock, accountId, threadId: id, at });
+  }
   await updatePrice(tx, updated);
   return accepted.agreed ? await agree(tx, deps, updated, at) : updated;
 }

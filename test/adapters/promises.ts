@@ -19,6 +19,7 @@ import {
   signal,
 } from './leg.ts';
 import { lyingNode, silentNode } from './nodes.ts';
+import { readingBack } from './reading-back.ts';
 
 export type AdapterPromise = {
   readonly name: string;
@@ -439,6 +440,7 @@ export const promises: readonly AdapterPromise[] = [
       assert.equal(await codeOf(adapter.checkAmount(null, 1n, signal())), 'amount_too_small');
     },
   },
+  ...readingBack,
 ];
 
 /** What an early refund comes to: a refusal by the node, or a failure in a block. */

@@ -57,7 +57,9 @@ export async function keep(db: Database): Promise<() => Promise<void>> {
   ];
   return async () => {
     await idle(db);
-    await db.transaction((tx) => tx.rows(plain(`do $$ begin ${asBody(script)} end $$`)));
+    // A column may be called as something of the language.
+    const block = `do $$ #variable_conflict use_column\nbegin ${asBody(script)} end $$`;
+    await db.transaction((tx) => tx.rows(plain(block)));
   };
 }
 

@@ -10,18 +10,25 @@ import { ParleyError } from '../../core/errors.ts';
 import { readSettings, type Settings } from '../../server/config.ts';
 import type { Deps } from '../../server/deps.ts';
 import { buildApp } from '../../server/edge/app.ts';
+import { createKeeper, type Keeper } from '../../server/keeper/passes.ts';
 import { createLaunchpads, type Launchpads } from '../../server/listing/launchpads/watch.ts';
 import { createRechecks, type Rechecks } from '../../server/listing/rechecks.ts';
 import { sequenceFeed } from '../../server/market/feed-log.ts';
 import { type Pruned, prune } from '../../server/market/prune.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
+import {
+  createScheduledRefunds,
+  type ScheduledPasses,
+} from '../../server/settle/scheduled-refunds.ts';
 import type { Send } from '../../server/webhooks/attempt.ts';
 import { createDelivering, type Delivering } from '../../server/webhooks/deliver.ts';
 import { simAdapter } from '../sim/adapter.ts';
 import { chanceOf } from '../sim/chance.ts';
 import { createWire, type Doom, type Wire } from '../sim/wire.ts';
-import type { World } from './world.ts';
+import { gasOn } from './gas.ts';
+import { presignedOn } from './presigned.ts';
+import { chainNamed, type World } from './world.ts';
 
 export const rocket = 'rocket';
 export const tokenChain = 'sim-evm';
@@ -41,7 +48,9 @@ export const settings: Settings = {
 const metrics = createMetrics('parley');
 
 export type Passes = {
+  readonly keeper: Pick<Keeper, 'pass'>;
   readonly settlement: Settlement;
+  readonly scheduled: ScheduledPasses;
   readonly delivering: Delivering;
   readonly rechecks: Rechecks;
   readonly launchpads: Launchpads;
@@ -85,6 +94,7 @@ export function startMachine(world: World, doom?: Doom): Machine {
     randomBytes: (bytes) => own.bytes(bytes),
     adapters: new Map(adaptersOf(world, wire).map((each) => [each.chain, each])),
     evmNodes: [contractNode(wire)],
+    gas: new Map([[tokenChain, gasOn(chainNamed(world, tokenChain), wire)]]),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => world.log.push(line) }),
   };
@@ -105,6 +115,7 @@ export function startMachine(world: World, doom?: Doom): Machine {
       await (await app)?.close();
       await passes.launchpads.stop();
       await passes.rechecks.stop();
+      await passes.scheduled.stop();
       await passes.settlement.stop();
       await passes.delivering.stop();
     },
@@ -112,8 +123,11 @@ export function startMachine(world: World, doom?: Doom): Machine {
 }
 
 function passesOf(deps: Deps, send: Send): Passes {
+  const keeper = createKeeper(deps);
   return {
+    keeper: { pass: keeper.pass },
     settlement: createSettlement(deps),
+    scheduled: createScheduledRefunds(deps),
     delivering: createDelivering(deps, { send }),
     rechecks: createRechecks(deps),
     launchpads: createLaunchpads(deps),
@@ -149,7 +163,9 @@ function adaptersOf(world: World, wire: Wire): ChainAdapter[] {
       onSent: () => {},
       count: () => {},
     });
-    return node.chain.chain === tokenChain ? { ...adapter, ...tokens } : adapter;
+    return node.chain.chain === tokenChain
+      ? { ...adapter, ...tokens }
+      : { ...adapter, scheduledRefunds: presignedOn(node.chain, wire) };
   });
 }
 

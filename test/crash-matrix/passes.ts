@@ -393,8 +393,10 @@ export const passes: readonly Row[] = [
 
 /** Every pass of a process, as `of` names it. */
 export function passesOf(machine: Passes): string[] {
-  const { settlement, delivering, rechecks, launchpads, pruning, feed } = machine;
-  const parts = { settlement, delivering, rechecks, launchpads, pruning, feed };
+  const { settlement, scheduled, keeper, delivering, rechecks } = machine;
+  const { launchpads, pruning, feed } = machine;
+  const first = { settlement, scheduled, keeper, delivering };
+  const parts = { ...first, rechecks, launchpads, pruning, feed };
   return Object.entries(parts).flatMap(([name, part]) =>
     Object.keys(part)
       .filter((verb) => verb !== 'start' && verb !== 'stop')

@@ -1,14 +1,18 @@
 // All rows of the matrix.
 
 import { identityRequests } from './identity-requests.ts';
+import { keeperRows } from './keeper-rows.ts';
 import { marketRequests } from './market-requests.ts';
 import type { Row } from './matrix.ts';
 import { passes } from './passes.ts';
+import { scheduledRows } from './scheduled-rows.ts';
 import { swapRequests } from './swap-requests.ts';
 
 export const rows: readonly Row[] = [
   ...identityRequests,
   ...marketRequests,
   ...swapRequests,
+  ...keeperRows,
+  ...scheduledRows,
   ...passes,
 ];

@@ -23,8 +23,8 @@ export type Reading = {
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)/g;
 
-/** Seconds from the moment of a look. */
-const looksAgain = /"due_at":\d+/g;
+/** Seconds from the moment of a look, and blocks up to it. */
+const looksAgain = /"(due_at|confirmations)":\d+/g;
 
 /** Orders by their numbers, which have gaps where something was rolled back. */
 const numbered: Readonly<Record<string, string>> = {
@@ -109,9 +109,7 @@ export async function snapshotOf(
     text.replace(uuid, (id) => (known.has(id) ? id : '#')).replace(instant, '@');
   const named = (value: unknown): unknown => {
     const text = name(JSON.stringify(value));
-    return JSON.parse(
-      timeless ? text.replace(instant, '@').replace(looksAgain, '"due_at":"@"') : text,
-    );
+    return JSON.parse(timeless ? text.replace(instant, '@').replace(looksAgain, '"$1":"@"') : text);
   };
   const tables: Record<string, Row[]> = {};
   for (const [table, rows] of await rawTables(world)) {

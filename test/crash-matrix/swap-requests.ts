@@ -127,7 +127,7 @@ const sends: readonly Row[] = [
         const { by } = building(made, verb, leg(made));
         return sending(by, await sign(world, made, verb, leg(made)));
       },
-      { after: settles },
+      { after: settles, reading: { timeless: true } },
     ),
   ),
   request(
@@ -140,7 +140,7 @@ const sends: readonly Row[] = [
       const signed = rawOf({ ...about, verb: 'move', amount: '0', secret: null });
       return { url: '/v1/tx/broadcast', by: taker, body: { chain: 'sim-evm', signed } };
     },
-    { after: settles },
+    { after: settles, reading: { timeless: true } },
   ),
 ];
 

@@ -13,6 +13,7 @@ import type { Party } from '../sim/people.ts';
 import { createReceiver, type Receiver } from '../sim/receiver.ts';
 import type { Doom } from '../sim/wire.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { fillGasKey } from './gas.ts';
 import { keep } from './kept.ts';
 import { type Machine, startMachine } from './machine.ts';
 
@@ -75,6 +76,7 @@ export async function openWorld(): Promise<World> {
     nowMs: epochMs,
     processes: 0,
   };
+  for (const { chain } of world.nodes) if (chain.family === 'evm') fillGasKey(chain);
   return withMarket(world);
 }
 

@@ -5,8 +5,9 @@ import type { LegName } from '../../core/trade.ts';
 import { feeToReplace } from './adapter.ts';
 import { clockAt, refusal, type SimChain, tipOf } from './chain.ts';
 import { ask, type Deal, ownLeg, type Side, type View } from './people.ts';
+import { sendDirect } from './servers.ts';
 import { rawOf, type SimTransaction, type Verb } from './transaction.ts';
-import { chainOf, count, seconds, sendDirect, tell, violate, type World } from './world.ts';
+import { chainOf, count, seconds, tell, violate, type World } from './world.ts';
 
 export type Turn = {
   readonly world: World;

@@ -3,15 +3,15 @@
 
 import { choosing, cutOff, mine, type SimChain, tipOf } from './chain.ts';
 import type { Node } from './facts.ts';
+import { isActive, killServer, noteActivity, planLook } from './servers.ts';
+import type { SimTransaction } from './transaction.ts';
 import {
   chainClock,
   checkMoney,
   count,
-  isActive,
   later,
   nodeOf,
-  noteActivity,
-  planLook,
+  noteSetback,
   seconds,
   stirChain,
   tell,
@@ -55,7 +55,7 @@ export function mineOne(world: World, chain: SimChain): void {
     for (const { tx, ok, height } of txs) {
       tell(world, `${chain.chain} ${height}: ${tx.verb} at ${tx.escrow}${ok ? '' : ' fails'}`);
     }
-  } else if (isActive(world, chain)) {
+  } else if (isActive(chain)) {
     planLook(world, chain);
   }
   // A timelock that has passed by the chain's clock changes what may be done.
@@ -81,6 +81,7 @@ export function reorganise(world: World, chain: SimChain): void {
     mine(chain, seconds(world), (sent) => chance.hits(0.5) && choosing(chain, chance)(sent));
   }
   count(world, 'reorganisation');
+  noteSetback(world, chain);
   tell(world, `${chain.chain} takes ${depth} blocks back`);
   checkMoney(world);
   noteActivity(world, chain);
@@ -115,6 +116,7 @@ const troubles: readonly Trouble[] = [
     name: 'node lagging',
     begin: (world, node) => {
       node.lag = world.chance.int(1, 4);
+      noteSetback(world, node.chain);
     },
     end: (_world, node) => {
       node.lag = 0;
@@ -194,6 +196,53 @@ export function planFaults(world: World, span: number): void {
     const { driftSeconds } = chain.policy;
     chain.drift = Math.round(driftSeconds * 0.9 * (chance.int(-100, 100) / 100));
   }
+  if (chance.hits(0.4)) later(world, chance.int(3_600, 10_800), () => takeClaimBack(world, 400));
+}
+
+/** Of the outage that the policy plans for, at the one moment when it hurts. */
+const shareWhenItHurts = 0.2;
+
+/** Just when the secret must be shown at the latest, the short leg's chain has its trouble. */
+export function troubleAt(
+  world: World,
+  on: string,
+  { revealBy }: { readonly revealBy: number },
+): void {
+  const { chance, calm } = world;
+  if (calm || !chance.hits(0.35)) return;
+  const node = nodeOf(world, on);
+  const lasts = chance.int(120, node.chain.policy.normal.outageSeconds * shareWhenItHurts);
+  const trouble = chance.pick(troubles);
+  const at = revealBy - chance.int(0, 400);
+  later(world, at - seconds(world), () => begin(world, node, trouble, lasts));
+}
+
+/** A claim that somebody was told of goes with its block, and all that knew its secret with it. */
+function takeClaimBack(world: World, tries: number): void {
+  const { chance, nodes, ending } = world;
+  if (ending) return;
+  for (const { chain } of nodes) {
+    const newest = chain.blocks.slice(1 - chain.policy.normal.confirmations);
+    const at = newest.findIndex(({ txs }) => txs.some(({ tx }) => isKnownClaim(world, tx)));
+    if (at === -1) continue;
+    const depth = newest.length - at;
+    cutOff(chain, depth, ({ tx }) => !isKnownClaim(world, tx) && chance.hits(0.85));
+    for (let each = 0; each <= depth; each += 1)
+      mine(chain, seconds(world), () => chance.hits(0.5));
+    count(world, 'claim taken back');
+    noteSetback(world, chain);
+    tell(world, `${chain.chain} takes ${depth} blocks back, with a claim that is forgotten`);
+    checkMoney(world);
+    noteActivity(world, chain);
+    if (!chance.hits(0.6)) return;
+    for (const each of world.servers) killServer(world, each, 'with the block');
+    return;
+  }
+  if (tries > 0) later(world, 100, () => takeClaimBack(world, tries - 1));
+}
+
+function isKnownClaim(world: World, { verb, secret }: SimTransaction): boolean {
+  return verb === 'claim' && world.deals.some(({ view }) => view?.secret === secret);
 }
 
 /** Short enough to leave the rest of the outage that the policy plans for. */
@@ -274,13 +323,20 @@ export function planDooms(world: World, span: number): void {
     const when = chance.pick(['before', 'after'] as const);
     const at = chance.hits(0.6) ? chance.pick(delicate) : null;
     const left = chance.int(1, at === null ? 60 : 3);
-    if (!world.ending) world.market?.wire.doom({ fate, left, when, at });
+    const { dooms } = chance.pick(world.servers);
+    if (!world.ending) dooms.push({ fate, left, when, at });
   };
   for (let left = chance.int(0, 4); left > 0; left -= 1) {
     later(world, sometime(world, span), () => doom('crash'));
   }
   for (let left = chance.int(0, 3); left > 0; left -= 1) {
     later(world, sometime(world, span), () => doom('cut'));
+  }
+  // When a look has been told of changes: any of them may be the last that is told.
+  for (let left = chance.pick([0, 1, 3]); left > 0; left -= 1) {
+    const when = chance.pick(['before', 'after'] as const);
+    const { dooms } = chance.pick(world.servers);
+    dooms.push({ fate: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
   }
 }
 

@@ -3,16 +3,17 @@
 // absent one is gone from some moment on, a sleepy one for a while.
 
 import type { Material } from '../../chains/material.ts';
-import { unsignedFunding } from './adapter.ts';
+import { feeToReplace, unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
 import { insideOf } from './material.ts';
 import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
+import { sendDirect } from './servers.ts';
 import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
 import {
   chainOf,
+  count,
   later,
   seconds,
-  sendDirect,
   stir,
   tell,
   violate,
@@ -31,13 +32,14 @@ export function isGone(world: World, side: Side): boolean {
 }
 
 export async function readSwap(world: World, side: Side, deal: Deal): Promise<View | null> {
+  const before = deal.view?.secret ?? null;
   const answer = await ask(world, side.party, { url: `/v1/swaps/${deal.id}` });
   if (answer.status !== 200) {
     wakeIn(world, side, world.chance.int(20, 120));
     return null;
   }
   const view = answer.body as View;
-  if (deal.view?.secret != null && view.secret === null) {
+  if (before !== null && view.secret === null) {
     violate(world, 'a secret seen is seen for ever', deal.name);
   }
   deal.view = view;
@@ -85,7 +87,11 @@ async function take(
   const { action, leg, before } = step;
   const former = /\?escrow=(\S+)/.exec(step.why)?.[1] ?? null;
   const name = `${action} ${leg} ${former ?? ''}`;
-  if ((side.busyUntil.get(name) ?? 0) > seconds(world)) return;
+  const rest = (side.busyUntil.get(name) ?? 0) - seconds(world);
+  if (rest > 0) {
+    if (rest <= patienceSeconds) wakeIn(world, side, rest + world.chance.int(1, 60));
+    return;
+  }
   const waits = side.party.kind === 'greedy' && !world.ending && view.secret === null;
   if (waits && before !== null && (action === 'fund' || action === 'claim')) {
     const left = before - seconds(world);
@@ -182,6 +188,33 @@ function signed(
   return unsignedFunding(chainOf(world, chain), material.escrow, funding, side.party.chance.hex(8));
 }
 
+/** Seconds until somebody takes the second payment. */
+const [soonestBump, latestBump] = [3_600, 90_000];
+
+/** It sees no payment yet and pays again, too little for a block; that comes much later. */
+function payAgain(world: World, side: Side, tx: SimTransaction): void {
+  const { party } = side;
+  const chain = chainOf(world, tx.chain);
+  const name = `pays ${tx.escrow} again`;
+  if (side.busyUntil.has(name) || party.kind !== 'hasty' || chain.family !== 'bitcoin') return;
+  side.busyUntil.set(name, Number.POSITIVE_INFINITY);
+  const again = { ...tx, coins: [`coin-${party.chance.hex(8)}`], fee: 0 };
+  const send = (sent: SimTransaction) => {
+    if (refusal(chain, sent, seconds(world)) !== null) return false;
+    sendDirect(world, chain, sent);
+    return true;
+  };
+  later(world, party.chance.int(1, 600), () => {
+    if (world.ending || !send(again)) return;
+    count(world, 'funding paid twice');
+    tell(world, `${party.name} ${name}, with no fee`);
+    const first = txidOf(rawOf(again));
+    later(world, party.chance.int(soonestBump, latestBump), () => {
+      if (chain.mempool.has(first)) send({ ...again, fee: feeToReplace(chain, again.coins) });
+    });
+  });
+}
+
 type Handed = {
   readonly tx: SimTransaction;
   readonly name: string;
@@ -224,5 +257,6 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
     }
     if (status !== 200) side.busyUntil.delete(name);
   }
+  if (tx.verb === 'fund') payAgain(world, side, tx);
   wakeIn(world, side, patienceSeconds + world.chance.int(1, 120));
 }

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Family } from '../../core/families.ts';
 import type { Chance } from './chance.ts';
-import { lieAbout } from './faults.ts';
+import { lieAbout, troubleAt } from './faults.ts';
 import { followRules } from './honest.ts';
 import { beMalicious, planFor } from './malice.ts';
 import {
@@ -12,12 +12,14 @@ import {
   askPlainly,
   type Deal,
   type Kind,
+  legOf,
   ownLeg,
   type Party,
   type Side,
   type View,
 } from './people.ts';
-import { count, deliver, later, seconds, stir, tell, violate, type World } from './world.ts';
+import { deliver } from './servers.ts';
+import { count, later, seconds, stir, tell, violate, type World } from './world.ts';
 
 export type Asset = { readonly id: string; readonly chain: string; readonly family: Family };
 
@@ -78,6 +80,8 @@ export function kindFor(chance: Chance, calm: boolean, other: Kind | null): Kind
     'absent',
     'sleepy',
     'greedy',
+    'greedy',
+    'hasty',
     'malicious',
     'malicious',
     'malicious',
@@ -151,7 +155,6 @@ async function offerUsed(world: World, deal: Deal): Promise<void> {
   const [initiator] = deal.sides;
   const used = world.deals.filter(({ id }) => id !== null).map(({ hashlock }) => hashlock);
   if (initiator?.party.kind !== 'malicious' || used.length === 0) return;
-  if (world.market === null) return;
   const hashlock = world.chance.pick(used);
   const { status, code } = await askPlainly(world, initiator.party, {
     method: 'POST',
@@ -196,6 +199,8 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
       if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);
     }
     lieForSomebody(world, deal);
+    const { deadlines, legs } = body.swap ?? {};
+    if (deadlines !== undefined) troubleAt(world, legs[legOf(deal, 'short')].chain, deadlines);
     stir(world, deal);
     keepPolling(world, deal);
   }

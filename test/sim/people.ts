@@ -11,9 +11,11 @@ import { uuidv7 } from '../../server/ids.ts';
 import { issue } from './chain.ts';
 import type { Chance } from './chance.ts';
 import { unlessDead } from './process.ts';
-import { count, later, noteDeath, tell, type World } from './world.ts';
+import { aServer, noteDeaths } from './servers.ts';
+import { count, later, tell, type World } from './world.ts';
 
-export type Kind = 'honest' | 'sleepy' | 'absent' | 'greedy' | 'malicious';
+/** `hasty`: pays a Bitcoin escrow a second time, with a fee that nobody takes for hours. */
+export type Kind = 'honest' | 'sleepy' | 'absent' | 'greedy' | 'hasty' | 'malicious';
 
 export type Wallet = {
   readonly chain: string;
@@ -210,7 +212,7 @@ export type Ask = {
 
 /** A request, as it is. */
 export async function askPlainly(world: World, party: Party, asked: Ask): Promise<Answer> {
-  const { market } = world;
+  const market = aServer(world)?.process ?? null;
   if (market === null) return nothing;
   const { method = 'GET', url, body, once } = asked;
   const keyed = once !== undefined && party.usesKeys ? { 'idempotency-key': once } : {};
@@ -220,7 +222,7 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
     market.app.inject({ method, url, headers, ...payload }),
   );
   if (reply === 'dead') {
-    noteDeath(world);
+    noteDeaths(world);
     return nothing;
   }
   const { 'x-parley-error': code } = reply.headers;

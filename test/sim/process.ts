@@ -14,7 +14,8 @@ import { createDelivering, type Delivering } from '../../server/webhooks/deliver
 import { type AdapterParts, simAdapter } from './adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
-import { createWire, type Fate, type Wire } from './wire.ts';
+import type { Line } from './line.ts';
+import { createWire, type Doom, type Fate, type Wire } from './wire.ts';
 
 export type MarketProcess = {
   readonly wire: Wire;
@@ -32,6 +33,9 @@ export type ProcessParts = {
   readonly now: () => number;
   readonly chance: Chance;
   readonly send: Send;
+  readonly line: Line;
+  readonly dooms: Doom[];
+  readonly holdsBack: () => number;
   readonly onFate: (fate: Fate, where: string) => void;
   readonly onSent: AdapterParts['onSent'];
   readonly count: (fault: string) => void;
@@ -47,7 +51,8 @@ const log = pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' });
 
 export async function startProcess(parts: ProcessParts): Promise<MarketProcess> {
   const { real, chance, settings, metrics, now, onSent, count } = parts;
-  const wire = createWire({ real, chance: chance.fork(), onFate: parts.onFate });
+  const { line, dooms, onFate, holdsBack } = parts;
+  const wire = createWire({ real, chance: chance.fork(), line, dooms, onFate, holdsBack });
   const adapters = parts.nodes.map((node) =>
     simAdapter({ node, chance: chance.fork(), now, at: wire.at, onSent, count }),
   );

@@ -11,21 +11,18 @@ import { newChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
+import { createLine } from './line.ts';
 import { type Asset, kindFor, negotiate, newDeal } from './negotiate.ts';
 import { checkEvents, checkHeard, checkLoss, checkStatus, onlyMaliceLeft } from './oracle.ts';
 import { ask, askPlainly, type Deal, newParty, type Party, type View } from './people.ts';
 import { simSettings } from './process.ts';
 import { createReceiver } from './receiver.ts';
+import { allRun, deliver, lookAtAll, lookAtTime, newServer, openServer } from './servers.ts';
 import {
   chainOf,
   checkMoney,
   count,
-  deliver,
   later,
-  lookAtAll,
-  lookAtTime,
-  noteDeath,
-  openMarket,
   runUntil,
   stirAll,
   type Violation,
@@ -100,7 +97,7 @@ async function empty(real: Database): Promise<void> {
     name: '',
     text: `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
         legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_attempts,
-        feed_log, candidates
+        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns, scheduled_refunds, halts
       restart identity cascade`,
     values: [],
   });
@@ -125,21 +122,27 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     counts: new Map(),
     violations: [],
     agenda: { events: [] },
-    market: null,
+    servers: chance.hits(calm ? 0 : 0.25) ? [newServer('1'), newServer('2')] : [newServer('1')],
+    line: createLine(real, chance.fork()),
+    beside: [],
+    begun: 0,
+    alone: true,
+    rushes: !calm && chance.hits(0.5),
     startedAt: epochMs,
     nowMs: epochMs,
     ending: false,
     lied: new Set(),
+    setbacks: new Map(),
     hasNews: false,
-    lookedAtTimeAt: 0,
   };
   await empty(real);
-  await openMarket(world);
+  for (const each of world.servers) await openServer(world, each);
   return world;
 }
 
 async function assetsOf(world: World): Promise<Asset[]> {
-  const { market, nodes } = world;
+  const { servers, nodes } = world;
+  const market = servers[0]?.process ?? null;
   if (market === null) throw new Error('the market is not open');
   const wanted = nodes.map(({ chain }) => ({
     chain: chain.chain,
@@ -213,12 +216,11 @@ function isOver(world: World, deal: Deal): boolean {
 async function finish(world: World): Promise<void> {
   world.ending = true;
   healAll(world);
-  world.market?.wire.spare();
+  for (const { dooms } of world.servers) dooms.length = 0;
   world.receiver.failing = 0;
   const { deals } = world;
   const allOver = () => deals.every((deal) => isOver(world, deal));
-  if (world.market === null)
-    await runUntil(world, world.nowMs + 200_000, () => world.market !== null);
+  await runUntil(world, world.nowMs + 2 * hour * 1_000, () => allRun(world));
   await lookAtAll(world);
   stirAll(world);
   const timelocks = deals.flatMap(({ view }) => {
@@ -236,7 +238,7 @@ async function finish(world: World): Promise<void> {
   world.nowMs = Math.max(until, world.nowMs) + 8 * day * 1_000;
   for (const { chain } of world.nodes) mineOne(world, chain);
   await lookAtAll(world);
-  await lookAtTime(world);
+  for (const each of world.servers) await lookAtTime(world, each);
   for (let round = 0; round < 7; round += 1) {
     await deliver(world, 5);
     world.nowMs += 300_000;
@@ -298,11 +300,14 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
   } catch (error) {
     violate(world, 'nothing unheard of happens', (error as Error).stack ?? String(error));
   } finally {
-    world.market?.wire.kill('at the end');
-    noteDeath(world);
+    for (const { process } of world.servers) {
+      process?.wire.kill('at the end');
+      void process?.app.close().catch(() => {});
+    }
   }
   count(world, 'swaps', world.deals.filter(({ id }) => id !== null).length);
   if (world.calm) count(world, 'calm seeds');
+  if (world.servers.length > 1) count(world, 'seeds with two servers');
   const { violations, story, counts } = world;
   return { seed, violations, story, counts };
 }

@@ -5,8 +5,9 @@
 // A dead process gets no answers any more: what it awaits stays open for ever, and what it had not
 // committed is rolled back.
 
-import type { Database, Statement, Tx } from '../../server/db/database.ts';
+import type { Database, Session, Statement, Tx } from '../../server/db/database.ts';
 import type { Chance } from './chance.ts';
+import { createLine, type Line, type Turn } from './line.ts';
 
 export type Fate = 'crash' | 'cut';
 
@@ -38,63 +39,45 @@ class Dead extends Error {}
 const lostConnection = () =>
   Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
 
-const never = <R>(): Promise<R> => new Promise(() => {});
+const unlock: Statement = {
+  name: 'sim_unlock',
+  text: 'select pg_advisory_unlock_all()',
+  values: [],
+};
 
-/** Turns of the event loop in which whatever runs beside comes to what it asks for next. */
-const quietTurns = 4;
+const never = <R>(): Promise<R> => new Promise(() => {});
 
 export type WireParts = {
   readonly real: Database;
   readonly chance: Chance;
+  /** Of all processes on this database; without, this one is alone. */
+  readonly line?: Line;
+  /** Each happens once. */
+  readonly dooms?: Doom[];
   readonly onFate: (fate: Fate, where: string) => void;
+  /** How many others are served before this commit; 0 = none. */
+  readonly holdsBack?: () => number;
   /** Told the name of everything that passes. */
   readonly onPass?: (name: string) => void;
 };
 
-type Line = { take(): Promise<() => void> };
-
-/** Who waits for the database, one served at a time. */
-function createLine(chance: Chance): Line {
-  const waiting: ((done: () => void) => void)[] = [];
-  let busy = false;
-  let planned = false;
-  const serve = () => {
-    planned = false;
-    if (busy || waiting.length === 0) return;
-    const [next] = waiting.splice(waiting.length > 1 ? chance.int(0, waiting.length - 1) : 0, 1);
-    busy = true;
-    next?.(() => {
-      busy = false;
-      plan();
-    });
-  };
-  const plan = () => {
-    if (planned || waiting.length === 0) return;
-    planned = true;
-    let turns = quietTurns;
-    const turn = () => {
-      turns -= 1;
-      if (turns === 0) serve();
-      else setImmediate(turn);
-    };
-    setImmediate(turn);
-  };
-  return {
-    take: () =>
-      new Promise((resolve) => {
-        waiting.push(resolve);
-        plan();
-      }),
-  };
-}
-
 /** `isNode`: a call of a node, which has no connection to the database to lose. */
 type Pass = <R>(name: string, work: () => R | Promise<R>, isNode?: boolean) => Promise<R>;
 
+type Parts = { pass: Pass; died: Promise<string>; holdsBack: () => number };
+
+const reads = /^\s*select/i;
+
 /** Work inside a real transaction: what was cut off or dies rolls back, whoever catches what. */
-function transactionsOn({ pass, died }: { pass: Pass; died: Promise<string> }) {
-  return async <R>(tx: Tx, work: (tx: Tx) => Promise<R>): Promise<R> => {
+function transactionsOn({ pass, died, holdsBack }: Parts) {
+  return async <R>(
+    turn: Turn,
+    tx: Tx,
+    work: (tx: Tx) => Promise<R>,
+    mayHold = true,
+  ): Promise<R> => {
     let broken: unknown = null;
+    let wrote = false;
     const guarded = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
       if (broken !== null) throw broken;
       try {
@@ -104,27 +87,39 @@ function transactionsOn({ pass, died }: { pass: Pass; died: Promise<string> }) {
         throw error;
       }
     };
-    const own: Tx = { rows: (statement) => guarded(statement.name, () => tx.rows(statement)) };
+    const rows = <Row>(statement: Statement) => {
+      wrote ||= !reads.test(statement.text);
+      return guarded(statement.name, () => turn.run(() => tx.rows<Row>(statement)));
+    };
     const ended = died.then(() => Promise.reject(new Dead()));
     ended.catch(() => {});
-    const result = await Promise.race([work(own), ended]);
+    const result = await Promise.race([work({ rows }), ended]);
+    const servings = wrote && mayHold ? holdsBack() : 0;
+    if (servings > 0) await Promise.race([turn.holdBack(servings), ended]);
     await guarded('commit', async () => {});
     return result;
   };
 }
 
-export function createWire({ real, chance, onFate, onPass }: WireParts): Wire {
-  const line = createLine(chance);
-  const dooms: Doom[] = [];
+export function createWire(parts: WireParts): Wire {
+  const { real, chance, onFate, onPass, holdsBack = () => 0 } = parts;
+  const { line = createLine(real, chance), dooms = [] } = parts;
   const death = Promise.withResolvers<string>();
-  const sessions = new Set<{ end(): void }>();
+  const sessions = new Set<Session>();
+  const underway = new Set<Promise<unknown>>();
   let dead = false;
 
+  const endSession = (session: Session) => {
+    sessions.delete(session);
+    if (!session.lost()) line.await(session.rows(unlock).finally(() => session.end()));
+  };
+  /** What it held is free before anybody else is served. */
   const kill = (where: string) => {
     if (dead) return;
     dead = true;
-    for (const each of sessions) each.end();
     death.resolve(where);
+    for (const each of sessions) endSession(each);
+    line.await(Promise.allSettled(underway));
   };
   const drawn = (name: string, survives: boolean): Doom | undefined => {
     for (const each of dooms) if (each.at === null || name.endsWith(each.at)) each.left -= 1;
@@ -150,19 +145,24 @@ export function createWire({ real, chance, onFate, onPass }: WireParts): Wire {
     return result;
   };
   /** In the line; what a dead process asked for is not answered. */
-  const served = async <R>(work: () => Promise<R>): Promise<R> => {
-    const done = await line.take();
+  const served = async <R>(work: (turn: Turn) => Promise<R>): Promise<R> => {
+    const turn = await line.take();
     try {
       if (dead) throw new Dead();
-      return await work();
+      return await work(turn);
     } catch (error) {
       if (dead || error instanceof Dead) return never();
       throw error;
     } finally {
-      done();
+      turn.end();
     }
   };
-  const within = transactionsOn({ pass, died: death.promise });
+  const within = transactionsOn({ pass, died: death.promise, holdsBack });
+  const committed = async <R>(work: () => Promise<R>): Promise<R> => {
+    const running = work();
+    underway.add(running);
+    return running.finally(() => underway.delete(running));
+  };
   const keys = new Map<string, unknown[]>();
   /** No key changes here: each is looked up once, and every further look-up only waits its turn. */
   const rowsOf = async <Row>(statement: Statement): Promise<Row[]> => {
@@ -173,30 +173,41 @@ export function createWire({ real, chance, onFate, onPass }: WireParts): Wire {
     return found as Row[];
   };
   const db: Database = {
-    rows: (statement) => served(() => pass(statement.name, () => rowsOf(statement))),
+    rows: (statement) =>
+      served((turn) => pass(statement.name, () => turn.run(() => rowsOf(statement)))),
     // `begin` goes out with the first statement, which here saves time and nothing else.
     transaction: (work) =>
-      served(() => pass('answer of commit', () => real.pipelined((tx) => within(tx, work)))),
-    pipelined: (work) =>
-      served(() =>
+      served((turn) =>
         pass('answer of commit', () =>
-          real.pipelined((tx) =>
-            within(tx, (own) => work({ rows: own.rows, atCommit: tx.atCommit })),
-          ),
+          committed(() => real.pipelined((tx) => within(turn, tx, work))),
         ),
+      ),
+    pipelined: (work) =>
+      served((turn) =>
+        pass('answer of commit', async () => {
+          // What goes out with the commit could wait for a lock that nobody sees it wait for.
+          await turn.alone();
+          return committed(() =>
+            real.pipelined((tx) =>
+              within(turn, tx, (own) => work({ rows: own.rows, atCommit: tx.atCommit }), false),
+            ),
+          );
+        }),
       ),
     session: () =>
       served(async () => {
         const own = await real.session();
         sessions.add(own);
         const rows = <Row>(statement: Statement) =>
-          served(() =>
-            pass(statement.name, () => own.rows<Row>(statement)).catch((error: unknown) => {
-              own.end();
-              throw error;
-            }),
+          served((turn) =>
+            pass(statement.name, () => turn.run(() => own.rows<Row>(statement))).catch(
+              (error: unknown) => {
+                endSession(own);
+                throw error;
+              },
+            ),
           );
-        return { rows, lost: () => own.lost(), end: () => own.end() };
+        return { rows, lost: () => !sessions.has(own) || own.lost(), end: () => endSession(own) };
       }),
     // Nobody listens: then nothing is remembered between requests, and every one looks anew.
     listen: () => Promise.reject(lostConnection()),

@@ -1,8 +1,8 @@
 // One of the processes that simulate: is given a database, then seeds, one after the other.
 
+import { registerHooks } from 'node:module';
 import { connect, databaseLimits } from '../../server/db/database.ts';
 import { createMetrics } from '../../server/metrics.ts';
-import { simulate } from './simulate.ts';
 
 export type Job = { readonly seed: number };
 export type Done = {
@@ -12,11 +12,24 @@ export type Done = {
   readonly counts: readonly (readonly [string, number])[];
 };
 
+const own = new URL('ids.ts', import.meta.url).href;
+const real = new URL('../../server/ids.ts', import.meta.url).href;
+registerHooks({
+  resolve: (specifier, context, next) => {
+    const found = next(specifier, context);
+    return found.url === real && context.parentURL !== own ? { ...found, url: own } : found;
+  },
+});
+// After the hook: what these import is resolved through it.
+const { simulate } = await import('./simulate.ts');
+const { beginIds } = await import('./ids.ts');
+
 const [url = ''] = process.argv.slice(2);
-const real = connect(url, { ...databaseLimits, connections: 6 });
-const shared = { real, metrics: createMetrics('parley') };
+const database = connect(url, { ...databaseLimits, connections: 8 });
+const shared = { real: database, metrics: createMetrics('parley') };
 
 process.on('message', ({ seed }: Job) => {
+  beginIds();
   void simulate(seed, shared).then(({ violations, story, counts }) => {
     const done: Done = { seed, violations, story, counts: [...counts] };
     process.send?.(done);

@@ -4,13 +4,14 @@
 import type { Settings } from '../../server/config.ts';
 import type { Database } from '../../server/db/database.ts';
 import type { Metrics } from '../../server/metrics.ts';
-import { clockAt, missing, type SimChain, submit, tipOf } from './chain.ts';
+import { clockAt, missing, type SimChain, tipOf } from './chain.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
+import type { Line } from './line.ts';
 import type { Deal, Party, Side } from './people.ts';
-import { type MarketProcess, startProcess, unlessDead } from './process.ts';
+import type { MarketProcess } from './process.ts';
 import type { Receiver } from './receiver.ts';
-import type { SimTransaction } from './transaction.ts';
+import type { Doom } from './wire.ts';
 
 export type Violation = { readonly rule: string; readonly what: string };
 
@@ -30,16 +31,40 @@ export type World = {
   readonly counts: Map<string, number>;
   readonly violations: Violation[];
   readonly agenda: Agenda;
-  market: MarketProcess | null;
+  /** On one database, side by side. */
+  readonly servers: readonly Server[];
+  readonly line: Line;
+  /** What runs besides the events of the agenda. */
+  readonly beside: Promise<unknown>[];
+  /** Events begun so far: two equal numbers say that nothing began in between. */
+  begun: number;
+  /** Nothing else happens at the same time. */
+  alone: boolean;
+  /** Events that are near each other happen at once now and then. */
+  readonly rushes: boolean;
   readonly startedAt: number;
   nowMs: number;
   /** Faults are over: what is left is to come home. */
   ending: boolean;
   /** Escrows about which a node ever lied. */
   readonly lied: Set<string>;
+  /** How often a chain, or its node alone, went back to earlier blocks. */
+  readonly setbacks: Map<string, number>;
   /** Something may wait to be delivered. */
   hasNews: boolean;
+};
+
+/** Where a process of the market runs, if it runs. */
+export type Server = {
+  readonly name: string;
+  process: MarketProcess | null;
+  /** Chains at which it is about to look. */
+  readonly planned: Set<string>;
+  /** Chains at which its last look failed, or that it never looked at. */
+  readonly unsure: Set<string>;
   lookedAtTimeAt: number;
+  /** What is to happen to it; a process that dies leaves the rest to the next. */
+  readonly dooms: Doom[];
 };
 
 type Event = { readonly at: number; readonly order: number; readonly run: () => Promise<void> };
@@ -49,6 +74,10 @@ export const seconds = (world: World): number => Math.floor(world.nowMs / 1_000)
 
 export function count(world: World, what: string, by = 1): void {
   world.counts.set(what, (world.counts.get(what) ?? 0) + by);
+}
+
+export function noteSetback({ setbacks }: World, { chain }: SimChain): void {
+  setbacks.set(chain, (setbacks.get(chain) ?? 0) + 1);
 }
 
 export function tell(world: World, what: string): void {
@@ -80,14 +109,38 @@ export function later(world: World, after: number, run: () => Promise<void> | vo
   events.splice(low, 0, event);
 }
 
+/** Near enough to happen at once. */
+const nearMs = 120_000;
+
+/** The next event, and those that happen at once with it. */
+function takeNext(world: World, atMs: number): Event[] {
+  const { agenda, chance, rushes, ending } = world;
+  const { events } = agenda;
+  const first = events.at(-1);
+  if (first === undefined || first.at > atMs) return [];
+  const taken = [events.pop() as Event];
+  if (!rushes || ending || !chance.hits(0.05)) return taken;
+  for (let more = chance.int(1, 3); more > 0; more -= 1) {
+    const other = events.at(-1);
+    if (other !== undefined && other.at <= Math.min(atMs, first.at + nearMs)) {
+      taken.push(events.pop() as Event);
+    }
+  }
+  if (taken.length > 1) count(world, 'events at once');
+  return taken;
+}
+
 /** Runs the agenda up to an instant, or until `over`. */
 export async function runUntil(world: World, atMs: number, over: () => boolean): Promise<void> {
-  for (;;) {
-    const next = world.agenda.events.at(-1);
-    if (next === undefined || next.at > atMs || over()) break;
-    world.agenda.events.pop();
-    world.nowMs = Math.max(world.nowMs, next.at);
-    await next.run();
+  while (!over()) {
+    const next = takeNext(world, atMs);
+    const last = next.at(-1);
+    if (last === undefined) break;
+    world.nowMs = Math.max(world.nowMs, last.at);
+    world.begun += next.length;
+    world.alone = next.length === 1;
+    await Promise.all(next.map(({ run }) => run()));
+    while (world.beside.length > 0) await Promise.all(world.beside.splice(0));
   }
 }
 
@@ -101,144 +154,6 @@ export const chainOf = (world: World, chain: string): SimChain => nodeOf(world, 
 
 /** The chain's clock now. */
 export const chainClock = (chain: SimChain): number => clockAt(chain, tipOf(chain).height);
-
-export async function openMarket(world: World): Promise<void> {
-  const { real, settings, metrics, nodes, chance } = world;
-  world.market = await startProcess({
-    real,
-    settings,
-    metrics,
-    nodes,
-    chance,
-    now: () => world.nowMs,
-    send: (sending) => world.receiver.take(sending),
-    onFate: (fate, where) => {
-      count(world, fate === 'crash' ? 'crash' : 'connection lost');
-      tell(world, `${fate === 'crash' ? 'the market dies' : 'a connection is lost'} ${where}`);
-    },
-    onSent: (chain) => noteActivity(world, chain),
-    count: (fault) => count(world, fault),
-  });
-}
-
-/** A market that died in an event is started anew after a while, on the same database. */
-export function noteDeath(world: World): void {
-  const dead = world.market;
-  if (dead === null || !dead.wire.isDead()) return;
-  world.market = null;
-  void dead.app.close().catch(() => {});
-  later(world, world.chance.int(1, 150), async () => {
-    await openMarket(world);
-    tell(world, 'the market is started again');
-    await lookAtAll(world);
-    stirAll(world);
-  });
-}
-
-/** A transaction reached a mempool or block: whoever follows the chain looks soon. */
-export function noteActivity(world: World, chain: SimChain): void {
-  const state = followed(world, chain);
-  state.activeAt = tipOf(chain).height;
-  planLook(world, chain);
-}
-
-type Followed = { activeAt: number; planned: boolean };
-const following = new WeakMap<SimChain, Followed>();
-
-function followed(_world: World, chain: SimChain): Followed {
-  let state = following.get(chain);
-  if (state === undefined) {
-    state = { activeAt: -100, planned: false };
-    following.set(chain, state);
-  }
-  return state;
-}
-
-export function isActive(world: World, chain: SimChain): boolean {
-  const since = tipOf(chain).height - followed(world, chain).activeAt;
-  return since <= chain.policy.high.confirmations;
-}
-
-/** Within the time that the service is allowed to notice. */
-export function planLook(world: World, chain: SimChain): void {
-  const state = followed(world, chain);
-  if (state.planned) return;
-  state.planned = true;
-  const within = Math.floor(chain.policy.detectSeconds * 0.8);
-  later(world, world.chance.int(1, within), async () => {
-    state.planned = false;
-    // Now and then all of them move at once.
-    if (world.chance.hits(0.1)) await lookAtAll(world);
-    else await look(world, chain.chain);
-  });
-}
-
-/** One pass over a chain, and what it says that time changed; then the deliveries. */
-export async function look(world: World, chain: string): Promise<void> {
-  const { market } = world;
-  if (market === null) return;
-  const pass = async () => {
-    const { touched, left, reconciled } = await market.settlement.pass(chain);
-    return { touched, reconciled, left };
-  };
-  try {
-    const looked = await unlessDead(market, pass);
-    if (looked === 'dead') return noteDeath(world);
-    if (looked.left > 0) later(world, 2, () => look(world, chain));
-    if (looked.touched > 0) stirChain(world, chain);
-    if (looked.reconciled > 0) world.hasNews = true;
-  } catch (error) {
-    tell(world, `a look at ${chain} fails: ${(error as Error).message.slice(0, 60)}`);
-    later(world, 30, () => look(world, chain));
-  }
-  if (world.nowMs - world.lookedAtTimeAt > timeEveryMs) await lookAtTime(world);
-  if (world.hasNews) await deliver(world);
-}
-
-/** Nothing that time alone changes is urgent. */
-const timeEveryMs = 600_000;
-
-export async function lookAtTime(world: World): Promise<void> {
-  const { market } = world;
-  if (market === null) return;
-  world.lookedAtTimeAt = world.nowMs;
-  try {
-    const done = await unlessDead(market, () => market.settlement.passDue());
-    world.hasNews = true;
-    if (done === 'dead') noteDeath(world);
-  } catch (error) {
-    tell(world, `a look at what is due fails: ${(error as Error).message.slice(0, 60)}`);
-    later(world, 30, () => lookAtTime(world));
-  }
-}
-
-/** When a delivery that failed comes again: 15, 30, 60, 120 and 240 s later. */
-const againAfter = [16, 31, 61, 121, 241];
-
-export async function deliver(world: World, tries = 0): Promise<void> {
-  const { market } = world;
-  if (market === null) return;
-  world.hasNews = false;
-  try {
-    const done = await unlessDead(market, () => market.delivering.pass());
-    if (done === 'dead') return noteDeath(world);
-  } catch (error) {
-    tell(world, `deliveries fail: ${(error as Error).message.slice(0, 60)}`);
-    if (tries < 5) later(world, 10, () => deliver(world, tries + 1));
-  }
-  for (const after of againAfter) {
-    if (world.receiver.failedSince()) later(world, after, () => deliver(world, 5));
-  }
-}
-
-/** A process follows all its chains side by side. */
-export async function lookAtAll(world: World): Promise<void> {
-  if (world.calm || world.chance.hits(0.5)) {
-    await Promise.all(world.nodes.map(({ chain }) => look(world, chain.chain)));
-    return;
-  }
-  for (const { chain } of world.nodes) await look(world, chain.chain);
-}
 
 /** Both sides of every deal on the chain look at it soon, as if they polled. */
 export function stirChain(world: World, chain: string): void {
@@ -267,13 +182,6 @@ export function wakeIn(world: World, side: Side, after: number): void {
     side.wakesAt = null;
     await side.wake();
   });
-}
-
-/** A party hands a transaction to a node of its own. */
-export function sendDirect(world: World, chain: SimChain, tx: SimTransaction): string {
-  const txid = submit(chain, tx);
-  noteActivity(world, chain);
-  return txid;
 }
 
 export function checkMoney(world: World): void {

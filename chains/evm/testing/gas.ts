@@ -1,7 +1,7 @@
 // A gas key of nobody in the swap, on a test's chain.
 
 import { randomBytes } from 'node:crypto';
-import { parseEther } from 'viem';
+import { type Hex, parseEther } from 'viem';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../../gas-account.ts';
 import { parseGasKey } from '../../gas-keys.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from '../adapter.ts';
@@ -20,6 +20,8 @@ export type Stranger = {
   /** Its next free nonce, and enough for anything. */
   slot(over?: Partial<GasSlot>): Promise<GasSlot>;
   sign(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
+  /** Mined when it returns, unless blocks are made by hand. */
+  broadcast(signed: GasTransaction): Promise<void>;
   send(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
 };
 
@@ -34,7 +36,7 @@ export async function strangerOn(
   const adapter = evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...nodes });
   const key = parseGasKey('evm', randomBytes(32).toString('hex'));
   const account = createEvmGasAccount({ key, adapter, policy: devGas, ...over });
-  const address = account.address as `0x${string}`;
+  const address = account.address as Hex;
   await chain.client.setBalance({ address, value: parseEther('10') });
   const slot = async (own: Partial<GasSlot> = {}): Promise<GasSlot> => {
     const nonce = await account.minedNonce(signal());
@@ -42,12 +44,18 @@ export async function strangerOn(
   };
   const sign = async (work: GasWork, own: Partial<GasSlot> = {}) =>
     account.sign(work, await slot(own), signal());
+  const broadcast = async (signed: GasTransaction) => {
+    await adapter.broadcast(signed, signal());
+    // A block is made at once, and a moment after the answer.
+    const hash = signed.txid as Hex;
+    if (await chain.client.getAutomine()) await chain.client.waitForTransactionReceipt({ hash });
+  };
   const send = async (work: GasWork, own: Partial<GasSlot> = {}) => {
     const signed = await sign(work, own);
-    await adapter.broadcast(signed, signal());
+    await broadcast(signed);
     return signed;
   };
-  return { adapter, account, slot, sign, send };
+  return { adapter, account, slot, sign, broadcast, send };
 }
 
 export function claimOf({ terms, secret }: Leg, isPublic = true): GasWork {

@@ -34,8 +34,10 @@ const pollMs = 10;
 const leftoverLimitMs = 30_000;
 const leftoverPollMs = 100;
 const portAttempts = 5;
+/** Starts at once after so many ends within the window; from then on with pauses. */
 const restartLimit = 5;
 const restartWindowMs = 60_000;
+const restartPauseMs = 5_000;
 const logLimitBytes = 10 * 1024 * 1024;
 
 /** Made for a small machine: about 100 MB in all. Durability stays at PostgreSQL's defaults. */
@@ -291,24 +293,21 @@ function supervise(
       });
   };
   const restart = async () => {
-    if (stopping !== null) return;
-    const now = performance.now();
-    endings.push(now);
-    const recent = endings.filter((at) => now - at < restartWindowMs).length;
-    log.error({ recent, log: places.log }, 'the database ended by itself');
-    if (recent > restartLimit) {
-      log.error(
-        { recent },
-        'the database ends again and again: giving up, stop and look at its log',
-      );
-      return;
-    }
-    try {
-      child = await launchAfterLeftovers(setup, port, halt.signal);
-      log.warn({ pid: child.pid }, 'the database is running again');
-      watch();
-    } catch (cause) {
-      if (stopping === null) log.error({ err: cause }, 'the database could not be started again');
+    // For as long as it takes: a full disk may have space again when nobody is there.
+    while (stopping === null) {
+      const now = performance.now();
+      endings.push(now);
+      while (now - (endings[0] ?? now) > restartWindowMs) endings.shift();
+      log.error({ recent: endings.length, log: places.log }, 'the database ended by itself');
+      if (endings.length > restartLimit) await pause(restartPauseMs, halt.signal);
+      try {
+        child = await launchAfterLeftovers(setup, port, halt.signal);
+        log.warn({ pid: child.pid }, 'the database is running again');
+        watch();
+        return;
+      } catch (cause) {
+        if (stopping === null) log.error({ err: cause }, 'the database could not be started again');
+      }
     }
   };
   const stop = async () => {
@@ -328,6 +327,11 @@ function supervise(
       return stopping;
     },
   };
+}
+
+/** Ends early, and without a word, with the signal. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
 function hasEnded(child: ChildProcess): boolean {

@@ -88,7 +88,9 @@ export function registerFeed(
 
   const watch = createWatch(deps, open, pingMs);
   app.addHook('onListen', async () => {
-    following = followFeed(deps, hub);
+    following = followFeed(deps, hub, () => {
+      void closeInWaves(new Set(open));
+    });
     following.started.then(started.resolve);
     watch.start();
   });

@@ -24,7 +24,8 @@ export type Following = {
 
 type Parts = Pick<Deps, 'db' | 'now' | 'log'>;
 
-export function followFeed(deps: Parts, hub: Hub): Following {
+/** `reset`: what sockets were told is not known any more; they must begin anew. */
+export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following {
   const halt = new AbortController();
   const bell = createBell();
   const forgetBook = bookOf(deps.db).onAnnounced(bell.ring);
@@ -46,7 +47,7 @@ export function followFeed(deps: Parts, hub: Hub): Following {
     const expiry = at >= expiryAt;
     if (expiry) expiryAt = at + lookEveryMs;
     const { busy, more } = await sequenceFeed(deps, expiry);
-    const behind = await pull(deps, hub);
+    const behind = await pull(deps, hub, reset);
     if (more && expiry) expiryAt = 0;
     if (more || behind) return 0;
     return busy ? busyMs : lookEveryMs;
@@ -83,8 +84,15 @@ export function followFeed(deps: Parts, hub: Hub): Following {
 }
 
 /** Hands a batch to the hub; true when there may be more. */
-async function pull(deps: Parts, hub: Hub): Promise<boolean> {
-  const rows = await readFeedLog(deps.db, hub.position(), batch);
+async function pull(deps: Parts, hub: Hub, reset: () => void): Promise<boolean> {
+  const read = await readFeedLog(deps.db, hub.position(), batch);
+  const anew = read.findLastIndex(({ kind }) => kind === 'reset');
+  const mark = read[anew];
+  if (mark !== undefined) {
+    hub.startAt(mark.seq);
+    reset();
+  }
+  const rows = read.slice(anew + 1);
   const addresses = new Set(rows.flatMap(({ targetAddress: held }) => (held === null ? [] : held)));
   const holders = new Map<string, Set<string>>([...addresses].map((each) => [each, new Set()]));
   if (addresses.size > 0) {
@@ -96,7 +104,7 @@ async function pull(deps: Parts, hub: Hub): Promise<boolean> {
     const may = targetAddress === null ? null : (holders.get(targetAddress) ?? new Set<string>());
     return { ...row, targetAddress, holders: may };
   });
-  const more = rows.length === batch;
+  const more = read.length === batch;
   await hub.publish(entries, more);
   return more;
 }

@@ -1,0 +1,97 @@
+// The hashlocks of every funding, and of every secret that a claim shows: the transactions of the
+// escrow program, a page of their list at a time. A node lists the newest first, so a reading goes
+// back from the head to its beginning, and then, again and again, to where it began the last time.
+
+import { ParleyError } from '../../core/errors.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { HashlockPage, HashlockReader } from '../hashlocks.ts';
+import type { Opened } from '../opened.ts';
+import { type Signature, signaturesOf, transactionOf } from './node.ts';
+import { decodeInstruction, hashlockOfFunding } from './plan.ts';
+import { ownInner, type Watch } from './watch.ts';
+
+/** Transactions of one page, and those asked for at once. */
+const pageTransactions = 200;
+const batch = 8;
+/** The chain's clock is an estimate that may lag. */
+const clockSlackSeconds = 3_600;
+
+/** `until`: read, and all that is older; `top`: the newest final one of this way back. */
+type Place = {
+  readonly since: number;
+  readonly until: string | null;
+  readonly top: string | null;
+  readonly before: string | null;
+};
+
+export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
+  return {
+    begin: async (since) => {
+      const place: Place = {
+        since: since - clockSlackSeconds,
+        until: null,
+        top: null,
+        before: null,
+      };
+      return JSON.stringify(place);
+    },
+    next: opened((cursor: string, signal) => read(watch, JSON.parse(cursor) as Place, signal)),
+  };
+}
+
+async function read(watch: Watch, place: Place, signal: AbortSignal): Promise<HashlockPage> {
+  const { rpc, deployment } = watch;
+  const { since, until, before } = place;
+  const range = { until, before, limit: pageTransactions };
+  const listed = await signaturesOf(rpc, deployment.program, range, signal);
+  const recent = listed.filter(({ at }) => at === null || at >= since);
+  const found = new Set<string>();
+  for (let from = 0; from < recent.length; from += batch) {
+    const part = recent.slice(from, from + batch);
+    const told = await Promise.all(part.map((each) => toldIn(watch, each, signal)));
+    for (const hashlock of told.flat()) found.add(hashlock);
+  }
+  // What is final stays where it is in the list.
+  const top = place.top ?? listed.find(({ finalized }) => finalized)?.txid ?? null;
+  const isEnd = listed.length < pageTransactions || recent.length < listed.length;
+  const next: Place = isEnd
+    ? { since, until: top ?? until, top: null, before: null }
+    : { since, until, top, before: listed.at(-1)?.txid ?? null };
+  const left = isEnd ? 0 : pageTransactions;
+  return { hashlocks: [...found], cursor: JSON.stringify(next), isWhole: isEnd, left };
+}
+
+/** The hashlocks in one transaction of the program. */
+async function toldIn(
+  watch: Watch,
+  { txid, failed }: Signature,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const transaction = await transactionOf(watch.rpc, txid, signal);
+  if (transaction === null) {
+    const sentence = `the ${watch.chain} node lists the transaction ${txid} and does not give it`;
+    throw new ParleyError('chain_unavailable', sentence, { chain: watch.chain, txid });
+  }
+  if (!('read' in transaction)) {
+    // Of a version that nobody here can read, nor ever will.
+    watch.log('transaction_unreadable', { chain: watch.chain, ...transaction });
+    return [];
+  }
+  const { read, keys } = transaction;
+  const isOurs = ({ program }: { readonly program: string | null }) =>
+    program === watch.deployment.program;
+  const called = [
+    ...read.instructions.filter(isOurs).map(({ accounts, data }) => ({
+      accounts: accounts.map((at) => keys[at] ?? null),
+      data,
+    })),
+    ...ownInner(watch, transaction),
+  ];
+  return called.flatMap(({ accounts, data }) => {
+    const found = decodeInstruction(data, accounts);
+    if (found === null) return [];
+    // A claim that failed has shown its secret all the same; a funding that failed is nothing.
+    if (found.secret !== null) return [hashlockOf(found.secret)];
+    return found.verb === 'fund' && !failed ? [hashlockOfFunding(data)] : [];
+  });
+}

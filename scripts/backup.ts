@@ -1,0 +1,114 @@
+// `npm run backup`: a copy of the embedded database, whole or not there, while the market runs or
+// not. docs/backup.md.
+
+import { copyFile, readdir } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readSettings } from '../server/config.ts';
+import { takeBackup } from '../server/db/embedded/backup.ts';
+import { placesUnder } from '../server/db/embedded/cluster.ts';
+import { runningPostgres, startPostgres } from '../server/db/embedded/postgres.ts';
+import { keyVersionOf } from '../server/keyring.ts';
+
+const usage = `usage: npm run backup -- FOLDER [--key FILE] [--json]
+  FOLDER   is made; a backup is whole or not there
+  --key    also copies the server's own key to FILE, which must not be in FOLDER: with both of them
+           everything that is stored encrypted can be read, so keep them apart
+Settings as for npm start: PARLEY_HOME. With DATABASE_URL use your server's own backups:
+docs/backup.md. Exit status: 0 done, 1 refused, 2 not understood.`;
+
+/** What was asked for is not understood. */
+class Misused extends Error {}
+
+type Asked = { readonly folder: string; readonly key: string | null; readonly json: boolean };
+
+function understand(args: string[]): Asked | null {
+  const options = {
+    key: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean' },
+  } as const;
+  const parsed = (() => {
+    try {
+      return parseArgs({ args, options, allowPositionals: true });
+    } catch (error) {
+      throw new Misused((error as Error).message);
+    }
+  })();
+  const { values, positionals } = parsed;
+  if (values.help === true) return null;
+  const [folder, ...rest] = positionals;
+  if (folder === undefined || rest.length > 0) throw new Misused('one folder, please');
+  const key = values.key === undefined ? null : resolve(values.key);
+  if (key !== null && !relative(resolve(folder), key).startsWith('..')) {
+    throw new Misused('the key must not lie in the backup: whoever has both can read everything');
+  }
+  return { folder: resolve(folder), key, json: values.json === true };
+}
+
+async function run({ folder, key, json }: Asked): Promise<void> {
+  const settings = readSettings(process.env);
+  if (settings.databaseUrl !== null) {
+    throw new Error(
+      'DATABASE_URL is set: back that server up by its own means, as docs/backup.md says. ' +
+        'This copies the embedded database only',
+    );
+  }
+  const home = resolve(settings.home);
+  const places = placesUnder(join(home, 'postgres'));
+  const there = await readdir(folder).catch(() => []);
+  if (there.length > 0) throw new Error(`${folder} is not empty: give another folder`);
+  if ((await readdir(places.data).catch(() => [])).length === 0) {
+    throw new Error(`there is no database in ${home}: set PARLEY_HOME to the market's`);
+  }
+  const { encryptionKey = null } = settings;
+  const keyVersion = keyVersionOf({ home, encryptionKey });
+  if (key !== null && encryptionKey !== null) {
+    throw new Error('the key is in PARLEY_ENCRYPTION_KEY: keep that, there is no file of it');
+  }
+  const running = await runningPostgres(home);
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const own = running === null ? await startPostgres({ dir: home, log }) : null;
+  try {
+    const manifest = await takeBackup(
+      {
+        url: running ?? own?.url ?? '',
+        data: places.data,
+        password: places.password,
+        keyVersion,
+        now: new Date(),
+      },
+      folder,
+    );
+    if (key !== null) await copyFile(join(home, 'server.key'), key);
+    const bytes = manifest.files.reduce((sum, each) => sum + each.bytes, 0);
+    const files = manifest.files.length;
+    if (json) console.log(JSON.stringify({ folder, files, bytes, madeAt: manifest.madeAt, key }));
+    else console.log(`${folder}: ${files} files, ${Math.ceil(bytes / 1e6)} MB\n${keyAdvice(key)}`);
+  } finally {
+    await own?.stop();
+  }
+}
+
+function keyAdvice(key: string | null): string {
+  return key === null
+    ? "The server's own key is not in it: keep server.key of PARLEY_HOME, or " +
+        'PARLEY_ENCRYPTION_KEY, somewhere else. Without it what is stored encrypted is lost.'
+    : `The server's own key is in ${key}: keep it somewhere else than the backup.`;
+}
+
+async function main(): Promise<number> {
+  try {
+    const asked = understand(process.argv.slice(2));
+    if (asked === null) console.log(usage);
+    else await run(asked);
+    return 0;
+  } catch (error) {
+    const misused = error instanceof Misused;
+    const said = error instanceof Error ? error.message : String(error);
+    console.error([said, ...(misused ? [usage] : [])].join('\n'));
+    return misused ? 2 : 1;
+  }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,148 @@
+// `npm run gaps`: time that is missing from the database, how far it was read back, and an
+// operator's word where a chain cannot be read. docs/backup.md.
+
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readSettings } from '../server/config.ts';
+import { connect, type Database, databaseLimits } from '../server/db/database.ts';
+import { runningPostgres } from '../server/db/embedded/postgres.ts';
+import {
+  listGaps,
+  markRestored,
+  openReadings,
+  readingsOf,
+  shortenReadings,
+  skipReadings,
+} from '../server/db/gaps.ts';
+import { revokeAllKeys } from '../server/db/keys.ts';
+import { mostGapDays } from '../server/restore/gap.ts';
+import { toldOf } from '../server/restore/gate.ts';
+
+const usage = `usage: npm run gaps -- list [--json]
+       npm run gaps -- skip CHAIN --i-know
+       npm run gaps -- read-days DAYS
+       npm run gaps -- open SINCE
+       npm run gaps -- revoke-keys
+  list         the last gaps, and what still holds agreements
+  skip         agreements do not wait for this chain: a hashlock that was used on it in the time
+               that is missing could be used again, at the loss of whoever offers it
+  read-days    a gap longer than ${mostGapDays} days is read for so many days (1 to ${mostGapDays})
+  open         time is missing since SINCE (2026-11-21T13:00:00Z) although nobody noticed: the next
+               heartbeat of a running server, or the next start, begins to read it back
+  revoke-keys  every API key: after a restore by other means than npm run restore
+Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done,
+1 refused, 2 not understood.`;
+
+class Misused extends Error {}
+
+const mostShown = 20;
+const statementMs = 300_000;
+const daySeconds = 86_400;
+
+async function openDatabase(): Promise<Database> {
+  const { databaseUrl, home } = readSettings(process.env);
+  const url = databaseUrl ?? (await runningPostgres(resolve(home)));
+  if (url === null) throw new Error(`no market runs in ${home}: start it, or set DATABASE_URL`);
+  return connect(url, { ...databaseLimits, statementMs });
+}
+
+type Asked = { readonly command: string; readonly argument: string; readonly json: boolean };
+
+function understand(args: string[]): Asked | null {
+  const flag = { type: 'boolean' } as const;
+  const options = { json: flag, help: flag, 'i-know': flag };
+  const parsed = (() => {
+    try {
+      return parseArgs({ args, options, allowPositionals: true });
+    } catch (error) {
+      throw new Misused((error as Error).message);
+    }
+  })();
+  const { values, positionals } = parsed;
+  if (values.help === true) return null;
+  const [command = '', argument = '', ...rest] = positionals;
+  const needs = { list: false, skip: true, 'read-days': true, open: true, 'revoke-keys': false };
+  const needed = needs[command as keyof typeof needs];
+  if (needed === undefined || needed !== (argument !== '') || rest.length > 0) {
+    throw new Misused(command === '' ? '' : `"${positionals.join(' ')}" is not understood`);
+  }
+  if (command === 'skip' && values['i-know'] !== true) {
+    throw new Misused('skip leaves hashlocks unread: say --i-know');
+  }
+  return { command, argument, json: values.json === true };
+}
+
+async function act(db: Database, { command, argument, json }: Asked): Promise<string> {
+  const now = new Date();
+  switch (command) {
+    case 'skip': {
+      const skipped = await skipReadings(db, argument, now);
+      if (skipped === 0) throw new Error(`agreements do not wait for a chain "${argument}"`);
+      return `agreements do not wait for ${argument} any more`;
+    }
+    case 'read-days': {
+      const days = Number(argument);
+      if (!Number.isInteger(days) || days < 1 || days > mostGapDays) {
+        throw new Misused(`a whole number of days from 1 to ${mostGapDays}`);
+      }
+      const since = Math.floor(now.getTime() / 1_000) - days * daySeconds;
+      const begun = await shortenReadings(db, since);
+      return begun === 0 ? 'no gap waits for that' : `${begun} chains are read for ${days} days`;
+    }
+    case 'open': {
+      const since = new Date(argument);
+      if (Number.isNaN(since.getTime()) || since > now)
+        throw new Misused('SINCE is a time gone by');
+      await db.transaction((tx) => markRestored(tx, now, since));
+      return `the next heartbeat takes the time since ${since.toISOString()} for missing`;
+    }
+    case 'revoke-keys':
+      return `${await revokeAllKeys(db, now)} API keys are revoked`;
+    default:
+      return list(db, json);
+  }
+}
+
+async function list(db: Database, json: boolean): Promise<string> {
+  const gaps = await listGaps(db, mostShown);
+  const withReadings = await Promise.all(
+    gaps.map(async (gap) => ({ ...gap, readings: await readingsOf(db, gap.id) })),
+  );
+  const held = (await openReadings(db)).map(toldOf);
+  if (json) return JSON.stringify({ held, gaps: withReadings });
+  const lines = withReadings.flatMap(({ id, why, beganAt, endedAt, readings }) => [
+    `${id}  ${why}  from ${beganAt.toISOString()} to ${endedAt.toISOString()}`,
+    ...readings.map((each) => {
+      const { chain, found, readAt, skippedAt, trouble } = each;
+      const ended = skippedAt !== null ? 'skipped' : readAt !== null ? 'read' : toldOf(each);
+      const of = trouble === null ? '' : `  (${trouble})`;
+      return `   ${chain}: ${ended}, ${found} hashlocks that were not known${of}`;
+    }),
+  ]);
+  const first = held.length === 0 ? 'agreements are made' : `agreements wait: ${held.join('; ')}`;
+  return [first, ...lines].join('\n');
+}
+
+async function main(): Promise<number> {
+  try {
+    const asked = understand(process.argv.slice(2));
+    if (asked === null) {
+      console.log(usage);
+      return 0;
+    }
+    const db = await openDatabase();
+    try {
+      console.log(await act(db, asked));
+    } finally {
+      await db.close();
+    }
+    return 0;
+  } catch (error) {
+    const misused = error instanceof Misused;
+    const said = error instanceof Error ? error.message : String(error);
+    console.error([said, ...(misused ? [usage] : [])].filter(Boolean).join('\n'));
+    return misused ? 2 : 1;
+  }
+}
+
+process.exitCode = await main();

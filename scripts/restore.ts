@@ -1,0 +1,158 @@
+// `npm run restore`: a backup made by `npm run backup` becomes the database of a new home. The next
+// start there takes the time since for missing, and reads it back from the chains. docs/backup.md.
+
+import { copyFile, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readSettings } from '../server/config.ts';
+import { connect, databaseLimits } from '../server/db/database.ts';
+import { checkBackup, type Manifest } from '../server/db/embedded/backup.ts';
+import { mustBeKnown, mustHaveNone, restoreInto } from '../server/db/embedded/restore.ts';
+import { markRestored } from '../server/db/gaps.ts';
+import { revokeAllKeys } from '../server/db/keys.ts';
+import { migrate } from '../server/db/migrate.ts';
+import { keyVersionsOf } from '../server/keyring.ts';
+import { openHome } from '../server/start-errors.ts';
+
+const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE] [--keep-keys] [--json]
+       npm run restore -- FOLDER --check [--json]
+  FOLDER         what npm run backup made
+  --home         the PARLEY_HOME to make: it must have no database
+  --key          the server's own key of then, unless PARLEY_ENCRYPTION_KEY is set
+  --without-key  it is lost: webhook secrets and stored replies cannot be opened any more
+  --keep-keys    API keys stay good; else all are revoked, because some that were revoked since the
+                 backup would be good again
+  --check        only looks whether the backup is whole
+Exit status: 0 done, 1 refused, 2 not understood.`;
+
+/** What was asked for is not understood. */
+class Misused extends Error {}
+
+/** Of one statement: revoking every key of a large market. */
+const statementMs = 300_000;
+
+type Asked = {
+  readonly folder: string;
+  readonly home: string | null;
+  readonly key: string | null;
+  readonly withoutKey: boolean;
+  readonly keepKeys: boolean;
+  readonly json: boolean;
+};
+
+function understand(args: string[]): Asked | null {
+  const flag = { type: 'boolean' } as const;
+  const options = {
+    home: { type: 'string' },
+    key: { type: 'string' },
+    'without-key': flag,
+    'keep-keys': flag,
+    check: flag,
+    json: flag,
+    help: flag,
+  } as const;
+  const parsed = (() => {
+    try {
+      return parseArgs({ args, options, allowPositionals: true });
+    } catch (error) {
+      throw new Misused((error as Error).message);
+    }
+  })();
+  const { values, positionals } = parsed;
+  if (values.help === true) return null;
+  const [folder, ...rest] = positionals;
+  if (folder === undefined || rest.length > 0) throw new Misused('one folder, please');
+  if ((values.home === undefined) === (values.check !== true)) {
+    throw new Misused('either --home or --check');
+  }
+  return {
+    folder: resolve(folder),
+    home: values.home === undefined ? null : resolve(values.home),
+    key: values.key === undefined ? null : resolve(values.key),
+    withoutKey: values['without-key'] === true,
+    keepKeys: values['keep-keys'] === true,
+    json: values.json === true,
+  };
+}
+
+/** The text of the key of then; null where it is in the environment or lost. */
+async function keyOf(asked: Asked, { keyVersion }: Manifest): Promise<string | null> {
+  const { encryptionKey = null } = readSettings(process.env);
+  const text = asked.key === null ? encryptionKey : (await readFile(asked.key, 'utf8')).trim();
+  if (text === null) {
+    if (asked.withoutKey) return null;
+    throw new Error(
+      "the server's own key is not in the backup: give --key FILE or PARLEY_ENCRYPTION_KEY, or " +
+        '--without-key where it is lost',
+    );
+  }
+  if (keyVersion !== null && !asked.withoutKey && !keyVersionsOf(text).includes(keyVersion)) {
+    throw new Error('that is not the key of the market that was backed up');
+  }
+  return asked.key;
+}
+
+async function run(asked: Asked): Promise<void> {
+  const { folder, home, json, keepKeys } = asked;
+  const manifest = await checkBackup(folder);
+  await mustBeKnown(manifest);
+  if (home === null) {
+    console.log(json ? JSON.stringify({ folder, whole: true }) : `${folder} is whole`);
+    return;
+  }
+  const key = await keyOf(asked, manifest);
+  await mustHaveNone(home);
+  await openHome(home);
+  const target = join(home, 'server.key');
+  let revoked = 0;
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  // Never over a key that is there.
+  if (key !== null) await copyFile(key, target, 1);
+  try {
+    await restoreInto(home, { folder, manifest }, log, async ({ url }) => {
+      await migrate(url);
+      const db = connect(url, { ...databaseLimits, statementMs });
+      try {
+        await db.transaction(async (tx) => {
+          const now = new Date();
+          await markRestored(tx, now);
+          if (!keepKeys) revoked = await revokeAllKeys(tx, now);
+        });
+      } finally {
+        await db.close();
+      }
+    });
+  } catch (error) {
+    if (key !== null) await rm(target, { force: true });
+    throw error;
+  }
+  if (json) console.log(JSON.stringify({ home, madeAt: manifest.madeAt, revoked }));
+  else console.log(advice(home, manifest, revoked, keepKeys));
+}
+
+function advice(home: string, { madeAt }: Manifest, revoked: number, keepKeys: boolean): string {
+  const keys = keepKeys
+    ? 'API keys are as they were then: those revoked since are good again.'
+    : `${revoked} API keys are revoked: customers mint new ones.`;
+  return [
+    `Restored as of ${madeAt}. ${keys}`,
+    `Start it with PARLEY_HOME=${home}. Nothing is agreed until the chains were read back;`,
+    'everything else goes on at once. What each party should do: docs/backup.md.',
+  ].join('\n');
+}
+
+async function main(): Promise<number> {
+  try {
+    const asked = understand(process.argv.slice(2));
+    if (asked === null) console.log(usage);
+    else await run(asked);
+    return 0;
+  } catch (error) {
+    const misused = error instanceof Misused;
+    const said = error instanceof Error ? error.message : String(error);
+    console.error([said, ...(misused ? [usage] : [])].join('\n'));
+    return misused ? 2 : 1;
+  }
+}
+
+process.exitCode = await main();

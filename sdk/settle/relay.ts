@@ -1,0 +1,75 @@
+// The own claim, sent by the market with its own gas, where the customer asked for that. It needs
+// nobody's trust for the money, whose way is fixed. But from the question on the market knows the
+// secret, so it counts as public, and a claim that the own chain does not show is sent alone.
+
+import { claimGate } from '../../core/gates.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import { ParleyApiError } from '../errors.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import { mustAgree } from './before-sending.ts';
+import { type Context, legOf, ownSides, relays, type Seen, sourceOf } from './context.ts';
+import { asked } from './market.ts';
+
+/** How long a relayed claim may be unseen before the own one is sent. */
+const unseenMs = 30_000;
+
+/** `waits`: it is the market's turn. Else the own claim is due; the record may have changed. */
+export async function relayClaim(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+  secret: Hex32,
+): Promise<{ readonly record: SwapRecord; readonly waits: boolean }> {
+  const { gets } = ownSides(record);
+  const leg = legOf(record, gets);
+  if (!relays(context, leg)) return { record, waits: false };
+  const { relay } = record;
+  // No answer to the first question is no refusal: asked again, it is the same claim.
+  const isOpen = relay !== undefined && relay.txid === null && !isFresh(relay.askedAtMs);
+  if (relay === undefined || isOpen) return ask(context, record, seen, secret);
+  const patienceMs = Math.min(unseenMs, context.replaceAfterMs(leg.family));
+  const isShown = seen.state.legs[gets].facts.claimed !== null;
+  const limitMs = isShown ? context.replaceAfterMs(leg.family) : patienceMs;
+  const waits = relay.txid !== null && Date.now() - relay.askedAtMs < limitMs;
+  if (waits) context.tell('waiting', gets, 'the market sends the claim', relay.txid ?? undefined);
+  return { record, waits };
+}
+
+function isFresh(askedAtMs: number): boolean {
+  return Math.abs(Date.now() - askedAtMs) < unseenMs;
+}
+
+async function ask(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+  secret: Hex32,
+): Promise<{ record: SwapRecord; waits: boolean }> {
+  const { gets } = ownSides(record);
+  const leg = legOf(record, gets);
+  if (seen.state.secret === null) {
+    await mustAgree(context, record);
+    const { adapter } = sourceOf(context, leg.chain);
+    await adapter.preflight(leg.escrow.terms, 'claim', context.limit());
+    // Trying took time.
+    claimGate(seen.state, gets, { ...seen.clocks, wall: await context.now() });
+  }
+  const askedAtMs = Date.now();
+  // Kept before it is told: who has it may show it.
+  const told = { ...record, publicSecret: secret, relay: { askedAtMs, txid: null } };
+  await context.store.putSwap(told);
+  try {
+    const { txid } = await asked(context, (how) => {
+      if (context.client === null) throw new Error('there is no market to ask');
+      return context.client.relayClaim(record.swap.id, gets, secret, how);
+    });
+    const next = { ...told, relay: { askedAtMs, txid } };
+    await context.store.putSwap(next);
+    context.tell('claimed', gets, `the market sends the claim of leg ${gets}`, txid);
+    return { record: next, waits: true };
+  } catch (error) {
+    if (!(error instanceof ParleyApiError)) throw error;
+    context.tell('market_refused', gets, `${error.message}; sends the claim alone`);
+    return { record: told, waits: false };
+  }
+}

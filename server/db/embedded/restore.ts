@@ -1,0 +1,97 @@
+// A backup laid down as a database of its own, in a home that has none. It becomes a database only
+// when PostgreSQL has recovered it: until then it has another name, and a failure leaves nothing.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import pg from 'pg';
+import { BackupError, layDown, type Manifest } from './backup.ts';
+import { findBinaries } from './binaries.ts';
+import { placesUnder, superuser } from './cluster.ts';
+import { EmbeddedPostgresError } from './failure.ts';
+import { chooseIdentity, type Owner } from './identity.ts';
+import { type EmbeddedPostgres, type Log, startPostgres } from './postgres.ts';
+
+const migrations = new URL('../migrations/', import.meta.url);
+const connectMs = 10_000;
+
+/** Throws BackupError `newer` where a backup's schema is not one that this program knows. */
+export async function mustBeKnown(manifest: Manifest): Promise<void> {
+  const names = new Set(await readdir(migrations));
+  for (const { name, sha256 } of manifest.migrations) {
+    const text = names.has(name) ? await readFile(new URL(name, migrations), 'utf8') : '';
+    if (createHash('sha256').update(text).digest('hex') === sha256) continue;
+    throw new BackupError(
+      'newer',
+      `the backup has the migration ${name}, which this program has not, or has otherwise: ` +
+        'restore it with the version that made it, or a later one',
+    );
+  }
+}
+
+/** Throws EmbeddedPostgresError `in_use` where there is a database already. */
+export async function mustHaveNone(home: string): Promise<void> {
+  const inside = await readdir(join(home, 'postgres')).catch(() => []);
+  if (inside.length === 0) return;
+  throw new EmbeddedPostgresError(
+    'in_use',
+    `There is a database in ${home} already. Restore into another home: nothing is overwritten.`,
+    { folder: home },
+  );
+}
+
+/**
+ * Lays the checked backup down, starts it, has `finish` done to it, gives it a password of its own
+ * and stops it again.
+ */
+export async function restoreInto(
+  home: string,
+  { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
+  log: Log,
+  finish: (database: EmbeddedPostgres) => Promise<void>,
+): Promise<void> {
+  const places = placesUnder(resolve(home, 'postgres'));
+  await mkdir(places.base, { recursive: true, mode: 0o700 });
+  try {
+    const making = `${places.data}.new-${randomBytes(6).toString('hex')}`;
+    await layDown(folder, manifest, making);
+    const { postgres } = await findBinaries(places.libraries);
+    const { owner } = await chooseIdentity(null, [places.base, dirname(postgres)]);
+    if (owner !== null) await giveTo(owner, making);
+    const password = await readFile(join(folder, 'password'), 'utf8');
+    await writeFile(places.password, password, { mode: 0o600, flag: 'wx', flush: true });
+    await rename(making, places.data);
+    const database = await startPostgres({ dir: home, log });
+    try {
+      await finish(database);
+      await changePassword(database.url, places.password);
+    } finally {
+      await database.stop();
+    }
+  } catch (error) {
+    await rm(places.base, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function giveTo(owner: Owner, data: string): Promise<void> {
+  await chown(data, owner.uid, owner.gid);
+  for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+    await chown(join(entry.parentPath, entry.name), owner.uid, owner.gid);
+  }
+}
+
+/** Whoever has the backup has the old one. */
+async function changePassword(url: string, file: string): Promise<void> {
+  const password = randomBytes(24).toString('base64url');
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
+  await client.connect();
+  try {
+    // Of base64url alone, which needs no quoting.
+    await client.query(`alter role ${superuser} password '${password}'`);
+  } finally {
+    await client.end();
+  }
+  await writeFile(`${file}.new`, password, { mode: 0o600, flush: true });
+  await rename(`${file}.new`, file);
+}

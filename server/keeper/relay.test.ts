@@ -1,0 +1,291 @@
+// Relayed claims on real EVM chains: refused where landing is not certain; once answered for they
+// land, or the secret was never public.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { found, rowsOfAll } from '../../test/support/secrets.ts';
+import { evm2, must } from '../settle/testing/world.ts';
+import type { Gas } from './gas.ts';
+import {
+  agree,
+  attemptsOn,
+  claimOwn,
+  type Deal,
+  type Desk,
+  deepen,
+  ether,
+  fundBoth,
+  hurry,
+  jobsOf,
+  keep,
+  legOf,
+  look,
+  relay,
+  startDesk,
+  swapOf,
+} from './testing/desk.ts';
+
+const limits = { timeout: 120_000 };
+type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
+let desk: Desk;
+let gas: Loose;
+let account: Gas['account'];
+before(async () => {
+  desk = await startDesk();
+  gas = desk.deps.gas.get(evm2) as Loose;
+  ({ account } = gas);
+}, limits);
+beforeEach(() => {
+  gas.account = account;
+});
+after(() => desk?.close());
+
+async function funded(): Promise<Deal> {
+  const deal = await agree(desk);
+  await fundBoth(desk, deal);
+  return deal;
+}
+
+/** Its secret is public by a claim of its own, which then disappears from every mempool. */
+async function forgotten(): Promise<Deal> {
+  const deal = await funded();
+  await claimOwn(desk, deal);
+  await look(desk);
+  await desk.rpc(evm2)('anvil_dropAllTransactions');
+  gas.dailyCap = 0n;
+  await keep(desk);
+  gas.dailyCap = ether;
+  // A transaction of the party's own is waited for that long.
+  desk.deps.advance(1_300_000);
+  return deal;
+}
+
+const secretOf = async (deal: Deal) => (await swapOf(deal)).secret;
+
+test('it is refused where the balance does not cover it beside all reserves', limits, async () => {
+  const [first, second] = [await funded(), await funded()];
+  must(await relay(first));
+  const [job] = await jobsOf(desk, first);
+  const reserve = BigInt(job?.reserve ?? 0);
+  gas.account = { ...account, balance: async () => 2n * reserve - reserve / 10n };
+  const refused = await relay(second);
+  assert.deepEqual([refused.status, refused.code], [409, 'relay_unavailable']);
+  assert.match(refused.body.error, /to spare and landing this may take \d+/);
+  assert.deepEqual(await jobsOf(desk, second), [], 'nothing is left of it');
+  gas.account = { ...account, balance: async () => 2n * reserve + reserve / 10n };
+  must(await relay(second));
+  gas.account = account;
+  await keep(desk);
+  await deepen(desk);
+  for (const deal of [first, second]) assert.equal((await swapOf(deal)).legs.a.status, 'claimed');
+});
+
+test('what is reserved for relays pays for nothing else', limits, async () => {
+  await deepen(desk);
+  await hurry(desk);
+  await keep(desk);
+  const sleeping = await forgotten();
+  const deals = [await funded(), await funded()];
+  for (const deal of deals) must(await relay(deal));
+  const reserved = await desk.deps.db.rows<{ sum: string }>({
+    name: 'test_reserved',
+    text: `select sum(reserve) from keeper_jobs where chain = $1 and purpose = 'relay'`,
+    values: [evm2],
+  });
+  gas.account = { ...account, balance: async () => BigInt(reserved[0]?.sum ?? 0) };
+  await hurry(desk);
+  await keep(desk);
+  const own = (await attemptsOn(desk, sleeping)).filter(({ chain }) => chain === evm2);
+  assert.deepEqual(own, []);
+  const job = (await jobsOf(desk, sleeping)).find(({ chain }) => chain === evm2);
+  assert.equal(job?.last_failure, 'balance');
+  gas.account = account;
+  await hurry(desk);
+  await keep(desk);
+  await deepen(desk);
+  assert.equal((await swapOf(sleeping)).legs.a.claimedBy, 'keeper');
+  for (const deal of deals) assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
+});
+
+test('the cap of a day stops no relay, and none counts against it', limits, async () => {
+  const { dailyCap } = gas;
+  gas.dailyCap = 0n;
+  try {
+    const deal = await funded();
+    must(await relay(deal));
+    await keep(desk);
+    await deepen(desk);
+    assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
+  } finally {
+    gas.dailyCap = dailyCap;
+  }
+});
+
+test(
+  'never on Bitcoin, nor without a key, nor when the time left is too short',
+  limits,
+  async () => {
+    const deal = await funded();
+    const all = desk.deps.gas as Map<string, Gas>;
+    all.delete(evm2);
+    const keyless = await relay(deal);
+    all.set(evm2, gas);
+    assert.deepEqual([keyless.status, keyless.code], [409, 'relay_unavailable']);
+    assert.match(keyless.body.error, /no gas key/);
+    const { revealBy } = (await swapOf(deal)).deadlines;
+    const now = desk.deps.now();
+    desk.deps.freeze((revealBy - 30) * 1_000);
+    const late = await relay(deal);
+    assert.deepEqual([late.status, late.code], [409, 'relay_unavailable'], late.body.error);
+    desk.deps.freeze((revealBy + 1) * 1_000);
+    const over = await relay(deal);
+    assert.deepEqual([over.status, over.code], [409, 'too_late_to_reveal']);
+    desk.deps.freeze(now);
+    assert.equal(await secretOf(deal), null);
+  },
+);
+
+test(
+  'stored and not sent by the time, it is given up: the secret was never public',
+  limits,
+  async () => {
+    const [given, next] = [await funded(), await funded()];
+    must(await relay(given));
+    must(await relay(next));
+    const { revealBy } = (await swapOf(given)).deadlines;
+    const now = desk.deps.now();
+    desk.deps.freeze((revealBy + 1) * 1_000);
+    await desk.deps.db.rows({
+      name: 'test_later',
+      text: `update swaps set reveal_by = reveal_by + 86400 where id = $1`,
+      values: [next.id],
+    });
+    await keep(desk);
+    await hurry(desk);
+    await keep(desk);
+    desk.deps.freeze(now);
+    const [job] = await jobsOf(desk, given);
+    assert.deepEqual([job?.state, job?.reserve], ['dropped', '0']);
+    assert.equal(await secretOf(given), null);
+    const kept = await desk.deps.db.rows<{ sealed: unknown; secret: unknown }>({
+      name: 'test_sealed',
+      text: `select a.sealed, j.secret from keeper_attempts a join keeper_jobs j on j.id = a.job_id
+      where j.swap_id = $1`,
+      values: [given.id],
+    });
+    assert.deepEqual(kept, [{ sealed: null, secret: null }], 'neither bytes nor secret are kept');
+    // What has a nonce behind it lands all the same: the gap is filled by nothing.
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+    assert.equal((await swapOf(next)).legs.a.claimedBy, 'keeper');
+    assert.equal((await swapOf(given)).legs.a.status, 'funded');
+  },
+);
+
+test(
+  'nothing leaves before what leaves is stored, and both are or neither is',
+  limits,
+  async () => {
+    const deal = await funded();
+    const { db } = desk.deps;
+    const run = (text: string) => db.rows({ name: '', text, values: [] });
+    await run('alter table idempotency add constraint refused check (status <> 200) not valid');
+    const failed = await relay(deal, { 'idempotency-key': `refused-${deal.id}` });
+    await run('alter table idempotency drop constraint refused');
+    assert.equal(failed.status, 500);
+    await keep(desk);
+    assert.deepEqual(await jobsOf(desk, deal), []);
+    assert.equal(await secretOf(deal), null);
+    await run(`update keeper_turns set until = 'epoch'`);
+    const headers = { 'idempotency-key': `kept-${deal.id}` };
+    const first = must(await relay(deal, headers));
+    const hidden = new Map([
+      ['secret of a swap', deal.secret],
+      ['gas key', desk.key],
+    ]);
+    assert.deepEqual(found(await rowsOfAll(db), hidden), [], 'in no row');
+    const again = await relay(deal, headers);
+    assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first, 'true']);
+    await keep(desk);
+    await deepen(desk);
+    assert.equal((await swapOf(deal)).legs.a.claimTx, first.txid);
+  },
+);
+
+test(
+  'while blocks are full it pays more until it lands, though others are before it',
+  limits,
+  async () => {
+    const [sleeping, deal] = [await forgotten(), await funded()];
+    await hurry(desk);
+    await keep(desk);
+    const before = (await attemptsOn(desk, sleeping)).filter(({ chain }) => chain === evm2);
+    assert.equal(before.length, 1, 'one of the keeper’s own has the nonce before');
+    must(await relay(deal));
+    await keep(desk);
+    const full = `0x${(8n * 10n ** 9n).toString(16)}`;
+    const rpc = desk.rpc(evm2);
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await desk.dev.mine(evm2, 1);
+    gas.dailyCap = 0n;
+    for (let pass = 0; pass < 3; pass += 1) {
+      desk.deps.advance(900_000);
+      await hurry(desk);
+      await keep(desk);
+      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+      await desk.dev.mine(evm2, 1);
+    }
+    gas.dailyCap = ether;
+    await deepen(desk);
+    for (const each of [sleeping, deal]) {
+      assert.equal((await swapOf(each)).legs.a.claimedBy, 'keeper');
+    }
+    const raised = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+    assert.ok(raised.length >= 1 && new Set(raised.map(({ nonce }) => nonce)).size === 1);
+  },
+);
+
+test('nothing is kept of what was signed after its turn was over', limits, async () => {
+  const deal = await funded();
+  const { db } = desk.deps;
+  const sign: typeof account.sign = async (work, slot, signal) => {
+    const signed = await account.sign(work, slot, signal);
+    const text = `update keeper_turns set until = 'epoch' where chain = $1`;
+    await db.rows({ name: 'test_over', text, values: [evm2] });
+    return signed;
+  };
+  gas.account = { ...account, sign };
+  const late = await relay(deal);
+  assert.deepEqual([late.status, late.code], [503, 'overloaded']);
+  assert.deepEqual(await jobsOf(desk, deal), []);
+  gas.account = account;
+  must(await relay(deal));
+  await keep(desk);
+  await deepen(desk);
+  assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
+});
+
+test('its receiver may claim for itself at the same time: it is paid once', limits, async () => {
+  const deal = await funded();
+  must(await relay(deal));
+  const { taker, secret } = deal;
+  assert.equal((await taker.post(legOf(deal, 'a', 'claim'), { secret })).status, 200);
+  await claimOwn(desk, deal);
+  await desk.dev.mine(evm2, 1);
+  await look(desk);
+  await keep(desk);
+  await deepen(desk);
+  await hurry(desk);
+  await keep(desk);
+  await deepen(desk);
+  await hurry(desk);
+  await keep(desk);
+  const { legs } = await swapOf(deal);
+  assert.deepEqual([legs.a.status, legs.a.claimedBy], ['claimed', 'party']);
+  const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
+  assert.deepEqual([job?.state, job?.reserve], ['done', '0']);
+});

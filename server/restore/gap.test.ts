@@ -1,0 +1,191 @@
+// Missing time: what is one and what is not, and what is done about it in one transaction.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, beforeEach, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { testDeps } from '../../test/support/deps.ts';
+import { insertTrader, someAddress } from '../../test/support/trading.ts';
+import { feedLogEnds } from '../db/feed-log.ts';
+import { type Heartbeat, markRestored, openReadings, useHashlocks } from '../db/gaps.ts';
+import { seedAssets } from '../market/assets.ts';
+import { issueNonce, minting, withNonce } from '../market/nonces.ts';
+import { beatOnce, missing } from './gap.ts';
+import { assertMayAgree } from './gate.ts';
+
+const nowMs = Date.UTC(2026, 0, 1);
+const chains = { served: ['bitcoin', 'evm-dev'], areDev: false };
+
+const row: Heartbeat = {
+  beat: 100,
+  at: new Date(nowMs),
+  age: 1,
+  lineage: '1/1',
+  lineageNow: '1/1',
+  restored: false,
+};
+
+test('a restart is no gap; a long silence, a lost beat, another history and a restore are', () => {
+  assert.equal(missing(row, null, nowMs + 59_000), null);
+  assert.equal(missing(row, null, nowMs + 61_000), 'silence');
+  assert.equal(missing({ ...row, age: 61 }, null, nowMs), 'silence', 'by the database’s clock');
+  assert.equal(missing({ ...row, age: 4_000 }, 100, nowMs), null, 'it was only not reachable');
+  assert.equal(missing(row, 101, nowMs), 'went_back');
+  assert.equal(missing({ ...row, lineageNow: '1/2' }, 100, nowMs), 'lineage');
+  assert.equal(missing({ ...row, lineage: null }, 100, nowMs), null, 'where it may not be known');
+  assert.equal(missing({ ...row, restored: true }, 100, nowMs), 'restored');
+});
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  const text = `truncate heartbeat, gaps, gap_readings, feed_log, hashlocks cascade`;
+  await database.db.rows({ name: '', text, values: [] });
+});
+
+const beat = (remembered: number | null, at: number, of = chains) =>
+  database.db.transaction((tx) => beatOnce(tx, remembered, at, of));
+
+const mayAgree = (counted: number | null) =>
+  assertMayAgree(database.db, { beat: () => counted }).then(
+    () => 'yes',
+    (error: unknown) => {
+      assert.ok(error instanceof ParleyError);
+      return `${error.code}: ${error.message}`;
+    },
+  );
+
+const sql = (text: string, ...values: unknown[]) =>
+  database.db.rows<Record<string, unknown>>({ name: '', text, values });
+
+test('the first start of a new database misses nothing; the first of an old one may', async () => {
+  const first = await beat(null, nowMs);
+  assert.equal(first.gap, null);
+  assert.equal(await mayAgree(first.beat), 'yes');
+  await sql('truncate heartbeat');
+  await sql(`insert into chain_heads values ('bitcoin', 1, '', 0, $1)`, new Date(nowMs - 120_000));
+  const old = await beat(null, nowMs);
+  assert.equal(old.gap?.why, 'silence');
+  assert.equal(old.gap.beganAt.getTime(), nowMs - 120_000);
+  await sql('truncate chain_heads');
+});
+
+test('two processes that start at once open one gap', async () => {
+  await beat(null, nowMs);
+  const both = await Promise.all([beat(null, nowMs + 3_600_000), beat(null, nowMs + 3_600_000)]);
+  assert.equal(both.filter(({ gap }) => gap !== null).length, 1);
+  assert.equal((await openReadings(database.db)).length, 2);
+  const beats = both.map(({ beat: each }) => each);
+  assert.equal((await beat(Math.max(...beats), nowMs + 3_603_000)).gap, null);
+});
+
+test('a process that remembers more than its database agrees to nothing at once', async () => {
+  const { beat: counted } = await beat(null, nowMs);
+  assert.equal(await mayAgree(counted), 'yes');
+  assert.match(await mayAgree(counted + 50), /^restoring: /);
+  const found = await beat(counted + 50, nowMs + 3_000);
+  assert.equal(found.gap?.why, 'went_back');
+  assert.ok(found.beat > counted + 1_000, 'nobody else takes it for another gap');
+  assert.equal((await beat(found.beat, nowMs + 6_000)).gap, null);
+});
+
+test('another history of the cluster is noticed in an agreement and by the next beat', async () => {
+  const { beat: counted } = await beat(null, nowMs);
+  await sql(`update heartbeat set lineage = 'another'`);
+  assert.match(await mayAgree(counted), /^restoring: /);
+  assert.equal((await beat(counted, nowMs + 3_000)).gap?.why, 'lineage');
+});
+
+test('agreements wait for every chain, and say how far it is', async () => {
+  const { beat: counted } = await beat(null, nowMs);
+  await database.db.transaction((tx) => markRestored(tx, new Date(nowMs)));
+  assert.match(await mayAgree(counted), /that is about to begin/);
+  const { beat: next } = await beat(counted, nowMs + 3_000);
+  assert.match(await mayAgree(next), /bitcoin begins; evm-dev begins/);
+  await sql(`update gap_readings set read_at = now() where chain = 'bitcoin'`);
+  await sql(`update gap_readings set cursor = '7', blocks_left = 12 where chain = 'evm-dev'`);
+  const waits = await mayAgree(next);
+  assert.match(waits, /evm-dev has 12 to go/);
+  assert.doesNotMatch(waits, /bitcoin/);
+  await sql('update gap_readings set read_at = now()');
+  assert.equal(await mayAgree(next), 'yes');
+});
+
+test('a gap of more than 30 days waits for its operator', async () => {
+  await beat(null, nowMs);
+  await beat(null, nowMs + 31 * 86_400_000);
+  assert.match(await mayAgree(null), /bitcoin waits for its operator/);
+  await sql('truncate gaps cascade');
+  await beat(null, nowMs + 65 * 86_400_000, { ...chains, areDev: true });
+  assert.match(await mayAgree(null), /bitcoin begins/, 'a dev network is not asked');
+});
+
+test('a nonce of before is void, and one of after is good', async () => {
+  const deps = testDeps({ db: database.db });
+  await beat(null, deps.now());
+  const old = await issueNonce(deps, minting);
+  await database.db.transaction((tx) => markRestored(tx, new Date(deps.now())));
+  await beat(null, deps.now() + 1_000);
+  await assert.rejects(
+    withNonce(deps, old, minting, async () => null),
+    { code: 'bad_nonce' },
+  );
+  const fresh = await issueNonce(deps, minting);
+  assert.equal(await withNonce(deps, fresh, minting, async () => 'good'), 'good');
+});
+
+test('the feed’s log begins anew, beyond every number that was given out', async () => {
+  await beat(null, nowMs);
+  await sql(
+    `insert into feed_log (kind, rfq_id, creator_id, body, at)
+     select 'gone', gen_random_uuid(), gen_random_uuid(), '', now() from generate_series(1, 3)`,
+  );
+  const before = await feedLogEnds(database.db);
+  await beat(null, nowMs + 3_600_000);
+  const ends = await feedLogEnds(database.db);
+  assert.ok(before !== null && ends !== null);
+  assert.equal(ends.oldest, ends.newest);
+  assert.ok(ends.newest > before.newest + 3_600 * 10_000, `${ends.newest}`);
+});
+
+test('a hashlock that a chain shows is used for ever, also one that was only offered', async () => {
+  const deps = testDeps({ db: database.db });
+  await seedAssets(database.db, deps, [
+    { chain: 'bitcoin', symbol: 'BTC', address: null, decimals: 8 },
+  ]);
+  const { accountId } = await insertTrader(
+    deps,
+    ['taker'],
+    [{ family: 'evm', address: someAddress('evm') }],
+  );
+  const [asset] = await sql('select id from assets limit 1');
+  const [rfq, thread] = [crypto.randomUUID(), crypto.randomUUID()];
+  await sql(
+    `insert into rfqs values ($1, $2, 'sell_base', $3, 1, $3, 'public', null, null, 'open', now(),
+      now(), now())`,
+    rfq,
+    accountId,
+    asset?.id,
+  );
+  await sql(
+    `insert into threads values ($1, $2, $3, $3, 'open', 1, 'maker', now(), null, null, '[]', now(),
+      now())`,
+    thread,
+    rfq,
+    accountId,
+  );
+  const [offered, strange] = [0, 1].map(() => randomBytes(32).toString('hex')) as [string, string];
+  await sql('insert into hashlocks values ($1, $2, $3, now())', offered, accountId, thread);
+  const now = new Date();
+  assert.equal(await useHashlocks(database.db, [offered, strange], 'evm-dev', now), 2);
+  assert.equal(await useHashlocks(database.db, [offered, strange], 'bitcoin', now), 0, 'once');
+  const rows = await sql('select account_id, thread_id, seen_on from hashlocks');
+  assert.deepEqual(
+    rows.map((each) => Object.values(each)),
+    [0, 1].map(() => [null, null, 'evm-dev']),
+  );
+});

@@ -1,0 +1,77 @@
+// Whether time is missing from the database, and what is done about it at once. A backup that was
+// restored, a standby that took over without the last writes and a long stop look alike: what may
+// have happened meanwhile is not in the database, so all are treated alike.
+
+import type { Tx } from '../db/database.ts';
+import {
+  type GapReason,
+  type Heartbeat,
+  insertGap,
+  lockHeartbeat,
+  resetFeedLog,
+  storeBeat,
+  voidAcceptances,
+  voidNonces,
+} from '../db/gaps.ts';
+
+/** Longer than a restart takes; a shorter silence of all servers is nothing. */
+export const silenceSeconds = 60;
+/** Escrows live for 30 days at most: a longer gap is read only when an operator says how far. */
+export const mostGapDays = 30;
+/** Fundings of what was agreed in the gap come later, and so do spends that show a hashlock. */
+const watchedSeconds = 24 * 3_600;
+/** Numbers of the feed's log that could have been given out: more than any server appends. */
+const feedNumbersPerSecond = 10_000;
+const feedNumbersLeast = 1_000_000;
+/** Beats that could have been counted by those who remember the missing time. */
+const beatJump = 1_000_000_000;
+/** The longest that an acceptance may bind (PARLEY_ACCEPT_TTL). */
+const longestAcceptanceMs = 86_400_000;
+const daySeconds = 86_400;
+
+/** What this process remembers; null before its first beat. */
+export type Remembered = number | null;
+
+/** Pure. A running process knows better than any clock whether it missed something. */
+export function missing(row: Heartbeat, remembered: Remembered, nowMs: number): GapReason | null {
+  if (row.restored) return 'restored';
+  if (remembered !== null && row.beat < remembered) return 'went_back';
+  const { lineage, lineageNow } = row;
+  if (lineage !== null && lineageNow !== null && lineage !== lineageNow) return 'lineage';
+  const silent = Math.max(row.age, (nowMs - row.at.getTime()) / 1_000);
+  return remembered === null && silent > silenceSeconds ? 'silence' : null;
+}
+
+export type Beaten = {
+  readonly beat: number;
+  readonly gap: { readonly why: GapReason; readonly beganAt: Date } | null;
+};
+
+/** One beat, and in its transaction all that a gap asks for before anybody is served. */
+export async function beatOnce(
+  tx: Tx,
+  remembered: Remembered,
+  nowMs: number,
+  chains: { readonly served: readonly string[]; readonly areDev: boolean },
+): Promise<Beaten> {
+  const now = new Date(nowMs);
+  const row = await lockHeartbeat(tx, now);
+  const why = missing(row, remembered, nowMs);
+  if (why === null) return { beat: await storeBeat(tx, now, 0), gap: null };
+  const beganAt = new Date(Math.min(row.at.getTime(), nowMs));
+  const seconds = Math.ceil((nowMs - beganAt.getTime()) / 1_000);
+  const since = Math.floor(beganAt.getTime() / 1_000);
+  const isReadable = seconds <= mostGapDays * daySeconds || chains.areDev;
+  await insertGap(tx, {
+    why,
+    beganAt,
+    endedAt: now,
+    chains: chains.served,
+    since: isReadable ? since : null,
+    watchedUntil: new Date(nowMs + watchedSeconds * 1_000),
+  });
+  await voidNonces(tx);
+  await voidAcceptances(tx, new Date(beganAt.getTime() - longestAcceptanceMs));
+  await resetFeedLog(tx, now, feedNumbersLeast + seconds * feedNumbersPerSecond);
+  return { beat: await storeBeat(tx, now, beatJump), gap: { why, beganAt } };
+}

@@ -1,0 +1,41 @@
+// Nothing is agreed while time is missing that was not read back from the chains: a hashlock of
+// then could be taken a second time.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Tx } from '../db/database.ts';
+import { type Reading, standing } from '../db/gaps.ts';
+
+/** What a process knows that its database may have lost. */
+export type Presence = {
+  /** The last beat that it counted; null where it counts none. */
+  beat(): number | null;
+};
+
+/** Throws `restoring`. In the transaction of the agreement. */
+export async function assertMayAgree(tx: Tx, presence: Presence | undefined): Promise<void> {
+  // Before the look: what is counted while it is under way is no reason.
+  const counted = presence?.beat() ?? null;
+  const { beat, restored, isLineageSame, holds } = await standing(tx);
+  if (holds.length > 0) throw restoring(holds.map(toldOf).join('; '));
+  const hasGoneBack = counted !== null && beat !== null && beat < counted;
+  if (restored || hasGoneBack || (presence !== undefined && !isLineageSame)) {
+    throw restoring('that is about to begin');
+  }
+}
+
+function restoring(how: string): ParleyError {
+  return new ParleyError(
+    'restoring',
+    'nothing is agreed until the chains were read for a time that is missing from the database: ' +
+      `${how}. Everything else goes on; try again in a moment`,
+  );
+}
+
+/** How far a reading is. */
+export function toldOf(reading: Reading): string {
+  const { chain, since, cursor, blocksLeft, trouble } = reading;
+  if (since === null) return `${chain} waits for its operator`;
+  if (trouble !== null) return `${chain} does not answer`;
+  if (cursor === null || blocksLeft === null) return `${chain} begins`;
+  return `${chain} has ${blocksLeft} to go`;
+}

@@ -1,0 +1,82 @@
+// Every server process writes a heartbeat into the database, and so notices by itself when time is
+// missing from it: docs/backup.md. Then the chains are read back, by one of them.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBell } from '../bell.ts';
+import { beatOnce, type Remembered } from './gap.ts';
+import type { Presence } from './gate.ts';
+import { type Parts, readRound } from './reading.ts';
+
+const beatMs = 3_000;
+/** While agreements are held, and while nothing is known to be missing. */
+const readAgainMs = 1_000;
+const lookMs = 60_000;
+const mostRestMs = 10_000;
+
+export type Running = Presence & {
+  /** Before anybody is served. Throws where the database does not answer. */
+  begin(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export function createPresence(deps: Parts): Running {
+  const halt = new AbortController();
+  const { signal } = halt;
+  const loops: Promise<void>[] = [];
+  /** Rung when a gap was opened here. */
+  const bell = createBell();
+  let remembered: Remembered = null;
+
+  const beat = async () => {
+    const served = [...deps.adapters.keys()];
+    const areDev = deps.settings.network === 'dev';
+    const { beat: counted, gap } = await deps.db.transaction((tx) =>
+      beatOnce(tx, remembered, deps.now(), { served, areDev }),
+    );
+    remembered = Math.max(remembered ?? 0, counted);
+    if (gap === null) return;
+    const { why, beganAt } = gap;
+    deps.log.warn({ why, since: beganAt.toISOString() }, 'time is missing from the database');
+    bell.ring();
+  };
+
+  const beating = async () => {
+    let failing = false;
+    for (;;) {
+      await sleep(beatMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        await beat();
+        failing = false;
+      } catch (error) {
+        if (!failing) deps.log.error({ err: error }, 'no heartbeat could be written');
+        failing = true;
+      }
+    }
+  };
+
+  const reading = async () => {
+    let restMs = readAgainMs;
+    while (!signal.aborted) {
+      const isDone = await readRound(deps, signal).catch((error: unknown) => {
+        if (!signal.aborted) deps.log.error({ err: error }, 'nothing could be read back');
+        return false;
+      });
+      restMs = isDone ? readAgainMs : Math.min(mostRestMs, restMs * 2);
+      await bell.wait(isDone ? lookMs : restMs);
+    }
+  };
+
+  return {
+    beat: () => remembered,
+    begin: async () => {
+      await beat();
+      loops.push(beating(), reading());
+    },
+    stop: async () => {
+      halt.abort();
+      bell.stop();
+      await Promise.all(loops);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+// Reading back page by page: stored as it goes, gone on with by whoever comes next, once.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { HashlockReader } from '../../chains/hashlocks.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { stubAdapter } from '../../test/support/adapter.ts';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { type TestDeps, testDeps } from '../../test/support/deps.ts';
+import { openReadings, shortenReadings, skipReadings } from '../db/gaps.ts';
+import { beatOnce } from './gap.ts';
+import { readRound } from './reading.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  await sql('truncate heartbeat, gaps, gap_readings, hashlocks cascade');
+});
+
+const sql = (text: string, ...values: unknown[]) =>
+  database.db.rows<Record<string, unknown>>({ name: '', text, values });
+
+const never = new AbortController().signal;
+/** Of block `at`. */
+const hashlockAt = (name: string, at: number) =>
+  `${Buffer.from(name).toString('hex')}${at.toString(16).padStart(8, '0')}`.padStart(64, '0');
+
+/** A chain of ten blocks with a hashlock each, three a page; `fails` at some block, once. */
+function chainOf(name: string, fails: { at: number } = { at: Number.NaN }) {
+  const asked: number[] = [];
+  const reader: HashlockReader = {
+    begin: async () => '0',
+    next: async (cursor) => {
+      const from = Number(cursor) + 1;
+      asked.push(from);
+      if (from === fails.at) {
+        throw new ParleyError('chain_unavailable', `${name} is gone`, { chain: name });
+      }
+      const to = Math.min(10, from + 2);
+      const hashlocks = Array.from({ length: to - from + 1 }, (_, at) =>
+        hashlockAt(name, from + at),
+      );
+      return { hashlocks, cursor: String(to), isWhole: to === 10, left: 10 - to };
+    },
+  };
+  const adapter: ChainAdapter = { ...stubAdapter(name, 'evm'), hashlocks: reader };
+  return { adapter, asked, fails };
+}
+
+async function gapOf(adapters: readonly ChainAdapter[], seconds = 3_600): Promise<TestDeps> {
+  const map = new Map(adapters.map((each) => [each.chain, each]));
+  const deps = testDeps({ db: database.db, adapters: map });
+  const chains = { served: [...map.keys()], areDev: false };
+  const begin = (at: number) => database.db.transaction((tx) => beatOnce(tx, null, at, chains));
+  await begin(deps.now() - seconds * 1_000);
+  await begin(deps.now());
+  return deps;
+}
+
+test('each page is stored, and what failed goes on where it was', async () => {
+  const one = chainOf('one', { at: 7 });
+  const other = chainOf('other');
+  const deps = await gapOf([one.adapter, other.adapter]);
+  assert.equal(await readRound(deps, never), false);
+  const [open, ...rest] = await openReadings(database.db);
+  assert.deepEqual(rest, [], 'the other chain is read');
+  assert.deepEqual([open?.cursor, open?.found, open?.trouble], ['6', 6, 'one is gone']);
+  one.fails.at = Number.NaN;
+  assert.equal(await readRound(deps, never), true);
+  assert.deepEqual(one.asked, [1, 4, 7, 7, 10]);
+  const [count] = await sql('select count(*) as hashlocks from hashlocks');
+  assert.equal(count?.hashlocks, 20);
+});
+
+test('of two that read at once one does, and both know when it is done', async () => {
+  const { adapter, asked } = chainOf('one');
+  const deps = await gapOf([adapter]);
+  await Promise.all([readRound(deps, never), readRound(deps, never)]);
+  assert.equal(await readRound(deps, never), true);
+  assert.deepEqual(asked.slice(0, 4), [1, 4, 7, 10]);
+});
+
+test('afterwards a chain is read on for a day, and holds nobody', async () => {
+  const { adapter, asked } = chainOf('one');
+  const deps = await gapOf([adapter]);
+  assert.equal(await readRound(deps, never), true);
+  const first = asked.length;
+  assert.equal(await readRound(deps, never), true);
+  assert.ok(asked.length > first);
+  deps.advance(25 * 3_600_000);
+  const before = asked.length;
+  assert.equal(await readRound(deps, never), true);
+  assert.equal(asked.length, before);
+});
+
+test('a chain that nobody can read holds until its operator skips it', async () => {
+  const deps = await gapOf([stubAdapter('mute', 'evm')]);
+  assert.equal(await readRound(deps, never), false);
+  assert.match((await openReadings(database.db))[0]?.trouble ?? '', /can read it back/);
+  assert.equal(await skipReadings(database.db, 'mute', new Date()), 1);
+  assert.equal(await readRound(deps, never), true);
+});
+
+test('what is longer than is read by itself is read as far as its operator says', async () => {
+  const { adapter, asked } = chainOf('one');
+  const deps = await gapOf([adapter], 31 * 86_400);
+  assert.equal(await readRound(deps, never), false);
+  assert.deepEqual(asked, []);
+  await shortenReadings(database.db, Math.floor(deps.now() / 1_000) - 86_400);
+  assert.equal(await readRound(deps, never), true);
+  assert.equal(asked.length, 4);
+});
+
+test('a node that catches up is not taken for one that has shown all', async () => {
+  const { adapter } = chainOf('one');
+  const late = { height: 10, hash: '', clock: Math.floor(Date.now() / 1_000) - 3_600 };
+  const deps = await gapOf([{ ...adapter, heads: async () => late }]);
+  const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' as const } };
+  assert.equal(await readRound(live, never), false);
+  assert.match((await openReadings(database.db))[0]?.trouble ?? '', /it is catching up/);
+});

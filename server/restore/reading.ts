@@ -1,0 +1,124 @@
+// Reads back from the chains what is missing: every hashlock that appears is used for ever. By one
+// process at a time, page by page, each stored with how far it came, so that a crash goes on.
+
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { Family } from '../../core/families.ts';
+import {
+  dueReadings,
+  lockReading,
+  openReadings,
+  type Reading,
+  storeProgress,
+  storeTrouble,
+  unlockReading,
+  useHashlocks,
+} from '../db/gaps.ts';
+import type { Deps } from '../deps.ts';
+
+/** One page: some hundred requests. */
+const pageMs = 60_000;
+/** Pages of a chain before others have a look at what is due. */
+const mostPages = 1_000;
+/** Between pages, for whoever else wants the node. */
+export const restMs = 20;
+const mostTroubleLength = 300;
+/** A head that is older is of a node that catches up: what it has not got it cannot show. */
+const oldestHeadSeconds: Readonly<Record<Family, number>> = {
+  // Its clock is about an hour behind, and blocks may be rare for a while.
+  bitcoin: 4 * 3_600,
+  evm: 900,
+  tron: 900,
+  solana: 900,
+};
+
+export type Parts = Pick<Deps, 'db' | 'now' | 'log' | 'adapters' | 'settings'>;
+
+/**
+ * One round over what is due: each chain up to its head, all of them side by side. True when there
+ * is nothing left that holds agreements.
+ */
+export async function readRound(deps: Parts, signal: AbortSignal): Promise<boolean> {
+  const due = await dueReadings(deps.db, new Date(deps.now()));
+  if (due.length > 0) {
+    const session = await deps.db.session();
+    try {
+      if (await lockReading(session)) {
+        await Promise.all(byChain(due).map((some) => readChain(deps, some, signal)));
+        await unlockReading(session);
+      }
+    } finally {
+      session.end();
+    }
+  }
+  return (await openReadings(deps.db)).length === 0;
+}
+
+/** The readings of a chain come one after the other. */
+function byChain(due: readonly Reading[]): Reading[][] {
+  const chains = new Map<string, Reading[]>();
+  for (const each of due) chains.set(each.chain, [...(chains.get(each.chain) ?? []), each]);
+  return [...chains.values()];
+}
+
+async function readChain(deps: Parts, some: readonly Reading[], signal: AbortSignal) {
+  for (const reading of some) {
+    try {
+      await readOne(deps, reading, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const { chain } = reading;
+      const trouble = (error instanceof Error ? error.message : String(error)).slice(
+        0,
+        mostTroubleLength,
+      );
+      if (trouble !== reading.trouble) {
+        deps.log.warn({ chain, err: error }, 'a chain could not be read for what is missing');
+      }
+      await storeTrouble(deps.db, reading, trouble);
+    }
+  }
+}
+
+async function readOne(deps: Parts, begun: Reading, signal: AbortSignal): Promise<void> {
+  const { chain, since } = begun;
+  const adapter = deps.adapters.get(chain);
+  const reader = adapter?.hashlocks;
+  if (adapter === undefined || reader === undefined || since === null) {
+    const sentence = `the chain ${chain} is not served, or not by an adapter that can read it back`;
+    throw new ParleyError('chain_unavailable', sentence, { chain });
+  }
+  let reading = begun;
+  for (let pages = 0; pages < mostPages && !signal.aborted; pages += 1) {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(pageMs)]);
+    const cursor = reading.cursor ?? (await reader.begin(since, limit));
+    const page = await reader.next(cursor, limit);
+    if (page.isWhole) await mustBeOfNow(deps, adapter, limit);
+    const now = new Date(deps.now());
+    const next = { cursor: page.cursor, blocksLeft: page.left, isWhole: page.isWhole };
+    const stored = await deps.db.transaction(async (tx) => {
+      const found = await useHashlocks(tx, page.hashlocks, chain, now);
+      return (await storeProgress(tx, reading, { ...next, found }, now)) ? found : null;
+    });
+    // Somebody else goes on with it.
+    if (stored === null) return;
+    if (page.isWhole && reading.readAt === null) {
+      const found = reading.found + stored;
+      deps.log.warn({ chain, found }, 'a chain was read for what is missing');
+    }
+    if (page.isWhole) return;
+    reading = { ...reading, cursor: page.cursor, found: reading.found + stored };
+    await new Promise((resolve) => setTimeout(resolve, restMs));
+  }
+}
+
+/** Dev chains have no block as long as nobody does anything. */
+async function mustBeOfNow({ settings, now }: Parts, adapter: ChainAdapter, signal: AbortSignal) {
+  if (settings.network === 'dev') return;
+  const { chain, family } = adapter;
+  const { clock } = await adapter.heads(signal);
+  const seconds = Math.floor(now() / 1_000) - clock;
+  if (seconds <= oldestHeadSeconds[family]) return;
+  const sentence = `the newest block of the ${chain} node is ${seconds} s old: it is catching up`;
+  throw new ParleyError('chain_unavailable', sentence, { chain, seconds });
+}

@@ -1,0 +1,112 @@
+// Rows of the matrix: what an operator's gas key claims and refunds, and claims that a party has
+// relayed. How often it signed again, and who had its turn, may differ; what lands may not.
+
+import { submit } from '../sim/chain.ts';
+import type { Machine } from './machine.ts';
+import { tokenChain } from './machine.ts';
+import type { Play, Row } from './matrix.ts';
+import type { Reading } from './snapshot.ts';
+import {
+  ask,
+  building,
+  bury,
+  deliverAll,
+  fundBoth,
+  look,
+  readSwap,
+  shortOf,
+  sign,
+  waitUntil,
+} from './trade.ts';
+import { chainNamed, type World } from './world.ts';
+
+const reading: Reading = {
+  timeless: true,
+  only: {
+    keeper_attempts: () => null,
+    keeper_turns: () => null,
+    chain_heads: () => null,
+    keeper_jobs: ({ chain, escrow, verb, purpose, state }) => ({
+      chain,
+      escrow,
+      verb,
+      purpose,
+      state,
+    }),
+  },
+};
+
+const keep = ({ keeper }: Machine) => keeper.pass(tokenChain);
+
+/** Until what was signed is deep and done with. */
+const after: Play['after'] = async (world) => {
+  for (let again = 0; again < 6; again += 1) {
+    world.nowMs += 31_000;
+    await keep(world.market);
+    await bury(world);
+    await look(world);
+  }
+  await deliverAll(world);
+};
+
+function pass(detail: string, prepare: (world: World) => Promise<unknown>): Row {
+  return {
+    name: `keeper.pass: ${detail}`,
+    of: 'keeper.pass',
+    prepare: async (world) => {
+      await prepare(world);
+      await deliverAll(world);
+      return {
+        act: async ({ market }) => {
+          await keep(market);
+          return null;
+        },
+        after,
+        reading,
+      };
+    },
+  };
+}
+
+/** Longer than a dead process's turn to sign lasts. */
+const turnMs = 11_000;
+
+export const keeperRows: readonly Row[] = [
+  pass('a claim whose transaction was lost', async (world) => {
+    const made = await fundBoth(world);
+    const tx = await sign(world, made, 'claim', shortOf(made));
+    const chain = chainNamed(world, tokenChain);
+    const txid = submit(chain, tx);
+    await look(world);
+    chain.mempool.delete(txid);
+    world.nowMs += 700_000;
+    await bury(world);
+    await look(world);
+  }),
+  pass('a refund', async (world) => {
+    const made = await fundBoth(world);
+    const { deadlines } = await readSwap(world, made);
+    await waitUntil(world, deadlines.refundAt[shortOf(made)] + 3_600);
+    await look(world);
+  }),
+  {
+    name: 'POST /v1/swaps/{id}/legs/{leg}/claim: relayed',
+    of: 'POST /v1/swaps/{id}/legs/{leg}/claim',
+    prepare: async (world) => {
+      const made = await fundBoth(world);
+      const plain = building(made, 'claim', shortOf(made));
+      const asked = { ...plain, body: { ...plain.body, relay: true }, once: 'once' };
+      await deliverAll(world);
+      return {
+        act: (copy, tries) => {
+          if (tries > 0) copy.nowMs += turnMs;
+          return ask(copy, asked);
+        },
+        isKeyed: true,
+        after,
+        answer: ({ status, body }) => [status, body.relayed],
+        reading,
+      };
+    },
+  },
+];

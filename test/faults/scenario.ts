@@ -1,0 +1,62 @@
+// One stage a file of fault tests, and scenarios on it, one after the other. `npm test` runs the
+// decisive ones, PARLEY_FAULTS=all (`npm run soak -- faults`) all of them.
+
+import { after, before, test } from 'node:test';
+import { endSides } from './deals.ts';
+import { type Customer, newCustomer } from './people.ts';
+import { type Stage, startStage } from './stage.ts';
+
+export type Scene = { readonly stage: Stage; readonly pair: readonly [Customer, Customer] };
+/** What happened meanwhile, and how the swap ended. */
+export type Story = { readonly meanwhile: string; readonly end: string };
+
+const limits = { timeout: 220_000 };
+
+export function onStage(env: Readonly<Record<string, string>> = {}) {
+  const opened = Promise.withResolvers<Scene>();
+  opened.promise.catch(() => {});
+  let running: Stage | null = null;
+  before(async () => {
+    try {
+      const stage = await startStage(env);
+      running = stage;
+      const pair = [await newCustomer(stage, 'Ann'), await newCustomer(stage, 'Ben')] as const;
+      opened.resolve({ stage, pair });
+    } catch (error) {
+      opened.reject(error);
+      throw error;
+    }
+  }, limits);
+  after(async () => {
+    running?.table.print();
+    await running?.close();
+  }, limits);
+
+  /** `where` and `fault` name it in the table; its name is the promise. */
+  return (
+    how: { readonly fault: string; readonly where: string; readonly decisive: boolean },
+    name: string,
+    work: (scene: Scene) => Promise<Story>,
+  ) => {
+    if (!how.decisive && process.env.PARLEY_FAULTS !== 'all') return;
+    test(name, limits, async () => {
+      const scene = await opened.promise;
+      const { stage } = scene;
+      try {
+        const story = await work(scene);
+        stage.table.add({ fault: how.fault, where: how.where, ...story });
+      } catch (error) {
+        for (const { market } of stage.servers) {
+          process.stderr.write(`${market.log().split('\n').slice(-15).join('\n')}\n`);
+        }
+        throw error;
+      } finally {
+        endSides();
+        for (const each of [...Object.values(stage.nodes).flat(), stage.database]) each.heal();
+        for (const { chain } of [stage.place.bitcoin, stage.place.evm]) {
+          await stage.dev.mining(chain, true);
+        }
+      }
+    });
+  };
+}

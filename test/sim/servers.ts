@@ -1,0 +1,220 @@
+// The processes of the market: how they start, die and start again, and when they look at chains
+// and deliver. Two of them share one database in some markets, as behind a load balancer.
+
+import { type SimChain, submit, tipOf } from './chain.ts';
+import { type MarketProcess, startProcess, unlessDead } from './process.ts';
+import { checkStored } from './stored.ts';
+import type { SimTransaction } from './transaction.ts';
+import { count, later, type Server, stirAll, stirChain, tell, type World } from './world.ts';
+
+export function newServer(name: string): Server {
+  const sets = { planned: new Set<string>(), unsure: new Set<string>() };
+  return { name, process: null, ...sets, lookedAtTimeAt: 0, dooms: [] };
+}
+
+const nameOf = ({ servers }: World, { name }: Server) =>
+  servers.length === 1 ? 'the market' : `server ${name}`;
+
+/** Commits that are late, and how late: some others are served before. */
+function holdBack(world: World): number {
+  const { chance, rushes, ending } = world;
+  if (!rushes || ending || !chance.hits(0.05)) return 0;
+  count(world, 'commit late');
+  world.alone = false;
+  // Whoever looks meanwhile must not take what is missing for what never comes.
+  if (chance.hits(0.4)) {
+    const server = chance.pick(world.servers);
+    for (const { chain } of world.nodes) world.beside.push(look(world, server, chain.chain));
+  }
+  return chance.int(2, 40);
+}
+
+export async function openServer(world: World, server: Server): Promise<void> {
+  const { real, settings, metrics, nodes, chance, line } = world;
+  for (const { chain } of nodes) server.unsure.add(chain.chain);
+  server.process = await startProcess({
+    real,
+    settings,
+    metrics,
+    nodes,
+    chance,
+    line,
+    dooms: server.dooms,
+    now: () => world.nowMs,
+    send: (sending) => world.receiver.take(sending),
+    onFate: (fate, where) => {
+      count(world, fate === 'crash' ? 'crash' : 'connection lost');
+      const what = fate === 'crash' ? 'dies' : 'loses a connection';
+      tell(world, `${nameOf(world, server)} ${what} ${where}`);
+    },
+    holdsBack: () => holdBack(world),
+    onSent: (chain) => noteActivity(world, chain),
+    count: (fault) => count(world, fault),
+  });
+}
+
+/** Whoever answers requests; null when nobody does. */
+export function aServer(world: World): Server | null {
+  const alive = world.servers.filter(({ process }) => process !== null);
+  if (alive.length < 2) return alive[0] ?? null;
+  return world.chance.pick(alive);
+}
+
+export const allRun = ({ servers }: World) => servers.every(({ process }) => process !== null);
+
+/** One that died in an event is started anew after a while, on the same database. */
+export function noteDeaths(world: World): void {
+  for (const server of world.servers) {
+    const dead = server.process;
+    if (dead === null || !dead.wire.isDead()) continue;
+    server.process = null;
+    void dead.app.close().catch(() => {});
+    const longest = world.servers.length === 1 ? 150 : world.chance.pick([150, 3_600]);
+    later(world, world.chance.int(1, longest), async () => {
+      await openServer(world, server);
+      tell(world, `${nameOf(world, server)} is started again`);
+      await lookAtAll(world);
+      stirAll(world);
+    });
+  }
+}
+
+/** Ends what runs, wherever it is. */
+export function killServer(world: World, server: Server, why: string): void {
+  if (server.process === null) return;
+  count(world, 'crash');
+  tell(world, `${nameOf(world, server)} dies ${why}`);
+  server.process.wire.kill(why);
+  noteDeaths(world);
+}
+
+/** A transaction reached a mempool or block: whoever follows the chain looks soon. */
+export function noteActivity(world: World, chain: SimChain): void {
+  activeAt.set(chain, tipOf(chain).height);
+  planLook(world, chain);
+}
+
+const activeAt = new WeakMap<SimChain, number>();
+
+export function isActive(chain: SimChain): boolean {
+  const since = tipOf(chain).height - (activeAt.get(chain) ?? -100);
+  return since <= chain.policy.high.confirmations;
+}
+
+/** Within the time that the service is allowed to notice. */
+export function planLook(world: World, chain: SimChain): void {
+  for (const server of world.servers) planOne(world, server, chain);
+}
+
+function planOne(world: World, server: Server, chain: SimChain): void {
+  const name = chain.chain;
+  if (server.planned.has(name)) return;
+  server.planned.add(name);
+  const within = Math.floor(chain.policy.detectSeconds * 0.8);
+  later(world, world.chance.int(1, within), async () => {
+    server.planned.delete(name);
+    // Now and then all of them move at once.
+    if (world.chance.hits(0.1)) await lookAtAll(world);
+    else await look(world, server, name);
+  });
+}
+
+async function pass(world: World, server: Server, process: MarketProcess, chain: string) {
+  const { begun } = world;
+  const { unsure } = server;
+  const looked = await unlessDead(process, () => process.settlement.pass(chain));
+  if (looked === 'dead') return noteDeaths(world);
+  const { left, touched, reconciled } = looked;
+  if (left > 0) later(world, 2, () => look(world, server, chain));
+  if (touched > 0) stirChain(world, chain);
+  if (reconciled > 0) world.hasNews = true;
+  const isAlone = world.alone && world.begun === begun && world.line.held() === 0;
+  if (left > 0 || !isAlone || (touched === 0 && !unsure.has(chain))) return;
+  unsure.delete(chain);
+  // What another one saw and stored, only that one may be told of when it has gone.
+  const waits = world.servers.some(
+    (each) => each.process === null || each.planned.has(chain) || each.unsure.has(chain),
+  );
+  if (!waits) await checkStored(world, chain);
+}
+
+/** One pass over a chain, and what it says that time changed; then the deliveries. */
+export async function look(world: World, server: Server, chain: string): Promise<void> {
+  const { process } = server;
+  if (process === null) return;
+  try {
+    await pass(world, server, process, chain);
+  } catch (error) {
+    server.unsure.add(chain);
+    tell(world, `a look at ${chain} fails: ${(error as Error).message.slice(0, 60)}`);
+    later(world, 30, () => look(world, server, chain));
+  }
+  if (world.nowMs - server.lookedAtTimeAt > timeEveryMs) await lookAtTime(world, server);
+  if (world.hasNews) await deliver(world);
+}
+
+/** Nothing that time alone changes is urgent. */
+const timeEveryMs = 600_000;
+
+export async function lookAtTime(world: World, server: Server): Promise<void> {
+  const { process } = server;
+  if (process === null) return;
+  server.lookedAtTimeAt = world.nowMs;
+  try {
+    const done = await unlessDead(process, () => process.settlement.passDue());
+    if (done === 'dead') return noteDeaths(world);
+    if (done > 0) world.hasNews = true;
+  } catch (error) {
+    tell(world, `a look at what is due fails: ${(error as Error).message.slice(0, 60)}`);
+    later(world, 30, () => lookAtTime(world, server));
+  }
+}
+
+/** When a delivery that failed comes again: 15, 30, 60, 120 and 240 s later. */
+const againAfter = [16, 31, 61, 121, 241];
+
+/** By one of the servers, now and then by all of them at once. */
+export async function deliver(world: World, tries = 0): Promise<void> {
+  const { servers, chance } = world;
+  const all = servers.length > 1 && !world.ending && chance.hits(0.2);
+  const chosen = all ? servers : [aServer(world)];
+  world.hasNews = false;
+  world.begun += chosen.length - 1;
+  await Promise.all(chosen.map((each) => deliverFrom(world, each, tries)));
+}
+
+async function deliverFrom(world: World, server: Server | null, tries: number): Promise<void> {
+  const process = server?.process ?? null;
+  if (process === null) return;
+  try {
+    const done = await unlessDead(process, () => process.delivering.pass());
+    if (done === 'dead') return noteDeaths(world);
+  } catch (error) {
+    tell(world, `deliveries fail: ${(error as Error).message.slice(0, 60)}`);
+    if (tries < 5) later(world, 10, () => deliver(world, tries + 1));
+  }
+  for (const after of againAfter) {
+    if (world.receiver.failedSince()) later(world, after, () => deliver(world, 5));
+  }
+}
+
+/** A process follows all its chains side by side. */
+export async function lookAtAll(world: World): Promise<void> {
+  const looks = world.servers.flatMap((server) =>
+    world.nodes.map(({ chain }) => ({ server, chain: chain.chain })),
+  );
+  if (world.calm || world.chance.hits(0.5)) {
+    world.begun += 1;
+    await Promise.all(looks.map(({ server, chain }) => look(world, server, chain)));
+    world.begun += 1;
+    return;
+  }
+  for (const { server, chain } of looks) await look(world, server, chain);
+}
+
+/** A party hands a transaction to a node of its own. */
+export function sendDirect(world: World, chain: SimChain, tx: SimTransaction): string {
+  const txid = submit(chain, tx);
+  noteActivity(world, chain);
+  return txid;
+}
