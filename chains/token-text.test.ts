@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { encodeAbiParameters, stringToHex, toHex } from 'viem';
 import { mostNameLength } from './inspection.ts';
+import { judgeFace } from './token-face.ts';
 import { cleanText, hiddenIn, hiddenOf, textOf } from './token-text.ts';
 
 const abi = (text: string) => encodeAbiParameters([{ type: 'string' }], [text]);
@@ -52,6 +53,13 @@ test('a character that nobody sees is named, where one is', () => {
     assert.equal(hiddenIn(seen), null, seen);
   }
   assert.equal(hiddenOf(null), null);
+});
+
+test('a token whose symbol hides a character is refused, whatever else it is', () => {
+  const said = { symbol: 'USDC', name: 'x', decimals: 6, supply: 1n };
+  assert.equal(judgeFace(said, 0n, null).outcome, 'pass');
+  const { outcome, reason } = judgeFace(said, 0n, hiddenOf(abi('US\u200bDC')));
+  assert.deepEqual([outcome, /U\+200B, which nobody sees/.test(reason ?? '')], ['reject', true]);
 });
 
 test('blanks of any kind and number are one space', () => {

@@ -21,8 +21,8 @@ const mostTextBytes = 4 * mostNameLength;
 export type Named = {
   readonly symbol: string;
   readonly name: string;
-  /** The first character of its symbol that nobody sees. */
-  readonly hidden: string | null;
+  /** The first character of its symbol that nobody sees, where it has one. */
+  readonly hidden?: string;
 };
 
 /** Where Metaplex's program keeps a mint's name. */
@@ -66,7 +66,8 @@ function readTexts(data: Uint8Array, from: number, { address }: Mint): Named | s
   const symbol = name === null ? null : readText(data, name.end);
   if (name === null || symbol === null) return 'its metadata are malformed';
   if (symbol.text === '') return 'its metadata give no symbol';
-  return { symbol: symbol.text, name: name.text, hidden: symbol.hidden };
+  const named = { symbol: symbol.text, name: name.text };
+  return symbol.hidden === null ? named : { ...named, hidden: symbol.hidden };
 }
 
 function readText(data: Uint8Array, at: number) {
@@ -84,5 +85,5 @@ function readText(data: Uint8Array, at: number) {
 export function checkName(named: Named | string): Finding {
   if (typeof named === 'string') return found('name', 'wait', named);
   const { hidden } = named;
-  return hidden === null ? passed('name') : found('name', 'reject', hiddenSentence(hidden));
+  return hidden === undefined ? passed('name') : found('name', 'reject', hiddenSentence(hidden));
 }
