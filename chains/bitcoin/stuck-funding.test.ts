@@ -20,12 +20,12 @@ test('a funding that waits at too low a rate is told what a child must pay for b
     txid: entry.txid,
     feeRateSatPerVbyte: 1,
     wantedFeeRateSatPerVbyte: 10,
-    childVsize: 110,
-    childFeeSats: '2900',
+    childVsize: 122,
+    childFeeSats: '3020',
     changeOutputs: [1],
   });
-  assert.equal(2_900n + entry.feeSats, feeAt(310, 10), 'the package pays what is wanted');
-  assert.match(stuckSentence(stuck), /output 1\) with a fee of 2900 sats.*cannot be spent for it$/);
+  assert.equal(3_020n + entry.feeSats, feeAt(322, 10), 'the package pays what is wanted');
+  assert.match(stuckSentence(stuck), /output 1\) with a fee of 3020 sats.*cannot be spent for it$/);
   const alone = { ...stuck, changeOutputs: [] };
   assert.match(stuckSentence(alone), /replace it at that rate.*no change that a child could spend/);
 });
@@ -43,5 +43,5 @@ test('more is wanted as the time to fund runs out, and for unconfirmed parents t
   const late = stuckFunding({ ...waiting, sendBy: now });
   assert.equal(late?.wantedFeeRateSatPerVbyte, 20);
   const poor = { ...entry, withAncestorsVsize: 400, withAncestorsFeeSats: 400n };
-  assert.equal(stuckFunding({ ...waiting, entry: poor })?.childFeeSats, '4700');
+  assert.equal(stuckFunding({ ...waiting, entry: poor })?.childFeeSats, '4820');
 });

@@ -7,8 +7,8 @@ import { type Conflict, type FeeEstimate, feeAt, ladderRate, larger } from './fe
 /** So long it may wait before anybody is bothered: a block or two. */
 export const fundingPatienceSeconds = 20 * 60;
 
-/** One P2WPKH input and output. */
-const childVsize = 110;
+/** One P2WPKH input, one output of any kind in use. */
+const childVsize = 122;
 
 export type Waiting = {
   readonly entry: Conflict;
