@@ -1,6 +1,6 @@
-// No frame is lost between a snapshot and the stream: RFQs are posted while hundreds of makers (in a
-// soak thousands) are in their handshakes, at two processes on one database whose answers take their
-// time, and every maker has every one.
+// No frame is lost between a snapshot and the stream: RFQs are posted while hundreds of makers (in
+// a soak thousands) are in their handshakes, at two processes on one database whose answers take
+// their time, and every maker has every one.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
