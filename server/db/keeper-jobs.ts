@@ -197,6 +197,24 @@ export async function putOffJob(
   });
 }
 
+/**
+ * Drops a job whose secret nobody was known to have. False: it is public by now, so that the job is
+ * needed. What takes up public secrets locks the swap before its jobs, too: either it finds the job
+ * dropped, or this finds the secret.
+ */
+export async function dropUnlessPublic(tx: Tx, id: number): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'keeper_drop_job',
+    text: `with swap as (
+        select id from swaps
+        where id = (select swap_id from keeper_jobs where id = $1) and secret is null for update)
+      update keeper_jobs set state = 'dropped', reserve = 0, secret = null, secret_version = null
+      where id = $1 and state = 'open' and swap_id in (select id from swap) returning id`,
+    values: [id],
+  });
+  return rows.length === 1;
+}
+
 /** Kept no more for it from here on: neither coins nor its secret. */
 export async function endJob(tx: Tx, id: number, state: 'done' | 'dropped'): Promise<void> {
   await tx.rows({

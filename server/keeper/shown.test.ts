@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { takeUpRevealed } from '../db/keeper-jobs.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import {
@@ -194,6 +195,37 @@ test('what a former key sent is landed by the key that follows it', limits, asyn
     await next.keeper.stop();
     await next.settlement.stop();
     await next.app.close();
+  } finally {
+    restore();
+  }
+});
+
+test('a secret that becomes public while its relay is dropped is claimed', limits, async () => {
+  const deal = await funded();
+  must(await relay(deal));
+  try {
+    await pastReveal(deal);
+    let isFirst = true;
+    (desk.deps.adapters as Adapters).set(evm2, {
+      ...adapter,
+      // The counterparty's claim of the other leg is seen meanwhile.
+      heads: async (signal) => {
+        const heads = await adapter.heads(signal);
+        if (!isFirst) return heads;
+        isFirst = false;
+        const { db, now } = desk.deps;
+        const text = 'update swaps set secret = $2 where id = $1';
+        await db.rows({ name: 'test_public', text, values: [deal.id, deal.secret] });
+        await takeUpRevealed(db, [evm2], new Date(now()), 100);
+        return heads;
+      },
+    });
+    for (let pass = 0; pass < 2; pass += 1) {
+      await hurry(desk);
+      await keep(desk);
+    }
+    assert.equal(isFirst, false);
+    await lands(deal);
   } finally {
     restore();
   }

@@ -20,7 +20,14 @@ import {
   storeFate,
   storeShown,
 } from '../db/keeper-attempts.ts';
-import { endJob, forgetSecret, type Job, keepReserve, putOffJob } from '../db/keeper-jobs.ts';
+import {
+  dropUnlessPublic,
+  endJob,
+  forgetSecret,
+  type Job,
+  keepReserve,
+  putOffJob,
+} from '../db/keeper-jobs.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { escrowOfRow } from '../settle/escrows.ts';
@@ -162,7 +169,9 @@ async function carryOut(on: On, decision: Decision, secret: Hex32 | null): Promi
   if (job.secret !== null && swap.state.secret !== null) await forgetSecret(deps.db, job.id);
   switch (decision.do) {
     case 'end':
-      await endJob(deps.db, job.id, decision.as);
+      if (decision.as === 'dropped' && job.verb === 'claim' && swap.state.secret === null) {
+        if (!(await dropUnlessPublic(deps.db, job.id))) return putOff(on, 0);
+      } else await endJob(deps.db, job.id, decision.as);
       return tell(on, `a job of the keeper is ${decision.as}`);
     case 'wait':
       return putOff(on, decision.seconds);
