@@ -142,6 +142,7 @@ test('the cap, one account’s share of it, and what is reserved bound what may 
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 900n }), 100n, true), { most: 100n });
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 901n }), 100n, true), { short: 'balance' });
   assert.deepEqual(allowanceOfRelay(purse({ underWay: 16 }), 1n, true), { short: 'busy' });
+  assert.deepEqual(allowanceOfRelay(purse({ underWay: 16 }), 0n, false), { most: 1_000n });
 });
 
 test('nonces: the lowest free one, and the gaps that others wait behind', () => {

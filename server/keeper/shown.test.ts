@@ -230,3 +230,31 @@ test('a secret that becomes public while its relay is dropped is claimed', limit
     restore();
   }
 });
+
+test('signed again it does not wait behind relays that came after it', limits, async () => {
+  const deal = await funded();
+  must(await relay(deal));
+  const { db } = desk.deps;
+  const crowded: typeof db = {
+    ...db,
+    rows: async <Row>(statement: Parameters<typeof db.rows>[0]) => {
+      const rows = await db.rows<Row>(statement);
+      if (statement.name !== 'keeper_sums') return rows;
+      return rows.map((each) => ({ ...each, underWay: 16 }));
+    },
+  };
+  const busy = await anotherDesk({ ...desk, deps: { ...desk.deps, db: crowded } }, desk);
+  const own = busy.deps.gas.get(evm2) as Loose;
+  const { account: real } = own;
+  await busy.keeper.pass(evm2);
+  await desk.rpc(evm2)('anvil_dropAllTransactions');
+  own.account = { ...real, fate: async () => 'gone' };
+  await hurry(desk);
+  await busy.keeper.pass(evm2);
+  own.account = real;
+  const fates = (await onShort(deal)).map(({ fate }) => fate);
+  assert.deepEqual(fates, ['gone', 'unknown']);
+  await busy.settlement.stop();
+  await busy.app.close();
+  await lands(deal);
+});

@@ -245,13 +245,13 @@ async function allowed(
 ): Promise<bigint> {
   const { chain, address } = gas.account;
   const { nonce = null } = instead ?? {};
-  const isNew = instead === null;
   if (nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }))) {
     return freeOf(purse);
   }
   const allowance =
     job.purpose === 'relay'
-      ? allowanceOfRelay(purse, 0n, isNew)
+      ? // It was promised: it does not wait behind those that were promised after it.
+        allowanceOfRelay(purse, 0n, false)
       : allowanceOf(purse, instead?.charged ?? null);
   if ('short' in allowance) throw new TooShort(allowance.short);
   return allowance.most;
