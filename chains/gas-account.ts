@@ -62,6 +62,11 @@ export type GasAccount = {
   /** EVM: how many transactions of the key are in blocks, so the lowest free nonce; else null. */
   minedNonce(signal: AbortSignal): Promise<number | null>;
   /**
+   * EVM: the same with what waits in the node's mempool, as long as no nonce is missing. What it
+   * counts and we do not know was signed with this key before a backup was restored.
+   */
+  pendingNonce?(signal: AbortSignal): Promise<number>;
+  /**
    * What one such transaction costs at fees that 99.9 % of times stay below: what must be at hand
    * for one that has to land. Base units.
    */

@@ -58,6 +58,7 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     address: signer.address,
     balance: opened((signal) => balanceAt(node, null, signer.address, 'latest', signal)),
     minedNonce: opened((signal) => transactionCount(node, signer.address, signal)),
+    pendingNonce: opened((signal) => transactionCount(node, signer.address, signal, 'pending')),
     reserve: opened((work: GasWork, signal) => reserve(account, work, signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) => sign(account, work, slot, signal)),
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) =>

@@ -273,8 +273,13 @@ export function gasPrice(rpc: Rpc, signal: AbortSignal): Promise<bigint> {
 }
 
 /** How many transactions of an account are in blocks: its lowest free nonce. */
-export function transactionCount(rpc: Rpc, address: string, signal: AbortSignal): Promise<number> {
-  return asked(rpc, 'eth_getTransactionCount', [address, 'latest'], signal, quantity);
+export function transactionCount(
+  rpc: Rpc,
+  address: string,
+  signal: AbortSignal,
+  at: 'latest' | 'pending' = 'latest',
+): Promise<number> {
+  return asked(rpc, 'eth_getTransactionCount', [address, at], signal, quantity);
 }
 
 export function chainIdOf(rpc: Rpc, signal: AbortSignal): Promise<number> {

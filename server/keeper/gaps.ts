@@ -1,12 +1,19 @@
 // Nonces that were given out and are used by nothing any more: what was signed never left. All that
 // comes behind waits for them, so each is taken by a transaction of nothing.
 
-import { type Attempt, liveAttempts, nonceAboveDeep } from '../db/keeper-attempts.ts';
+import { type Attempt, liveAttempts } from '../db/keeper-attempts.ts';
 import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
 import { bumpSeconds, mostUnderWay } from './bounds.ts';
 import type { Gas } from './gas.ts';
-import { giveTurnBack, keepSigned, mustBeTurn, purseOf, signWith, turnOn } from './sign.ts';
+import {
+  firstNonce,
+  giveTurnBack,
+  keepSigned,
+  mustBeTurn,
+  purseOf,
+  signWith,
+  turnOn,
+} from './sign.ts';
 import { freeOf, gapsIn } from './spending.ts';
 import { sendKept, withFates } from './tend.ts';
 
@@ -16,10 +23,9 @@ export async function fillGaps(deps: Deps, gas: Gas, signal: AbortSignal): Promi
   const { chain, address } = account;
   const live = await liveAttempts(deps.db, chain, address);
   if (live.every(({ nonce }) => nonce === null)) return 0;
-  const mined = await within(signal, chain, account.minedNonce(signal));
-  if (mined === null) return 0;
+  const from = await firstNonce(deps, gas, signal);
+  if (from === null) return 0;
   let sent = await tendFillers(deps, gas, live, signal);
-  const from = Math.max(mined, await nonceAboveDeep(deps.db, chain, address));
   const taken = live.map(({ nonce }) => nonce);
   for (const nonce of gapsIn(from, taken).slice(0, mostUnderWay)) {
     await fill(deps, gas, { nonce, instead: null }, signal);

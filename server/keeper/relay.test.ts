@@ -289,3 +289,21 @@ test('its receiver may claim for itself at the same time: it is paid once', limi
   const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
   assert.deepEqual([job?.state, job?.reserve], ['done', '0']);
 });
+
+test('what was sent before a restored backup keeps its nonce', limits, async () => {
+  const [lost, later] = [await funded(), await funded()];
+  const first = must(await relay(lost));
+  await keep(desk);
+  const run = (text: string, value: string) =>
+    desk.deps.db.rows({ name: '', text, values: [value] });
+  await run('delete from keeper_attempts where txid = $1', first.txid);
+  await run('delete from keeper_jobs where swap_id = $1', lost.id);
+  must(await relay(later));
+  for (let pass = 0; pass < 2; pass += 1) {
+    await hurry(desk);
+    await keep(desk);
+  }
+  await deepen(desk);
+  assert.equal((await swapOf(lost)).legs.a.claimTx, first.txid);
+  assert.equal((await swapOf(later)).legs.a.claimedBy, 'keeper');
+});

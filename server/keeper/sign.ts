@@ -59,6 +59,24 @@ export async function purseOf(
   return { balance, dailyCap, sums };
 }
 
+/**
+ * The lowest nonce that may be free; null on chains without. What is in a mempool and not in our
+ * database was sent before a backup was restored, and has to land like all else that was promised.
+ */
+export async function firstNonce(
+  deps: Pick<Deps, 'db'>,
+  { account }: Gas,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { chain, address } = account;
+  const mined = await within(signal, chain, account.minedNonce(signal));
+  if (mined === null) return null;
+  const asked = account.pendingNonce?.(signal);
+  const pending = asked === undefined ? mined : await within(signal, chain, asked);
+  // A node that is behind must not make us use one twice.
+  return Math.max(mined, pending, await nonceAboveDeep(deps.db, chain, address));
+}
+
 /** The next nonce, or that of what is replaced; null on chains without. */
 export async function nonceFor(
   deps: Pick<Deps, 'db'>,
@@ -68,11 +86,9 @@ export async function nonceFor(
   if (instead?.nonce != null) return instead.nonce;
   const { account } = gas;
   const { chain, address } = account;
-  const mined = await within(signal, chain, account.minedNonce(signal));
-  if (mined === null) return null;
+  const from = await firstNonce(deps, gas, signal);
+  if (from === null) return null;
   const live = await liveAttempts(deps.db, chain, address);
-  // A node that is behind must not make us use one twice.
-  const from = Math.max(mined, await nonceAboveDeep(deps.db, chain, address));
   return freeNonce(
     from,
     live.map(({ nonce }) => nonce),
