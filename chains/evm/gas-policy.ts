@@ -66,6 +66,10 @@ const arbitrum: EvmGasPolicy = {
 /** Nothing is scarce on a test network, and least of all coins. */
 const dev: EvmGasPolicy = { ...ethereum, reserveFeePerGas: 20n * gwei };
 
+export function isKnownEvmChain(chainId: number): boolean {
+  return Object.values(evmChains).some((each) => each.chainId === chainId);
+}
+
 /** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
 export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
   const known = Object.entries(evmChains).find(([, each]) => each.chainId === chainId);

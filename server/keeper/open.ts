@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { EvmAdapter } from '../../chains/evm/adapter.ts';
 import { createEvmGasAccount } from '../../chains/evm/gas-account.ts';
-import { type EvmGasPolicy, evmGasPolicies } from '../../chains/evm/gas-policy.ts';
+import {
+  type EvmGasPolicy,
+  evmGasPolicies,
+  evmGasPolicyOf,
+  isKnownEvmChain,
+} from '../../chains/evm/gas-policy.ts';
 import type { GasAccount } from '../../chains/gas-account.ts';
 import { type GasKey, parseGasKey } from '../../chains/gas-keys.ts';
 import type { SolanaAdapter } from '../../chains/solana/adapter.ts';
@@ -76,12 +81,12 @@ function accountOf(
   }
 }
 
-/** Of the chain, or of the one whose policy it has. */
+/** Of a chain whose id is known, whatever it is called; else of the one whose policy it has. */
 function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasPolicy {
-  const { policy } = chain;
+  const { chainId, policy } = chain;
+  if (isKnownEvmChain(chainId)) return evmGasPolicyOf(chainId);
   const like = typeof policy === 'string' ? policy : policy?.like;
-  const found = evmGasPolicies[like ?? chain.chain] ?? evmGasPolicies[chain.chain];
-  return found ?? (evmGasPolicies.ethereum as EvmGasPolicy);
+  return evmGasPolicies[like ?? ''] ?? evmGasPolicyOf(chainId);
 }
 
 function keyIn(path: string, family: GasKey['family']): GasKey {
