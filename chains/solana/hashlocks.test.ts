@@ -1,5 +1,5 @@
-// What a Solana node does not list because it has pruned it, or has not got it yet, is not taken for
-// nothing: nobody agrees on a hashlock before all of a missing time was read.
+// What a Solana node does not list because it has pruned it, or has not got it yet, is not taken
+// for nothing: nobody agrees on a hashlock before all of a missing time was read.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
