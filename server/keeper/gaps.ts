@@ -2,6 +2,7 @@
 // comes behind waits for them, so each is taken by a transaction of nothing.
 
 import { type Attempt, liveAttempts } from '../db/keeper-attempts.ts';
+import { reservedBehind } from '../db/keeper-blocking.ts';
 import type { Deps } from '../deps.ts';
 import { bumpSeconds, mostUnderWay } from './bounds.ts';
 import type { Gas } from './gas.ts';
@@ -74,7 +75,8 @@ async function fill(
       return await giveTurnBack(deps, turn);
     }
     const purse = await purseOf(deps, turn, { accountId: null, jobId: null });
-    const slot = { nonce, instead, most: freeOf(purse) };
+    const besides = await reservedBehind(deps.db, { chain, address, nonce }, null);
+    const slot = { nonce, instead, most: freeOf(purse, besides) };
     const signed = await signWith(deps, turn, { verb: 'void' }, slot);
     attempt = await deps.db.transaction(async (tx) => {
       await mustBeTurn(tx, turn);
