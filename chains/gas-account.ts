@@ -49,8 +49,8 @@ export type GasSlot = {
   /** EVM: which nonce to take; null elsewhere. */
   readonly nonce: number | null;
   /**
-   * EVM: what it replaces; it offers as much more as nodes want of a replacement, tip included. Null
-   * elsewhere: nothing there takes the place of what was signed, which ends by itself.
+   * EVM: what it replaces; it offers as much more as nodes want of a replacement, tip included.
+   * Null elsewhere: nothing there takes the place of what was signed, which ends by itself.
    */
   readonly above: Pick<GasTransaction, 'offer' | 'raw'> | null;
   /** Base units: nothing that could cost more is signed (`fee_above_limit`). */

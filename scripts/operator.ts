@@ -26,7 +26,7 @@ export function isReason(text: string): boolean {
   return text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
 }
 
-/** Of a database that this process starts or restores by itself: what it does is told at the end. */
+/** For a database that this process starts by itself: what it did is told at the end. */
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export function parsed<const Config extends ParseArgsConfig>(config: Config) {
