@@ -11,7 +11,6 @@ import {
   count,
   later,
   nodeOf,
-  noteSetback,
   seconds,
   stirChain,
   tell,
@@ -81,7 +80,6 @@ export function reorganise(world: World, chain: SimChain): void {
     mine(chain, seconds(world), (sent) => chance.hits(0.5) && choosing(chain, chance)(sent));
   }
   count(world, 'reorganisation');
-  noteSetback(world, chain);
   tell(world, `${chain.chain} takes ${depth} blocks back`);
   checkMoney(world);
   noteActivity(world, chain);
@@ -116,7 +114,6 @@ const troubles: readonly Trouble[] = [
     name: 'node lagging',
     begin: (world, node) => {
       node.lag = world.chance.int(1, 4);
-      noteSetback(world, node.chain);
     },
     end: (_world, node) => {
       node.lag = 0;
@@ -232,7 +229,6 @@ function takeClaimBack(world: World, tries: number): void {
     for (let each = 0; each <= depth; each += 1)
       mine(chain, seconds(world), () => chance.hits(0.5));
     count(world, 'claim taken back');
-    noteSetback(world, chain);
     tell(world, `${chain.chain} takes ${depth} blocks back, with a claim that is forgotten`);
     checkMoney(world);
     noteActivity(world, chain);

@@ -206,9 +206,7 @@ export function checkEvents(world: World, deal: Deal, view: View): void {
     if (times('secret.revealed') > 1) complain('a secret was revealed twice');
     if (view.secret === null && times('secret.revealed') > 0) complain('no secret was revealed');
     const lied = wasLiedAbout(world, deal);
-    // With the secret public a funding that is shallow for a while is told again, and no setback.
-    const setbacks = deal.chains.reduce((sum, each) => sum + (world.setbacks.get(each) ?? 0), 0);
-    if (!lied && times('swap.funded') > 2 + 2 * (reorged + setbacks)) complain('funded too often');
+    if (!lied && times('swap.funded') > 2 + 2 * reorged) complain('funded too often');
     if (times('swap.settled') > 1 + reorged) complain('settled too often');
     if (times('swap.refunded') > 2 + 2 * reorged) complain('refunded too often');
     if (ends.long !== 'claimed' && times('swap.settled') > reorged) complain('never settled');

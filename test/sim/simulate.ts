@@ -132,7 +132,6 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     nowMs: epochMs,
     ending: false,
     lied: new Set(),
-    setbacks: new Map(),
     hasNews: false,
   };
   await empty(real);

@@ -48,8 +48,6 @@ export type World = {
   ending: boolean;
   /** Escrows about which a node ever lied. */
   readonly lied: Set<string>;
-  /** How often a chain, or its node alone, went back to earlier blocks. */
-  readonly setbacks: Map<string, number>;
   /** Something may wait to be delivered. */
   hasNews: boolean;
 };
@@ -74,10 +72,6 @@ export const seconds = (world: World): number => Math.floor(world.nowMs / 1_000)
 
 export function count(world: World, what: string, by = 1): void {
   world.counts.set(what, (world.counts.get(what) ?? 0) + by);
-}
-
-export function noteSetback({ setbacks }: World, { chain }: SimChain): void {
-  setbacks.set(chain, (setbacks.get(chain) ?? 0) + 1);
 }
 
 export function tell(world: World, what: string): void {
