@@ -21,6 +21,8 @@ export type Attempt = {
   readonly signedAt: Date;
   /** null: it has not left, so no node can have it. */
   readonly sentAt: Date | null;
+  /** null: it has not left, or all nodes have refused it: nobody else knows what is in it. */
+  readonly shownAt: Date | null;
   readonly fate: GasFate;
 };
 
@@ -37,7 +39,8 @@ type Row = Omit<Attempt, 'offer' | 'mostCost' | 'charged'> & {
 
 const columns = `id, chain, job_id as "jobId", verb, txid, nonce, sealed,
   sealed_version as "sealedVersion", offer, most_cost as "mostCost", charged,
-  dies_at as "diesAt", signed_at as "signedAt", sent_at as "sentAt", fate`;
+  dies_at as "diesAt", signed_at as "signedAt", sent_at as "sentAt",
+  shown_at as "shownAt", fate`;
 
 function attemptOf(row: Row): Attempt {
   return {
@@ -158,14 +161,26 @@ export async function nonceAboveDeep(tx: Tx, chain: ChainKey, address: string): 
   return rows[0]?.nonce ?? 0;
 }
 
+/** Whether others may know what is in a claim for this job, whichever key has signed it. */
+export async function claimWasShown(tx: Tx, jobId: number): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'keeper_claim_shown',
+    text: `select 1 from keeper_attempts
+      where job_id = $1 and verb = 'claim' and shown_at is not null limit 1`,
+    values: [jobId],
+  });
+  return rows.length > 0;
+}
+
 /**
- * Notes that it leaves now. False: it may not, since it was given up or its job has ended
- * meanwhile.
+ * Notes that it leaves now, so that it counts as shown whatever ends this. False: it may not, since
+ * it was given up or its job has ended meanwhile.
  */
 export async function markSent(tx: Tx, id: number, at: Date): Promise<boolean> {
   const rows = await tx.rows({
     name: 'keeper_mark_sent',
-    text: `update keeper_attempts a set sent_at = coalesce(sent_at, $2)
+    text: `update keeper_attempts a set sent_at = coalesce(sent_at, $2),
+        shown_at = coalesce(shown_at, $2)
       where id = $1 and sealed is not null and fate in ('unknown', 'pending', 'mined')
         and (job_id is null or exists (
           select 1 from keeper_jobs j where j.id = a.job_id and j.state = 'open'))
@@ -173,6 +188,17 @@ export async function markSent(tx: Tx, id: number, at: Date): Promise<boolean> {
     values: [id, at],
   });
   return rows.length === 1;
+}
+
+/** How its first sending ended: a node took it, or all refused it and nothing else shows it. */
+export async function storeShown(tx: Tx, id: number, at: Date, taken: boolean): Promise<void> {
+  await tx.rows({
+    name: 'keeper_store_shown',
+    text: `update keeper_attempts
+      set shown_at = case when $3 then coalesce(shown_at, $2) end
+      where id = $1 and ($3 or (shown_at = $2 and fate = 'unknown'))`,
+    values: [id, at, taken],
+  });
 }
 
 /** Gives up what never left: its nonce is free again. False when it may have left by now. */
@@ -192,15 +218,17 @@ export async function storeFate(
   tx: Tx,
   id: number,
   fate: GasFate,
-  paid: bigint | null,
+  { paid, at }: { readonly paid: bigint | null; readonly at: Date },
 ): Promise<void> {
   await tx.rows({
     name: 'keeper_store_fate',
     text: `update keeper_attempts set fate = $2, charged = coalesce($3, charged),
+        shown_at = case when $2 in ('unknown', 'gone') then shown_at
+          else coalesce(shown_at, $4) end,
         sealed = case when $2 in ('deep', 'gone') then null else sealed end,
         sealed_version = case when $2 in ('deep', 'gone') then null else sealed_version end
       where id = $1`,
-    values: [id, fate, paid?.toString() ?? null],
+    values: [id, fate, paid?.toString() ?? null, at],
   });
 }
 

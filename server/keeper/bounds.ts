@@ -42,8 +42,11 @@ export const bumpSeconds = { least: 20, most: 600, part: 16 } as const;
 /** Before a party that has only half done it is helped: its own transaction is in no block. */
 export const stuckSeconds = 600;
 
-/** What a relay needs before its deadline to be sent at all, crashes included. */
-export const relayLeadSeconds = 60;
+/**
+ * What a relay needs before its deadline to be sent at all, crashes included: where transactions
+ * die by themselves, the whole life of one and the time until a final block shows that it is over.
+ */
+export const relayLeadSeconds = { evm: 60, tron: 240, solana: 270 } as const;
 
 /** No account may use up more than this part of a day's cap. */
 export const accountShare = 4n;

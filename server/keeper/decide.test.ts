@@ -39,6 +39,7 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   diesAt: null,
   signedAt: new Date(now * 1_000),
   sentAt: new Date(now * 1_000),
+  shownAt: null,
   fate: 'unknown',
   ...more,
 });
@@ -79,15 +80,17 @@ for (const [what, given, wanted] of [
     'give up',
   ],
   [
-    'what may have left and nobody shows is not sent late',
+    'takes the nonce of what nodes refused until it was late',
     { isPublic: false, attempts: [attempt()], wall: now + 3_601 },
     'void',
   ],
   [
-    'nor where it dies by itself',
+    'and waits where it dies by itself',
     { isPublic: false, attempts: [dying], wall: now + 3_601 },
     'wait',
   ],
+  ['sends what was shown, late or not', { attempts: [attempt()], revealBy: now - 1 }, 'send'],
+  ['and signs it anew where it died', { attempts: [gone], revealBy: now - 1 }, 'sign'],
   ['rests after a failure', { attempts: [attempt({ fate: 'failed' })] }, 'wait'],
   [
     'and gives up after five',

@@ -23,7 +23,7 @@ export type Look = {
   readonly clock: number;
   readonly wall: number;
   readonly createdAt: number;
-  /** Whether a chain has shown the secret; a refund needs none. */
+  /** Whether a chain or a claim of ours has shown the secret; a refund needs none. */
   readonly isPublic: boolean;
   /** Until when a secret that is not public may be shown. */
   readonly revealBy: number;
@@ -116,7 +116,10 @@ function withdraw(look: Look, newest: Attempt | null, as: 'done' | 'dropped'): D
   return push(look, newest);
 }
 
-/** The secret is known to nobody but its owner and us: until it is public the gates decide. */
+/**
+ * The secret is known to nobody but its owner and us: until it is public the gates decide. What was
+ * sent here all nodes have refused.
+ */
 function decideReveal(look: Look, newest: Attempt | null): Decision {
   const late = look.wall > look.revealBy;
   if (newest === null) {
@@ -127,7 +130,7 @@ function decideReveal(look: Look, newest: Attempt | null): Decision {
     return { do: 'send', attempt: newest, reveals: true };
   }
   if (newest.verb === 'void') return push(look, newest);
-  // It may have left, and no node shows it: from here on nothing of ours may show it.
+  // From here on nothing of ours may show it.
   if (late && newest.fate === 'unknown') {
     return newest.nonce === null ? again() : { do: 'void', attempt: newest };
   }

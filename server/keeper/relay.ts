@@ -4,7 +4,7 @@
 
 import type { GasTransaction, GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { ChainKey } from '../../core/families.ts';
+import type { ChainKey, Family } from '../../core/families.ts';
 import { pessimistic } from '../../core/swap.ts';
 import type { Tx } from '../db/database.ts';
 import { attemptsOf, isLive } from '../db/keeper-attempts.ts';
@@ -127,6 +127,11 @@ async function relayedBefore(
   return newest === undefined ? null : { relayed: true, txid: newest.txid };
 }
 
+/** Nothing is relayed on Bitcoin. */
+function leadOf(family: Family): number {
+  return relayLeadSeconds[family === 'bitcoin' ? 'evm' : family];
+}
+
 /** Refuses what could not land in time any more. */
 function mustHaveTime(deps: Deps, { name, state, clocks }: Claimable): void {
   const leg = state.legs[name];
@@ -134,7 +139,7 @@ function mustHaveTime(deps: Deps, { name, state, clocks }: Claimable): void {
   const { normal } = adapterOf(deps, leg.chain).policy;
   const reveals = state.secret === null;
   const by = reveals && !leg.long ? state.deadlines.revealBy : leg.timelock;
-  const needs = reveals && !leg.long ? relayLeadSeconds : normal.settleSeconds;
+  const needs = reveals && !leg.long ? leadOf(leg.family) : normal.settleSeconds;
   if (now + needs <= by) return;
   const sentence =
     `relaying leg ${name} needs ${needs} s before ${by}, and it is ${now}: ` +

@@ -13,10 +13,12 @@ import {
   type Attempt,
   attemptsOf,
   blocksRelay,
+  claimWasShown,
   giveUpUnsent,
   isLive,
   markSent,
   storeFate,
+  storeShown,
 } from '../db/keeper-attempts.ts';
 import { endJob, forgetSecret, type Job, keepReserve, putOffJob } from '../db/keeper-jobs.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
@@ -81,7 +83,9 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const fresh = await withFates(on, attempts);
   const { facts, clock } = await read(on);
   const secret = secretOf(on, facts);
-  const look = await lookOf(on, { facts, clock, wall, attempts: fresh, isPublic: secret.isPublic });
+  // What nodes have had others have too, though no chain shows it and whichever key signed it.
+  const isPublic = secret.isPublic || (await claimWasShown(deps.db, job.id));
+  const look = await lookOf(on, { facts, clock, wall, attempts: fresh, isPublic });
   const decision = decide(look);
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
@@ -124,7 +128,10 @@ export async function withFates(
       const settled = fate === 'deep' || fate === 'failed';
       const asked = settled ? account.paid?.(each.txid, signal) : undefined;
       const paid = asked === undefined ? null : await within(signal, account.chain, asked);
-      await storeFate(deps.db, each.id, fate, fate === 'gone' ? 0n : paid);
+      await storeFate(deps.db, each.id, fate, {
+        paid: fate === 'gone' ? 0n : paid,
+        at: new Date(deps.now()),
+      });
     }
     fresh.push({ ...each, fate });
   }
@@ -292,9 +299,18 @@ export async function sendKept(
     deps.log.error({ chain, txid: attempt.txid }, 'a signed transaction cannot be opened any more');
     return;
   }
-  if (!(await markSent(deps.db, attempt.id, new Date(deps.now())))) return;
-  const adapter = adapterOf(deps, chain);
-  await within(signal, chain, adapter.broadcast(transaction, signal));
+  const at = new Date(deps.now());
+  if (!(await markSent(deps.db, attempt.id, at))) return;
+  const isFirst = attempt.shownAt === null;
+  try {
+    await within(signal, chain, adapterOf(deps, chain).broadcast(transaction, signal));
+  } catch (error) {
+    // Only a refusal says that no node has it: what ends in silence may have arrived.
+    const refused = error instanceof ParleyError && error.code === 'refused_by_node';
+    if (isFirst && refused) await storeShown(deps.db, attempt.id, at, false);
+    throw error;
+  }
+  if (isFirst) await storeShown(deps.db, attempt.id, at, true);
   deps.log.info({ chain, txid: attempt.txid, verb: attempt.verb }, 'the keeper has sent');
 }
 

@@ -1,0 +1,200 @@
+// A relayed claim that a node has had: others may know its secret, so it is landed until the
+// timelock, whatever nodes and chains show of it meanwhile. One that no node took is given up.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, beforeEach, test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { evm, evm2, must } from '../settle/testing/world.ts';
+import type { Gas } from './gas.ts';
+import {
+  agree,
+  anotherDesk,
+  attemptsOn,
+  both,
+  type Deal,
+  type Desk,
+  deepen,
+  ether,
+  fundBoth,
+  hurry,
+  jobsOf,
+  keep,
+  relay,
+  startDesk,
+  swapOf,
+} from './testing/desk.ts';
+
+const limits = { timeout: 120_000 };
+type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
+type Adapters = Map<string, ChainAdapter>;
+let desk: Desk;
+let gas: Loose;
+let account: Gas['account'];
+let adapter: ChainAdapter;
+let clock: number;
+before(async () => {
+  desk = await startDesk();
+  gas = desk.deps.gas.get(evm2) as Loose;
+  ({ account } = gas);
+  adapter = desk.deps.adapters.get(evm2) as ChainAdapter;
+}, limits);
+beforeEach(() => {
+  clock = desk.deps.now();
+});
+after(() => desk?.close());
+
+function restore(): void {
+  gas.account = account;
+  (desk.deps.adapters as Adapters).set(evm2, adapter);
+  desk.deps.freeze(clock);
+}
+
+/** As of a provider without a pending block: what waits shows no secret. */
+function blind(more: Partial<ChainAdapter> = {}): void {
+  (desk.deps.adapters as Adapters).set(evm2, {
+    ...adapter,
+    readEscrow: async (escrow, signal) => {
+      const facts = await adapter.readEscrow(escrow, signal);
+      const shows = facts.claimed !== null && facts.claimed.confirmations > 0;
+      return shows ? facts : { ...facts, claimed: null, secret: null };
+    },
+    ...more,
+  });
+}
+
+async function funded(): Promise<Deal> {
+  const deal = await agree(desk);
+  await fundBoth(desk, deal);
+  return deal;
+}
+
+async function pastReveal(deal: Deal): Promise<void> {
+  const { revealBy } = (await swapOf(deal)).deadlines;
+  desk.deps.freeze((revealBy + 1) * 1_000);
+  await hurry(desk);
+  await keep(desk);
+}
+
+const onShort = async (deal: Deal) =>
+  (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+
+async function lands(deal: Deal, on: Desk = desk): Promise<void> {
+  await deepen(desk);
+  await hurry(desk);
+  await keep(on);
+  await deepen(desk);
+  assert.equal((await swapOf(deal)).legs.a.status, 'claimed');
+}
+
+for (const [what, of] of [
+  ['one "not known" of a node', { fate: 'unknown', drops: false }],
+  ['a node that forgot it', { fate: null, drops: true }],
+  // As on chains where a transaction dies by itself.
+  ['its death in no block', { fate: 'gone', drops: true }],
+] as const) {
+  test(`${what} after the time to reveal does not withdraw it`, limits, async () => {
+    const deal = await funded();
+    must(await relay(deal));
+    blind();
+    try {
+      await keep(desk);
+      if (of.drops) await desk.rpc(evm2)('anvil_dropAllTransactions');
+      const { fate } = of;
+      if (fate !== null) gas.account = { ...account, fate: async () => fate };
+      await pastReveal(deal);
+      gas.account = account;
+      const own = await onShort(deal);
+      assert.ok(!own.some(({ verb }) => verb === 'void'), 'its nonce is not taken by nothing');
+      if (!of.drops) {
+        const waits = await desk.rpc(evm2)('eth_getTransactionByHash', [own.at(-1)?.txid]);
+        assert.notEqual(waits, null, 'it is in the mempool');
+      }
+      await lands(deal);
+    } finally {
+      restore();
+    }
+  });
+}
+
+test('once a node has it, no other chain stands in its way', limits, async () => {
+  const deal = await funded();
+  must(await relay(deal));
+  blind();
+  const adapters = desk.deps.adapters as Adapters;
+  const other = adapters.get(evm) as ChainAdapter;
+  try {
+    await keep(desk);
+    await desk.rpc(evm2)('anvil_dropAllTransactions');
+    const down = () => Promise.reject(new ParleyError('chain_unavailable', 'down', {}));
+    adapters.set(evm, { ...other, heads: down, readEscrow: down });
+    await hurry(desk);
+    await desk.keeper.pass(evm2);
+    const [own] = await onShort(deal);
+    assert.notEqual(await desk.rpc(evm2)('eth_getTransactionByHash', [own?.txid]), null);
+  } finally {
+    adapters.set(evm, other);
+    restore();
+  }
+  await lands(deal);
+});
+
+test('a node’s silence counts as if it had it, a refusal does not', limits, async () => {
+  const [silent, refused] = [await funded(), await funded()];
+  const failing = (code: 'chain_timeout' | 'refused_by_node') => ({
+    broadcast: () => Promise.reject(new ParleyError(code, 'of a test', {})),
+  });
+  try {
+    must(await relay(silent));
+    blind(failing('chain_timeout'));
+    await keep(desk);
+    must(await relay(refused));
+    blind(failing('refused_by_node'));
+    await hurry(desk);
+    await keep(desk);
+    blind();
+    await pastReveal(silent);
+    await pastReveal(refused);
+    const verbs = async (deal: Deal) => (await onShort(deal)).map(({ verb }) => verb);
+    assert.ok(!(await verbs(silent)).includes('void'));
+    assert.deepEqual(await verbs(refused), ['claim', 'void']);
+    await lands(silent);
+    await hurry(desk);
+    await keep(desk);
+    const [job] = (await jobsOf(desk, refused)).filter(({ chain }) => chain === evm2);
+    assert.equal(job?.state, 'dropped');
+    assert.equal((await swapOf(refused)).secret, null);
+  } finally {
+    restore();
+  }
+});
+
+test('what a former key sent is landed by the key that follows it', limits, async () => {
+  const deal = await funded();
+  must(await relay(deal));
+  blind();
+  try {
+    await keep(desk);
+    await desk.rpc(evm2)('anvil_dropAllTransactions');
+    const next = await anotherDesk(desk, { key: randomBytes(32).toString('hex') });
+    for (const chain of both) {
+      await desk.dev.faucet({ chain, address: next.gasAddress, amount: ether });
+    }
+    const { revealBy } = (await swapOf(deal)).deadlines;
+    desk.deps.freeze((revealBy + 1) * 1_000);
+    const text = `update keeper_attempts set fate = 'gone', sealed = null, sealed_version = null
+      where chain = $1 and address <> $2 and fate in ('unknown', 'pending', 'mined')`;
+    for (const chain of both) {
+      await desk.deps.db.rows({ name: 'test_retired', text, values: [chain, next.gasAddress] });
+    }
+    await hurry(desk);
+    await keep(next);
+    await lands(deal, next);
+    await next.keeper.stop();
+    await next.settlement.stop();
+    await next.app.close();
+  } finally {
+    restore();
+  }
+});
