@@ -30,8 +30,13 @@ export type Verdict =
       readonly calm: boolean;
       readonly tried: Tried | null;
     }
-  /** Send this one; where the node refuses it, the next higher. */
-  | { readonly kind: 'send'; readonly from: number; readonly height: number }
+  /** Send this one, in the place of the unconfirmed refund `over`, where there is one. */
+  | {
+      readonly kind: 'send';
+      readonly from: number;
+      readonly height: number;
+      readonly over: string | null;
+    }
   /** What it spends is gone at depth: nothing is left to do. */
   | { readonly kind: 'over'; readonly txid: string };
 
@@ -52,4 +57,9 @@ export type ScheduledRefunds = {
     ladder: { readonly rungs: readonly Rung[]; readonly tried: Tried | null },
     signal: AbortSignal,
   ): Promise<Verdict>;
+  /**
+   * What the node's mempool has at this moment that spends what this refund spends, besides the
+   * refund itself and `over`: a claim, or a refund that nobody has looked at. Null: nothing.
+   */
+  rival(rung: Rung, over: string | null, signal: AbortSignal): Promise<string | null>;
 };

@@ -52,6 +52,8 @@ export type BitcoinBackend = {
   feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | NoEstimate | null>;
   /** An unconfirmed transaction's fee and size; null when it is not in the mempool. */
   mempoolEntry(txid: string, signal: AbortSignal): Promise<Conflict | null>;
+  /** The unconfirmed transactions that spend any of these outputs, given as `txid:vout`. */
+  spenders(outpoints: readonly string[], signal: AbortSignal): Promise<string[]>;
   /**
    * The bytes of a transaction in the mempool or a block, as hex; null when the source has none.
    * `height` is that of its block where it is known: some sources find mined ones only by that.

@@ -71,6 +71,7 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(rpc, at, signal),
     mempoolEntry: (txid, signal) => mempoolEntry(rpc, txid, signal),
+    spenders: (outpoints, signal) => spendersOf(rpc, outpoints, signal),
     rawOf: (txid, height, signal) => rawOf(rpc, txid, height, signal),
     send: (rawHex, txid, signal) => send(rpc, rawHex, txid, signal),
   };
@@ -164,16 +165,23 @@ async function mempool(
 /** What spends these outputs in the mempool: cheap where the whole list is long. */
 async function spenders(state: State, outpoints: readonly string[], signal: AbortSignal) {
   const start = state.turn < outpoints.length ? state.turn : 0;
-  const asked = outpoints.slice(start, start + maxOutpoints).map((outpoint) => {
+  const asked = outpoints.slice(start, start + maxOutpoints);
+  state.turn = start + asked.length;
+  return spendersOf(state.rpc, asked, signal);
+}
+
+async function spendersOf(
+  rpc: CoreRpc,
+  outpoints: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (outpoints.length === 0) return [];
+  const asked = outpoints.map((outpoint) => {
     const [txid = '', vout = ''] = outpoint.split(':');
     return { txid, vout: Number(vout) };
   });
-  state.turn = start + asked.length;
-  if (asked.length === 0) return [];
   type Answer = { spendingtxid?: string }[];
-  const found = await state.rpc
-    .call<Answer>('gettxspendingprevout', [asked], signal)
-    .catch(unexpected);
+  const found = await rpc.call<Answer>('gettxspendingprevout', [asked], signal).catch(unexpected);
   return found.flatMap(({ spendingtxid }) => (spendingtxid === undefined ? [] : [spendingtxid]));
 }
 

@@ -59,6 +59,7 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
     mempoolEntry: (txid, signal) => mempoolEntry(get, txid, signal),
+    spenders: (outpoints, signal) => spenders(get, outpoints, signal),
     rawOf: (txid, _height, signal) => rawOf(get, txid, signal),
     send: (raw, txid, signal) => send({ base, limits, get }, raw, txid, signal),
   };
@@ -197,6 +198,23 @@ async function mempoolEntry(get: Get, txid: string, signal: AbortSignal): Promis
   if (status.confirmed) return null;
   const feeSats = BigInt(fee);
   return { txid, vsize: Math.ceil(weight / 4), feeSats, withDescendantsFeeSats: feeSats };
+}
+
+type Outspend = { spent: boolean; txid?: string; status?: { confirmed: boolean } };
+
+async function spenders(
+  get: Get,
+  outpoints: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const outpoint of outpoints) {
+    const [txid, vout] = outpoint.split(':');
+    const body = mustHave(await get(`/tx/${txid}/outspend/${vout}`, signal), 'a payment');
+    const { spent, txid: by, status } = json<Outspend>(body);
+    if (spent && by !== undefined && status?.confirmed !== true) found.push(by);
+  }
+  return found;
 }
 
 async function rawOf(get: Get, txid: string, signal: AbortSignal): Promise<string | null> {

@@ -7,6 +7,9 @@ import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../material.ts';
 import { bitcoinAdapter } from './adapter.ts';
+import { esploraBackend } from './esplora-backend.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { parseTx } from './raw-transaction.ts';
 import { type Regtest, startRegtest } from './testing/regtest.ts';
 import { esploraServer } from './testing/servers.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
@@ -49,7 +52,11 @@ describe('an Esplora server', () => {
     const material = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
     const claim = await adapter.readSigned(signed(material, swap.claimer, swap.secret), signal());
     assert.equal(await adapter.isKnown(claim, signal()), false);
+    const backend = esploraBackend({ url: server.url, network: bitcoinNetworks.regtest });
+    const spent = parseTx(claim.raw).inputs.map((each) => each.outpoint());
+    assert.deepEqual(await backend.spenders(spent, signal()), []);
     assert.equal(await adapter.broadcast(claim, signal()), claim.txid);
+    assert.deepEqual(await backend.spenders(spent, signal()), [claim.txid]);
     assert.equal(await adapter.broadcast(claim, signal()), claim.txid, 'known');
     assert.equal(await adapter.isKnown(claim, signal()), true);
     const other = { ...claim, raw: claim.raw.replace(swap.secret, 'ab'.repeat(32)) };
@@ -61,6 +68,7 @@ describe('an Esplora server', () => {
     const claimed = await read(adapter, swap);
     assert.equal(legStatus(claimed), 'claimed');
     assert.deepEqual([claimed.secret, claimed.empty], [swap.secret, true]);
+    assert.deepEqual(await backend.spenders(spent, signal()), [], 'mined');
   });
 
   it('tells a new adapter what happened before', async () => {

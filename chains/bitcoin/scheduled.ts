@@ -8,7 +8,7 @@ import type { EscrowHistory } from './escrow-facts.ts';
 import { refundDeadline } from './fee-ladder.ts';
 import type { FeeBounds, FeeEstimate } from './fees.ts';
 import type { BitcoinNetwork } from './networks.ts';
-import { checkSignedRefunds, decide, pendingOf } from './signed-refunds.ts';
+import { checkSignedRefunds, decide, outpointsOf, pendingOf } from './signed-refunds.ts';
 
 export type ScheduledContext = {
   readonly network: BitcoinNetwork;
@@ -49,6 +49,10 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
         deadline: history.secret === null ? refundDeadline(terms.timelock, now) : now,
         pending: waiting === null ? null : await backend.mempoolEntry(waiting, signal),
       });
+    },
+    rival: async (rung, over, signal) => {
+      const found = await backend.spenders(outpointsOf(rung), signal);
+      return found.find((txid) => txid !== rung.txid && txid !== over) ?? null;
     },
   };
 }

@@ -226,7 +226,9 @@ describe('which of a ladder is sent', () => {
     feeSats: rungs[at]?.feeSats ?? 0n,
     withDescendantsFeeSats: rungs[at]?.feeSats ?? 0n,
   });
-  const from = (at: number) => ({ kind: 'send', from: at, height: 200 });
+  const from = (at: number, over: string | null = null) => {
+    return { kind: 'send', from: at, height: 200, over };
+  };
 
   it('none before median time past is beyond the timelock', () => {
     for (const clock of [0, timelock - 1, timelock]) assert.equal(next({ clock }).kind, 'wait');
@@ -250,7 +252,7 @@ describe('which of a ladder is sent', () => {
     const waiting = { ...spentBy(txidOf(1), null), pending: inPool(1) };
     const at = now - refundStepSeconds;
     const stuck = { txid: txidOf(1), at, height: 199 };
-    assert.deepEqual(next(waiting, stuck), from(2));
+    assert.deepEqual(next(waiting, stuck), from(2, txidOf(1)));
     assert.equal(next(waiting, { ...stuck, at: at + 1 }).kind, 'wait');
     assert.equal(next(waiting, { ...stuck, height: 200 }).kind, 'wait');
     const top = { ...spentBy(txidOf(4), null), pending: inPool(4) };
@@ -264,7 +266,11 @@ describe('which of a ladder is sent', () => {
     assert.ok(verdict.kind === 'wait');
     assert.deepEqual(verdict.tried, { txid: foreign.txid, at: now - 50, height: 200 });
     const later = { ...verdict.tried, at: now - refundStepSeconds, height: 199 };
-    assert.deepEqual(next(waiting, later), from(2), 'one that pays for the replacement');
+    assert.deepEqual(
+      next(waiting, later),
+      from(2, foreign.txid),
+      'one that pays for the replacement',
+    );
   });
 
   it('none against a claim that waits, and the dearest sensible one once it is gone', () => {

@@ -246,12 +246,20 @@ export function pendingOf(rungs: readonly Rung[], history: EscrowHistory): strin
   return waiting?.txid ?? null;
 }
 
+/** What a refund spends, as `txid:vout`. */
+export function outpointsOf(rung: Rung): string[] {
+  return inputsOf(rung).map(outpointOf);
+}
+
+function inputsOf({ raw }: Rung): { readonly txid: string; readonly vout: number }[] {
+  const { inputs } = RawTx.decode(hexToBytes(raw));
+  return inputs.map(({ txid, index }) => ({ txid: bytesToHex(txid), vout: index }));
+}
+
 function spentBy(rungs: readonly Rung[], { payments }: EscrowHistory): Payment[] {
   const [first] = rungs;
   if (first === undefined) return [];
-  const { inputs } = RawTx.decode(hexToBytes(first.raw));
-  return inputs.map(({ txid, index }) => {
-    const outpoint = { txid: bytesToHex(txid), vout: index };
+  return inputsOf(first).map((outpoint) => {
     const found = payments.find((each) => outpointOf(each) === outpointOf(outpoint));
     return found ?? { ...outpoint, amount: 0n, height: null, coinbase: false, spend: null };
   });
@@ -305,7 +313,7 @@ function choose(
   if (pending === null) {
     // Other nodes may still have what this one forgot: never less than that.
     const former = rungs.findIndex(({ txid }) => txid === tried?.txid);
-    return { kind: 'send', from: Math.max(sensible, former), height };
+    return { kind: 'send', from: Math.max(sensible, former), height, over: null };
   }
   if (tried === null || tried.txid !== pending.txid) {
     const { txid, since = now } = pending;
@@ -318,5 +326,5 @@ function choose(
   const least = replacementFee(pending.vsize, [pending], incrementOf(estimate));
   const replaces = rungs.findIndex(({ feeSats }) => feeSats >= least);
   if (replaces < 0) return wait(`${pending.txid} pays as much as any of the refunds`);
-  return { kind: 'send', from: Math.max(replaces, sensible), height };
+  return { kind: 'send', from: Math.max(replaces, sensible), height, over: pending.txid };
 }

@@ -6,7 +6,15 @@ import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { HashlockPage, HashlockReader } from '../hashlocks.ts';
 import type { Opened } from '../opened.ts';
-import { type Signature, signaturesOf, transactionOf } from './node.ts';
+import type { Rpc } from '../rpc.ts';
+import {
+  chainClock,
+  firstBlock,
+  isOnChain,
+  type Signature,
+  signaturesOf,
+  transactionOf,
+} from './node.ts';
 import { decodeInstruction, hashlockOfFunding } from './plan.ts';
 import { ownInner, type Watch } from './watch.ts';
 
@@ -16,12 +24,16 @@ const batch = 8;
 /** The chain's clock is an estimate that may lag. */
 const clockSlackSeconds = 3_600;
 
-/** `until`: read, and all that is older; `top`: the newest final one of this way back. */
+/**
+ * `until`: read, and all that is older; `top`: the newest final one of this way back; `began`: the
+ * chain's clock when it began.
+ */
 type Place = {
   readonly since: number;
   readonly until: string | null;
   readonly top: string | null;
   readonly before: string | null;
+  readonly began?: number;
 };
 
 export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
@@ -40,34 +52,89 @@ export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
 }
 
 async function read(watch: Watch, place: Place, signal: AbortSignal): Promise<HashlockPage> {
-  const { rpc, deployment } = watch;
-  const { since, until, before } = place;
-  const range = { until, before, limit: pageTransactions };
-  const listed = await signaturesOf(rpc, deployment.program, range, signal);
-  const recent = listed.filter(({ at }) => at === null || at >= since);
+  const { since, until } = place;
+  const began = place.began ?? (await chainClock(watch.rpc, signal, 'finalized'));
+  const { by, listed, recent, isEnd } = await listOf(watch, place, signal);
   const found = new Set<string>();
   for (let from = 0; from < recent.length; from += batch) {
     const part = recent.slice(from, from + batch);
-    const told = await Promise.all(part.map((each) => toldIn(watch, each, signal)));
+    const told = await Promise.all(part.map((each) => toldIn(watch, by, each, signal)));
     for (const hashlock of told.flat()) found.add(hashlock);
   }
   // What is final stays where it is in the list.
   const top = place.top ?? listed.find(({ finalized }) => finalized)?.txid ?? null;
-  const isEnd = listed.length < pageTransactions || recent.length < listed.length;
+  // Whatever comes is newer than this way back, as far as the clock is right.
+  const later = Math.max(since, began - clockSlackSeconds);
   const next: Place = isEnd
-    ? { since, until: top ?? until, top: null, before: null }
-    : { since, until, top, before: listed.at(-1)?.txid ?? null };
+    ? { since: later, until: top ?? until, top: null, before: null }
+    : { since, until, top, before: listed.at(-1)?.txid ?? null, began };
   const left = isEnd ? 0 : pageTransactions;
   return { hashlocks: [...found], cursor: JSON.stringify(next), isWhole: isEnd, left };
+}
+
+type Listed = {
+  /** The node that listed it. */
+  readonly by: Rpc;
+  readonly listed: readonly Signature[];
+  readonly recent: readonly Signature[];
+  readonly isEnd: boolean;
+};
+
+/** Of the first node that leaves nothing out. */
+async function listOf(watch: Watch, place: Place, signal: AbortSignal): Promise<Listed> {
+  const { rpc, chain } = watch;
+  for (let at = 0; ; at += 1) {
+    const by: Rpc = { ...rpc, call: (...asked) => rpc.ask(at, ...asked) };
+    try {
+      return await listBy({ ...watch, rpc: by }, place, signal);
+    } catch (cause) {
+      if (!signal.aborted && at + 1 < rpc.sources) continue;
+      if (cause instanceof ParleyError) throw cause;
+      const sentence = `the ${chain} node does not list what is to be read`;
+      throw new ParleyError('chain_unavailable', sentence, { chain }, { cause });
+    }
+  }
+}
+
+async function listBy(watch: Watch, place: Place, signal: AbortSignal): Promise<Listed> {
+  const { rpc: by, deployment } = watch;
+  const { since, until, before } = place;
+  const range = { until, before, limit: pageTransactions };
+  const listed = await signaturesOf(by, deployment.program, range, signal);
+  const recent = listed.filter(({ at }) => at === null || at >= since);
+  const isOlderListed = recent.length < listed.length;
+  const isEnd = listed.length < pageTransactions || isOlderListed;
+  if (isEnd && !isOlderListed) await mustReachBack(watch, place, signal);
+  return { by, listed, recent, isEnd };
+}
+
+/** A node lists nothing of blocks that it has pruned, or has not got yet, and does not say so. */
+async function mustReachBack(
+  { rpc, chain }: Watch,
+  { since, before }: Place,
+  signal: AbortSignal,
+): Promise<void> {
+  const { slot, at } = await firstBlock(rpc, signal);
+  if (at > since) {
+    const sentence =
+      `the ${chain} node has pruned what is to be read: its first block is ${slot}, ` +
+      `${at - since} s later`;
+    throw new ParleyError('chain_unavailable', sentence, { chain, slot, seconds: at - since });
+  }
+  if (before === null || (await isOnChain(rpc, before, signal))) return;
+  const sentence = `the ${chain} node does not know the transaction ${before}`;
+  throw new ParleyError('chain_unavailable', sentence, { chain, txid: before });
 }
 
 /** The hashlocks in one transaction of the program. */
 async function toldIn(
   watch: Watch,
+  by: Rpc,
   { txid, failed }: Signature,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const transaction = await transactionOf(watch.rpc, txid, signal);
+  const transaction =
+    (await transactionOf(watch.rpc, txid, signal)) ?? (await transactionOf(by, txid, signal));
   if (transaction === null) {
     const sentence = `the ${watch.chain} node lists the transaction ${txid} and does not give it`;
     throw new ParleyError('chain_unavailable', sentence, { chain: watch.chain, txid });

@@ -402,6 +402,16 @@ export async function blockhashAt(
   }
 }
 
+/** The oldest block that the node still has, and when it was made. Slot 0: it has all there is. */
+export async function firstBlock(
+  rpc: Rpc,
+  signal: AbortSignal,
+): Promise<{ readonly slot: number; readonly at: number }> {
+  const slot = await asked(rpc, 'getFirstAvailableBlock', [], signal, whole);
+  const at = slot === 0 ? 0 : await asked(rpc, 'getBlockTime', [slot], signal, whole);
+  return { slot, at };
+}
+
 export type Trial = { readonly error: Json; readonly logs: readonly string[] };
 
 /** What would become of a transaction, unsigned; null when it would succeed. */

@@ -101,6 +101,14 @@ async function ladderOf(deal: Deal, fundings: readonly string[], rates: readonly
   });
 }
 
+/** Built and signed by the counterparty, and not sent. */
+async function claimAt({ id, long, counterparty, secret }: Deal, rate: number) {
+  const claim = `/v1/swaps/${id}/legs/${long}/claim?feeRate=${rate}`;
+  const { psbtBase64, sighashHexes } = must(await counterparty.post(claim, { secret }));
+  const signaturesHex = signSighashes(counterparty.btcKey, sighashHexes);
+  return assemble({ psbtBase64, signaturesHex, preimageHex: secret });
+}
+
 const raws = (ladder: readonly { raw: string }[]) => ladder.map(({ raw }) => raw);
 const pool = () => world.bitcoinRpc<string[]>('getrawmempool');
 const blockOf = (transactions: readonly string[]) =>
@@ -258,6 +266,55 @@ test('a claim that waits is never competed with; where it wins, the ladder ends'
   const answer = await deal.initiator.post(path(deal), { transactions: raws(ladder) });
   refused(answer, 409, 'nothing_there');
 });
+
+test('a claim that comes after the look is not outbid: not by the first refund, not by one above a refused', async () => {
+  const deal = await agree(world);
+  await fundBoth(world, deal);
+  const { fundTx } = (await swapOf(deal)).legs[deal.long];
+  const ladder = await ladderOf(deal, [fundTx], [5, 300, 400]);
+  must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
+  await claimShort(world, deal);
+  await deepen(world);
+  await comesTo((await swapOf(deal)).legs[deal.long].timelock);
+  const claim = await claimAt(deal, 40);
+  await world.bitcoinRpc('sendrawtransaction', [claim.raw]);
+  const asked: string[] = [];
+  for (const late of [['next'], ['next', 'rival']] as const) {
+    asked.push('pass');
+    const servers = adaptersThatAskedBefore(late, asked);
+    assert.equal(await pass(createScheduledRefunds({ ...world.deps, adapters: servers })), 0);
+    assert.deepEqual(await pool(), [claim.txid]);
+    assert.equal((await scheduledOf(deal)).sentTxid, null);
+  }
+  const [first] = ladder;
+  assert.deepEqual(asked, ['pass', 'pass', `refused ${first?.txid}`]);
+});
+
+/** Adapters whose first answers to `late` are those of a moment at which no claim was there. */
+function adaptersThatAskedBefore(late: readonly ('next' | 'rival')[], asked: string[]) {
+  return new Map(
+    [...freshAdapters(world.infos, world.deps.now)].map(([key, each]) => {
+      const { scheduledRefunds } = each;
+      if (scheduledRefunds === undefined) return [key, each];
+      const before = new Set<string>(late);
+      const refunds: typeof scheduledRefunds = {
+        ...scheduledRefunds,
+        next: async (...about) =>
+          before.delete('next')
+            ? { kind: 'send', from: 0, height: 1, over: null }
+            : scheduledRefunds.next(...about),
+        rival: async (...about) =>
+          before.delete('rival') ? null : scheduledRefunds.rival(...about),
+      };
+      const broadcast: typeof each.broadcast = (transaction, signal) =>
+        each.broadcast(transaction, signal).catch((error: unknown) => {
+          asked.push(`refused ${transaction.txid}`);
+          throw error;
+        });
+      return [key, { ...each, broadcast, scheduledRefunds: refunds }];
+    }),
+  );
+}
 
 test('a refund of the funder’s own is left alone while it may be mined, then outbid', async () => {
   const deal = await agree(world);

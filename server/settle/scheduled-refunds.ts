@@ -233,29 +233,61 @@ async function escrowOf(
   return { swap, escrow: escrowOfRow(swap, row) };
 }
 
-/** Sends one; the next higher where the node refuses it. False when it took none. */
+/**
+ * Sends one; a higher one where the node refuses it, after another look: its refusal may be the
+ * sign of a claim that came meanwhile. False when it took none.
+ */
 async function sendFrom(
   deps: Deps,
-  { adapter }: On,
+  on: On,
   ladder: Scheduled,
-  { from, height }: Verdict & { kind: 'send' },
+  verdict: Verdict & { kind: 'send' },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { swapId, escrow, tried: before } = ladder;
-  for (const { txid, raw } of ladder.rungs.slice(from)) {
-    const tried = before?.txid === txid ? before : { txid, at: seconds(deps), height };
-    // Kept first: once it is sent, a lower one must not follow it.
-    await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried });
-    try {
-      const sending = adapter.broadcast({ txid, raw, touches: [] }, signal);
-      await within(signal, adapter.chain, sending);
-      deps.log.info({ swapId, escrow, txid }, 'a scheduled refund was sent');
-      return true;
-    } catch (error) {
-      if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
-      deps.log.warn({ swapId, escrow, txid, err: error }, 'the node refused a scheduled refund');
-    }
+  const { swapId, escrow, rungs } = ladder;
+  let next: Verdict = verdict;
+  let least = 0;
+  while (next.kind === 'send') {
+    const at = Math.max(next.from, least);
+    const rung = rungs[at];
+    if (rung === undefined) break;
+    const { txid } = rung;
+    const outcome = await sendOne(deps, on, ladder, { rung, ...next }, signal);
+    if (outcome === 'sent') return true;
+    if (outcome === 'rival') break;
+    deps.log.warn({ swapId, escrow, txid, err: outcome }, 'the node refused a scheduled refund');
+    least = at + 1;
+    next = await verdictOf(deps, on, ladder, signal);
   }
   await noteSentRefund(deps.db, ladder, ladder);
   return false;
+}
+
+/** What the node refused it with, or what became of it. */
+async function sendOne(
+  deps: Deps,
+  { adapter, refunds }: On,
+  ladder: Scheduled,
+  { rung, over, height }: { rung: Rung; over: string | null; height: number },
+  signal: AbortSignal,
+): Promise<'sent' | 'rival' | ParleyError> {
+  const { swapId, escrow, tried: before } = ladder;
+  const { txid, raw } = rung;
+  const { chain } = adapter;
+  const tried = before?.txid === txid ? before : { txid, at: seconds(deps), height };
+  // Kept first: once it is sent, a lower one must not follow it.
+  await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried });
+  const rival = await within(signal, chain, refunds.rival(rung, over, signal));
+  if (rival !== null) {
+    deps.log.info({ swapId, escrow, txid, rival }, 'a scheduled refund gives way');
+    return 'rival';
+  }
+  try {
+    await within(signal, chain, adapter.broadcast({ txid, raw, touches: [] }, signal));
+    deps.log.info({ swapId, escrow, txid }, 'a scheduled refund was sent');
+    return 'sent';
+  } catch (error) {
+    if (error instanceof ParleyError && error.code === 'refused_by_node') return error;
+    throw error;
+  }
 }

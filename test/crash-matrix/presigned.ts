@@ -32,7 +32,13 @@ export function presignedOn(chain: SimChain, wire: Wire): ScheduledRefunds {
         if (!isOpen || clockAt(chain, height) <= terms.timelock) {
           return { kind: 'wait', why: 'not now', calm: false, tried };
         }
-        return { kind: 'send', from: 0, height };
+        return { kind: 'send', from: 0, height, over: null };
+      }),
+    rival: ({ txid, raw }) =>
+      call('rivalOfRefund', () => {
+        const escrow = transactionOf(raw)?.escrow;
+        const waiting = [...chain.mempool.values()].find(({ tx }) => tx.escrow === escrow);
+        return waiting === undefined || waiting.txid === txid ? null : waiting.txid;
       }),
   };
 }

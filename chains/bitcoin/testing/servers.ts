@@ -216,7 +216,9 @@ async function ofAddress(rpc: Rpc, address: string): Promise<Found[]> {
 async function outspend(rpc: Rpc, txid: string, vout: number) {
   if ((await rpc('gettxout', [txid, vout, true])) !== null) return { spent: false };
   const inBlocks = (await rpc('gettxout', [txid, vout, false])) === null;
-  return { spent: true, status: { confirmed: inBlocks } };
+  type Spending = { spendingtxid?: string };
+  const [found] = await rpc<Spending[]>('gettxspendingprevout', [[{ txid, vout }]]);
+  return { spent: true, txid: found?.spendingtxid, status: { confirmed: inBlocks } };
 }
 
 type Unspent = { txid: string; vout: number; amount: number };

@@ -1,0 +1,72 @@
+// What a Solana node does not list because it has pruned it, or has not got it yet, is not taken
+// for nothing: nobody agrees on a hashlock before all of a missing time was read.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import { lyingNode } from './testing/nodes.ts';
+import { adapterOf, claim, escrowIn, finalize, fund, newWorld, soon } from './testing/world.ts';
+
+const firstSlot = 300_000_000;
+
+type Lie = Parameters<typeof lyingNode>[2];
+
+/** A world with one funding, and a reader of it over nodes that each lie in their own way. */
+async function readerOver(context: TestContext, lies: readonly Lie[]) {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  await fund(world, escrow);
+  await claim(world, escrow);
+  await finalize(world);
+  const { rpcUrl } = world.chain.info;
+  const urls = await Promise.all(lies.map((lie) => lyingNode(context, rpcUrl, lie)));
+  const reader = adapterOf(world, [], { rpcUrls: urls }).hashlocks;
+  assert.ok(reader);
+  const { hashlock } = escrow.terms;
+  return { world, hashlock, reader, cursor: await reader.begin(world.time.now, soon()) };
+}
+
+/** A node whose first block was made at `at`, and that lists nothing. */
+const pruned =
+  (at: () => number): Lie =>
+  ({ method }, forward) => {
+    if (method === 'getSignaturesForAddress') return { result: [] };
+    if (method === 'getFirstAvailableBlock') return { result: firstSlot };
+    return method === 'getBlockTime' ? { result: at() } : forward();
+  };
+
+const isUnavailable = (words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ParleyError);
+  assert.match(error.message, words);
+  return error.code === 'chain_unavailable';
+};
+
+test('a node that has pruned the missing time is not one on which nothing happened', async (context) => {
+  let at = 0;
+  const { world, reader, cursor } = await readerOver(context, [pruned(() => at)]);
+  const { since } = JSON.parse(cursor) as { since: number };
+  at = since + 1;
+  await assert.rejects(reader.next(cursor, soon()), isUnavailable(/has pruned .* 1 s later/));
+  at = since;
+  const page = await reader.next(cursor, soon());
+  assert.deepEqual([page.isWhole, page.hashlocks], [true, []]);
+  // What is read on is newer, and need not be reached back for.
+  at = world.time.now - 3_600;
+  assert.equal((await reader.next(page.cursor, soon())).isWhole, true);
+});
+
+test('where another node has kept it, that one is read', async (context) => {
+  const pruning = pruned(() => Number.MAX_SAFE_INTEGER);
+  const { hashlock, reader, cursor } = await readerOver(context, [pruning, (_, go) => go()]);
+  const page = await reader.next(cursor, soon());
+  assert.deepEqual([page.isWhole, page.hashlocks], [true, [hashlock]]);
+});
+
+test('a node that does not know where the last page ended is not at the end', async (context) => {
+  const { reader, cursor } = await readerOver(context, [
+    ({ method }, forward) => (method === 'getSignaturesForAddress' ? { result: [] } : forward()),
+  ]);
+  const before = '1'.repeat(64);
+  const going = JSON.stringify({ ...JSON.parse(cursor), before, began: 0 });
+  await assert.rejects(reader.next(going, soon()), isUnavailable(/does not know the transaction/));
+});
