@@ -6,6 +6,7 @@
 import type { EscrowFacts } from '../core/facts.ts';
 import type { ChainKey, Family } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
+import type { StuckFunding } from '../core/next.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
 import type { HashlockReader } from './hashlocks.ts';
@@ -68,11 +69,13 @@ export type Warning = {
    * TRON: the address was never used, or has too little TRX to burn for energy. Solana: it has too
    * little SOL for the fee and the accounts that it has to make. EVM: too little for gas.
    */
-  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor';
+  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'fund_stuck';
   /** What this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;
   readonly sentence: string;
+  /** Of `fund_stuck`. */
+  readonly stuck?: StuckFunding;
 };
 
 /** What one wallet is about to send, all of which it has to pay for. */
@@ -132,6 +135,16 @@ export type ChainAdapter = {
    * than a fee out of the coin that moves.
    */
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
+
+  /**
+   * Bitcoin: what the funder of this escrow should hear of a funding that waits too long for its
+   * first block; it was to be sent by `sendBy` (Unix seconds). null: nothing.
+   */
+  stuckFunding?(
+    escrow: WatchedEscrow,
+    sendBy: number,
+    signal: AbortSignal,
+  ): Promise<Warning | null>;
 
   /**
    * What `payer` lacks to send the claim of these terms now; null: nothing. Asked before a secret

@@ -26,7 +26,10 @@ export type InstructionSource = {
   readonly account: string;
 };
 
-export type LaunchSource = EventSource | InstructionSource;
+export type LaunchSource = (EventSource | InstructionSource) & {
+  /** What the deployment calls it, for logs. */
+  readonly launchpad?: string;
+};
 
 /** All launches up to here were read. */
 export type LaunchPosition = {

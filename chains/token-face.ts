@@ -4,6 +4,11 @@ import { type Finding, found, passed } from './inspection.ts';
 
 const check = 'contract';
 
+/** Of a symbol that looks like another and is not. */
+export function hiddenSentence(character: string): string {
+  return `its symbol has the character ${character}, which nobody sees`;
+}
+
 /** More decimals than this leave a number of 256 bits no room for whole units. */
 export const mostDecimals = 36;
 
@@ -15,8 +20,16 @@ export type Said = {
   readonly supply: bigint;
 };
 
-/** `balance`: what it shows for an address that nobody ever used. */
-export function judgeFace({ symbol, name, decimals, supply }: Said, balance: bigint): Finding {
+/**
+ * `balance`: what it shows for an address that nobody ever used; `hidden`: the first character of
+ * its symbol that nobody sees.
+ */
+export function judgeFace(
+  { symbol, name, decimals, supply }: Said,
+  balance: bigint,
+  hidden: string | null,
+): Finding {
+  if (hidden !== null) return found(check, 'reject', hiddenSentence(hidden));
   if (decimals > mostDecimals) {
     return found(check, 'reject', `it has ${decimals} decimals; the most is ${mostDecimals}`);
   }

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { encodeAbiParameters, stringToHex, toHex } from 'viem';
 import { mostNameLength } from './inspection.ts';
-import { cleanText, textOf } from './token-text.ts';
+import { judgeFace } from './token-face.ts';
+import { cleanText, hiddenIn, hiddenOf, textOf } from './token-text.ts';
 
 const abi = (text: string) => encodeAbiParameters([{ type: 'string' }], [text]);
 
@@ -41,6 +42,24 @@ test('what turns text around, hides in it or breaks lines is left out', () => {
   assert.equal(textOf(abi('\u202eCDSU\u200b\u0000 \n\t')), 'CDSU');
   assert.equal(textOf(abi('A\u00a0B\ufeff')), 'A B');
   assert.equal(cleanText('US\u200b\ufeffD\u202e\ufffdT\n\0 '), 'USDT');
+});
+
+test('a character that nobody sees is named, where one is', () => {
+  assert.equal(hiddenOf(abi('US\u200bDC')), 'U+200B');
+  assert.equal(hiddenOf(stringToHex('U\u202eSD', { size: 32 })), 'U+202E');
+  assert.equal(hiddenIn('USD\u3164'), 'U+3164');
+  assert.equal(hiddenIn('\ufeffUSD'), 'U+FEFF');
+  for (const seen of ['USDC', 'Привет, 世界', '\u2764\ufe0f', 'e\u0301', ' A\tB\n', 'A\u0000']) {
+    assert.equal(hiddenIn(seen), null, seen);
+  }
+  assert.equal(hiddenOf(null), null);
+});
+
+test('a token whose symbol hides a character is refused, whatever else it is', () => {
+  const said = { symbol: 'USDC', name: 'x', decimals: 6, supply: 1n };
+  assert.equal(judgeFace(said, 0n, null).outcome, 'pass');
+  const { outcome, reason } = judgeFace(said, 0n, hiddenOf(abi('US\u200bDC')));
+  assert.deepEqual([outcome, /U\+200B, which nobody sees/.test(reason ?? '')], ['reject', true]);
 });
 
 test('blanks of any kind and number are one space', () => {

@@ -7,13 +7,33 @@ import { mostNameLength } from './inspection.ts';
 /** More than this of an answer is never looked at. */
 const mostBytes = 4 * mostNameLength;
 const word = 32;
+/** Characters that are looked at for each that may be shown: one that comes later is not found. */
+const lookedAtForEach = 8;
 
 /** The text of an answer to `symbol()` or `name()`; '' where there is none. */
 export function textOf(answer: string | null): string {
-  if (answer === null) return '';
+  return answer === null ? '' : cleanText(rawText(answer));
+}
+
+function rawText(answer: string): string {
   const bytes = Buffer.from(answer.slice(2, 2 + 2 * (3 * word + mostBytes)), 'hex');
   const raw = bytes.length === word ? bytes : stringIn(bytes);
-  return cleanText(Buffer.from(raw.filter((byte) => byte !== 0)).toString('utf8'));
+  return Buffer.from(raw.filter((byte) => byte !== 0)).toString('utf8');
+}
+
+/** What takes no room or turns text around; a form chosen for a character is seen (U+FE0F). */
+const hidden = /(?![\ufe00-\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+
+/** The first character that nobody sees, as `U+200B`; null where there is none. */
+export function hiddenIn(text: string): string | null {
+  const [found] = hidden.exec(text.slice(0, lookedAtForEach * mostNameLength)) ?? [];
+  const code = found?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  return code === undefined ? null : `U+${code}`;
+}
+
+/** The same of an answer to `symbol()`. */
+export function hiddenOf(answer: string | null): string | null {
+  return answer === null ? null : hiddenIn(rawText(answer));
 }
 
 function stringIn(bytes: Buffer): Buffer {
@@ -30,9 +50,6 @@ function numberAt(bytes: Buffer, at: number): number | null {
   const value = BigInt(`0x${bytes.toString('hex', at, at + word)}`);
   return value < 2n ** 32n ? Number(value) : null;
 }
-
-/** Characters that are looked at for each that may be shown: one that comes later is not found. */
-const lookedAtForEach = 8;
 
 /**
  * A stranger's text in one line of at most so many characters. Whatever is blank is one space; what

@@ -16,6 +16,18 @@ import type { LegName, Role } from './trade.ts';
 
 export type Action = 'set_address' | 'fund' | 'claim' | 'refund' | 'wait';
 
+/** Bitcoin: a funding that waits too long for its first block, and what would help. */
+export type StuckFunding = {
+  readonly txid: string;
+  readonly feeRateSatPerVbyte: number;
+  readonly wantedFeeRateSatPerVbyte: number;
+  /** Of a child that pays for the whole package. */
+  readonly childVsize: number;
+  readonly childFeeSats: string;
+  /** Which of its outputs may be the funder's change; the escrow's cannot move. */
+  readonly changeOutputs: readonly number[];
+};
+
 export type Step = {
   readonly by: Role;
   readonly action: Action;
@@ -24,7 +36,11 @@ export type Step = {
   readonly before: number | null;
   readonly why: string;
   /** What to know before it; only the server, which asks the chains, adds them. */
-  readonly warnings?: readonly { readonly code: string; readonly text: string }[];
+  readonly warnings?: readonly {
+    readonly code: string;
+    readonly text: string;
+    readonly stuck?: StuckFunding;
+  }[];
 };
 
 /**

@@ -139,6 +139,23 @@ test('an asset is named by id, symbol, chain and address, or as native', async (
   assert.deepEqual([body.assets[0].verified, body.assets[0].source], [true, 'curated']);
 });
 
+test('a list shows from which amount on an asset waits longer; curating what is so says so', async () => {
+  const { btc } = market.assets;
+  await cli(['curate', btc.id, '--high-value-from', '700']);
+  assert.match((await cli(['list'])).out, /BTC .*bitcoin\/native {2}curated, deeper from 700$/m);
+  const json = (await cli(['list', '--json'])).out
+    .trim()
+    .split('\n')
+    .map((each) => JSON.parse(each));
+  assert.equal(json.find(({ id }) => id === btc.id).highValueFrom, '700');
+  for (const more of [[], ['--high-value-from', '700']]) {
+    const again = await cli(['curate', btc.id, ...more]);
+    assert.match(again.out, /^nothing to do, it was so already$/m);
+  }
+  const other = await cli(['curate', btc.id, '--high-value-from', '701', '--json']);
+  assert.equal(JSON.parse(other.out).changed, true);
+});
+
 test('of many a thousand are shown, and that there are more', async (t) => {
   t.after(async () => {
     await market.db.rows({
@@ -172,6 +189,12 @@ test('of many a thousand are shown, and that there are more', async (t) => {
     assert.equal(err, `there are more: these are the ${which} 1000\n`);
   }
   const { err } = await cli(['close', 'MANY', '--reason', 'x']);
+  // Whoever reads the list may leave before its end.
+  const script = `node ${join(import.meta.dirname, 'assets.ts')} candidates --json | head -1`;
+  const env = { ...process.env, DATABASE_URL: market.url };
+  const piped = await run('bash', ['-o', 'pipefail', '-c', script], { env, timeout: 60_000 });
+  assert.equal(piped.stderr.replace(/^there are more.*\n/, ''), '');
+  assert.equal(JSON.parse(piped.stdout).chain, 'evm-dev');
   assert.match(err, /^more than 20 assets are called MANY; name one:\n(.*evm-dev.*\n){20}$/);
 });
 
@@ -211,10 +234,11 @@ test('delisted is for ever, and what the settings hold closed stays so', async (
   for (const args of [
     ['reopen', eth.id],
     ['curate', eth.id],
+    ['close', eth.id, '--reason', 'x'],
   ]) {
-    const { code, err } = await cli(args);
-    assert.equal(code, 1);
-    assert.match(err, /ETH on evm-dev \(asset .*\) was delisted at .*, for ever/);
+    const { code, out, err } = await cli(args);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /ETH on evm-dev \(asset .*\) (was delisted at .*|is delisted), for ever/);
   }
   const { btc } = market.assets;
   await market.db.rows({

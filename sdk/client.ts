@@ -17,6 +17,7 @@ import type {
   Proof,
   ProvenWallet,
   Rfq,
+  ScheduledRefunds,
   Swap,
   Thread,
 } from './types.ts';
@@ -175,6 +176,17 @@ function settlement(options: HttpOptions) {
       ),
     refund: (id: string, name: LegName, query: { escrow?: string } = {}, how: CallOptions = {}) =>
       call<Built>(options, effect('POST', leg(id, name, 'refund'), undefined, how, query)),
+    /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-refunds.ts` makes them. */
+    scheduleRefunds: async (
+      id: string,
+      name: LegName,
+      input: { transactions: readonly string[]; escrow?: string },
+      how: CallOptions = {},
+    ) => {
+      const request = effect('POST', leg(id, name, 'refund/scheduled'), input, how);
+      return (await call<{ scheduledRefunds: ScheduledRefunds }>(options, request))
+        .scheduledRefunds;
+    },
     broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>
       call<{ txid: string }>(options, effect('POST', '/v1/tx/broadcast', { chain, signed }, how)),
   };

@@ -25,6 +25,7 @@ import {
 import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
 import { tendOwed } from './settle/owed.ts';
 import { prepare, refresh } from './settle/prepare.ts';
+import { leaveRefunds } from './settle/scheduled.ts';
 import type { SwapRecord } from './stores/store.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
@@ -70,6 +71,7 @@ export async function settle(input: SettleInput): Promise<Outcome> {
         await takeRent(context, record, seen);
         return outcome(context, record, seen);
       }
+      record = await leaveRefunds(context, record, seen);
       record = await act(context, record, seen);
     } catch (error) {
       context.signal?.throwIfAborted();

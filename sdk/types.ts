@@ -137,6 +137,18 @@ export type SwapLeg = {
   refundedBy?: 'party' | 'keeper' | null;
   confirmations: number;
   requiredConfirmations: number;
+  /** Bitcoin, of the leg that you fund. */
+  scheduledRefunds?: Omit<ScheduledRefunds, 'escrow' | 'txids'> | null;
+};
+
+/** Signed refunds that the market keeps; rates in sat per vbyte. */
+export type ScheduledRefunds = {
+  escrow: string;
+  txids: string[];
+  count: number;
+  lowestFeeRate: number;
+  highestFeeRate: number;
+  sentTxid: string | null;
 };
 
 export type Swap = {

@@ -12,13 +12,14 @@ import type {
   ChainAdapter,
   ReadTransaction,
   Touch,
+  Warning,
   WatchedEscrow,
 } from '../adapter.ts';
 import type { BtcSighash, Signed } from '../material.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
-import { type EscrowHistory, escrowFacts } from './escrow-facts.ts';
+import { type EscrowHistory, escrowFacts, fundingPayment } from './escrow-facts.ts';
 import { applyTransaction, historyOf, involvement, takeTouched } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { currentEstimate, type EstimateCache } from './fee-estimates.ts';
@@ -55,6 +56,7 @@ import { parseTx, type Tx } from './raw-transaction.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { assemble } from './signed-psbt.ts';
 import { claimable, refundable, rivals, type SpendRequest, spend } from './spending.ts';
+import { stuckFunding, stuckSentence } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
 export type BitcoinSource =
@@ -159,6 +161,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     readSigned: async (signed) => readSigned(context, signed),
     broadcast: (transaction, signal) => broadcast(context, transaction, signal),
     isKnown: (transaction, signal) => isKnown(context, transaction, signal),
+    stuckFunding: (escrow, sendBy, signal) => stuckWarning(context, escrow, sendBy, signal),
     scheduledRefunds: scheduledRefunds({
       network,
       bounds,
@@ -215,6 +218,27 @@ async function readEscrow(
 ): Promise<EscrowFacts> {
   const { history: seen } = await history(context, escrow, signal);
   return escrowFacts(seen, escrow.terms.amount, escrow.requiredConfirmations);
+}
+
+async function stuckWarning(
+  context: Context,
+  escrow: WatchedEscrow,
+  sendBy: number,
+  signal: AbortSignal,
+): Promise<Warning | null> {
+  const { address, terms } = escrow;
+  const { history: seen } = await history(context, escrow, signal);
+  const funding = fundingPayment(seen, terms.amount);
+  if (funding === null || funding.height !== null) return null;
+  const { backend } = context.follower;
+  const entry = await backend.mempoolEntry(funding.txid, signal);
+  const raw = entry === null ? null : await backend.rawOf(funding.txid, null, signal);
+  if (entry === null || raw === null) return null;
+  const changeOutputs = [...parseTx(raw).outputs.keys()].filter((vout) => vout !== funding.vout);
+  const estimate = await currentEstimate(context.estimates, signal);
+  const stuck = stuckFunding({ entry, changeOutputs, estimate, now: context.now(), sendBy });
+  if (stuck === null) return null;
+  return { code: 'fund_stuck', verb: 'fund', address, sentence: stuckSentence(stuck), stuck };
 }
 
 function payment({ chain }: Context, { address, terms }: WatchedEscrow) {

@@ -44,6 +44,9 @@ function refund(rate: number, spent: readonly Payment[] = [payment], by = terms,
   return assemble({ psbtBase64: built.psbtBase64, signaturesHex }).raw;
 }
 
+const buildAt = (rate: number) =>
+  buildSpend(terms, network, 'refund', [payment], feeAt(vsize, rate));
+
 type Raw = ReturnType<typeof RawTx.decode>;
 function altered(raw: string, alter: (tx: Raw) => Partial<Raw>): string {
   const tx = RawTx.decode(hexToBytes(raw));
@@ -123,6 +126,14 @@ describe('a ladder of signed refunds', () => {
     flagged[flagged.length - 1] = 0x83;
     const open = altered(raw, () => ({ witnesses: [[flagged, branch, script]] }));
     refused([open], 'bad_transaction', /signature/);
+    // What a lenient reader takes, and no node: 64 bytes, a high S.
+    const [compact = ''] = signSighashes(funder.privateKey, buildAt(10).sighashHexes);
+    const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+    const high = (n - BigInt(`0x${compact.slice(64)}`)).toString(16).padStart(64, '0');
+    for (const other of [`${compact}01`, compact, `${toDer(compact.slice(0, 64) + high)}01`]) {
+      const lenient = altered(raw, () => ({ witnesses: [[hexToBytes(other), branch, script]] }));
+      refused([lenient], 'bad_transaction', /signature/);
+    }
     const claiming = altered(raw, () => ({ witnesses: [[signed, Uint8Array.of(1), script]] }));
     refused([claiming], 'bad_transaction', /refund branch/);
     const version = altered(raw, () => ({ version: 3 }));

@@ -74,7 +74,8 @@ describe('two sources of one chain', () => {
     const material = await alone.buildClaim(inputOf(swap), swap.secret, signal());
     const claim = signed(material as BtcSighash, swap.claimer, swap.secret);
     await alone.broadcast(await alone.readSigned(claim, signal()), signal());
-    await adapter.buildClaim(inputOf(swap), swap.secret, signal());
+    const atLeast = { ...inputOf(swap), feeRateSatPerVbyte: null };
+    await adapter.buildClaim(atLeast, swap.secret, signal());
   });
 
   it('pause both as well while the second does not answer', async () => {

@@ -221,7 +221,7 @@ test('a cursor that a lying node drove ahead of the chain comes back, and nothin
   assert.ok(tokens.includes(launched[0]!), tokens.join());
 });
 
-test('after a stop of more than a week only that week is read', async () => {
+test('after a stop of more than a week only that week is read, and the log says of which launchpad', async () => {
   const { position } = await next(null);
   await pad.launch('OLD');
   await mine(5);
@@ -229,5 +229,10 @@ test('after a stop of more than a week only that week is read', async () => {
   await mine(5);
   const launched = await pad.launch('NEW');
   await deepen();
+  const said: unknown[] = [];
+  const by = readerOf({ log: (event, { launchpad }) => said.push([event, launchpad]) });
+  const named = { ...pad.source, launchpad: 'rocket' };
+  await next(position, by, named);
+  assert.deepEqual(said, [['launches_too_old', 'rocket']]);
   assert.deepEqual((await all(position)).tokens, launched);
 });

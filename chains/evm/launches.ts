@@ -64,7 +64,12 @@ async function read(
   const since = head.timestamp - mostSeconds;
   if (last.timestamp < since) {
     const oldest = await oldestBlock(watch, last.number, deep, since, signal);
-    watch.log('launches_too_old', { chain: watch.chain, from: last.number, to: oldest.number });
+    watch.log('launches_too_old', {
+      chain: watch.chain,
+      launchpad: source.launchpad ?? source.factory,
+      from: last.number,
+      to: oldest.number,
+    });
     if (oldest.number > last.number) return nothing(oldest, false);
   }
   const to = Math.min(deep, last.number + pageBlocks);

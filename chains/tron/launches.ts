@@ -62,7 +62,12 @@ async function read(
   }
   if (last.timestampMs < since) {
     const oldest = await oldestBlock(watch, last.number, solid, since, signal);
-    watch.log('launches_too_old', { chain: watch.chain, from: last.number, to: oldest.number });
+    watch.log('launches_too_old', {
+      chain: watch.chain,
+      launchpad: source.launchpad ?? source.factory,
+      from: last.number,
+      to: oldest.number,
+    });
     if (oldest.number > last.number) return nothing(oldest, false);
   }
   return readBlocks(watch, source, last, solid.number, signal);

@@ -149,11 +149,15 @@ export async function replaceStuck(
   const { claimed } = seen.state.legs[gets].facts;
   const { refunded } = seen.state.legs[gives].facts;
   const { publicSecret: secret } = record;
-  if (secret !== null && isStuck(context, legOf(record, gets), record.claim, claimed)) {
+  const { wall } = seen.clocks;
+  if (
+    secret !== null &&
+    isStuck(context, legOf(record, gets), record.claim, { shown: claimed, wall })
+  ) {
     const kept = await spend(context, record, gets, { verb: 'claim', secret });
     return sendInstead(context, { ...record, claim: keptNow(kept) }, 'claim', gets);
   }
-  if (isStuck(context, legOf(record, gives), record.refund, refunded)) {
+  if (isStuck(context, legOf(record, gives), record.refund, { shown: refunded, wall })) {
     const kept = await spend(context, record, gives, { verb: 'refund' });
     return sendInstead(context, { ...record, refund: keptNow(kept) }, 'refund', gives);
   }
@@ -165,10 +169,10 @@ function isStuck(
   context: Context,
   leg: SetLeg,
   kept: Kept | null,
-  shown: Sighting | null,
+  { shown, wall }: { readonly shown: Sighting | null; readonly wall: number },
 ): boolean {
   if (kept === null || shown?.txid !== kept.txid || shown.confirmations > 0) return false;
-  return handOf(context, leg).isStuck(kept);
+  return handOf(context, leg).isStuck(kept, wall);
 }
 
 async function sendInstead(

@@ -21,6 +21,7 @@ export type ProgressStep =
   | 'verified'
   | 'approved'
   | 'funded'
+  | 'scheduled'
   | 'seen'
   | 'claimed'
   | 'refunded'
@@ -59,6 +60,11 @@ export type SettleInput = {
    * default 20 min on Bitcoin, 2 min elsewhere.
    */
   readonly replaceAfterMs?: number;
+  /**
+   * Bitcoin: leave signed refunds of the own leg with the market, to be sent if this side is away.
+   * Default: where the wallet signs without asking anybody (`signsAlone`).
+   */
+  readonly scheduleRefunds?: boolean;
   /**
    * Has the market send the own claim where it can (not Bitcoin), so that no coin is needed for its
    * gas. The market then knows the secret before any chain does: it could delay the claim, and does

@@ -27,6 +27,8 @@ export type Kept = {
    * own clock. How long it waits for a block is counted from then, through restarts too.
    */
   readonly keptAtMs?: number;
+  /** Bitcoin: when the next step of its fee ladder comes, Unix seconds. */
+  readonly raiseAt?: number;
   /** Solana: no block above this height takes it. */
   readonly lastValidBlockHeight?: number;
 };
@@ -63,6 +65,8 @@ export type SwapRecord = {
   readonly approval?: Kept | null;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
   readonly cancel?: Kept | null;
+  /** Of which payments the market keeps signed refunds. */
+  readonly scheduled?: string;
   /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
   readonly owedBy?: string | null;
   /**

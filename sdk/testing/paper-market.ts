@@ -3,6 +3,7 @@
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Signed } from '../../chains/material.ts';
+import type { Rung } from '../../chains/scheduled.ts';
 import { deadlines } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
@@ -36,10 +37,15 @@ export type PaperMarket = {
   lie(alter: (swap: Swap) => Swap): void;
   /** Names of the calls made, in order, such as `taker fund b`. */
   readonly calls: string[];
+  /** Signed refunds that it was last given. */
+  refunds(): readonly Rung[];
+  /** From now on it keeps no more of them than so many. */
+  keepsRefunds(count: number): void;
 };
 
 export function paperMarket(paper: PaperSwap): PaperMarket {
-  const state = { dead: false, alter: (swap: Swap) => swap };
+  const refunds: readonly Rung[] = [];
+  const state = { dead: false, alter: (swap: Swap) => swap, refunds, keepsRefunds: Infinity };
   const calls: string[] = [];
   const reach = (name: string) => {
     if (state.dead) {
@@ -48,6 +54,25 @@ export function paperMarket(paper: PaperSwap): PaperMarket {
     calls.push(name);
   };
   const signal = () => AbortSignal.timeout(15_000);
+  const keep = async (leg: LegName, transactions: readonly string[]) => {
+    const escrow = watchedOf(paper, leg);
+    const checked = await paper.sources[leg].adapter.scheduledRefunds?.check(
+      escrow,
+      transactions,
+      signal(),
+    );
+    const kept = (checked ?? []).slice(0, state.keepsRefunds);
+    state.refunds = kept;
+    const rates = kept.map((each) => each.feeRateSatPerVbyte);
+    return {
+      escrow: escrow.address,
+      txids: kept.map(({ txid }) => txid),
+      count: kept.length,
+      lowestFeeRate: rates[0],
+      highestFeeRate: rates.at(-1),
+      sentTxid: null,
+    };
+  };
   const client = (party: Party) => {
     const build = async (name: string, work: () => Promise<unknown>) => {
       reach(`${party} ${name}`);
@@ -65,6 +90,11 @@ export function paperMarket(paper: PaperSwap): PaperMarket {
         build(`claim ${leg}`, () => of(leg).buildClaim(input(leg), secret, signal())),
       refund: async (_: string, leg: LegName) =>
         build(`refund ${leg}`, () => of(leg).buildRefund(input(leg), signal())),
+      scheduleRefunds: async (
+        _: string,
+        leg: LegName,
+        { transactions }: { readonly transactions: readonly string[] },
+      ) => build(`refunds ${leg}`, () => keep(leg, transactions)),
       broadcast: async (chain: string, signed: Signed) =>
         build('broadcast', () => relay(adapterOf(paper, chain), signed, signal())),
     } as unknown as ParleyClient;
@@ -80,6 +110,10 @@ export function paperMarket(paper: PaperSwap): PaperMarket {
       state.alter = alter;
     },
     calls,
+    refunds: () => state.refunds,
+    keepsRefunds: (count) => {
+      state.keepsRefunds = count;
+    },
   };
 }
 

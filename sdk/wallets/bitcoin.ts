@@ -58,6 +58,7 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
   };
   return {
     family: 'bitcoin',
+    signsAlone: true,
     address,
     pubkey: bytesToHex(publicKey),
     signMessage: async (message) =>

@@ -53,6 +53,8 @@ export type BitcoinWallet = {
    * hides which of two keys it stands for.
    */
   signKey?(text: string): Promise<string>;
+  /** Whether it signs without asking a person. */
+  readonly signsAlone?: boolean;
   /** 64-byte compact signatures (SIGHASH_ALL), hex. */
   signSighashes(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
   /** A signed payment with ONE output of exactly this amount to `payTo`; not sent. */

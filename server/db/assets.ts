@@ -56,7 +56,7 @@ export async function listAssets(
     text: `select id, chain, symbol, address, decimals, enabled, verified, source, high_value_from
       from assets
       where ($1::text is null or chain = $1)
-        and ($2::text is null or symbol = $2)
+        and ($2::text is null or lower(symbol) = lower($2))
         and ($3::text is null or address = $3
           or (address like '0x%' and lower(address) = lower($3)))
         and ($4::boolean is null or enabled = $4)

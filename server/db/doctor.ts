@@ -127,14 +127,15 @@ export async function serverState(tx: Tx): Promise<Server> {
   return row!;
 }
 
-/** Whether the table is there: parts of a market bring their own. */
-export async function hasTable(tx: Tx, table: string): Promise<boolean> {
-  const [row] = await tx.rows<{ there: boolean }>({
-    name: 'doctor_has_table',
-    text: 'select to_regclass($1) is not null as there',
-    values: [table],
+/** Refunds signed beforehand that are due and in nobody's hands. `wall`: Unix seconds. */
+export async function overdueRefunds(tx: Tx, wall: number): Promise<Waiting> {
+  const [row] = await tx.rows<{ count: number; oldest: number | null }>({
+    name: 'doctor_refunds',
+    text: `select count(*) as count, $1::bigint - min(due_at) as oldest from scheduled_refunds
+      where due_at < $1::bigint and (leased_until is null or leased_until < $1::bigint)`,
+    values: [wall],
   });
-  return row?.there ?? false;
+  return { count: row?.count ?? 0, oldest: row?.oldest ?? 0 };
 }
 
 /** What the operator's gas keys are to send, and did not: due for long, or failing. */

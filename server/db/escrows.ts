@@ -6,7 +6,11 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
 
-export type StoredFacts = Omit<EscrowFacts, 'balance'> & { readonly balance: string };
+export type StoredFacts = Omit<EscrowFacts, 'balance'> & {
+  readonly balance: string;
+  /** Its funding was told as an event and is not shown now (settle/events.ts). */
+  readonly fundingTold?: true;
+};
 export type StoredTerms = Omit<EscrowTerms, 'amount'> & { readonly amount: string };
 
 export type EscrowRow = {
@@ -39,7 +43,8 @@ export function storedFacts(facts: EscrowFacts): StoredFacts {
 }
 
 export function factsOf(stored: StoredFacts): EscrowFacts {
-  return { ...stored, balance: BigInt(stored.balance) };
+  const { funded, claimed, refunded, secret, balance, empty } = stored;
+  return { funded, claimed, refunded, secret, balance: BigInt(balance), empty };
 }
 
 function storedTerms(terms: EscrowTerms): StoredTerms {
@@ -129,14 +134,24 @@ export async function swapsOfEscrows(
 /** One that is followed again after it was done is announced to the followers like a new one. */
 export async function updateEscrow(
   tx: Tx,
-  row: { chain: ChainKey; address: string; facts: EscrowFacts; done: boolean },
+  row: {
+    chain: ChainKey;
+    address: string;
+    facts: EscrowFacts;
+    fundingTold: boolean;
+    done: boolean;
+  },
 ): Promise<void> {
+  const facts: StoredFacts = {
+    ...storedFacts(row.facts),
+    ...(row.fundingTold && { fundingTold: true }),
+  };
   await tx.rows({
     name: 'escrow_update',
     text: `update escrows set facts = $3, done = $4,
         created_xact = case when done and not $4 then pg_current_xact_id() else created_xact end
       where chain = $1 and address = $2`,
-    values: [row.chain, row.address, JSON.stringify(storedFacts(row.facts)), row.done],
+    values: [row.chain, row.address, JSON.stringify(facts), row.done],
   });
 }
 

@@ -194,6 +194,15 @@ export async function lockReading(tx: Tx): Promise<boolean> {
   return row?.locked ?? false;
 }
 
+/** Not left to the end of the session, which the database hears of later. */
+export async function unlockReading(tx: Tx): Promise<void> {
+  await tx.rows({
+    name: 'gap_readings_unlock',
+    text: `select pg_advisory_unlock(hashtext('gap readings'))`,
+    values: [],
+  });
+}
+
 export type Progress = {
   readonly cursor: string;
   readonly blocksLeft: number | null;

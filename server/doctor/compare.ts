@@ -15,8 +15,9 @@ import type { LegName } from '../../core/trade.ts';
 import { type EscrowRow, factsOf, termsOf } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
 import { termsOfLeg } from '../settle/escrows.ts';
-import { eventsBetween } from '../settle/events.ts';
+import { changeBetween } from '../settle/events.ts';
 import { outcome } from '../settle/outcome.ts';
+import { toldOf } from '../settle/reconcile.ts';
 import { danger, differs, type Finding, notice } from './findings.ts';
 
 export type SwapLook = {
@@ -205,8 +206,9 @@ function compareState(look: SwapLook): Finding[] {
   const after = outcome(swap.state, { escrows, full: true, wall: clocks.wall });
   const found: Finding[] = [];
   if (after.status !== swap.status) {
-    const owed = eventsBetween({ state: swap.state, status: swap.status }, after);
-    const events = owed.map(({ topic }) => topic).join(', ');
+    const { state, status } = swap;
+    const change = changeBetween({ state, status, told: toldOf(swap, rows) }, after);
+    const events = change.events.map(({ topic }) => topic).join(', ');
     const said = events === '' ? '' : `, and ${events} not told`;
     const says = `its status is ${after.status}, stored ${swap.status}${said}`;
     const facts = { stored: swap.status, computed: after.status, events };

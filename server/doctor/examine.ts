@@ -26,6 +26,8 @@ export type DoctorDeps = {
   readonly now: () => number;
   readonly wall: () => number;
   readonly signal: AbortSignal;
+  /** Until a market that works has seen what the chains show; default: some of its passes. */
+  readonly wait?: () => Promise<void>;
   /** Adapters that are there already; default: of `chains`. */
   readonly adapters?: ReadonlyMap<ChainKey, ChainAdapter>;
 };
@@ -70,14 +72,14 @@ async function look(
 ): Promise<void> {
   const { db, chains, settings, now, wall, signal } = deps;
   const { chainTimeoutMs } = settings;
-  const wait = settleMs(settings);
+  const passes = async () => void (await sleep(settleMs(settings), undefined, { signal }));
+  const wait = deps.wait ?? passes;
   if (wanted.swap === null) {
     const house = { now, wall, connections: settings.databaseConnections };
     if (db !== null) await examineDatabase({ ...house, db }, findings);
     await examineHome(settings.home, findings);
     const known = async () => (db === null ? [] : knownHeads(db));
-    const waiting = async () => void (await sleep(wait, undefined, { signal }));
-    const nodes = { chains, now, chainTimeoutMs, known, wait: waiting, signal };
+    const nodes = { chains, now, chainTimeoutMs, known, wait, signal };
     seen.nodes = await examineNodes(nodes, findings);
   }
   if (db === null) return;
@@ -86,7 +88,7 @@ async function look(
   const adapters = deps.adapters ?? new Map(own.map((each) => [each.chain, each]));
   const several = new Set(chains.filter(hasSeveral).map(({ chain }) => chain));
   try {
-    const swaps = { db, adapters, several, now, chainTimeoutMs, settleMs: wait, signal };
+    const swaps = { db, adapters, several, now, chainTimeoutMs, wait, signal };
     Object.assign(seen, await examineSwaps(swaps, wanted, findings));
   } finally {
     await Promise.all(own.map((each) => each.close()));

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Database } from '../db/database.ts';
 import {
   appliedMigrations,
-  hasTable,
   overdueDeliveries,
+  overdueRefunds,
   overdueWork,
   serverState,
   stuckKeeperJobs,
@@ -24,7 +24,7 @@ const bounds = {
   eventSeconds: 60,
   deliverySeconds: 600,
   workSeconds: 3_600,
-  keeperSeconds: 600,
+  senderSeconds: 600,
   keeperFailures: 5,
   freeBytes: 2n ** 30n,
   freeShare: 0.05,
@@ -71,13 +71,25 @@ export async function examineDatabase(deps: HouseDeps, findings: Findings): Prom
       todo: 'see that a market runs, and its log for their chain',
     });
   }
-  if (!(await hasTable(db, 'keeper_jobs'))) return;
-  const before = new Date(now() - bounds.keeperSeconds * 1_000);
-  late(findings, await stuckKeeperJobs(db, before, bounds.keeperFailures), -1, {
+  await examineSenders(deps, findings);
+}
+
+/** What the market sends by itself: with its gas keys, and what funders signed beforehand. */
+async function examineSenders({ db, now }: HouseDeps, findings: Findings): Promise<void> {
+  const before = now() - bounds.senderSeconds * 1_000;
+  const jobs = await stuckKeeperJobs(db, new Date(before), bounds.keeperFailures);
+  late(findings, jobs, -bounds.senderSeconds, {
     what: 'keeper_stuck',
     where: 'the keeper',
     of: 'transactions of the gas keys are due for long, or fail again and again',
     todo: 'see the balance and the cap of the gas keys, and the log',
+  });
+  const wall = Math.floor(now() / 1_000);
+  late(findings, await overdueRefunds(db, wall), bounds.senderSeconds, {
+    what: 'refunds_overdue',
+    where: 'the scheduled refunds',
+    of: 'are due and nobody sends them',
+    todo: 'see that a market runs, and its log for their chain',
   });
 }
 

@@ -2,7 +2,6 @@
 // few silences. What differs is looked at a second time after a market that works would have seen
 // it too, so that a block between two reads is no finding. Nothing is written.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
@@ -39,8 +38,8 @@ export type SwapsDeps = {
   /** The market's clock, milliseconds. */
   readonly now: () => number;
   readonly chainTimeoutMs: number;
-  /** How long a market that works takes to see what the chain shows. */
-  readonly settleMs: number;
+  /** Until a market that works has seen what the chain shows. */
+  readonly wait: () => Promise<void>;
   readonly signal: AbortSignal;
 };
 
@@ -106,7 +105,7 @@ async function oneSwap(walk: Walk, id: string): Promise<Looked> {
 /** Some differences are those of a moment: only what is there twice is told. */
 async function secondLook(walk: Walk, suspects: ReadonlySet<string>): Promise<void> {
   if (suspects.size === 0) return;
-  await sleep(walk.settleMs, undefined, { signal: walk.signal });
+  await walk.wait();
   const ids = [...suspects];
   for (let at = 0; at < ids.length; at += swapBounds.page) {
     for (const [, found] of await lookAt(walk, ids.slice(at, at + swapBounds.page))) {

@@ -59,7 +59,10 @@ async function inValkey(
 ): Promise<World & { prefix: string }> {
   const buckets = createValkeyBuckets({
     client: connectValkey(url),
-    alone: { spend: () => assert.fail('counted alone') },
+    alone: {
+      spend: () => assert.fail('counted alone'),
+      giveBack: () => assert.fail('counted alone'),
+    },
     prefix,
     log: pino({ level: 'silent' }),
     metrics: createMetrics('parley'),
@@ -109,6 +112,21 @@ for (const [where, open] of [
         assert.ok(refused.resetSeconds > 10 && refused.resetSeconds <= 20);
         await world.pass(20_000);
         assert.equal((await spend()).allowed, true);
+      },
+    );
+
+    promise(
+      'what was asked for in vain is given back, and never more than was taken',
+      async (world) => {
+        const { budgets } = world;
+        const spend = async () => (await budgets.spendListing('a')).allowed;
+        await budgets.giveBackListing('a');
+        assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
+        await budgets.giveBackListing('a');
+        assert.deepEqual([await spend(), await spend()], [true, false]);
+        await world.pass(3_600_000);
+        await budgets.giveBackListing('a');
+        assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
       },
     );
 

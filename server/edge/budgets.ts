@@ -33,6 +33,8 @@ export type Budgets = {
   spendMint(ip: string): Soon<Spent>;
   /** One token that this account asks to have listed. */
   spendListing(accountId: string): Soon<Spent>;
+  /** Takes that back: it was asked for in vain. */
+  giveBackListing(accountId: string): Soon<void>;
   /** One socket opened from this address. */
   spendSocket(ip: string): Soon<Spent>;
 };
@@ -51,6 +53,8 @@ export type Tally = { readonly allowed: boolean; readonly buckets: readonly Buck
 export type Buckets = {
   /** One from each bucket, one or two; where one of them is out, from none. */
   spend(rule: Rule, names: readonly string[]): Soon<Tally>;
+  /** One to a bucket whose window is still open and that has given one. */
+  giveBack(rule: Rule, name: string): Soon<void>;
 };
 
 export function createBudgets(
@@ -88,6 +92,7 @@ export function createBudgets(
       whenKnown(buckets.spend(listings, [accountId]), ({ allowed, buckets: [own] }) =>
         spentOf(listings, allowed, 'account', own!),
       ),
+    giveBackListing: (accountId) => buckets.giveBack(listings, accountId),
     spendSocket: (ip) => spendOne(sockets, ip),
   };
 }

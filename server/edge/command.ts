@@ -49,6 +49,8 @@ export type CommandSpec<
   readonly scope?: 'taker' | 'maker';
   readonly body?: B;
   readonly replies: Readonly<Record<number, TSchema>>;
+  /** What each of several answers means. */
+  readonly outcomes?: Readonly<Record<number, string>>;
   /** Carries a secret, in or out: whatever is stored of its answers is encrypted. */
   readonly secret?: true;
   /**
@@ -222,6 +224,7 @@ function declare(
     query,
     body,
     replies: spec.replies,
+    outcomes: spec.outcomes,
   });
 }
 

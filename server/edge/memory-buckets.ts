@@ -7,7 +7,10 @@ const capacity = 100_000;
 
 type Entry = { endsAt: number; used: number };
 
-export type MemoryBuckets = { spend(rule: Rule, names: readonly string[]): Tally };
+export type MemoryBuckets = {
+  spend(rule: Rule, names: readonly string[]): Tally;
+  giveBack(rule: Rule, name: string): void;
+};
 
 export function createMemoryBuckets(now: () => number, most: number = capacity): MemoryBuckets {
   // By when they end, the first to end first: a window that opens again goes to the end.
@@ -41,6 +44,10 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
         );
       }
       return { allowed, buckets };
+    },
+    giveBack: (rule, name) => {
+      const entry = openEntry(kept[rule.name], name, now(), rule.windowMs);
+      if (entry !== null && entry.used > 0) entry.used -= 1;
     },
   };
 }

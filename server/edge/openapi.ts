@@ -177,15 +177,22 @@ function describeErrors(shortName: string): Json {
   return responses;
 }
 
+type Given = {
+  readonly components: Components;
+  readonly shortName: string;
+  readonly writes: boolean;
+  readonly outcomes: Operation['outcomes'];
+};
+
 /** What an operation answers by itself; an error that others give too may look like theirs. */
 function describeReply(
   status: number,
   schema: TSchema,
-  { components, shortName, writes }: { components: Components; shortName: string; writes: boolean },
+  { components, shortName, writes, outcomes = {} }: Given,
 ): Json {
   const own = publish(schema, components);
   const headers = writes ? { ...headerRefs, ...replayRefs } : headerRefs;
-  if (status < 300) return { description: 'done', headers, content: json(own) };
+  if (status < 300) return { description: outcomes[status] ?? 'done', headers, content: json(own) };
   const common = errors[status];
   const described = common === undefined ? 'refused' : `refused; or ${common}`;
   const either = { anyOf: [own, { $ref: '#/components/schemas/Error' }] };
@@ -197,11 +204,11 @@ function describeReply(
 }
 
 function describeOperation(operation: Operation, components: Components, shortName: string): Json {
-  const { method, access, scope, params, query, body, replies } = operation;
+  const { method, access, scope, params, query, body, replies, outcomes } = operation;
   const writes = method !== 'GET' && access === 'key';
   const responses: Json = {};
   for (const [status, schema] of Object.entries(replies)) {
-    const given = { components, shortName, writes };
+    const given = { components, shortName, writes, outcomes };
     responses[status] = describeReply(Number(status), schema, given);
   }
   for (const status of errorsOf(operation)) {

@@ -18,4 +18,6 @@ export type Operation = {
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
   readonly replies: Readonly<Record<number, TSchema>>;
+  /** What the answers of an operation that has several mean, by status. */
+  readonly outcomes?: Readonly<Record<number, string>> | undefined;
 };

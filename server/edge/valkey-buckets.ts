@@ -42,6 +42,11 @@ if allowed == 1 then
   end
 end
 return answer`;
+const backScript = `
+if tonumber(redis.call('get', KEYS[1]) or 0) > 0 and redis.call('pttl', KEYS[1]) > 0 then
+  redis.call('decr', KEYS[1])
+end
+return 0`;
 const scriptHash = createHash('sha1').update(script).digest('hex');
 
 export type ValkeyBuckets = Buckets & {
@@ -83,6 +88,13 @@ export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
         link.lose(error);
         return decideAlone();
       });
+    },
+    giveBack: (rule, name) => {
+      if (!link.isUp()) return alone.giveBack(rule, name);
+      const key = `${prefix}${rule.name}:{${name}}`;
+      const giving = client.eval(backScript, 1, key).then(() => {});
+      // Not had back is no more than asked once more.
+      return inTime(answerLimitMs, giving).catch((error: unknown) => link.lose(error));
     },
     close: link.close,
   };

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { found, rowsOfAll } from '../../test/support/secrets.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import {
@@ -202,6 +203,11 @@ test(
     await run(`update keeper_turns set until = 'epoch'`);
     const headers = { 'idempotency-key': `kept-${deal.id}` };
     const first = must(await relay(deal, headers));
+    const hidden = new Map([
+      ['secret of a swap', deal.secret],
+      ['gas key', desk.key],
+    ]);
+    assert.deepEqual(found(await rowsOfAll(db), hidden), [], 'in no row');
     const again = await relay(deal, headers);
     assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first, 'true']);
     await keep(desk);
@@ -242,6 +248,26 @@ test(
     assert.ok(raised.length >= 1 && new Set(raised.map(({ nonce }) => nonce)).size === 1);
   },
 );
+
+test('nothing is kept of what was signed after its turn was over', limits, async () => {
+  const deal = await funded();
+  const { db } = desk.deps;
+  const sign: typeof account.sign = async (work, slot, signal) => {
+    const signed = await account.sign(work, slot, signal);
+    const text = `update keeper_turns set until = 'epoch' where chain = $1`;
+    await db.rows({ name: 'test_over', text, values: [evm2] });
+    return signed;
+  };
+  gas.account = { ...account, sign };
+  const late = await relay(deal);
+  assert.deepEqual([late.status, late.code], [503, 'overloaded']);
+  assert.deepEqual(await jobsOf(desk, deal), []);
+  gas.account = account;
+  must(await relay(deal));
+  await keep(desk);
+  await deepen(desk);
+  assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
+});
 
 test('its receiver may claim for itself at the same time: it is paid once', limits, async () => {
   const deal = await funded();

@@ -284,6 +284,19 @@ test('a chain that is away is said so, and the token can be asked for later', as
   assert.equal(await candidate(address), null);
 });
 
+test('what is answered with 503 takes nothing from the budget of an hour', async () => {
+  const own = await lookMarket({ chainTimeoutMs: 1_000, listingLimit: 1 });
+  try {
+    const by = await own.trader();
+    const away = () => new ParleyError('chain_unavailable', 'evm-dev does not answer');
+    for (const _ of [1, 2, 3]) assert.equal((await ask(own.says(away()), by)).status, 503);
+    assert.equal((await ask(own.says({}), by)).status, 201);
+    assert.equal((await ask(own.says(away()), by)).code, 'listing_rate_limited');
+  } finally {
+    await own.close();
+  }
+});
+
 test('a chain that does not answer in time is said so, and nothing is kept', async () => {
   const address = market.says(new ParleyError('chain_timeout', 'evm-dev did not answer in time'));
   const { status, code } = await ask(address);

@@ -40,7 +40,14 @@ export function createPrepareQuote(deps: Pick<Deps, 'adapters' | 'db'>): Prepare
       if (quoteAssets.size >= mostRemembered) quoteAssets.clear();
       quoteAssets.set(rfqId, asset);
     }
-    await checkAmounts(deps, [{ asset, amount: quoteAmount }], signal);
+    try {
+      await checkAmounts(deps, [{ asset, amount: quoteAmount }], signal);
+    } catch (error) {
+      // Which asset it is was remembered, not whether it is open: of the two that comes first.
+      const rfq = await findRfq(deps.db, rfqId);
+      if (rfq !== null) assertOpen(rfq.base, rfq.quote);
+      throw error;
+    }
   };
 }
 

@@ -62,7 +62,8 @@ export async function preparePropose(
   quoteAmount: bigint,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rfq } = await readThread(deps.db, callerId, id);
+  const { rfq, status } = await readThread(deps.db, callerId, id);
+  if (status === 'open') assertOpen(rfq.base, rfq.quote);
   await checkAmounts(deps, [{ asset: rfq.quote, amount: quoteAmount }], signal);
 }
 

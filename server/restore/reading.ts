@@ -11,6 +11,7 @@ import {
   type Reading,
   storeProgress,
   storeTrouble,
+  unlockReading,
   useHashlocks,
 } from '../db/gaps.ts';
 import type { Deps } from '../deps.ts';
@@ -44,6 +45,7 @@ export async function readRound(deps: Parts, signal: AbortSignal): Promise<boole
     try {
       if (await lockReading(session)) {
         await Promise.all(byChain(due).map((some) => readChain(deps, some, signal)));
+        await unlockReading(session);
       }
     } finally {
       session.end();

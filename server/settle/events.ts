@@ -17,6 +17,21 @@ export type SwapEvent = { readonly topic: SwapTopic; readonly status: SwapStatus
 
 export type Known = { readonly state: SwapState; readonly status: SwapStatus };
 
+/**
+ * Fundings that were told and are not shown now: while the status stood, as it does once the secret
+ * is public, nothing told that they were taken back, so they are not told again.
+ */
+export type Told = { readonly initiatorFunded: boolean; readonly counterpartyFunded: boolean };
+
+export const nothingTold: Told = { initiatorFunded: false, counterpartyFunded: false };
+
+export type Change = {
+  /** In the order they happened. */
+  readonly events: readonly SwapEvent[];
+  /** To be remembered until the next look. */
+  readonly told: Told;
+};
+
 /** What has been reached, each told once when it becomes true. */
 type Reached = {
   readonly initiatorFunded: boolean;
@@ -48,17 +63,21 @@ function reached({ state, status }: Known): Reached {
   };
 }
 
-/** The events between two stored states of one swap, in the order they happened. */
-export function eventsBetween(before: Known, after: Known): SwapEvent[] {
+/** What comes of two stored states of one swap, one after the other. */
+export function changeBetween(before: Known & { readonly told: Told }, after: Known): Change {
   const was = reached(before);
   const is = reached(after);
   const events: SwapEvent[] = [];
   const taken = (Object.keys(was) as (keyof Reached)[]).some((each) => was[each] && !is[each]);
-  if (taken && before.status !== after.status) {
-    events.push({ topic: 'swap.reorged', status: after.status });
-  }
+  const reorged = taken && before.status !== after.status;
+  if (reorged) events.push({ topic: 'swap.reorged', status: after.status });
+  const known: Reached = {
+    ...was,
+    initiatorFunded: was.initiatorFunded || before.told.initiatorFunded,
+    counterpartyFunded: was.counterpartyFunded || before.told.counterpartyFunded,
+  };
   const tell = (each: keyof Reached, topic: SwapTopic, status: SwapStatus) => {
-    if (is[each] && !was[each]) events.push({ topic, status });
+    if (is[each] && !known[each]) events.push({ topic, status });
   };
   tell('initiatorFunded', 'swap.funded', 'initiator_funded');
   tell('counterpartyFunded', 'swap.funded', 'counterparty_funded');
@@ -67,5 +86,10 @@ export function eventsBetween(before: Known, after: Known): SwapEvent[] {
   tell('longRefunded', 'swap.refunded', 'refunded');
   tell('shortRefunded', 'swap.refunded', 'refunded');
   tell('half', 'swap.half_settled', 'half_settled');
-  return events;
+  const hidden = (each: keyof Told) => !reorged && known[each] && !is[each];
+  const told = {
+    initiatorFunded: hidden('initiatorFunded'),
+    counterpartyFunded: hidden('counterpartyFunded'),
+  };
+  return { events, told };
 }

@@ -127,6 +127,23 @@ test('what does not change writes nothing', async () => {
   assert.equal((await swapById(deps.db, swap.id))?.revision, before?.revision);
 });
 
+test('with the secret public a funding that goes shallow and deep again is told once', async () => {
+  const swap = await newSwap();
+  const show = async (long: EscrowFacts, short: EscrowFacts) => {
+    script.set(swap.long, () => long).set(swap.short, () => short);
+    await reconcile(deps, swap.id, all());
+  };
+  await show(shows.funded, shows.claimed);
+  const first = ['swap.funded', 'swap.funded', 'secret.revealed'];
+  assert.deepEqual(await told(swap), first);
+  for (let each = 0; each < 2; each += 1) {
+    await show(shows.seen, shows.claimed);
+    await show(shows.nothing, shows.claimed);
+    await show(shows.funded, shows.claimed);
+  }
+  assert.deepEqual(await told(swap), first);
+});
+
 test('status and events commit together or not at all', async () => {
   const swap = await newSwap();
   script.set(swap.long, () => shows.funded);

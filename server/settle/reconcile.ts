@@ -18,7 +18,7 @@ import { lockSwap, type Swap, swapById, updateSwap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
 import { escrowOfRow } from './escrows.ts';
-import { eventsBetween, type SwapEvent } from './events.ts';
+import { changeBetween, type SwapEvent, type Told } from './events.ts';
 import { type Outcome, outcome } from './outcome.ts';
 import { adapterOf } from './preview.ts';
 
@@ -101,13 +101,24 @@ async function store(
   }));
   const full = rows.every((row) => read.has(keyOf(row)));
   const after = outcome(swap.state, { escrows, full, wall: Math.floor(nowMs / 1000) });
-  const events = eventsBetween({ state: swap.state, status: swap.status }, after);
-  const moved = escrows.filter(({ row, facts }) => !same(row, facts) || row.done !== after.done);
+  const before = { state: swap.state, status: swap.status, told: toldOf(swap, rows) };
+  const { events, told } = changeBetween(before, after);
+  const isTold = (row: EscrowRow) =>
+    isCurrent(swap, row) &&
+    (row.leg === swap.long ? told.initiatorFunded : told.counterpartyFunded);
+  const moved = escrows.filter(
+    ({ row, facts }) =>
+      !same(row, facts) ||
+      row.done !== after.done ||
+      (row.facts.fundingTold ?? false) !== isTold(row),
+  );
   const changed = moved.length > 0 || differs(swap, after);
   if (!changed) return { status: swap.status, changed, events: [], done: after.done };
   const at = new Date(nowMs);
   for (const { row, facts } of moved) {
-    await updateEscrow(tx, { chain: row.chain, address: row.address, facts, done: after.done });
+    const { chain, address } = row;
+    const fundingTold = isTold(row);
+    await updateEscrow(tx, { chain, address, facts, fundingTold, done: after.done });
   }
   const { status, dueAt, done } = after;
   const { secret, lapsed } = after.state;
@@ -128,6 +139,19 @@ async function store(
     deps.log.warn({ swapId: swap.id, from: swap.status, status }, 'a reorganisation was followed');
   }
   return { status, changed, events, done };
+}
+
+function isCurrent({ state }: Swap, row: EscrowRow): boolean {
+  return state.legs[row.leg].escrow === row.address;
+}
+
+/** The fundings that were told before, and are not shown by what is stored. */
+export function toldOf(swap: Swap, rows: readonly EscrowRow[]): Told {
+  const told = rows.filter((row) => row.facts.fundingTold && isCurrent(swap, row));
+  return {
+    initiatorFunded: told.some(({ leg }) => leg === swap.long),
+    counterpartyFunded: told.some(({ leg }) => leg !== swap.long),
+  };
 }
 
 function same(row: EscrowRow, facts: EscrowFacts): boolean {

@@ -277,3 +277,29 @@ test('a refund of the funder’s own is left alone while it may be mined, then o
   await deepen(world);
   assert.equal((await swapOf(deal)).legs[deal.long].status, 'refunded');
 });
+
+test('a server that is killed between noting a refund and sending it leaves it to another', async () => {
+  const deal = await agree(world);
+  const funding = await fundLong(world, deal);
+  await deepen(world);
+  const ladder = await ladderOf(deal, [funding], [2, 30]);
+  must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
+  await comesTo((await swapOf(deal)).legs[deal.long].timelock);
+  const dead = () => Promise.reject(new Error('killed here'));
+  const { db, adapters } = world.deps;
+  const killed = createScheduledRefunds({
+    ...world.deps,
+    adapters: new Map([...adapters].map(([key, each]) => [key, { ...each, broadcast: dead }])),
+    db: {
+      ...db,
+      rows: (statement) => (statement.name === 'scheduled_give_back' ? dead() : db.rows(statement)),
+    },
+  });
+  await assert.rejects(pass(killed), /killed here/);
+  assert.deepEqual(await pool(), []);
+  assert.equal(await pass(undefined, scheduledLimits.leaseSeconds - 5), 0, 'not yet given up');
+  assert.equal(await pass(undefined, 6), 1);
+  assert.deepEqual(await pool(), [ladder[0]?.txid]);
+  await deepen(world);
+  assert.equal((await swapOf(deal)).legs[deal.long].status, 'refunded');
+});

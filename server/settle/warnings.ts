@@ -1,13 +1,14 @@
 // What the parties of a swap should hear before they fund, read from the chains for a while: a swap
 // is read far more often than such things change, and no read waits long for them.
 
-import type { Warning } from '../../chains/adapter.ts';
+import type { ChainAdapter, Warning } from '../../chains/adapter.ts';
 import { legStatus } from '../../core/facts.ts';
-import type { Step } from '../../core/next.ts';
+import { fundBy } from '../../core/gates.ts';
+import type { Step, StuckFunding } from '../../core/next.ts';
 import { funderOf, type LegName, otherLeg, type Role, roleOf } from '../../core/trade.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
-import { termsOfLeg } from './escrows.ts';
+import { currentEscrow, termsOfLeg } from './escrows.ts';
 
 const freshMs = 15_000;
 const patienceMs = 500;
@@ -20,6 +21,7 @@ export type LegWarning = {
   readonly verb: Warning['verb'];
   readonly code: Warning['code'];
   readonly text: string;
+  readonly stuck?: StuckFunding;
 };
 
 export type Warnings = {
@@ -35,14 +37,20 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
     const leg = swap.state.legs[name];
     const adapter = deps.adapters.get(leg.chain);
     const terms = termsOfLeg(swap, name);
-    if (adapter?.warnings === undefined || terms === null || leg.escrow === null) return [];
     const status = legStatus(leg.facts);
+    if (adapter === undefined || terms === null || leg.escrow === null) return [];
     if (swap.done || status === 'claimed' || status === 'refunded') return [];
-    const id = `${leg.chain} ${leg.escrow}`;
+    const { warnings: about } = adapter;
+    const waits = leg.facts.funded?.confirmations === 0 && adapter.stuckFunding !== undefined;
+    if (about === undefined && !waits) return [];
+    const id = `${leg.chain} ${leg.escrow}${waits ? ' waits' : ''}`;
     let found = kept.get(id);
     if (found === undefined || performance.now() - found.atMs > freshMs) {
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
-      const reading = adapter.warnings(terms, signal).catch((error: unknown) => {
+      const asking = waits
+        ? stuckOf(adapter, swap, name, signal)
+        : adapter.warnings?.(terms, signal);
+      const reading = Promise.resolve(asking ?? []).catch((error: unknown) => {
         deps.log.debug({ chain: leg.chain, err: error }, 'no warnings could be read');
         return [];
       });
@@ -51,15 +59,33 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
     }
     const warnings = await Promise.race([found.reading, nothingAfter(patienceMs)]);
     return warnings
-      .filter(({ verb }) => (verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null))
-      .map(({ verb, code, sentence: text }) => {
+      .filter(({ verb, code }) => {
+        if (code === 'fund_stuck') return waits;
+        return verb === 'fund' ? status === 'unfunded' : leg.facts.claimed === null;
+      })
+      .map(({ verb, code, sentence: text, stuck }) => {
         const party = funderOf(verb === 'fund' ? name : otherLeg(name));
-        return { leg: name, by: roleOf(party, swap.long), verb, code, text };
+        const by = roleOf(party, swap.long);
+        return { leg: name, by, verb, code, text, ...(stuck === undefined ? {} : { stuck }) };
       });
   };
   return {
     of: async (swap) => (await Promise.all([ofLeg(swap, 'a'), ofLeg(swap, 'b')])).flat(),
   };
+}
+
+/** Of a funding that waits: its funder hears it wherever it waits. */
+async function stuckOf(
+  adapter: ChainAdapter,
+  swap: Swap,
+  name: LegName,
+  signal: AbortSignal,
+): Promise<Warning[]> {
+  const escrow = currentEscrow(swap, name);
+  if (escrow === null) return [];
+  const sendBy = fundBy(swap.state, swap.state.legs[name]);
+  const found = await adapter.stuckFunding?.(escrow, sendBy, signal);
+  return found ? [found] : [];
 }
 
 function keep(kept: Map<string, Kept>, id: string, found: Kept): void {
@@ -82,11 +108,13 @@ function nothingAfter(ms: number): Promise<readonly Warning[]> {
 export function withWarnings(steps: readonly Step[], warnings: readonly LegWarning[]): Step[] {
   if (warnings.length === 0) return [...steps];
   return steps.map((step) => {
-    const own = warnings.filter(({ leg, by, verb }) => {
+    const own = warnings.filter(({ leg, by, verb, code }) => {
+      if (code === 'fund_stuck') return by === step.by && leg === step.leg;
       if (step.action === 'fund') return verb === 'claim' || leg === step.leg;
       return verb === 'claim' && by === step.by && ['wait', 'claim'].includes(step.action);
     });
     if (own.length === 0) return step;
-    return { ...step, warnings: own.map(({ code, text }) => ({ code, text })) };
+    const told = own.map(({ code, text, stuck }) => ({ code, text, ...(stuck && { stuck }) }));
+    return { ...step, warnings: told };
   });
 }

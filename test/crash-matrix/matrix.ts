@@ -161,7 +161,8 @@ export const some =
     return chosen;
   };
 
-export async function play(row: Row, choose: Choose): Promise<Result> {
+/** `isEnough`: one failure tells enough. */
+export async function play(row: Row, choose: Choose, isEnough = false): Promise<Result> {
   const opened = await open(row);
   try {
     const good = await attempt(opened);
@@ -176,6 +177,7 @@ export async function play(row: Row, choose: Choose): Promise<Result> {
     for (const kill of chosen) {
       const failure = await tryKill(opened, good, kill);
       if (failure !== null) failures.push(failure);
+      if (isEnough && failures.length > 0) break;
     }
     return { row, awaits, kills: chosen.length, failures };
   } finally {

@@ -31,7 +31,10 @@ const results: Result[] = [];
 const isBroken = ({ awaits, failures }: Result) => awaits.length === 0 || failures.length > 0;
 const began = performance.now();
 const plays = [
-  ...rows.map((row) => ({ name: row.name, run: (choose: Choose) => play(row, choose) })),
+  ...rows.map((row) => ({
+    name: row.name,
+    run: (choose: Choose) => play(row, choose, values.first),
+  })),
   { name: migrations.name, run: playMigrations },
 ];
 const queue = plays.filter(({ name }) => name.includes(values.row)).values();

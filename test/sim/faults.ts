@@ -193,7 +193,7 @@ export function planFaults(world: World, span: number): void {
     const { driftSeconds } = chain.policy;
     chain.drift = Math.round(driftSeconds * 0.9 * (chance.int(-100, 100) / 100));
   }
-  if (chance.hits(0.4)) later(world, chance.int(3_600, 10_800), () => takeClaimBack(world, 400));
+  if (chance.hits(0.4)) later(world, chance.int(3_600, 10_800), () => takeClaimBack(world, 900));
 }
 
 /** Of the outage that the policy plans for, at the one moment when it hurts. */
@@ -223,7 +223,9 @@ function takeClaimBack(world: World, tries: number): void {
     const at = newest.findIndex(({ txs }) => txs.some(({ tx }) => isKnownClaim(world, tx)));
     if (at === -1) continue;
     const depth = newest.length - at;
-    cutOff(chain, depth, ({ tx }) => !isKnownClaim(world, tx) && chance.hits(0.85));
+    const gone = newest.flatMap(({ txs }) => txs).filter(({ tx }) => isKnownClaim(world, tx));
+    const keeps = (txid: string) => gone.every((each) => each.txid !== txid);
+    cutOff(chain, depth, ({ txid }) => keeps(txid) && chance.hits(0.85));
     for (let each = 0; each <= depth; each += 1)
       mine(chain, seconds(world), () => chance.hits(0.5));
     count(world, 'claim taken back');
@@ -234,11 +236,19 @@ function takeClaimBack(world: World, tries: number): void {
     for (const each of world.servers) killServer(world, each, 'with the block');
     return;
   }
-  if (tries > 0) later(world, 100, () => takeClaimBack(world, tries - 1));
+  if (tries > 0) later(world, 20, () => takeClaimBack(world, tries - 1));
 }
 
 function isKnownClaim(world: World, { verb, secret }: SimTransaction): boolean {
-  return verb === 'claim' && world.deals.some(({ view }) => view?.secret === secret);
+  if (verb !== 'claim' || !world.deals.some((each) => each.revealed && each.secret === secret)) {
+    return false;
+  }
+  // The only one that shows it: then nothing but the market's memory has it.
+  const showing = world.nodes.flatMap(({ chain }) => {
+    const newest = chain.blocks.slice(-20).flatMap(({ txs }) => txs);
+    return [...newest, ...chain.mempool.values()].filter(({ tx }) => tx.secret === secret);
+  });
+  return showing.length === 1;
 }
 
 /** Short enough to leave the rest of the outage that the policy plans for. */

@@ -32,14 +32,14 @@ export function isGone(world: World, side: Side): boolean {
 }
 
 export async function readSwap(world: World, side: Side, deal: Deal): Promise<View | null> {
-  const before = deal.view?.secret ?? null;
+  const wasTold = deal.revealed || (deal.view?.secret ?? null) !== null;
   const answer = await ask(world, side.party, { url: `/v1/swaps/${deal.id}` });
   if (answer.status !== 200) {
     wakeIn(world, side, world.chance.int(20, 120));
     return null;
   }
   const view = answer.body as View;
-  if (before !== null && view.secret === null) {
+  if (wasTold && view.secret === null) {
     violate(world, 'a secret seen is seen for ever', deal.name);
   }
   deal.view = view;

@@ -1,7 +1,7 @@
 // Plants one bug after the other in a copy of the tree and lets the simulation look for it: prints
 // the first seed that finds each. One that no seed finds is printed, and the exit status is 1.
 //
-//   npm run -s node -- test/sim/mutations.ts [part of a name] [seeds to try]
+//   npm run -s node -- test/sim/mutations.ts [part of a name] [seeds to try] [the first of them]
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -187,8 +187,8 @@ function copyOfTree(to: string): void {
 
 type Found = { readonly code: number | null; readonly output: string };
 
-async function simulation(tree: string, databaseUrl: string, seeds: number): Promise<Found> {
-  const args = ['test/sim/run.ts', '--seeds', String(seeds), '--first', '--json'];
+async function simulation(tree: string, databaseUrl: string): Promise<Found> {
+  const args = ['test/sim/run.ts', '--seeds', seeds, '--from', from, '--first', '--json'];
   const env = { ...process.env, PARLEY_TEST_DATABASE_URL: databaseUrl };
   const signal = AbortSignal.timeout(limitMs);
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
@@ -230,7 +230,7 @@ function plant(tree: string, edits: readonly Edit[]): () => void {
   };
 }
 
-const [wanted = '', seeds = '100'] = process.argv.slice(2);
+const [wanted = '', seeds = '100', from = '1'] = process.argv.slice(2);
 const tree = mkdtempSync(join(tmpdir(), 'parley-planted-'));
 const cluster = await startCluster();
 let survived = 0;
@@ -241,7 +241,7 @@ try {
     if (!name.includes(wanted)) continue;
     tried += 1;
     const restore = plant(tree, edits);
-    const found = await simulation(tree, cluster.adminUrl, Number(seeds));
+    const found = await simulation(tree, cluster.adminUrl);
     restore();
     const by = finding(found);
     if (by === null) survived += 1;

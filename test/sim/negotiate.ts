@@ -56,6 +56,7 @@ export function newDeal(
     threadId: null,
     rfqId: null,
     closed: false,
+    revealed: false,
     view: null,
   };
   for (const side of deal.sides) {

@@ -154,6 +154,7 @@ function wasLiedAbout(world: World, deal: Deal): boolean {
 export function checkHeard(world: World, { topic, swapId, status }: Told): void {
   const deal = world.deals.find(({ id }) => id !== null && id === swapId);
   if (deal === undefined) return;
+  if (topic === 'secret.revealed') deal.revealed = true;
   const deep = (verb: 'fund' | 'claim' | 'refund', names: readonly string[]) =>
     names.some((name) => {
       const chain = chainOf(world, name);

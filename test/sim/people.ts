@@ -69,6 +69,8 @@ export type Deal = {
   threadId: string | null;
   rfqId: string | null;
   closed: boolean;
+  /** Somebody was told that the secret is public. */
+  revealed: boolean;
   view: View | null;
 };
 

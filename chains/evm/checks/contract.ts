@@ -4,7 +4,7 @@ import type { Finding } from '../../inspection.ts';
 import { notAToken } from '../../inspection.ts';
 import type { Rpc } from '../../rpc.ts';
 import { judgeFace, type Said } from '../../token-face.ts';
-import { textOf } from '../../token-text.ts';
+import { hiddenOf, textOf } from '../../token-text.ts';
 import { codeAt } from '../node.ts';
 import { freshAddress } from './actors.ts';
 import { ask, askWord, callData } from './ask.ts';
@@ -34,5 +34,5 @@ export async function faceOf(rpc: Rpc, token: string, signal: AbortSignal): Prom
   if (decimals > 255n) throw notAToken(chain, token, 'its decimals() are no number of ERC-20');
   const texts = { symbol: textOf(symbol), name: textOf(name) };
   const said = { ...texts, decimals: Number(decimals), supply };
-  return { code, ...said, finding: judgeFace(said, balance) };
+  return { code, ...said, finding: judgeFace(said, balance, hiddenOf(symbol)) };
 }

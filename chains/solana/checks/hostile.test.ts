@@ -64,8 +64,18 @@ describe('a name and a symbol', () => {
     ['lose a character that the cut went through', '€'.repeat(200), '€'.repeat(mostNameLength)],
   ];
   for (const [how, given, read] of named) {
-    test(how, () => assert.deepEqual(kept(given, given), { name: read, symbol: read }));
+    test(how, () => {
+      const { hidden: _, ...shown } = kept(given, given) as Named;
+      assert.deepEqual(shown, { name: read, symbol: read });
+    });
   }
+
+  test('a character of the symbol that nobody sees is refused, one of the name is left out', () => {
+    const { outcome, reason } = checkName(kept('Good', 'U\u202eS\u200bD'));
+    assert.equal(outcome, 'reject');
+    assert.match(reason ?? '', /its symbol has the character U\+202E, which nobody sees/);
+    assert.equal(checkName(kept('Go\u200bod', 'GOOD\0\0')).outcome, 'pass');
+  });
 
   test('are there to the last byte of the symbol, and not without it', () => {
     const whole = metaplexAccount(address, { name: 'Good', symbol: 'GOOD' });

@@ -3,7 +3,8 @@
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Finding, found, mostNameLength, passed } from '../../inspection.ts';
-import { cleanText } from '../../token-text.ts';
+import { hiddenSentence } from '../../token-face.ts';
+import { cleanText, hiddenIn } from '../../token-text.ts';
 import { solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import type { Account } from '../node.ts';
 import { metadataProgram, programAddress, systemProgram } from '../programs.ts';
@@ -17,7 +18,12 @@ const metaplexKind = 4;
 /** More bytes than these of a text are not looked at. */
 const mostTextBytes = 4 * mostNameLength;
 
-export type Named = { readonly symbol: string; readonly name: string };
+export type Named = {
+  readonly symbol: string;
+  readonly name: string;
+  /** The first character of its symbol that nobody sees, where it has one. */
+  readonly hidden?: string;
+};
 
 /** Where Metaplex's program keeps a mint's name. */
 export function metadataAddress(mint: string): string {
@@ -60,7 +66,8 @@ function readTexts(data: Uint8Array, from: number, { address }: Mint): Named | s
   const symbol = name === null ? null : readText(data, name.end);
   if (name === null || symbol === null) return 'its metadata are malformed';
   if (symbol.text === '') return 'its metadata give no symbol';
-  return { symbol: symbol.text, name: name.text };
+  const named = { symbol: symbol.text, name: name.text };
+  return symbol.hidden === null ? named : { ...named, hidden: symbol.hidden };
 }
 
 function readText(data: Uint8Array, at: number) {
@@ -69,11 +76,14 @@ function readText(data: Uint8Array, at: number) {
   const end = at + 4 + length;
   if (end > data.length) return null;
   const bytes = data.subarray(at + 4, Math.min(end, at + 4 + mostTextBytes));
-  const text = cleanText(new TextDecoder().decode(bytes));
-  return { text, end };
+  // Metaplex pads with zeros.
+  const raw = new TextDecoder().decode(bytes.filter((byte) => byte !== 0));
+  return { text: cleanText(raw), hidden: hiddenIn(raw), end };
 }
 
 /** Without a symbol nothing can be listed; one may be added. */
 export function checkName(named: Named | string): Finding {
-  return typeof named === 'string' ? found('name', 'wait', named) : passed('name');
+  if (typeof named === 'string') return found('name', 'wait', named);
+  const { hidden } = named;
+  return hidden === undefined ? passed('name') : found('name', 'reject', hiddenSentence(hidden));
 }

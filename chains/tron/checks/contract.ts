@@ -2,7 +2,7 @@
 
 import { type Finding, found, notAToken } from '../../inspection.ts';
 import { judgeFace, type Said } from '../../token-face.ts';
-import { textOf } from '../../token-text.ts';
+import { hiddenOf, textOf } from '../../token-text.ts';
 import { dataOf } from '../../token-words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { type Look, nodeSays, numberOf, otherStorage, ranOut, tooDear, view } from './ask.ts';
@@ -40,24 +40,32 @@ export async function checkContract(look: Look): Promise<Contract> {
   if (decimals > 255n) {
     throw notAToken(look.watch.chain, look.token, 'its decimals() are no number of TRC-20');
   }
-  const told = { ...(await namesOf(fork, look.token)), supply, decimals: Number(decimals) };
-  return { told, finding: await judge(look, told, balance) };
+  const { hidden, ...names } = await namesOf(fork, look.token);
+  const told = { ...names, supply, decimals: Number(decimals) };
+  return { told, finding: await judge(look, told, balance, hidden) };
 }
 
 async function namesOf(fork: Fork, token: string) {
   const text = async (signature: string) => {
     const { failure, output } = await view(fork, token, dataOf(signature));
-    return failure === null ? textOf(`0x${output}`) : '';
+    return failure === null ? `0x${output}` : null;
   };
-  return { symbol: await text('symbol()'), name: await text('name()') };
+  const symbol = await text('symbol()');
+  const name = textOf(await text('name()'));
+  return { symbol: textOf(symbol), name, hidden: hiddenOf(symbol) };
 }
 
-async function judge(look: Look, told: Said, balance: bigint): Promise<Finding> {
+async function judge(
+  look: Look,
+  told: Said,
+  balance: bigint,
+  hidden: string | null,
+): Promise<Finding> {
   if (told.supply === 0n) {
     const other = await nodeSays(look, dataOf('totalSupply()'));
     if (other !== null && other !== 0n) throw otherStorage(look.watch.chain);
   }
-  return judgeFace(told, balance);
+  return judgeFace(told, balance, hidden);
 }
 
 /** A function that a token must have does not answer on the fork. Does it on the node? */

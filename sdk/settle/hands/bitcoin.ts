@@ -30,8 +30,8 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
     tendSpend: (record, verb, kept) => sendSpend(on, record, verb, kept),
     sendSpend: (record, verb, kept) => sendSpend(on, record, verb, kept),
     untilMined: async () => {},
-    isStuck: (kept) => {
-      if (!overdue(context, leg, kept)) return false;
+    isStuck: (kept, wall) => {
+      if (!overdue(context, leg, kept) && !isRaiseDue(context, kept, wall)) return false;
       waitAnew(context, kept);
       return true;
     },
@@ -55,7 +55,17 @@ async function signSpend(
   const psbt: Signed = { psbtBase64, signaturesHex, ...preimage };
   const { adapter } = sourceOf(context, leg.chain);
   const { txid, raw } = await adapter.readSigned(psbt, context.limit());
-  return { txid, raw };
+  const raiseAt = built.ladder[1]?.at;
+  return raiseAt === undefined ? { txid, raw } : { txid, raw, raiseAt };
+}
+
+/** Whether the next step of its ladder has come; said once, the step after is its successor's. */
+function isRaiseDue(context: Context, { txid, raiseAt }: Kept, wall: number): boolean {
+  if (raiseAt === undefined || wall < raiseAt) return false;
+  const key = `raised ${txid}`;
+  if (context.sentAtMs.has(key)) return false;
+  context.sentAtMs.set(key, performance.now());
+  return true;
 }
 
 /** What Core says of a fee that its mempool does not take: waiting at this fee is of no use. */

@@ -47,8 +47,8 @@ export type Hand = {
   /** Waits for a block with the funding, for a while. */
   untilMined(funding: Kept): Promise<void>;
 
-  /** Whether a claim or refund that waits for its first block should be replaced by now. */
-  isStuck(kept: Kept): boolean;
+  /** Whether a claim or refund that waits for its first block should be replaced at `wall`. */
+  isStuck(kept: Kept, wall: number): boolean;
   /** The record with a funding that pays more in the place of one that no block takes. */
   raiseFunding(record: SwapRecord, funding: Kept, seen: Seen): Promise<SwapRecord>;
   /** One step towards a late funding that can never be mined: the record has none in the end. */

@@ -37,10 +37,11 @@ test('assets are listed with what the specification names and nothing else', asy
   assert.equal((await market.app.inject('/v1/assets')).statusCode, 401);
 });
 
-test('the filters narrow the list; the address of a token compares without case', async () => {
+test('the filters narrow the list; symbols and addresses in hex compare without case', async () => {
   const address = market.assets.usd.address?.toUpperCase().replace('X', 'x');
   assert.deepEqual(await symbols('chain=evm-dev'), ['ETH', 'USD']);
   assert.deepEqual(await symbols('symbol=BTC'), ['BTC']);
+  assert.deepEqual(await symbols('symbol=uSd'), ['USD']);
   assert.deepEqual(await symbols(`address=${address}`), ['USD']);
   assert.deepEqual(await symbols('enabled=true&chain=bitcoin'), ['BTC']);
   assert.deepEqual(await symbols('enabled=false'), []);

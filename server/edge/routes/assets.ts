@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
+import { ParleyError } from '../../../core/errors.ts';
 import { listAssets } from '../../db/assets.ts';
 import type { Deps } from '../../deps.ts';
 import { type Decision, decideSoon } from '../../listing/decide.ts';
@@ -18,6 +19,16 @@ import { pageLimit, pageQuery } from '../schemas/common.ts';
 
 export function registerAssets(app: FastifyInstance, deps: Deps): void {
   const looks = createLooks(deps);
+  /** What is answered with 503 costs nothing: the caller is to ask again. */
+  const unlessInVain = async <R>(work: Promise<R>, accountId: string): Promise<R> => {
+    try {
+      return await work;
+    } catch (error) {
+      const inVain = error instanceof ParleyError && error.kind === 'unavailable';
+      if (inVain) await app.edge.budgets.giveBackListing(accountId);
+      throw error;
+    }
+  };
   command(
     app,
     { ...deps, db: feedWriting(deps.db) },
@@ -30,14 +41,21 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
       scope: 'taker',
       body: listAsset,
       replies: { 200: listedAsset, 201: listedAsset, 202: waitingAsset, 422: refusedAsset },
+      outcomes: {
+        200: 'listed before, and open to trade; or closed before, and reopened by this',
+        201: 'listed by this request, and open to trade',
+        202: '`pending`: not listed yet; `closed`: listed, and not open to trade for now',
+      },
       before: async ({ caller, body, signal }) => {
         const spent = await app.edge.budgets.spendListing(caller.accountId);
         if (!spent.allowed) throw tooOften(spent);
-        return looks({ ...body, accountId: caller.accountId }, signal);
+        const looking = looks({ ...body, accountId: caller.accountId }, signal);
+        return unlessInVain(looking, caller.accountId);
       },
       run: async (tx, { caller, prepared: { token, judgement } }) => {
-        const wish = { ...token, source: 'api', accountId: caller.accountId };
-        const decision = await decideSoon(tx, deps, wish, judgement);
+        const { accountId } = caller;
+        const wish = { ...token, source: 'api', accountId };
+        const decision = await unlessInVain(decideSoon(tx, deps, wish, judgement), accountId);
         return replyOf(token, decision, judgement?.notChecked);
       },
     },
@@ -50,10 +68,24 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
     summary: 'Assets, oldest first',
     tags: ['assets'],
     query: pageQuery({
-      chain: Type.Optional(Type.String({ maxLength: 64 })),
-      symbol: Type.Optional(Type.String({ maxLength: 64 })),
-      address: Type.Optional(Type.String({ maxLength: 128 })),
-      enabled: Type.Optional(Type.Boolean()),
+      chain: Type.Optional(
+        Type.String({ maxLength: 64, description: 'of this chain key, such as `base`' }),
+      ),
+      symbol: Type.Optional(
+        Type.String({
+          maxLength: 64,
+          description: 'with this symbol, in upper or lower case; several may have it',
+        }),
+      ),
+      address: Type.Optional(
+        Type.String({
+          maxLength: 128,
+          description: 'of this token contract or mint; hex in any case',
+        }),
+      ),
+      enabled: Type.Optional(
+        Type.Boolean({ description: '`true`: open to trade; `false`: closed, halted or delisted' }),
+      ),
     }),
     replies: { 200: assetList },
     handle: async ({ query }) => {

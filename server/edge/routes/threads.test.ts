@@ -189,6 +189,25 @@ test('a gone RFQ takes no quote, and a dust price is refused', async () => {
   refused(await quote(stranger, rfqId), 409, 'rfq_gone');
 });
 
+test('of a closed asset that is said, whatever the price', async () => {
+  const { rfqId, threadId } = await negotiation();
+  const { id } = market.assets.btc;
+  const set = (closings: string) =>
+    market.db.rows({
+      name: '',
+      text: `update assets set closings = '${closings}' where id = '${id}'`,
+      values: [],
+    });
+  await set('{"operator": {"reasons": ["x"], "at": ""}}');
+  try {
+    refused(await quote(maker, rfqId, '545'), 409, 'asset_closed');
+    refused(await propose(taker, threadId, '545'), 409, 'asset_closed');
+  } finally {
+    await set('{}');
+  }
+  refused(await quote(maker, rfqId, '545'), 400, 'amount_too_small');
+});
+
 test('a node that hangs is 504 at quoting and proposing, with nothing moved', async () => {
   let hangs = false;
   const hanging = stubAdapter('evm-dev', 'evm', {

@@ -71,6 +71,15 @@ export const legSchema = named(
   }),
 );
 
+const stuckFunding = Type.Object({
+  txid: text,
+  feeRateSatPerVbyte: Type.Number(),
+  wantedFeeRateSatPerVbyte: Type.Number({ description: 'wanted now' }),
+  childVsize: Type.Integer(),
+  childFeeSats: Type.String({ description: 'of a child of that size, for the whole package' }),
+  changeOutputs: Type.Array(Type.Integer(), { description: 'outputs that may be your change' }),
+});
+
 const step = named(
   'Step',
   Type.Object({
@@ -82,9 +91,9 @@ const step = named(
     }),
     why: text,
     warnings: Type.Optional(
-      Type.Array(Type.Object({ code: text, text }), {
+      Type.Array(Type.Object({ code: text, text, stuck: Type.Optional(stuckFunding) }), {
         description:
-          'TRON: not_activated, energy_poor; Solana, EVM: fee_poor: who could not pay for what has to be sent',
+          'TRON: not_activated, energy_poor; Solana, EVM: fee_poor: who could not pay for what has to be sent; Bitcoin: fund_stuck, a funding that no block takes',
       }),
     ),
   }),

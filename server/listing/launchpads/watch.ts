@@ -143,7 +143,8 @@ async function readNext(
   signal: AbortSignal,
 ): Promise<Found> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(readMs)]);
-  const page = await reader.read(source, state.position, mostSecondsBack, limit);
+  const named = { ...source, launchpad: name };
+  const page = await reader.read(named, state.position, mostSecondsBack, limit);
   const known = await knownTokens(deps.db, chain, page.tokens);
   const fresh = page.tokens.filter((each) => !known.has(each));
   const before = hourOf(state, deps.now());

@@ -1,0 +1,120 @@
+// Refunds signed beforehand, by the settle driver and by hand, on a real bitcoind: final from the
+// timelock on and not before, made again when there is other money, and never in a swap's way.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { signedRefunds } from './scheduled-refunds.ts';
+import type { Progress } from './settle.ts';
+import { coreOf, running, sideOf, until } from './testing/stuck.ts';
+import { type TwoChains, twoChains } from './testing/two-chains.ts';
+
+const limits = { timeout: 120_000 };
+const bitcoinKey = 'bitcoin-regtest';
+let chains: TwoChains;
+let core: Awaited<ReturnType<typeof coreOf>>;
+
+before(async () => {
+  chains = await twoChains();
+  core = await coreOf(chains);
+}, limits);
+after(async () => {
+  await chains?.stop();
+}, limits);
+
+type Tried = { allowed: boolean; 'reject-reason'?: string };
+const tried = async (raw: string) => (await core<Tried[]>('testmempoolaccept', [[raw], 0]))[0];
+const isScheduled = ({ step }: Progress) => step === 'scheduled';
+const isRefused = ({ step, text }: Progress) => step === 'market_refused' && /not kept/.test(text);
+
+test(
+  'a funder that signs alone leaves refunds that a node takes from the timelock on',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const input = await sideOf(scene, 'taker');
+    const told = await until(input, isScheduled);
+    assert.match(
+      told.text,
+      /keeps \d+ signed refunds of 1000000 sats at 1 to \d+(\.\d+)? sat per vbyte/,
+    );
+    const rungs = scene.market.refunds();
+    assert.ok(rungs.length >= 8, `${rungs.length} rungs`);
+    for (const { raw } of rungs) {
+      assert.equal((await tried(raw))?.['reject-reason'], 'non-final');
+    }
+    const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
+    assert.equal(asked(), 1);
+    // A restart, and the same funding in another block, change nothing.
+    await chains.dev.mining(bitcoinKey, false);
+    const tip = await core<string>('getbestblockhash');
+    await core('invalidateblock', [tip]);
+    await chains.dev.mining(bitcoinKey, true);
+    const side = running(input);
+    await side.next('seen', 1, 'b');
+    assert.equal(asked(), 1);
+
+    const { timelock } = scene.market.watched('b').terms;
+    await chains.dev.mining(bitcoinKey, false);
+    await chains.move(timelock - chains.now() + 30);
+    for (const { raw } of rungs) {
+      const { allowed, 'reject-reason': why } = (await tried(raw)) ?? {};
+      // The driver is there and may have sent its own: the dearer ones replace it.
+      assert.ok(allowed || /insufficient fee|txn-mempool-conflict/.test(why ?? ''), why);
+    }
+    assert.equal((await tried(rungs.at(-1)?.raw ?? ''))?.allowed, true);
+    await core('sendrawtransaction', [rungs.at(-1)?.raw, 0]);
+    await chains.dev.mining(bitcoinKey, true);
+    const outcome = await side.end;
+    assert.deepEqual([outcome.end, outcome.txids.b.refund], ['refunded', rungs.at(-1)?.txid]);
+  },
+);
+
+test('further money in the escrow is signed for as well', limits, async () => {
+  const scene = chains.swap();
+  const side = running(await sideOf(scene, 'taker', { marketPollMs: 50 }));
+  await side.next('scheduled');
+  const before = scene.market.refunds();
+  const { address } = scene.market.watched('b');
+  await chains.dev.faucet({ chain: bitcoinKey, address, amount: 30_000n });
+  await side.next('scheduled', 2);
+  const inputs = async (raw = '') =>
+    (await core<{ vin: unknown[] }>('decoderawtransaction', [raw])).vin.length;
+  assert.equal(await inputs(before[0]?.raw), 1);
+  assert.equal(await inputs(scene.market.refunds()[0]?.raw), 2);
+  scene.market.die();
+  await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
+  assert.equal((await side.end).end, 'refunded');
+});
+
+test(
+  'a wallet that asks a person signs none unasked, and a market that keeps fewer is told',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    scene.market.keepsRefunds(3);
+    const input = await sideOf(scene, 'taker');
+    const told = await until(input, isRefused);
+    assert.match(told.text, /scheduledRefunds\.count/);
+    const own = input.wallets.get(bitcoinKey);
+    assert.ok(own?.family === 'bitcoin');
+    const asking = new Map(input.wallets).set(bitcoinKey, { ...own, signsAlone: false });
+    scene.market.keepsRefunds(Infinity);
+    const quiet = running({ ...input, wallets: asking });
+    await quiet.next('seen', 1, 'b');
+    assert.equal(scene.market.calls.filter((each) => each === 'taker refunds b').length, 1);
+    const wanted = until({ ...input, wallets: asking, scheduleRefunds: true }, isScheduled);
+    assert.equal((await wanted).leg, 'b');
+    await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
+    assert.equal((await quiet.end).end, 'refunded');
+  },
+);
+
+test('nothing is signed for an escrow that no block shows a payment to', limits, async () => {
+  const scene = chains.swap();
+  const { sources, wallets } = scene.input('taker');
+  const [source, wallet] = [sources.get(bitcoinKey), wallets.get(bitcoinKey)];
+  assert.ok(source && wallet?.family === 'bitcoin');
+  const signal = AbortSignal.timeout(20_000);
+  const escrow = scene.market.watched('b');
+  await assert.rejects(signedRefunds({ escrow, source, wallet, signal }), /holds nothing/);
+});

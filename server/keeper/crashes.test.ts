@@ -1,0 +1,120 @@
+// A server that dies at each step of a relay: whatever it had answered or stored lands by another
+// server, and what was not stored was never public. The statements that change something and both
+// sides of the sending are such steps; from there on nothing of the dead one reaches anything.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Database, Statement, Tx } from '../db/database.ts';
+import { buildApp } from '../edge/app.ts';
+import { evm2, must, requestsTo } from '../settle/testing/world.ts';
+import { createKeeper } from './passes.ts';
+import {
+  agree,
+  attemptsOn,
+  type Deal,
+  type Desk,
+  deepen,
+  fundBoth,
+  hurry,
+  jobsOf,
+  keep,
+  legOf,
+  startDesk,
+  swapOf,
+} from './testing/desk.ts';
+
+const limits = { timeout: 230_000 };
+let desk: Desk;
+before(async () => {
+  desk = await startDesk();
+}, limits);
+after(() => desk?.close());
+
+type Life = { readonly ends: string; over: boolean };
+
+/** Throws when its life ends here, and ever after. */
+function step(life: Life, what: string): void {
+  if (what === life.ends) life.over = true;
+  if (life.over) throw new Error(`killed at ${life.ends}`);
+}
+
+function mortal(db: Database, life: Life): Database {
+  const over = <T extends Tx>(tx: T): T => ({
+    ...tx,
+    rows: async <Row>(statement: Statement) => {
+      step(life, statement.name);
+      return tx.rows<Row>(statement);
+    },
+  });
+  return {
+    ...over(db),
+    transaction: (work) => db.transaction((tx) => work(over(tx))),
+  };
+}
+
+function mortalAdapter(adapter: ChainAdapter, life: Life): ChainAdapter {
+  return {
+    ...adapter,
+    broadcast: async (transaction, signal) => {
+      step(life, 'before the node has it');
+      const txid = await adapter.broadcast(transaction, signal);
+      step(life, 'after the node has it');
+      return txid;
+    },
+  };
+}
+
+/** Asks one that dies there; what it answered, and whether it died. */
+async function askOne(deal: Deal, ends: string) {
+  const life: Life = { ends, over: false };
+  const adapters = new Map(desk.deps.adapters);
+  adapters.set(evm2, mortalAdapter(adapters.get(evm2) as ChainAdapter, life));
+  const deps = { ...desk.deps, adapters, db: mortal(desk.deps.db, life) };
+  const app = await buildApp(deps);
+  const keeper = createKeeper(deps);
+  const body = { secret: deal.secret, relay: true };
+  const headers = { 'idempotency-key': `relay-${deal.id}` };
+  const { key } = deal.taker;
+  const answer = await requestsTo(app, key).post(legOf(deal, 'a', 'claim'), body, headers);
+  await keeper.pass(evm2).catch(() => {});
+  await keeper.stop();
+  await app.close();
+  return { answer, died: life.over };
+}
+
+for (const place of [
+  'keeper_take_turn',
+  'keeper_insert_relay',
+  'keeper_insert_attempt',
+  'upsert_reply',
+  'keeper_mark_sent',
+  'before the node has it',
+  'after the node has it',
+  'keeper_put_off',
+]) {
+  test(`killed at ${place}, it lands once or was never public`, limits, async () => {
+    const deal = await agree(desk);
+    await fundBoth(desk, deal);
+    const { answer, died } = await askOne(deal, place);
+    assert.ok(died, 'it was never reached');
+    const stored = (await jobsOf(desk, deal)).length > 0;
+    if (answer.status === 200) assert.ok(stored, 'answered and not stored');
+    if (!stored) assert.equal((await swapOf(deal)).secret, null, 'public and not stored');
+    // The dead one's turn ends by the database's clock.
+    const text = `update keeper_turns set until = 'epoch'`;
+    await desk.deps.db.rows({ name: 'test_turns', text, values: [] });
+    const body = { secret: deal.secret, relay: true };
+    const path = legOf(deal, 'a', 'claim');
+    const again = stored ? null : must(await deal.taker.post(path, body, {}));
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+    const { legs } = await swapOf(deal);
+    assert.deepEqual([legs.a.status, legs.a.claimedBy], ['claimed', 'keeper']);
+    const txid = again?.txid ?? (answer.status === 200 ? answer.body.txid : legs.a.claimTx);
+    assert.equal(legs.a.claimTx, txid);
+    const own = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+    assert.equal(own.length, 1, 'signed once');
+  });
+}

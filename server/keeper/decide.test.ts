@@ -1,0 +1,152 @@
+// What follows from what a chain shows and what was signed: a table.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nothingSeen } from '../../core/facts.ts';
+import type { Attempt } from '../db/keeper-attempts.ts';
+import { bumpAfter, decide, graceOf, type Look } from './decide.ts';
+import { allowanceOf, allowanceOfRelay, dayOf, freeNonce, gapsIn, type Purse } from './spending.ts';
+
+const now = 1_800_000_000;
+const seen = (txid: string, confirmations: number, deep = false) => ({ txid, confirmations, deep });
+const look = (more: Partial<Look> = {}): Look => ({
+  verb: 'claim',
+  facts: { ...nothingSeen, funded: seen('f', 9, true), balance: 10n, empty: false },
+  amount: 10n,
+  timelock: now + 7_200,
+  clock: now,
+  wall: now,
+  createdAt: now,
+  isPublic: true,
+  revealBy: now + 3_600,
+  hurried: false,
+  attempts: [],
+  ...more,
+});
+const facts = (more: Partial<Look['facts']>) => ({ ...look().facts, ...more });
+const attempt = (more: Partial<Attempt> = {}): Attempt => ({
+  id: 1,
+  chain: 'evm-dev',
+  jobId: 1,
+  verb: 'claim',
+  txid: 'own',
+  nonce: 3,
+  sealed: Buffer.alloc(1),
+  sealedVersion: 1,
+  offer: 1n,
+  mostCost: 1n,
+  charged: 1n,
+  diesAt: null,
+  signedAt: new Date(now * 1_000),
+  sentAt: new Date(now * 1_000),
+  fate: 'unknown',
+  ...more,
+});
+const unsent = attempt({ sentAt: null });
+const gone = attempt({ fate: 'gone' });
+const old = attempt({ signedAt: new Date((now - 3_000) * 1_000) });
+const dying = attempt({ nonce: null });
+
+for (const [what, given, wanted] of [
+  ['signs when nothing was', {}, 'sign'],
+  ['waits for a funding', { facts: nothingSeen }, 'wait'],
+  ['waits for a claim of the party', { facts: facts({ claimed: seen('p', 1) }) }, 'wait'],
+  ['ends when the party’s claim is deep', { facts: facts({ claimed: seen('p', 9, true) }) }, 'end'],
+  ['gives up past the timelock', { clock: now + 7_200 }, 'end'],
+  ['tries until the timelock', { clock: now + 7_199 }, 'sign'],
+  ['refunds from the timelock on', { verb: 'refund', clock: now + 7_200 }, 'sign'],
+  ['refunds nothing before it', { verb: 'refund', clock: now + 7_199 }, 'wait'],
+  ['sends again what nodes forgot', { attempts: [attempt()] }, 'send'],
+  ['waits for what nodes have', { attempts: [attempt({ fate: 'pending' })] }, 'wait'],
+  ['waits for depth', { attempts: [attempt({ fate: 'mined' })] }, 'wait'],
+  ['pays more for what waited long', { attempts: [old] }, 'sign'],
+  ['and not for what dies by itself', { attempts: [{ ...old, nonce: null }] }, 'send'],
+  ['signs anew what is dead', { attempts: [gone] }, 'sign'],
+  [
+    'takes the nonce of what is of no use',
+    { facts: facts({ claimed: seen('p', 9, true) }), attempts: [attempt()] },
+    'void',
+  ],
+  [
+    'lets it die where there is no nonce',
+    { facts: facts({ claimed: seen('p', 9, true) }), attempts: [dying] },
+    'wait',
+  ],
+  ['reveals what never left in time', { isPublic: false, attempts: [unsent] }, 'send'],
+  [
+    'and gives it up afterwards',
+    { isPublic: false, attempts: [unsent], wall: now + 3_601 },
+    'give up',
+  ],
+  [
+    'what may have left and nobody shows is not sent late',
+    { isPublic: false, attempts: [attempt()], wall: now + 3_601 },
+    'void',
+  ],
+  [
+    'nor where it dies by itself',
+    { isPublic: false, attempts: [dying], wall: now + 3_601 },
+    'wait',
+  ],
+  ['rests after a failure', { attempts: [attempt({ fate: 'failed' })] }, 'wait'],
+  [
+    'and gives up after five',
+    { attempts: Array.from({ length: 5 }, () => attempt({ fate: 'failed' })) },
+    'end',
+  ],
+] as const satisfies readonly (readonly [string, Partial<Look>, string])[]) {
+  test(`the keeper ${what}`, () => {
+    assert.equal(decide(look(given)).do, wanted);
+  });
+}
+
+test('what would show the secret asks the gates first, and only that', () => {
+  const reveals = (given: Partial<Look>) => (decide(look(given)) as { reveals?: boolean }).reveals;
+  assert.equal(reveals({ isPublic: false, attempts: [unsent] }), true);
+  assert.equal(reveals({ isPublic: false, attempts: [attempt()] }), true);
+  assert.equal(reveals({ isPublic: false }), true);
+  assert.equal(reveals({ attempts: [unsent] }), false);
+  assert.equal(reveals({}), false);
+});
+
+test('graces shrink and fees rise as the timelock nears', () => {
+  const graces = { claimSeconds: 300, refundSeconds: 3_600 };
+  assert.equal(graceOf('claim', graces, now + 7_200, now), 300);
+  assert.equal(graceOf('claim', graces, now + 800, now), 100);
+  assert.equal(graceOf('claim', graces, now - 1, now), 0);
+  assert.equal(graceOf('refund', graces, now - 1, now), 3_600);
+  assert.equal(bumpAfter(look()), 450);
+  assert.equal(bumpAfter(look({ timelock: now + 160 })), 20);
+  assert.equal(bumpAfter(look({ hurried: true })), 20);
+});
+
+const purse = (more: Partial<Purse['sums']> = {}): Purse => ({
+  balance: 1_000n,
+  dailyCap: 400n,
+  sums: { reserved: 0n, relayReserved: 0n, spent: 0n, spentOn: 0n, underWay: 0, ...more },
+});
+
+test('the cap, one account’s share of it, and what is reserved bound what may be signed', () => {
+  assert.deepEqual(allowanceOf(purse(), null), { most: 100n });
+  assert.deepEqual(allowanceOf(purse({ spent: 350n }), null), { most: 50n });
+  assert.deepEqual(allowanceOf(purse({ spent: 400n }), null), { short: 'cap' });
+  assert.deepEqual(allowanceOf(purse({ spent: 400n }), 30n), { most: 30n });
+  assert.deepEqual(allowanceOf(purse({ spent: 100n, spentOn: 100n }), null), { short: 'share' });
+  assert.deepEqual(allowanceOf(purse({ reserved: 990n }), null), { most: 10n });
+  assert.deepEqual(allowanceOf(purse({ reserved: 1_000n }), null), { short: 'balance' });
+  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null), { short: 'busy' });
+  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), 5n), { most: 105n });
+  assert.deepEqual(allowanceOfRelay(purse({ reserved: 900n }), 100n, true), { most: 100n });
+  assert.deepEqual(allowanceOfRelay(purse({ reserved: 901n }), 100n, true), { short: 'balance' });
+  assert.deepEqual(allowanceOfRelay(purse({ underWay: 16 }), 1n, true), { short: 'busy' });
+});
+
+test('nonces: the lowest free one, and the gaps that others wait behind', () => {
+  assert.equal(freeNonce(5, []), 5);
+  assert.equal(freeNonce(5, [5, 6, 8]), 7);
+  assert.equal(freeNonce(5, [3, null]), 5);
+  assert.deepEqual(gapsIn(5, [5, 6, 8, 10]), [7, 9]);
+  assert.deepEqual(gapsIn(5, []), []);
+  assert.deepEqual(gapsIn(5, [3, 4]), []);
+  assert.equal(dayOf(Date.UTC(2026, 10, 21, 23, 59)).toISOString(), '2026-11-21T00:00:00.000Z');
+});
