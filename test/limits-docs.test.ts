@@ -4,16 +4,20 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { mostRungs } from '../chains/bitcoin/fee-ladder.ts';
+import { pageBlocks as bitcoinPage } from '../chains/bitcoin/hashlocks.ts';
 import {
   longestRefundHex,
   mostRefundInputs,
   refundStepSeconds,
 } from '../chains/bitcoin/signed-refunds.ts';
 import { evmGasPolicies } from '../chains/evm/gas-policy.ts';
+import { pageBlocks as evmPage } from '../chains/evm/hashlocks.ts';
 import { mostDecimals as mostSolanaDecimals } from '../chains/solana/checks/mint.ts';
+import { pageTransactions as solanaPage } from '../chains/solana/hashlocks.ts';
 import { unitLimits } from '../chains/solana/plan.ts';
 import { mostDecimals } from '../chains/token-face.ts';
 import { tronGasPolicies } from '../chains/tron/gas-policy.ts';
+import { pageBlocks as tronPage } from '../chains/tron/hashlocks.ts';
 import { readSettings } from '../server/config.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
 import { windowSeconds } from '../server/edge/budgets.ts';
@@ -23,6 +27,9 @@ import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
 import * as listing from '../server/listing/bounds.ts';
 import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
+import { mostGapDays, silenceSeconds } from '../server/restore/gap.ts';
+import { beatMs } from '../server/restore/presence.ts';
+import { pageMs } from '../server/restore/reading.ts';
 import { scheduledLimits } from '../server/settle/scheduled-refunds.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
 import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
@@ -66,6 +73,14 @@ const said: Record<string, string> = {
     `${scheduledLimits.perPass}, ${scheduledLimits.leaseSeconds} s in the hands of one process`,
   ].join(),
   'wait of a sent refund before the next higher': `${refundStepSeconds / 60} minutes and a block`,
+  'silence of all servers that is no missing time ([backup.md](backup.md))': [
+    `${silenceSeconds} s, a heartbeat every ${beatMs / 1_000} s`,
+  ].join(),
+  'missing time that is read back by itself': `${mostGapDays} days`,
+  'a page of reading back: EVM, TRON, Bitcoin, Solana': [
+    `${written(evmPage)}, ${tronPage} and ${bitcoinPage} blocks,`,
+    `${solanaPage} transactions; ${pageMs / 1_000} s`,
+  ].join(' '),
   'tokens that an account asks to have listed': [
     `${settings.listingLimit} an hour (\`PARLEY_LISTING_LIMIT\`); ${listing.mostPending} that wait`,
   ].join(),
