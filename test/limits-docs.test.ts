@@ -24,6 +24,7 @@ import { windowSeconds } from '../server/edge/budgets.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
 import { mostFrameBytes, mostUnreadBytes } from '../server/edge/feed/peer.ts';
 import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
+import * as keeper from '../server/keeper/bounds.ts';
 import * as listing from '../server/listing/bounds.ts';
 import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
@@ -111,6 +112,20 @@ const said: Record<string, string> = {
   'symbol, decimals of a listed token': [
     `${listing.mostSymbolLength} characters; ${mostDecimals}, on Solana ${mostSolanaDecimals}`,
   ].join(),
+  'the keeper: jobs of a chain in one pass, at once': [
+    `${keeper.jobsAPass}, ${keeper.lanes}; ${keeper.jobMs / 1_000} s each`,
+  ].join(),
+  'what a gas key has under way on a chain': [
+    `${keeper.mostUnderWay} of the keeper's own, ${keeper.mostRelays} relays`,
+  ].join(),
+  "what one account may use up of the keeper's cap a day": [
+    keeper.accountShare === 4n ? 'a quarter' : `one in ${keeper.accountShare}`,
+  ].join(),
+  'a turn to sign with a gas key': [
+    `${keeper.turnMs / 1_000} s, ${keeper.signMs / 1_000} s for one signature;`,
+    `a relay waits ${keeper.turnPatienceMs / 1_000} s for it`,
+  ].join(' '),
+  'a job of the keeper that was mined without effect': `${keeper.mostFailed} times`,
   'request body': `${written(bodyLimitBytes)} bytes`,
   'requests of a key, an account, a client network without a key': [
     `${settings.rateLimit} in ${windowSeconds} s`,
