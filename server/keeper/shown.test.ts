@@ -240,7 +240,7 @@ test('signed again it does not wait behind relays that came after it', limits, a
     rows: async <Row>(statement: Parameters<typeof db.rows>[0]) => {
       const rows = await db.rows<Row>(statement);
       if (statement.name !== 'keeper_sums') return rows;
-      return rows.map((each) => ({ ...each, underWay: 16 }));
+      return rows.map((each) => ({ ...each, relaysUnderWay: 16 }));
     },
   };
   const busy = await anotherDesk({ ...desk, deps: { ...desk.deps, db: crowded } }, desk);
