@@ -20,6 +20,7 @@ const look = (more: Partial<Look> = {}): Look => ({
   isPublic: true,
   revealBy: now + 3_600,
   hurried: false,
+  yields: false,
   attempts: [],
   ...more,
 });
@@ -110,6 +111,19 @@ test('what would show the secret asks the gates first, and only that', () => {
   assert.equal(reveals({ isPublic: false }), true);
   assert.equal(reveals({ attempts: [unsent] }), false);
   assert.equal(reveals({}), false);
+});
+
+test('what has nothing to do for now gives its nonce up for a relay behind it', () => {
+  const taken = { facts: facts({ claimed: seen('p', 1) }) };
+  const aged = { ...taken, yields: true, attempts: [old] };
+  assert.equal(decide(look(aged)).do, 'void');
+  assert.equal(decide(look({ ...aged, yields: false })).do, 'wait');
+  assert.equal(
+    decide(look({ ...aged, attempts: [attempt()] })).do,
+    'wait',
+    'a moment is left to it',
+  );
+  assert.equal(decide(look({ ...aged, attempts: [] })).do, 'wait');
 });
 
 test('graces shrink and fees rise as the timelock nears', () => {

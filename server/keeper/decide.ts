@@ -29,6 +29,8 @@ export type Look = {
   readonly revealBy: number;
   /** Whether something that has to land waits behind its nonce. */
   readonly hurried: boolean;
+  /** Whether it is itself nothing that has to land, and so gives its nonce up for that. */
+  readonly yields: boolean;
   /** Every one of this job, oldest first. */
   readonly attempts: readonly Attempt[];
 };
@@ -53,7 +55,9 @@ export function decide(look: Look): Decision {
   // A replacement takes the place of all before it: the newest speaks for them.
   const newest = live.filter(({ fate }) => fate !== 'mined').at(-1) ?? null;
   const open = opening(look);
-  if (open.what === 'later') return again(open.seconds);
+  if (open.what === 'later') {
+    return look.yields && newest !== null ? giveWay(look, newest) : again(open.seconds);
+  }
   if (open.what !== 'now') {
     const as = open.what === 'over' ? 'done' : 'dropped';
     return newest === null && mined.length > 0 ? again() : withdraw(look, newest, as);
@@ -114,6 +118,13 @@ function withdraw(look: Look, newest: Attempt | null, as: 'done' | 'dropped'): D
   if (newest.nonce === null) return again();
   if (newest.verb !== 'void') return { do: 'void', attempt: newest };
   return push(look, newest);
+}
+
+/** It has nothing to do for now, and something that has to land waits behind it. */
+function giveWay(look: Look, newest: Attempt): Decision {
+  const age = look.wall - Math.floor(newest.signedAt.getTime() / 1000);
+  if (newest.verb === 'void') return push(look, newest);
+  return age < bumpSeconds.least ? again() : { do: 'void', attempt: newest };
 }
 
 /**

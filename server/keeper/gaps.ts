@@ -2,6 +2,7 @@
 // comes behind waits for them, so each is taken by a transaction of nothing.
 
 import { type Attempt, liveAttempts, nonceAboveDeep } from '../db/keeper-attempts.ts';
+import { reservedBehind } from '../db/keeper-blocking.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
 import { bumpSeconds, mostUnderWay } from './bounds.ts';
@@ -68,7 +69,8 @@ async function fill(
       return await giveTurnBack(deps, turn);
     }
     const purse = await purseOf(deps, turn, { accountId: null, jobId: null });
-    const slot = { nonce, instead, most: freeOf(purse) };
+    const besides = await reservedBehind(deps.db, { chain, address, nonce }, null);
+    const slot = { nonce, instead, most: freeOf(purse, besides) };
     const signed = await signWith(deps, turn, { verb: 'void' }, slot);
     attempt = await deps.db.transaction(async (tx) => {
       await mustBeTurn(tx, turn);

@@ -244,10 +244,65 @@ test(
     for (const each of [sleeping, deal]) {
       assert.equal((await swapOf(each)).legs.a.claimedBy, 'keeper');
     }
-    const raised = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
-    assert.ok(raised.length >= 1 && new Set(raised.map(({ nonce }) => nonce)).size === 1);
+    for (const each of [sleeping, deal]) {
+      const raised = (await attemptsOn(desk, each)).filter(({ chain }) => chain === evm2);
+      assert.ok(raised.length > 1, 'it was made to pay more');
+      assert.equal(new Set(raised.map(({ nonce }) => nonce)).size, 1);
+    }
   },
 );
+
+test(
+  'a relay lands though all is reserved and what is before it cannot pay more',
+  limits,
+  async () => {
+    const rpc = desk.rpc(evm2);
+    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await deepen(desk);
+    const [sleeping, deal] = [await forgotten(), await funded()];
+    await hurry(desk);
+    await keep(desk);
+    const blocking = (await attemptsOn(desk, sleeping)).filter(({ chain }) => chain === evm2);
+    assert.equal(blocking.length, 1, 'it has the nonce before');
+    gas.account = { ...account, reserve: reserveOf(100n * ether) };
+    const refused = await relay(deal);
+    assert.deepEqual([refused.status, refused.code], [409, 'relay_unavailable']);
+    gas.account = account;
+    must(await relay(deal));
+    await keep(desk);
+    const [all] = await desk.deps.db.rows<{ sum: string }>({
+      name: 'test_all_reserved',
+      text: `select sum(reserve) from keeper_jobs where chain = $1`,
+      values: [evm2],
+    });
+    gas.account = { ...account, balance: async () => BigInt(all?.sum ?? 0) };
+    const full = `0x${(13n * 10n ** 9n).toString(16)}`;
+    for (let pass = 0; pass < 3; pass += 1) {
+      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+      await desk.dev.mine(evm2, 1);
+      desk.deps.advance(900_000);
+      await hurry(desk);
+      await keep(desk);
+    }
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await deepen(desk);
+    assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
+    const [, ...instead] = (await attemptsOn(desk, sleeping)).filter(({ chain }) => chain === evm2);
+    assert.equal(instead[0]?.verb, 'void', 'its nonce was taken by nothing');
+    gas.account = account;
+    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await deepen(desk);
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+    assert.equal((await swapOf(sleeping)).legs.a.claimedBy, 'keeper', 'and later it lands too');
+  },
+);
+
+/** As the node says it, but for what freeing a nonce may take. */
+function reserveOf(freeing: bigint): Gas['account']['reserve'] {
+  return async (work, signal) => (work.verb === 'void' ? freeing : account.reserve(work, signal));
+}
 
 test('nothing is kept of what was signed after its turn was over', limits, async () => {
   const deal = await funded();

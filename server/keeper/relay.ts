@@ -8,6 +8,7 @@ import type { ChainKey, Family } from '../../core/families.ts';
 import { pessimistic } from '../../core/swap.ts';
 import type { Tx } from '../db/database.ts';
 import { attemptsOf, isLive } from '../db/keeper-attempts.ts';
+import { blockersOf, holdToFree } from '../db/keeper-blocking.ts';
 import { findJob, insertRelay } from '../db/keeper-jobs.ts';
 import type { Deps } from '../deps.ts';
 import { type Claimable, claimAsked, mayClaim } from '../settle/builders.ts';
@@ -49,6 +50,8 @@ export type PreparedRelay =
       readonly accountId: string;
       readonly turn: Turn;
       readonly reserve: bigint;
+      /** Jobs before it in the order of nonces, and what freeing the nonce of one may take. */
+      readonly blockers: { readonly jobIds: readonly number[]; readonly least: bigint };
       /** Null: one of the keeper's own is under way, and is made to land. */
       readonly signed: GasTransaction | null;
       readonly txid: string;
@@ -93,24 +96,56 @@ async function signRelay(deps: Deps, turn: Turn, gas: Gas, claimable: Claimable)
   const job = await findJob(deps.db, { chain, escrow: escrow.address, verb: 'claim' });
   const { signal } = turn;
   const reserve = await within(signal, chain, gas.account.reserve(work, signal));
+  const own = job === null ? [] : await attemptsOf(deps.db, job.id, gas.account.address);
+  const live = own.find(({ fate, verb }) => verb === 'claim' && isLive(fate));
+  const nonce = live === undefined ? await nonceFor(deps, turn, null) : live.nonce;
+  const before = await freeingBefore(deps, turn, nonce);
+  const landing = reserve + before.gaps;
+  const needed = landing + before.lacking;
   const purse = await purseOf(deps, turn, { accountId: null, jobId: job?.id ?? null });
-  const allowance = allowanceOfRelay(purse, reserve, true);
+  const allowance = allowanceOfRelay(purse, needed, true);
   if ('short' in allowance) {
     const { underWay } = purse.sums;
     const free = freeOf(purse);
     const why =
       allowance.short === 'balance'
-        ? `the gas key of "${chain}" has ${free} to spare and landing this may take ${reserve}`
+        ? `the gas key of "${chain}" has ${free} to spare and landing this may take ${needed}`
         : `the gas key of "${chain}" has ${underWay} transactions under way`;
-    throw unavailable(`${why}: send the claim yourself`, { chain, free, reserve, underWay });
+    throw unavailable(`${why}: send the claim yourself`, {
+      chain,
+      free,
+      reserve: needed,
+      underWay,
+    });
   }
-  const own = job === null ? [] : await attemptsOf(deps.db, job.id, gas.account.address);
-  const live = own.find(({ fate, verb }) => verb === 'claim' && isLive(fate));
-  if (live !== undefined) return { reserve, signed: null, txid: live.txid };
-  const nonce = await nonceFor(deps, turn, null);
+  const { blockers } = before;
+  if (live !== undefined) return { reserve: landing, blockers, signed: null, txid: live.txid };
   const slot = { nonce, instead: null, most: reserve };
   const signed = await signWith(deps, turn, work, slot);
-  return { reserve, signed, txid: signed.txid };
+  return { reserve: landing, blockers, signed, txid: signed.txid };
+}
+
+/**
+ * No block takes it before everything with a lower nonce: what freeing those may take at reserve
+ * fees, beyond what their own jobs hold. `gaps`: of those that have no job.
+ */
+async function freeingBefore(deps: Deps, { gas, signal }: Turn, nonce: number | null) {
+  const { chain, address } = gas.account;
+  const found = nonce === null ? [] : await blockersOf(deps.db, { chain, address, nonce });
+  const least =
+    found.length === 0
+      ? 0n
+      : await within(signal, chain, gas.account.reserve({ verb: 'void' }, signal));
+  const jobIds: number[] = [];
+  let [gaps, lacking] = [0n, 0n];
+  for (const { jobId, held } of found) {
+    if (jobId === null) gaps += least;
+    else {
+      jobIds.push(jobId);
+      if (held < least) lacking += least - held;
+    }
+  }
+  return { gaps, lacking, blockers: { jobIds, least } };
 }
 
 /** The newest transaction for it, if it was relayed and is not given up. */
@@ -150,7 +185,7 @@ function mustHaveTime(deps: Deps, { name, state, clocks }: Claimable): void {
 /** Keeps all of it, in the transaction of the answer. */
 export async function storeRelay(tx: Tx, deps: Deps, prepared: PreparedRelay): Promise<Relayed> {
   if (prepared.before !== null) return prepared.before;
-  const { turn, signed, reserve, accountId, claimable, chain, txid } = prepared;
+  const { turn, signed, reserve, blockers, accountId, claimable, chain, txid } = prepared;
   const { swap, name, escrow, secret } = claimable;
   const now = deps.now();
   await mustBeTurn(tx, turn);
@@ -169,6 +204,7 @@ export async function storeRelay(tx: Tx, deps: Deps, prepared: PreparedRelay): P
     at: new Date(now),
     dueAt: new Date(now),
   });
+  await holdToFree(tx, blockers.jobIds, { least: blockers.least, now: new Date(now) });
   if (signed !== null) await keepSigned(tx, deps, turn, signed, { jobId, verb: 'claim' });
   return { relayed: true, txid };
 }

@@ -24,9 +24,10 @@ function least(...values: readonly [bigint, ...bigint[]]): bigint {
   return found;
 }
 
-/** What nothing else has been promised of. */
-export function freeOf({ balance, sums }: Purse): bigint {
-  return balance > sums.reserved ? balance - sums.reserved : 0n;
+/** What nothing else has been promised of. `besides`: promised, and may be spent on this too. */
+export function freeOf({ balance, sums }: Purse, besides = 0n): bigint {
+  const promised = sums.reserved - besides;
+  return balance > promised ? balance - promised : 0n;
 }
 
 /**
@@ -52,9 +53,12 @@ export function allowanceOfRelay(purse: Purse, reserve: bigint, isNew: boolean):
   return free < reserve || free === 0n ? { short: 'balance' } : { most: free };
 }
 
-/** Kept for something that nobody asked for, so that it can be made to pay more. */
-export function holdOf(mostCost: bigint): bigint {
-  return 2n * mostCost;
+/**
+ * Kept for something that nobody asked for, so that it can be made to pay more: of what is free,
+ * because what relays have reserved is not promised twice.
+ */
+export function holdOf(purse: Purse, mostCost: bigint): bigint {
+  return least(2n * mostCost, freeOf(purse));
 }
 
 /** The lowest nonce that nothing has, at or above what is used up. */

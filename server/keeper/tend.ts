@@ -20,6 +20,7 @@ import {
   storeFate,
   storeShown,
 } from '../db/keeper-attempts.ts';
+import { hastenBlockers, reservedBehind } from '../db/keeper-blocking.ts';
 import { endJob, forgetSecret, type Job, keepReserve, putOffJob } from '../db/keeper-jobs.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
@@ -28,7 +29,7 @@ import { mayReveal, readForClaim } from '../settle/live.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
-import { lookAgainSeconds, turnPatienceMs } from './bounds.ts';
+import { inHandSeconds, lookAgainSeconds, turnPatienceMs } from './bounds.ts';
 import { type Decision, decide, graceOf, type Look } from './decide.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
@@ -43,6 +44,9 @@ import {
   turnOn,
 } from './sign.ts';
 import { allowanceOf, allowanceOfRelay, freeOf, holdOf, type Short } from './spending.ts';
+
+/** Refusals that say nothing of what was to be signed. */
+const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
 
 /** Put off by what may be spent: no failure of anything. */
 export class TooShort extends Error {
@@ -101,6 +105,10 @@ async function lookOf(
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
   const { chain, address } = gas.account;
   const hurried = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
+  if (nonce !== null && job.purpose === 'relay') {
+    const by = new Date(deps.now() + inHandSeconds * 1_000);
+    await hastenBlockers(deps.db, { chain, address, nonce }, by);
+  }
   return {
     ...seen,
     verb: job.verb,
@@ -109,6 +117,7 @@ async function lookOf(
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
     revealBy: swap.state.deadlines.revealBy,
     hurried,
+    yields: hurried && job.purpose !== 'relay',
   };
 }
 
@@ -180,8 +189,8 @@ async function carryOut(on: On, decision: Decision, secret: Hex32 | null): Promi
       return putOff(on, lookAgainSeconds);
     case 'sign': {
       if (decision.reveals) await passGates(on);
-      const signed = await sign(on, workOf(on, secret, decision.reveals), decision.instead);
-      await send(on, signed);
+      const work = workOf(on, secret, decision.reveals);
+      await send(on, await signOrYield(on, work, decision.instead));
       return putOff(on, lookAgainSeconds);
     }
   }
@@ -205,6 +214,21 @@ async function passGates({ deps, gas, job, swap, escrow, signal }: On): Promise<
   await mayReveal(deps, swap, { escrow, payer: gas.account.address }, signal);
 }
 
+/** What cannot be made to pay more gives way to a relay behind it: nothing takes its nonce. */
+async function signOrYield(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
+  const { deps, gas, job } = on;
+  try {
+    return await sign(on, work, instead);
+  } catch (error) {
+    const isRefused = error instanceof ParleyError && !passing.includes(error.code);
+    const { nonce = null } = instead ?? {};
+    if (instead === null || nonce === null || !isRefused || job.purpose === 'relay') throw error;
+    const { chain, address } = gas.account;
+    if (!(await blocksRelay(deps.db, { chain, address, nonce }))) throw error;
+    return signVoid(on, instead);
+  }
+}
+
 async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
   const { deps, gas, job, signal } = on;
   const relays = job.purpose === 'relay';
@@ -220,7 +244,7 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
       await mustBeTurn(tx, turn);
       const about = { jobId: job.id, verb: work.verb };
       const attempt = await keepSigned(tx, deps, turn, signed, about);
-      await keepReserve(tx, job.id, relays ? signed.mostCost : holdOf(signed.mostCost));
+      await keepReserve(tx, job.id, relays ? signed.mostCost : holdOf(purse, signed.mostCost));
       return attempt;
     });
   } catch (error) {
@@ -264,7 +288,11 @@ async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
   if (turn === null) throw outOfTurn(job.chain);
   try {
     const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });
-    const slot = { nonce: instead.nonce, instead, most: freeOf(purse) };
+    const { nonce } = instead;
+    const { chain, address } = gas.account;
+    const besides =
+      nonce === null ? 0n : await reservedBehind(deps.db, { chain, address, nonce }, job.id);
+    const slot = { nonce, instead, most: freeOf(purse, besides) };
     const signed = await signWith(deps, turn, { verb: 'void' }, slot);
     return await deps.db.transaction(async (tx) => {
       await mustBeTurn(tx, turn);

@@ -1,9 +1,10 @@
 // What a malicious party does besides keeping up appearances. It knows both chains and all public
 // secrets, builds its transactions itself, and signs with its own keys only.
 
+import { hash } from 'node:crypto';
 import type { LegName } from '../../core/trade.ts';
 import { feeToReplace } from './adapter.ts';
-import { clockAt, refusal, type SimChain, tipOf } from './chain.ts';
+import { clockAt, issue, refusal, type SimChain, tipOf } from './chain.ts';
 import { ask, type Deal, ownLeg, type Side, type View } from './people.ts';
 import { sendDirect } from './servers.ts';
 import { rawOf, type SimTransaction, type Verb } from './transaction.ts';
@@ -112,6 +113,34 @@ export const moveAddress: Move = async ({ world, side, deal, own, other }) => {
   tell(world, `${side.party.name} moves its address on ${chain.chain}: ${code ?? status}`);
 };
 
+/** Two of three claims look unlike ours: which, their coins say, so that no chance is drawn. */
+function disguised(
+  { world }: Turn,
+  chain: SimChain,
+  tx: SimTransaction,
+  secret: string,
+): SimTransaction {
+  const drawn = Number.parseInt(hash('sha256', tx.coins.join()).slice(0, 8), 16);
+  if (drawn % 3 === 0) return tx;
+  if (chain.family !== 'bitcoin') {
+    // Anybody may send a claim there; it pays whom the escrow names.
+    const by = `stranger-${chain.chain}-${tx.coins[0]}`;
+    issue(chain, by, BigInt(tx.fee));
+    count(world, 'attack with a strange payer');
+    return { ...tx, by };
+  }
+  const decoy = hash('sha256', secret);
+  const shapes = [
+    ['30', secret, '02'],
+    [decoy, '51', '30', secret, '01'],
+    ['30', decoy, '01', `51${'20'}${secret}`],
+    [secret, decoy, '30', decoy, '01'],
+  ] as const;
+  const pushes = shapes[drawn % shapes.length] as readonly string[];
+  count(world, 'attack with an odd witness');
+  return { ...tx, pushes };
+}
+
 /** With the secret, its own or a public one, whatever the deadlines say. */
 export const claimAny: Move = (turn) => {
   const { other, deal, side, own } = turn;
@@ -127,7 +156,7 @@ export const claimAny: Move = (turn) => {
     const holds = (there || waits) && !claims;
     if (!holds && !side.party.chance.hits(0.02)) continue;
     const tx = make(turn, other, { verb: 'claim', escrow, secret });
-    if (tx.coins.length > 0) send(turn, other, tx);
+    if (tx.coins.length > 0) send(turn, other, disguised(turn, other, tx, secret));
   }
 };
 

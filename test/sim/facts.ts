@@ -3,8 +3,10 @@
 // real adapter (chains/bitcoin/escrow-facts.ts).
 
 import { type EscrowSpend, escrowFacts, type Payment } from '../../chains/bitcoin/escrow-facts.ts';
+import { findSecret } from '../../chains/bitcoin/escrow-script.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { type Mined, type SimChain, takes, tipOf } from './chain.ts';
+import type { SimTransaction } from './transaction.ts';
 
 export type Lie = 'funded' | 'absent';
 
@@ -40,9 +42,17 @@ function seenOf(chain: SimChain, escrow: string, { height, mempool }: View): See
   return [...mined, ...waiting.map((each) => ({ ...each, height: null, ok: true }))];
 }
 
+/** The secret that a node finds in a transaction; on Bitcoin wherever it stands in it. */
+function secretIn(chain: SimChain, { escrow, secret, pushes }: SimTransaction): string | null {
+  if (pushes === undefined) return secret;
+  const bytes = pushes.map((each) => Uint8Array.from(Buffer.from(each, 'hex')));
+  return findSecret(bytes, chain.plans.get(escrow)?.hashlock ?? '');
+}
+
 /** Secrets that transactions about the escrow show, failed ones too. */
 export function secretsIn(chain: SimChain, escrow: string, view: View): string[] {
-  return seenOf(chain, escrow, view).flatMap(({ tx }) => (tx.secret === null ? [] : [tx.secret]));
+  const all = seenOf(chain, escrow, view).map(({ tx }) => secretIn(chain, tx));
+  return all.filter((each) => each !== null);
 }
 
 export type Asked = {
@@ -70,7 +80,9 @@ function bitcoinFacts(
     .map(({ txid, tx, height }): Payment => {
       const by = spends.find((each) => takes(chain, each.tx, txid));
       const spend: EscrowSpend | null =
-        by === undefined ? null : { txid: by.txid, height: by.height, secret: by.tx.secret };
+        by === undefined
+          ? null
+          : { txid: by.txid, height: by.height, secret: secretIn(chain, by.tx) };
       return { txid, vout: 0, amount: BigInt(tx.amount), height, coinbase: false, spend };
     });
   const amount = chain.plans.get(escrow)?.amount ?? 0n;

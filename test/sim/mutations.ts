@@ -1,22 +1,15 @@
 // Plants one bug after the other in a copy of the tree and lets the simulation look for it: prints
 // the first seed that finds each. One that no seed finds is printed, and the exit status is 1.
 //
-//   npm run -s node -- test/sim/mutations.ts [part of a name] [seeds to try] [the first of them]
+//   npm run -s node -- test/sim/mutations.ts [pattern of names] [seeds to try] [the first of them]
+//     [minutes for each]
 
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startCluster } from '../support/cluster.ts';
+import { copyOfTree, type Edit, edit } from '../support/planted.ts';
 
-const root = join(import.meta.dirname, '../..');
-const limitMs = 15 * 60_000;
+const limitMs = 60 * 60_000;
 
-type Edit = { readonly file: string; readonly find: string; readonly put: string };
-
-const edit =
-  (file: string) =>
-  (find: string, put: string): Edit => ({ file, find, put });
 const gates = edit('core/gates.ts');
 const facts = edit('core/facts.ts');
 const status = edit('core/status.ts');
@@ -112,6 +105,18 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'reconcile: facts of the other chain are nothing': [
     reconcile('?? factsOf(row.facts)', '?? { ...factsOf(row.facts), funded: null, balance: 0n }'),
   ],
+  'bitcoin: the secret is the second push of a claim': [
+    edit('chains/bitcoin/escrow-script.ts')(
+      'for (const item of items) {\n    for (const candidate of [item, ...scriptPushes(item)]) {',
+      'for (const item of [...items].slice(1, 2)) {\n    for (const candidate of [item]) {',
+    ),
+  ],
+  'events: what was told and is hidden is forgotten': [
+    edit('server/settle/events.ts')(
+      'const hidden = (each: keyof Told) => !reorged && known[each] && !is[each];',
+      'const hidden = (each: keyof Told) => reorged && !reorged && known[each];',
+    ),
+  ],
   'follow: a failure forgets the swap': [
     follow('backlog.add(id);\n      throw error;', 'throw error;'),
     follow('await makeDue(deps.db, swapId, Math.floor(deps.now() / 1000) + retrySeconds);', ''),
@@ -176,19 +181,11 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
 };
 
-/** The sources alone, at the depth where node_modules is found. */
-function copyOfTree(to: string): void {
-  for (const room of ['core', 'chains', 'contracts', 'server', 'test', 'host', 'package.json']) {
-    const filter = (path: string) => !/\/(out|cache|node_modules|target)$/.test(path);
-    cpSync(join(root, room), join(to, room), { recursive: true, filter });
-  }
-  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
-}
-
 type Found = { readonly code: number | null; readonly output: string };
 
 async function simulation(tree: string, databaseUrl: string): Promise<Found> {
-  const args = ['test/sim/run.ts', '--seeds', seeds, '--from', from, '--first', '--json'];
+  const args = ['test/sim/run.ts', '--seeds', seeds, '--from', from, '--minutes', minutes];
+  args.push('--first', '--json', '--no-keep');
   const env = { ...process.env, PARLEY_TEST_DATABASE_URL: databaseUrl };
   const signal = AbortSignal.timeout(limitMs);
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
@@ -206,6 +203,11 @@ async function simulation(tree: string, databaseUrl: string): Promise<Found> {
   });
 }
 
+/** How many seeds were run. */
+function ranOf({ output }: Found): string {
+  return /"seeds":(\d+)/.exec(output)?.[1] ?? 'no';
+}
+
 /** The first seed that broke and the rule that it broke; null where none did. */
 function finding({ output }: Found): string | null {
   const [, seed] = /"broken":\[(\d+)/.exec(output) ?? [];
@@ -213,44 +215,28 @@ function finding({ output }: Found): string | null {
   return seed === undefined ? null : `seed ${seed} (${rule})`;
 }
 
-function plant(tree: string, edits: readonly Edit[]): () => void {
-  const before = new Map<string, string>();
-  for (const { file, find, put } of edits) {
-    const path = join(tree, file);
-    const source = readFileSync(path, 'utf8');
-    if (!before.has(path)) before.set(path, source);
-    if (source.split(find).length !== 2) throw new Error(`${file}: not exactly once: ${find}`);
-    writeFileSync(
-      path,
-      source.replace(find, () => put),
-    );
-  }
-  return () => {
-    for (const [path, source] of before) writeFileSync(path, source);
-  };
-}
-
-const [wanted = '', seeds = '100', from = '1'] = process.argv.slice(2);
-const tree = mkdtempSync(join(tmpdir(), 'parley-planted-'));
+const [wanted = '', seeds = '100', from = '1', minutes = '15'] = process.argv.slice(2);
+const names = new RegExp(wanted);
+const { tree, plant, remove } = copyOfTree();
 const cluster = await startCluster();
 let survived = 0;
 let tried = 0;
 try {
-  copyOfTree(tree);
   for (const [name, edits] of Object.entries(mutations)) {
-    if (!name.includes(wanted)) continue;
+    if (!names.test(name)) continue;
     tried += 1;
-    const restore = plant(tree, edits);
+    const restore = plant(edits);
     const found = await simulation(tree, cluster.adminUrl);
     restore();
     const by = finding(found);
     if (by === null) survived += 1;
-    const why = found.code === null || found.code > 1 ? found.output.slice(-300) : '';
-    console.log(`${by === null ? 'SURVIVED' : 'found   '}  ${name}${by ? `: ${by}` : ` ${why}`}`);
+    const why = ranOf(found) === 'no' ? found.output.slice(-300) : '';
+    const told = by ?? `${ranOf(found)} seeds ${why}`;
+    console.log(`${by === null ? 'SURVIVED' : 'found   '}  ${name}: ${told}`);
   }
 } finally {
   await cluster.stop();
-  rmSync(tree, { recursive: true, force: true });
+  remove();
 }
 console.log(`planted bugs: ${tried - survived} found, ${survived} survived`);
 process.exitCode = survived === 0 ? 0 : 1;

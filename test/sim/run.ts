@@ -8,10 +8,11 @@
 //   npm run sim -- --workers 1               so many processes; otherwise one a core
 //   npm run sim -- --first                   no further than the first that broke
 //   npm run sim -- --json                    one line of JSON
+//   npm run sim -- --no-keep                 seeds that broke are not added to seeds.json
 
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { mostWorkers, runCrew } from './crew.ts';
+import { type Kept, keep, keptSeeds } from './kept.ts';
 import { addTo, lineOf, tallyOf } from './tally.ts';
 import type { Done } from './worker.ts';
 
@@ -26,15 +27,12 @@ const { values } = parseArgs({
     workers: { type: 'string', default: String(mostWorkers) },
     first: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    'no-keep': { type: 'boolean', default: false },
   },
 });
 
-type Kept = { readonly seed: number; readonly why: string };
-
 function knownSeeds(): number[] {
-  if (!values.known) return [];
-  const text = readFileSync(new URL('seeds.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as Kept[]).map(({ seed }) => seed);
+  return values.known ? keptSeeds().map(({ seed }) => seed) : [];
 }
 
 /** The known ones are the first of as many as were asked for. */
@@ -60,6 +58,7 @@ function storyOf({ seed, story, violations }: Done): string {
 const wanted = wantedSeeds();
 const total = new Map<string, number>();
 const broken: number[] = [];
+const found: Kept[] = [];
 const began = performance.now();
 const limitMs = values.minutes === undefined ? Infinity : Number(values.minutes) * 60_000;
 let done = 0;
@@ -72,11 +71,16 @@ await runCrew({
     done += 1;
     addTo(total, result.counts);
     const isBroken = result.violations.length > 0;
-    if (isBroken) broken.push(result.seed);
+    const [first] = result.violations;
+    if (first !== undefined) {
+      broken.push(result.seed);
+      found.push({ seed: result.seed, why: `${first.rule}: ${first.what}` });
+    }
     if (isBroken || values.story) console.error(storyOf(result));
   },
 });
 const secondsTaken = Math.round((performance.now() - began) / 1_000);
+if (!values['no-keep']) keep(found);
 const tally = tallyOf(total);
 broken.sort((one, other) => one - other);
 if (values.json) {

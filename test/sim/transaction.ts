@@ -16,6 +16,8 @@ export type SimTransaction = {
   /** Base units that it pays in; of a spend 0. */
   readonly amount: string;
   readonly secret: string | null;
+  /** All that the inputs of a Bitcoin claim push, where that is not in the usual order; hex. */
+  readonly pushes?: readonly string[];
   /** What it offers for a place in a block. */
   readonly fee: number;
 };
