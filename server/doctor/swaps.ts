@@ -223,9 +223,10 @@ async function ask<T>(
     known.unread += 1;
     return { answer: null, refusal: null };
   }
-  const signal = AbortSignal.any([ending, AbortSignal.timeout(chainTimeoutMs)]);
   try {
-    const answer = await within(signal, chain, question(adapter, signal));
+    const answer = await inTime(chainTimeoutMs, ending, (signal) =>
+      within(signal, chain, question(adapter, signal)),
+    );
     known.failures = 0;
     return { answer, refusal: null };
   } catch (error) {
@@ -237,6 +238,24 @@ async function ask<T>(
     // Never a library's own words, which may name the node's address and the key in it.
     known.why = error instanceof ParleyError ? error.message : 'its node failed';
     return { answer: null, refusal: null };
+  }
+}
+
+/** Unlike AbortSignal.timeout and any nothing of it outlives the work: 1 KB for each read. */
+async function inTime<T>(
+  ms: number,
+  ending: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new DOMException('out of time', 'TimeoutError')), ms);
+  const end = () => limit.abort(ending.reason);
+  ending.addEventListener('abort', end, { once: true });
+  try {
+    return await work(limit.signal);
+  } finally {
+    clearTimeout(timer);
+    ending.removeEventListener('abort', end);
   }
 }
 

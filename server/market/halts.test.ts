@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
 import { insertListed } from '../db/assets.ts';
 import { connect, type Database } from '../db/database.ts';
-import { shareChain } from '../db/halts.ts';
+import { listHalts, shareChain } from '../db/halts.ts';
 import { findListing } from '../db/listing.ts';
 import { findRfq } from '../db/rfqs.ts';
 import { buildApp } from '../edge/app.ts';
@@ -134,6 +134,16 @@ test('a halted chain: no RFQ that touches it is posted, quoted, agreed or shown;
     assert.deepEqual([id, createdAt], [before.id, before.createdAt]);
   }
   assert.deepEqual(await resume(), { changed: false, assets: 0, orders: 0 });
+});
+
+test('another reason is shown from then on, and the halt is as old as it was', async () => {
+  await halt();
+  const [first] = await listHalts(market.db);
+  await market.db.transaction((tx) =>
+    haltChain(tx, { chain, reason: 'another', at: new Date(at().getTime() + 60_000) }),
+  );
+  const [again] = await listHalts(market.db);
+  assert.deepEqual([again?.reason, again?.at], ['another', first?.at]);
 });
 
 test('a native coin can be halted by itself, and only its own switch lifts that', async () => {

@@ -36,8 +36,10 @@ export async function haltChain(tx: Tx, halt: Halt): Promise<ChangedChain> {
   const before = await findHalt(tx, chain);
   if (before?.reason === reason) return { changed: false, assets: 0, orders: 0 };
   await lockChain(tx, chain);
-  await storeHalt(tx, halt);
-  return turn(tx, chain, { reasons: [reason], at: at.toISOString() }, at);
+  // Another reason does not make it a later halt.
+  const since = before?.at ?? at;
+  await storeHalt(tx, { ...halt, at: since });
+  return turn(tx, chain, { reasons: [reason], at: since.toISOString() }, at);
 }
 
 /** What else holds its assets closed stays. */
