@@ -48,7 +48,10 @@ export type GasFate = 'unknown' | 'pending' | 'mined' | 'deep' | 'failed' | 'gon
 export type GasSlot = {
   /** EVM: which nonce to take; null elsewhere. */
   readonly nonce: number | null;
-  /** What it replaces: it offers as much more as nodes want of a replacement, tip included. */
+  /**
+   * EVM: what it replaces; it offers as much more as nodes want of a replacement, tip included.
+   * Null elsewhere: nothing there takes the place of what was signed, which ends by itself.
+   */
   readonly above: Pick<GasTransaction, 'offer' | 'raw'> | null;
   /** Base units: nothing that could cost more is signed (`fee_above_limit`). */
   readonly mostCost: bigint;

@@ -1,7 +1,6 @@
 // `npm run assets`: what may be traded, for operators. Works on the market's database, whether a
 // market runs or not; one that runs tells its makers within a quarter of a second.
 
-import { parseArgs } from 'node:util';
 import { parseEvmAddress } from '../chains/evm/address.ts';
 import {
   type Candidate,
@@ -25,11 +24,12 @@ import {
   reopenAsset,
 } from '../server/market/listing.ts';
 import {
-  commanded,
   isReason,
   Misused,
   mostReasonLength,
   openDatabase,
+  parsed,
+  runCommand,
   theAsset,
 } from './operator.ts';
 
@@ -68,7 +68,18 @@ type Asked = {
 };
 
 function understand(args: string[]): Asked | null {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parsed({
+    args,
+    allowPositionals: true,
+    options: {
+      reason: { type: 'string', multiple: true },
+      state: { type: 'string' },
+      'for-ever': { type: 'boolean' },
+      'high-value-from': { type: 'string' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  });
   if (values.help === true) return null;
   const [command = '', asset = '', ...rest] = positionals;
   const one = commands.find((each) => each === command);
@@ -113,25 +124,6 @@ function understand(args: string[]): Asked | null {
     highValueFrom: from === undefined ? null : BigInt(from),
     json: values.json === true,
   };
-}
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        reason: { type: 'string', multiple: true },
-        state: { type: 'string' },
-        'for-ever': { type: 'boolean' },
-        'high-value-from': { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new Misused((error as Error).message);
-  }
 }
 
 function change(db: Database, { command, reasons, highValueFrom }: Asked, assetId: string) {
@@ -259,9 +251,4 @@ async function run(asked: Asked): Promise<number> {
   }
 }
 
-process.exitCode = await commanded(usage, async () => {
-  const asked = understand(process.argv.slice(2));
-  if (asked !== null) return run(asked);
-  process.stdout.write(`${usage}\n`);
-  return 0;
-});
+await runCommand({ usage, understand, run });

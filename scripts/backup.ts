@@ -3,12 +3,12 @@
 
 import { copyFile, readdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readSettings } from '../server/config.ts';
 import { takeBackup } from '../server/db/embedded/backup.ts';
 import { placesUnder } from '../server/db/embedded/cluster.ts';
 import { runningPostgres, startPostgres } from '../server/db/embedded/postgres.ts';
 import { keyVersionOf } from '../server/keyring.ts';
+import { Misused, parsed, quiet, runCommand } from './operator.ts';
 
 const usage = `usage: npm run backup -- FOLDER [--key FILE] [--json]
   FOLDER   is made; a backup is whole or not there
@@ -16,9 +16,6 @@ const usage = `usage: npm run backup -- FOLDER [--key FILE] [--json]
            everything that is stored encrypted can be read, so keep them apart
 Settings as for npm start: PARLEY_HOME. With DATABASE_URL use your server's own backups:
 docs/backup.md. Exit status: 0 done, 1 refused, 2 not understood.`;
-
-/** What was asked for is not understood. */
-class Misused extends Error {}
 
 type Asked = { readonly folder: string; readonly key: string | null; readonly json: boolean };
 
@@ -28,14 +25,7 @@ function understand(args: string[]): Asked | null {
     json: { type: 'boolean' },
     help: { type: 'boolean' },
   } as const;
-  const parsed = (() => {
-    try {
-      return parseArgs({ args, options, allowPositionals: true });
-    } catch (error) {
-      throw new Misused((error as Error).message);
-    }
-  })();
-  const { values, positionals } = parsed;
+  const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [folder, ...rest] = positionals;
   if (folder === undefined || rest.length > 0) throw new Misused('one folder, please');
@@ -46,7 +36,7 @@ function understand(args: string[]): Asked | null {
   return { folder: resolve(folder), key, json: values.json === true };
 }
 
-async function run({ folder, key, json }: Asked): Promise<void> {
+async function run({ folder, key, json }: Asked): Promise<number> {
   const settings = readSettings(process.env);
   if (settings.databaseUrl !== null) {
     throw new Error(
@@ -67,27 +57,21 @@ async function run({ folder, key, json }: Asked): Promise<void> {
     throw new Error('the key is in PARLEY_ENCRYPTION_KEY: keep that, there is no file of it');
   }
   const running = await runningPostgres(home);
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const own = running === null ? await startPostgres({ dir: home, log }) : null;
-  try {
-    const manifest = await takeBackup(
-      {
-        url: running ?? own?.url ?? '',
-        data: places.data,
-        password: places.password,
-        keyVersion,
-        now: new Date(),
-      },
-      folder,
-    );
-    if (key !== null) await copyFile(join(home, 'server.key'), key);
-    const bytes = manifest.files.reduce((sum, each) => sum + each.bytes, 0);
-    const files = manifest.files.length;
-    if (json) console.log(JSON.stringify({ folder, files, bytes, madeAt: manifest.madeAt, key }));
-    else console.log(`${folder}: ${files} files, ${Math.ceil(bytes / 1e6)} MB\n${keyAdvice(key)}`);
-  } finally {
-    await own?.stop();
-  }
+  const own = running === null ? await startPostgres({ dir: home, log: quiet }) : null;
+  const from = {
+    url: running ?? own?.url ?? '',
+    data: places.data,
+    password: places.password,
+    keyVersion,
+    now: new Date(),
+  };
+  const manifest = await takeBackup(from, folder).finally(() => own?.stop());
+  if (key !== null) await copyFile(join(home, 'server.key'), key);
+  const bytes = manifest.files.reduce((sum, each) => sum + each.bytes, 0);
+  const files = manifest.files.length;
+  if (json) console.log(JSON.stringify({ folder, files, bytes, madeAt: manifest.madeAt, key }));
+  else console.log(`${folder}: ${files} files, ${Math.ceil(bytes / 1e6)} MB\n${keyAdvice(key)}`);
+  return 0;
 }
 
 function keyAdvice(key: string | null): string {
@@ -97,18 +81,4 @@ function keyAdvice(key: string | null): string {
     : `The server's own key is in ${key}: keep it somewhere else than the backup.`;
 }
 
-async function main(): Promise<number> {
-  try {
-    const asked = understand(process.argv.slice(2));
-    if (asked === null) console.log(usage);
-    else await run(asked);
-    return 0;
-  } catch (error) {
-    const misused = error instanceof Misused;
-    const said = error instanceof Error ? error.message : String(error);
-    console.error([said, ...(misused ? [usage] : [])].join('\n'));
-    return misused ? 2 : 1;
-  }
-}
-
-process.exitCode = await main();
+await runCommand({ usage, understand, run });

@@ -4,7 +4,6 @@
 
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { devnetClient } from '../devnet/client.ts';
 import type { ChainSettings } from '../server/chain-settings.ts';
 import { readSettings, type Settings } from '../server/config.ts';
@@ -14,7 +13,7 @@ import { devChains } from '../server/dev-network.ts';
 import { type DoctorDeps, type Examined, examine } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding, unseen } from '../server/doctor/findings.ts';
 import { databaseFault } from '../server/start-errors.ts';
-import { commanded, Misused } from './operator.ts';
+import { Misused, parsed, runCommand } from './operator.ts';
 
 const usage = `usage: npm run doctor [-- --json] [--swap ID] [--all] [--limit N] [--time SECONDS]
   --json   a line of JSON for each finding, and for the counts
@@ -42,7 +41,17 @@ type Asked = {
 };
 
 function understand(args: string[]): Asked | null {
-  const { values } = parsed(args);
+  const { values } = parsed({
+    args,
+    options: {
+      json: { type: 'boolean' },
+      swap: { type: 'string' },
+      all: { type: 'boolean' },
+      limit: { type: 'string' },
+      time: { type: 'string' },
+      help: { type: 'boolean' },
+    },
+  });
   if (values.help === true) return null;
   const whole = (name: 'limit' | 'time', otherwise: number, most: number) => {
     const given = values[name];
@@ -58,24 +67,6 @@ function understand(args: string[]): Asked | null {
     limit: whole('limit', 100_000, 100_000_000),
     seconds: whole('time', 1_800, 604_800),
   };
-}
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        json: { type: 'boolean' },
-        swap: { type: 'string' },
-        all: { type: 'boolean' },
-        limit: { type: 'string' },
-        time: { type: 'string' },
-        help: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new Misused((error as Error).message);
-  }
 }
 
 type Found<T> = { readonly value: T; readonly missing: readonly Finding[] };
@@ -159,13 +150,4 @@ async function run(asked: Asked): Promise<number> {
   }
 }
 
-process.exitCode = await commanded(
-  usage,
-  async () => {
-    const asked = understand(process.argv.slice(2));
-    if (asked !== null) return run(asked);
-    process.stdout.write(`${usage}\n`);
-    return 0;
-  },
-  2,
-);
+await runCommand({ usage, understand, run }, 2);

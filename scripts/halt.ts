@@ -2,17 +2,17 @@
 // on the market's database, whether a market runs or not; every process keeps to it from the moment
 // this command has ended, and tells its makers within a quarter of a second.
 
-import { parseArgs } from 'node:util';
 import type { Database } from '../server/db/database.ts';
 import { chainsOfAssets, hasAssets, listHalts } from '../server/db/halts.ts';
 import { listHaltedAssets } from '../server/db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../server/market/halts.ts';
 import {
-  commanded,
   isReason,
   Misused,
   mostReasonLength,
   openDatabase,
+  parsed,
+  runCommand,
   theAsset,
 } from './operator.ts';
 
@@ -39,7 +39,17 @@ type Asked = {
 };
 
 function understand(args: string[]): Asked | null {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parsed({
+    args,
+    allowPositionals: true,
+    options: {
+      chain: { type: 'string' },
+      asset: { type: 'string' },
+      reason: { type: 'string' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  });
   if (values.help === true) return null;
   const [verb, ...rest] = positionals;
   const { chain = null, asset = null, reason = '', json = false } = values;
@@ -60,24 +70,6 @@ function understand(args: string[]): Asked | null {
     throw new Misused('--reason does not go with resume');
   }
   return { ...what, verb };
-}
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        chain: { type: 'string' },
-        asset: { type: 'string' },
-        reason: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new Misused((error as Error).message);
-  }
 }
 
 /** One as it is listed. */
@@ -168,9 +160,4 @@ async function run(asked: Asked): Promise<number> {
   }
 }
 
-process.exitCode = await commanded(usage, async () => {
-  const asked = understand(process.argv.slice(2));
-  if (asked !== null) return run(asked);
-  process.stdout.write(`${usage}\n`);
-  return 0;
-});
+await runCommand({ usage, understand, run });

@@ -1,7 +1,8 @@
-// What the commands of operators share: the market's database, whether a market runs or not, the
-// asset that is meant, and output whose reader may leave.
+// What the commands of operators share: understanding what is asked for, the market's database,
+// whether a market runs or not, the asset that is meant, and output whose reader may leave.
 
 import { resolve } from 'node:path';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { readSettings } from '../server/config.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { runningPostgres } from '../server/db/embedded/postgres.ts';
@@ -10,7 +11,9 @@ import { isUuid } from '../server/ids.ts';
 import { databaseFault } from '../server/start-errors.ts';
 
 /** Ten thousand orders take about a second. */
-const statementMs = 60_000;
+const usualStatementMs = 60_000;
+/** Of one statement that revokes every key of a large market. */
+export const longStatementMs = 300_000;
 /** Assets named in a refusal where several share a symbol. */
 const mostNamed = 20;
 /** Of a reason that an operator gives. */
@@ -23,7 +26,18 @@ export function isReason(text: string): boolean {
   return text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
 }
 
-export async function openDatabase(): Promise<Database> {
+/** For a database that this process starts by itself: what it did is told at the end. */
+export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export function parsed<const Config extends ParseArgsConfig>(config: Config) {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    throw new Misused((error as Error).message);
+  }
+}
+
+export async function openDatabase(statementMs = usualStatementMs): Promise<Database> {
   const { databaseUrl, home } = readSettings(process.env);
   const url = databaseUrl ?? (await runningPostgres(home));
   if (url === null) {
@@ -34,7 +48,11 @@ export async function openDatabase(): Promise<Database> {
   }
   const db = connect(url, { ...databaseLimits, connections: 1, statementMs });
   try {
-    await db.rows({ name: '', text: 'select closings from assets, halts limit 0', values: [] });
+    await db.rows({
+      name: '',
+      text: 'select closings from assets, halts, gaps limit 0',
+      values: [],
+    });
     return db;
   } catch (error) {
     await db.close();
@@ -77,16 +95,33 @@ function leaveWithReader(status: number): void {
   });
 }
 
-/** Runs a command: what it throws is said, with how to use it where it was not understood. */
-export async function commanded(
-  usage: string,
-  work: () => Promise<number>,
-  failed = 1,
+export type Command<Asked> = {
+  readonly usage: string;
+  /** Null: how to use it is asked for. Throws `Misused`. */
+  understand(args: string[]): Asked | null;
+  /** The exit status. */
+  run(asked: Asked): Promise<number>;
+};
+
+/**
+ * Runs a command; its exit status is the process's. What it throws is said, with how to use it
+ * where it was not understood.
+ */
+export async function runCommand<Asked>(command: Command<Asked>, failed = 1): Promise<void> {
+  process.exitCode = await statusOf(command, failed);
+}
+
+async function statusOf<Asked>(
+  { usage, understand, run }: Command<Asked>,
+  failed: number,
 ): Promise<number> {
   // Where a failure must not read as well, half an answer must not either.
   leaveWithReader(failed === 1 ? 0 : failed);
   try {
-    return await work();
+    const asked = understand(process.argv.slice(2));
+    if (asked !== null) return await run(asked);
+    process.stdout.write(`${usage}\n`);
+    return 0;
   } catch (error) {
     const misused = error instanceof Misused;
     const said = error instanceof Error ? error.message : String(error);

@@ -1,11 +1,7 @@
 // `npm run gaps`: time that is missing from the database, how far it was read back, and an
 // operator's word where a chain cannot be read. docs/backup.md.
 
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { readSettings } from '../server/config.ts';
-import { connect, type Database, databaseLimits } from '../server/db/database.ts';
-import { runningPostgres } from '../server/db/embedded/postgres.ts';
+import type { Database } from '../server/db/database.ts';
 import {
   listGaps,
   markRestored,
@@ -17,6 +13,7 @@ import {
 import { revokeAllKeys } from '../server/db/keys.ts';
 import { mostGapDays } from '../server/restore/gap.ts';
 import { toldOf } from '../server/restore/gate.ts';
+import { longStatementMs, Misused, openDatabase, parsed, runCommand } from './operator.ts';
 
 const usage = `usage: npm run gaps -- list [--json]
        npm run gaps -- skip CHAIN --i-know
@@ -33,32 +30,15 @@ const usage = `usage: npm run gaps -- list [--json]
 Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done,
 1 refused, 2 not understood.`;
 
-class Misused extends Error {}
-
 const mostShown = 20;
-const statementMs = 300_000;
 const daySeconds = 86_400;
-
-async function openDatabase(): Promise<Database> {
-  const { databaseUrl, home } = readSettings(process.env);
-  const url = databaseUrl ?? (await runningPostgres(resolve(home)));
-  if (url === null) throw new Error(`no market runs in ${home}: start it, or set DATABASE_URL`);
-  return connect(url, { ...databaseLimits, statementMs });
-}
 
 type Asked = { readonly command: string; readonly argument: string; readonly json: boolean };
 
 function understand(args: string[]): Asked | null {
   const flag = { type: 'boolean' } as const;
   const options = { json: flag, help: flag, 'i-know': flag };
-  const parsed = (() => {
-    try {
-      return parseArgs({ args, options, allowPositionals: true });
-    } catch (error) {
-      throw new Misused((error as Error).message);
-    }
-  })();
-  const { values, positionals } = parsed;
+  const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [command = '', argument = '', ...rest] = positionals;
   const needs = { list: false, skip: true, 'read-days': true, open: true, 'revoke-keys': false };
@@ -123,26 +103,14 @@ async function list(db: Database, json: boolean): Promise<string> {
   return [first, ...lines].join('\n');
 }
 
-async function main(): Promise<number> {
+async function run(asked: Asked): Promise<number> {
+  const db = await openDatabase(longStatementMs);
   try {
-    const asked = understand(process.argv.slice(2));
-    if (asked === null) {
-      console.log(usage);
-      return 0;
-    }
-    const db = await openDatabase();
-    try {
-      console.log(await act(db, asked));
-    } finally {
-      await db.close();
-    }
+    console.log(await act(db, asked));
     return 0;
-  } catch (error) {
-    const misused = error instanceof Misused;
-    const said = error instanceof Error ? error.message : String(error);
-    console.error([said, ...(misused ? [usage] : [])].filter(Boolean).join('\n'));
-    return misused ? 2 : 1;
+  } finally {
+    await db.close();
   }
 }
 
-process.exitCode = await main();
+await runCommand({ usage, understand, run });

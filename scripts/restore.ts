@@ -1,9 +1,8 @@
 // `npm run restore`: a backup made by `npm run backup` becomes the database of a new home. The next
 // start there takes the time since for missing, and reads it back from the chains. docs/backup.md.
 
-import { copyFile, readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readSettings } from '../server/config.ts';
 import { connect, databaseLimits } from '../server/db/database.ts';
 import { checkBackup, type Manifest } from '../server/db/embedded/backup.ts';
@@ -13,6 +12,7 @@ import { revokeAllKeys } from '../server/db/keys.ts';
 import { migrate } from '../server/db/migrate.ts';
 import { keyVersionsOf } from '../server/keyring.ts';
 import { openHome } from '../server/start-errors.ts';
+import { longStatementMs, Misused, parsed, quiet, runCommand } from './operator.ts';
 
 const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE] [--keep-keys] [--json]
        npm run restore -- FOLDER --check [--json]
@@ -24,12 +24,6 @@ const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE] [--keep-
                  backup would be good again
   --check        only looks whether the backup is whole
 Exit status: 0 done, 1 refused, 2 not understood.`;
-
-/** What was asked for is not understood. */
-class Misused extends Error {}
-
-/** Of one statement: revoking every key of a large market. */
-const statementMs = 300_000;
 
 type Asked = {
   readonly folder: string;
@@ -51,14 +45,7 @@ function understand(args: string[]): Asked | null {
     json: flag,
     help: flag,
   } as const;
-  const parsed = (() => {
-    try {
-      return parseArgs({ args, options, allowPositionals: true });
-    } catch (error) {
-      throw new Misused((error as Error).message);
-    }
-  })();
-  const { values, positionals } = parsed;
+  const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [folder, ...rest] = positionals;
   if (folder === undefined || rest.length > 0) throw new Misused('one folder, please');
@@ -92,26 +79,29 @@ async function keyOf(asked: Asked, { keyVersion }: Manifest): Promise<string | n
   return asked.key;
 }
 
-async function run(asked: Asked): Promise<void> {
+/** Never over a key that is there. A start refuses one that other users may read. */
+async function placeKey(from: string, target: string): Promise<void> {
+  await writeFile(target, await readFile(from), { flag: 'wx', mode: 0o600 });
+}
+
+async function run(asked: Asked): Promise<number> {
   const { folder, home, json, keepKeys } = asked;
   const manifest = await checkBackup(folder);
   await mustBeKnown(manifest);
   if (home === null) {
     console.log(json ? JSON.stringify({ folder, whole: true }) : `${folder} is whole`);
-    return;
+    return 0;
   }
   const key = await keyOf(asked, manifest);
   await mustHaveNone(home);
   await openHome(home);
   const target = join(home, 'server.key');
   let revoked = 0;
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  // Never over a key that is there.
-  if (key !== null) await copyFile(key, target, 1);
+  if (key !== null) await placeKey(key, target);
   try {
-    await restoreInto(home, { folder, manifest }, log, async ({ url }) => {
+    await restoreInto(home, { folder, manifest }, quiet, async ({ url }) => {
       await migrate(url);
-      const db = connect(url, { ...databaseLimits, statementMs });
+      const db = connect(url, { ...databaseLimits, statementMs: longStatementMs });
       try {
         await db.transaction(async (tx) => {
           const now = new Date();
@@ -128,6 +118,7 @@ async function run(asked: Asked): Promise<void> {
   }
   if (json) console.log(JSON.stringify({ home, madeAt: manifest.madeAt, revoked }));
   else console.log(advice(home, manifest, revoked, keepKeys));
+  return 0;
 }
 
 function advice(home: string, { madeAt }: Manifest, revoked: number, keepKeys: boolean): string {
@@ -141,18 +132,4 @@ function advice(home: string, { madeAt }: Manifest, revoked: number, keepKeys: b
   ].join('\n');
 }
 
-async function main(): Promise<number> {
-  try {
-    const asked = understand(process.argv.slice(2));
-    if (asked === null) console.log(usage);
-    else await run(asked);
-    return 0;
-  } catch (error) {
-    const misused = error instanceof Misused;
-    const said = error instanceof Error ? error.message : String(error);
-    console.error([said, ...(misused ? [usage] : [])].join('\n'));
-    return misused ? 2 : 1;
-  }
-}
-
-process.exitCode = await main();
+await runCommand({ usage, understand, run });

@@ -4,25 +4,33 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { mostRungs } from '../chains/bitcoin/fee-ladder.ts';
+import { pageBlocks as bitcoinPage } from '../chains/bitcoin/hashlocks.ts';
 import {
   longestRefundHex,
   mostRefundInputs,
   refundStepSeconds,
 } from '../chains/bitcoin/signed-refunds.ts';
 import { evmGasPolicies } from '../chains/evm/gas-policy.ts';
+import { pageBlocks as evmPage } from '../chains/evm/hashlocks.ts';
 import { mostDecimals as mostSolanaDecimals } from '../chains/solana/checks/mint.ts';
+import { pageTransactions as solanaPage } from '../chains/solana/hashlocks.ts';
 import { unitLimits } from '../chains/solana/plan.ts';
 import { mostDecimals } from '../chains/token-face.ts';
 import { tronGasPolicies } from '../chains/tron/gas-policy.ts';
+import { pageBlocks as tronPage } from '../chains/tron/hashlocks.ts';
 import { readSettings } from '../server/config.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
 import { windowSeconds } from '../server/edge/budgets.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
 import { mostFrameBytes, mostUnreadBytes } from '../server/edge/feed/peer.ts';
 import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
+import * as keeper from '../server/keeper/bounds.ts';
 import * as listing from '../server/listing/bounds.ts';
 import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
+import { mostGapDays, silenceSeconds } from '../server/restore/gap.ts';
+import { beatMs } from '../server/restore/presence.ts';
+import { pageMs } from '../server/restore/reading.ts';
 import { scheduledLimits } from '../server/settle/scheduled-refunds.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
 import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
@@ -66,6 +74,14 @@ const said: Record<string, string> = {
     `${scheduledLimits.perPass}, ${scheduledLimits.leaseSeconds} s in the hands of one process`,
   ].join(),
   'wait of a sent refund before the next higher': `${refundStepSeconds / 60} minutes and a block`,
+  'silence of all servers that is no missing time ([backup.md](backup.md))': [
+    `${silenceSeconds} s, a heartbeat every ${beatMs / 1_000} s`,
+  ].join(),
+  'missing time that is read back by itself': `${mostGapDays} days`,
+  'a page of reading back: EVM, TRON, Bitcoin, Solana': [
+    `${written(evmPage)}, ${tronPage} and ${bitcoinPage} blocks,`,
+    `${solanaPage} transactions; ${pageMs / 1_000} s`,
+  ].join(' '),
   'tokens that an account asks to have listed': [
     `${settings.listingLimit} an hour (\`PARLEY_LISTING_LIMIT\`); ${listing.mostPending} that wait`,
   ].join(),
@@ -96,6 +112,20 @@ const said: Record<string, string> = {
   'symbol, decimals of a listed token': [
     `${listing.mostSymbolLength} characters; ${mostDecimals}, on Solana ${mostSolanaDecimals}`,
   ].join(),
+  'the keeper: jobs of a chain in one pass, at once': [
+    `${keeper.jobsAPass}, ${keeper.lanes}; ${keeper.jobMs / 1_000} s each`,
+  ].join(),
+  'what a gas key has under way on a chain': [
+    `${keeper.mostUnderWay} of the keeper's own, ${keeper.mostRelays} relays`,
+  ].join(),
+  "what one account may use up of the keeper's cap a day": [
+    keeper.accountShare === 4n ? 'a quarter' : `one in ${keeper.accountShare}`,
+  ].join(),
+  'a turn to sign with a gas key': [
+    `${keeper.turnMs / 1_000} s, ${keeper.signMs / 1_000} s for one signature;`,
+    `a relay waits ${keeper.turnPatienceMs / 1_000} s for it`,
+  ].join(' '),
+  'a job of the keeper that was mined without effect': `${keeper.mostFailed} times`,
   'request body': `${written(bodyLimitBytes)} bytes`,
   'requests of a key, an account, a client network without a key': [
     `${settings.rateLimit} in ${windowSeconds} s`,

@@ -3,7 +3,7 @@
 // it was read back. The real server, database, bitcoind and anvil; TRON and Solana are simulators.
 
 import assert from 'node:assert/strict';
-import { cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { chmod, cp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -240,11 +240,12 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
   });
 
   test('nothing is agreed while one chain is not read, and all else goes on', limits, async (t) => {
-    const done = await restore(join(world.dir, 'backup'), homes.fresh, [
-      '--key',
-      join(world.dir, 'server.key'),
-    ]);
+    const key = join(world.dir, 'server.key');
+    // As many a place keeps it; the market would not start with one like that.
+    await chmod(key, 0o644);
+    const done = await restore(join(world.dir, 'backup'), homes.fresh, ['--key', key]);
     assert.equal(done.status, 0, done.err);
+    assert.equal((await stat(join(homes.fresh, 'server.key'))).mode & 0o777, 0o600);
     world.bitcoin.pointTo(null);
     world.bitcoin.cut();
     const first = await world.market(t, homes.fresh);

@@ -17,7 +17,7 @@ describe('the fee ladder', () => {
   it('rises as the deadline nears, at each step and not before', () => {
     const hour = 3_600;
     for (const [left, rate] of [
-      [null, 10],
+      [Infinity, 10],
       [12 * hour, 10],
       [12 * hour - 1, 20],
       [6 * hour, 20],

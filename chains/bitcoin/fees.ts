@@ -109,9 +109,9 @@ export const paceChanges: readonly number[] = ladder
 
 /**
  * The rate for a transaction that must be mined within `secondsLeft`. Rises, and never falls, as
- * they run out. `null` seconds: nothing presses.
+ * they run out.
  */
-export function ladderRate(estimate: FeeEstimate, secondsLeft: number | null): number {
+export function ladderRate(estimate: FeeEstimate, secondsLeft: number): number {
   const steps = { slow: estimate.slow, medium: estimate.medium, fast: estimate.fast };
   // A node's estimates need not be ordered; a nearer deadline must never bid less.
   const ordered = {
@@ -119,8 +119,7 @@ export function ladderRate(estimate: FeeEstimate, secondsLeft: number | null): n
     medium: Math.max(steps.slow, steps.medium),
     fast: Math.max(steps.slow, steps.medium, steps.fast),
   };
-  const left = secondsLeft ?? Infinity;
-  const step = ladder.find(({ fromSeconds }) => left >= fromSeconds) ?? ladder[4];
+  const step = ladder.find(({ fromSeconds }) => secondsLeft >= fromSeconds) ?? ladder[4];
   return Math.max(estimate.least, ordered[step.pace] * step.times);
 }
 

@@ -8,7 +8,7 @@ import { readEscrowScript } from './escrow-script.ts';
 import { type Block, parseBlock } from './raw-transaction.ts';
 
 /** Blocks of one page, each read whole. */
-const pageBlocks = 20;
+export const pageBlocks = 20;
 /** Read again: deeper than any reorganisation that money waits for. */
 const marginBlocks = 6;
 /** Block times may be off by two hours against real time (consensus: MAX_FUTURE_BLOCK_TIME). */

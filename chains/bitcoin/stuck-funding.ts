@@ -2,7 +2,7 @@
 // child out of the change (CPFP), or have its wallet replace it (RBF). Pure.
 
 import type { StuckFunding } from '../../core/next.ts';
-import { type Conflict, type FeeEstimate, feeAt, ladderRate, larger } from './fees.ts';
+import { type Conflict, type FeeEstimate, feeAt, ladderRate, larger, rateOf } from './fees.ts';
 
 /** So long it may wait before anybody is bothered: a block or two. */
 export const fundingPatienceSeconds = 20 * 60;
@@ -27,7 +27,6 @@ export function stuckFunding(waiting: Waiting): StuckFunding | null {
   if (entry.since !== undefined && now - entry.since < fundingPatienceSeconds) return null;
   const wanted = ladderRate(estimate, sendBy - now);
   const { vsize, feeSats } = entry;
-  const rateOf = (fee: bigint, size: number) => Math.floor((Number(fee) / size) * 1_000) / 1_000;
   const packageVsize = entry.withAncestorsVsize ?? vsize;
   const packageFee = entry.withAncestorsFeeSats ?? feeSats;
   const own = Math.min(rateOf(feeSats, vsize), rateOf(packageFee, packageVsize));

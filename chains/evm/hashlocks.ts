@@ -8,7 +8,7 @@ import { fundedTopic } from './topics.ts';
 import type { Watch } from './watch.ts';
 
 /** Blocks of one page: in as many requests as the provider wants. */
-const pageBlocks = 10_000;
+export const pageBlocks = 10_000;
 /** Read again: reorganisations, and machines of a provider that are behind one another. */
 const marginBlocks = 64;
 

@@ -227,10 +227,6 @@ test('what could cost more than the limit, or than the key has, is not signed', 
   assert.ok(mostCost > 2_000_000n, 'the rent of the token account is counted');
   assert.equal((await one.sign(claimOf(escrow), { mostCost })).mostCost, mostCost);
   await refuses(one.sign(claimOf(escrow), { mostCost: mostCost - 10n }), 'fee_above_limit');
-  const above = { offer, raw: '' };
-  const more = await one.sign(claimOf(escrow), { above });
-  assert.ok(more.offer * 4n >= offer * 5n && more.mostCost > mostCost);
-  await refuses(one.sign(claimOf(escrow), { above, mostCost }), 'fee_above_limit');
   const poor = stranger(world, world.adapter, 'who has nothing');
   await refuses(poor.sign(claimOf(escrow)), 'fee_above_limit');
   const reserve = await one.account.reserve(claimOf(escrow), soon());

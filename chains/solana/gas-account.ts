@@ -246,17 +246,15 @@ async function costOf(
   const { address: escrow } = solanaEscrow(work.terms, deployment);
   const rent = await holdingRent(account, work, program, signal);
   const usual = await priceFor(account, work.terms, escrow, signal);
-  const above = slot.above === null ? 0n : (slot.above.offer * 5n) / 4n + 1n;
   const limit = limitOf(work);
   // A fee must not leave the key's own account with less than its rent.
   const has = (await balanceOf(account, signal)) - (await rentFor(rpc, 0, signal));
   const most = smaller(slot.mostCost, has);
   const fixed = signatureLamports + rent;
   const affordable = most > fixed ? ((most - fixed) * millionth) / limit : 0n;
-  const wanted = larger(larger(usual, leastUnitPrice), above);
-  const least = larger(leastUnitPrice, above);
-  if (most < fixed || affordable < least) {
-    const cost = fixed + speedOf(limit, least);
+  const wanted = larger(usual, leastUnitPrice);
+  if (most < fixed || affordable < leastUnitPrice) {
+    const cost = fixed + speedOf(limit, leastUnitPrice);
     const sentence = `a transaction on ${chain} may cost ${cost} lamports now, and ${most} is the limit`;
     throw new ParleyError('fee_above_limit', sentence, { chain, least: cost, mostCost: most });
   }

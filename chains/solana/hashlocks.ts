@@ -19,7 +19,7 @@ import { decodeInstruction, hashlockOfFunding } from './plan.ts';
 import { ownInner, type Watch } from './watch.ts';
 
 /** Transactions of one page, and those asked for at once. */
-const pageTransactions = 200;
+export const pageTransactions = 200;
 const batch = 8;
 /** The chain's clock is an estimate that may lag. */
 const clockSlackSeconds = 3_600;

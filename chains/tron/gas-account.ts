@@ -91,8 +91,7 @@ async function sign(
   const { http, chain } = watch;
   const energy = await energyOf(account, work, signal);
   const prices = await pricesOf(http, signal);
-  const wanted = feeLimitOf(energy, prices);
-  const feeLimitSun = slot.above !== null && slot.above.offer > wanted ? slot.above.offer : wanted;
+  const feeLimitSun = feeLimitOf(energy, prices);
   const mostCost = feeLimitSun + transactionBytes * prices.byteSun;
   if (mostCost > slot.mostCost) {
     const sentence = `a transaction on ${chain} may cost ${mostCost} sun now, and ${slot.mostCost} is the limit`;

@@ -11,7 +11,7 @@ import { fundedTopic } from './topics.ts';
 import type { Watch } from './watch.ts';
 
 /** Blocks of one page: five minutes of them. */
-const pageBlocks = 100;
+export const pageBlocks = 100;
 /** Blocks asked for at once. */
 const batch = 8;
 /** Read again: more than are ever taken back (19 of 27 witnesses build on a solid one). */

@@ -240,8 +240,9 @@ export type Sums = {
   readonly spent: bigint;
   /** Of this account. */
   readonly spentOn: bigint;
-  /** Jobs with something signed that is not mined yet. */
+  /** Jobs with something signed that is not mined yet, but for relays. */
   readonly underWay: number;
+  readonly relaysUnderWay: number;
 };
 
 /** Sums of one chain. `except`: a job whose own reserve is left out. */
@@ -264,8 +265,14 @@ export async function keeperSums(
             and id is distinct from $4) as "relayReserved",
         coalesce(sum(a.charged), 0) as spent,
         coalesce(sum(a.charged) filter (where j.account_id = $3), 0) as "spentOn",
-        (select count(distinct job_id) from keeper_attempts
-          where chain = $1 and fate in ('unknown', 'pending')) as "underWay"
+        (select count(distinct u.job_id)
+          from keeper_attempts u join keeper_jobs o on o.id = u.job_id
+          where u.chain = $1 and u.fate in ('unknown', 'pending')
+            and o.purpose <> 'relay') as "underWay",
+        (select count(distinct u.job_id)
+          from keeper_attempts u join keeper_jobs o on o.id = u.job_id
+          where u.chain = $1 and u.fate in ('unknown', 'pending')
+            and o.purpose = 'relay') as "relaysUnderWay"
       from keeper_attempts a left join keeper_jobs j on j.id = a.job_id
       where a.chain = $1 and a.signed_at >= $2 and j.purpose is distinct from 'relay'`,
     values: [of.chain, of.since, of.accountId, of.except],
@@ -278,5 +285,6 @@ export async function keeperSums(
     spent: money('spent'),
     spentOn: money('spentOn'),
     underWay: Number(row.underWay ?? 0),
+    relaysUnderWay: Number(row.relaysUnderWay ?? 0),
   };
 }

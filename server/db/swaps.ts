@@ -15,6 +15,9 @@ export type FormerEscrow = {
   readonly leg: LegName;
   readonly address: string;
   readonly facts: EscrowFacts;
+  /** Whether the keeper sent its refund, as last seen. */
+  readonly refundedByKeeper: boolean;
+  readonly scheduled: ScheduledView | null;
 };
 
 export type Swap = {
@@ -92,7 +95,14 @@ type Row = {
   sent_txid: string | null;
   kept_claim: boolean;
   kept_refund: boolean;
-  former: { address: string; facts: StoredFacts }[] | null;
+  former: FormerRow[] | null;
+};
+
+type FormerRow = {
+  readonly address: string;
+  readonly facts: StoredFacts;
+  readonly keptRefund: boolean;
+  readonly scheduled: ScheduledView | null;
 };
 
 const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id, s.long_leg,
@@ -106,9 +116,15 @@ const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id
       where k.chain = l.chain and k.txid = e.facts -> 'claimed' ->> 'txid') as kept_claim,
     exists (select 1 from keeper_attempts k
       where k.chain = l.chain and k.txid = e.facts -> 'refunded' ->> 'txid') as kept_refund,
-    (select json_agg(json_build_object('address', f.address, 'facts', f.facts)
+    (select json_agg(json_build_object('address', f.address, 'facts', f.facts,
+          'keptRefund', exists (select 1 from keeper_attempts k
+            where k.chain = f.chain and k.txid = f.facts -> 'refunded' ->> 'txid'),
+          'scheduled', case when fr.escrow is not null then json_build_object(
+            'count', fr.count, 'lowestFeeRate', fr.lowest_fee_rate,
+            'highestFeeRate', fr.highest_fee_rate, 'sentTxid', fr.sent_txid) end)
         order by f.created_at, f.address)
       from escrows f
+        left join scheduled_refunds fr on fr.chain = f.chain and fr.escrow = f.address
       where f.swap_id = l.swap_id and f.leg = l.leg and f.address is distinct from l.escrow
     ) as former`;
 
@@ -237,10 +253,12 @@ function scheduledOf(row: Row): ScheduledView | null {
 }
 
 function formerOf(row: Row): FormerEscrow[] {
-  return (row.former ?? []).map(({ address, facts }) => ({
+  return (row.former ?? []).map(({ address, facts, keptRefund, scheduled }) => ({
     leg: row.leg,
     address,
     facts: factsOf(facts),
+    refundedByKeeper: keptRefund,
+    scheduled,
   }));
 }
 

@@ -65,6 +65,8 @@ export type CommandSpec<
   readonly run: (tx: Tx, input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
   /** Instead of `run` without an Idempotency-Key: commits by itself, with others' effects. */
   readonly grouped?: (input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
+  /** Gives back what `before` has taken, whatever became of it; what it throws is let go. */
+  readonly release?: (prepared: Prepared) => Promise<void>;
   /** Once a reply is stored or given again; what it throws is nobody's trouble. */
   readonly after?: (input: Input<P, Q, B>) => Promise<void>;
   /** Asked before a stored reply is given again; throws where it must not be. */
@@ -83,16 +85,19 @@ export function command<
   const { method, url, scope, before, run, grouped, replay, after, secret = false } = spec;
   const parse = parserOf<P, Q, B>(spec);
   declare(app, { ...spec, access: 'key' });
-  const runFor: Run = (asked, caller) =>
-    runOnce(deps, app.edge.underway, asked, caller, {
+  const runFor: Run = async (asked, caller) => {
+    const taken: Prepared[] = [];
+    const steps = runOnce(deps, app.edge.underway, asked, caller, {
       parse: () => ({ caller, ...parse(asked) }),
       before:
         before === undefined
           ? undefined
           : (input, attempt) =>
-              withTimeLimit(deps.settings.chainTimeoutMs, (signal) =>
-                before({ ...input, signal, attempt }),
-              ),
+              withTimeLimit(deps.settings.chainTimeoutMs, async (signal) => {
+                const prepared = await before({ ...input, signal, attempt });
+                taken.push(prepared);
+                return prepared;
+              }),
       run: (tx, input, prepared) => run(tx, { ...input, prepared: prepared as Prepared }),
       grouped:
         grouped === undefined
@@ -104,6 +109,12 @@ export function command<
           : (tx, input, stored) => replay(tx, { ...input, reply: stored }),
       secret,
     });
+    try {
+      return await steps;
+    } finally {
+      for (const each of taken) await spec.release?.(each).catch(() => {});
+    }
+  };
   const answerTo = async (asked: Asked, caller: Caller, reply: FastifyReply) => {
     const answer = await runFor(asked, caller);
     if (after !== undefined && answer.status < 300) {

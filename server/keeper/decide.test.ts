@@ -140,22 +140,49 @@ test('graces shrink and fees rise as the timelock nears', () => {
 const purse = (more: Partial<Purse['sums']> = {}): Purse => ({
   balance: 1_000n,
   dailyCap: 400n,
-  sums: { reserved: 0n, relayReserved: 0n, spent: 0n, spentOn: 0n, underWay: 0, ...more },
+  since: dayOf(now * 1_000),
+  sums: {
+    reserved: 0n,
+    relayReserved: 0n,
+    spent: 0n,
+    spentOn: 0n,
+    underWay: 0,
+    relaysUnderWay: 0,
+    ...more,
+  },
+});
+const charged = (amount: bigint, signedAt = new Date(now * 1_000)) => ({
+  charged: amount,
+  signedAt,
 });
 
 test('the cap, one account’s share of it, and what is reserved bound what may be signed', () => {
   assert.deepEqual(allowanceOf(purse(), null), { most: 100n });
   assert.deepEqual(allowanceOf(purse({ spent: 350n }), null), { most: 50n });
   assert.deepEqual(allowanceOf(purse({ spent: 400n }), null), { short: 'cap' });
-  assert.deepEqual(allowanceOf(purse({ spent: 400n }), 30n), { most: 30n });
+  assert.deepEqual(allowanceOf(purse({ spent: 400n }), charged(30n)), { most: 30n });
   assert.deepEqual(allowanceOf(purse({ spent: 100n, spentOn: 100n }), null), { short: 'share' });
   assert.deepEqual(allowanceOf(purse({ reserved: 990n }), null), { most: 10n });
   assert.deepEqual(allowanceOf(purse({ reserved: 1_000n }), null), { short: 'balance' });
   assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null), { short: 'busy' });
-  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), 5n), { most: 105n });
+  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), charged(5n)), { most: 105n });
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 900n }), 100n, true), { most: 100n });
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 901n }), 100n, true), { short: 'balance' });
-  assert.deepEqual(allowanceOfRelay(purse({ underWay: 16 }), 1n, true), { short: 'busy' });
+});
+
+test('what was charged on a day before raises neither the cap of this one nor a share', () => {
+  const before = charged(100n, new Date(dayOf(now * 1_000).getTime() - 1));
+  assert.deepEqual(allowanceOf(purse({ spent: 400n }), before), { short: 'cap' });
+  assert.deepEqual(allowanceOf(purse({ spent: 100n, spentOn: 100n }), before), { short: 'share' });
+  assert.deepEqual(allowanceOf(purse(), before), { most: 100n });
+});
+
+test('neither relays nor the keeper’s own take the places of the other', () => {
+  assert.deepEqual(allowanceOf(purse({ relaysUnderWay: 8 }), null), { most: 100n });
+  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null), { short: 'busy' });
+  assert.deepEqual(allowanceOfRelay(purse({ underWay: 8 }), 1n, true), { most: 1_000n });
+  assert.deepEqual(allowanceOfRelay(purse({ relaysUnderWay: 8 }), 1n, true), { short: 'busy' });
+  assert.deepEqual(allowanceOfRelay(purse({ relaysUnderWay: 8 }), 1n, false), { most: 1_000n });
 });
 
 test('nonces: the lowest free one, and the gaps that others wait behind', () => {

@@ -12,6 +12,7 @@ import {
   type Deal,
   type Desk,
   deepen,
+  ether,
   fundBoth,
   hurry,
   jobsOf,
@@ -158,28 +159,52 @@ test('a claim that no block takes is made to pay more until one does', limits, a
   assert.deepEqual(fates, ['gone', 'deep']);
 });
 
-test('a day’s cap stops the keeper, which says so; the next day it goes on', limits, async () => {
-  const gas = desk.deps.gas.get(evm) as { dailyCap: bigint };
-  const cap = gas.dailyCap;
-  gas.dailyCap = 1_000n;
-  try {
+/** As if the key's newest transaction that is deep had cost this today. Returns which it is. */
+async function charge(charged: bigint, of: number | null = null): Promise<number> {
+  const [row] = await desk.deps.db.rows<{ id: number }>({
+    name: 'test_charge',
+    text: `update keeper_attempts set charged = $1, signed_at = $2
+      where id = coalesce($4, (
+        select max(id) from keeper_attempts where chain = $3 and fate = 'deep')) returning id`,
+    values: [charged.toString(), new Date(desk.deps.now()), evm, of],
+  });
+  assert.ok(row);
+  return row.id;
+}
+
+test(
+  'a day’s cap stops the keeper, which says so once; the next day it goes on',
+  limits,
+  async (t) => {
+    const said: string[] = [];
+    t.mock.method(desk.deps.log, 'warn', (facts: { failure?: string }, message: string) => {
+      if (facts.failure === 'cap') said.push(message);
+    });
     const deal = await revealed();
-    await keep(desk);
-    assert.deepEqual(await attemptsOn(desk, deal), []);
-    const [job] = await jobsOf(desk, deal);
-    assert.ok(
-      ['cap', 'share', 'fee_above_limit'].includes(job?.last_failure ?? ''),
-      job?.last_failure ?? '',
-    );
-    gas.dailyCap = cap;
-    await hurry(desk);
-    await keep(desk);
-    assert.equal((await attemptsOn(desk, deal)).length, 1);
-    await deepen(desk);
-  } finally {
-    gas.dailyCap = cap;
-  }
-});
+    const charged = await charge(ether);
+    const dayMs = 86_400_000;
+    const leftMs = dayMs - (desk.deps.now() % dayMs);
+    try {
+      for (let pass = 0; pass < 2; pass += 1) {
+        await hurry(desk);
+        await keep(desk);
+      }
+      assert.deepEqual(await attemptsOn(desk, deal), []);
+      assert.equal((await jobsOf(desk, deal))[0]?.last_failure, 'cap');
+      assert.equal(said.length, 1);
+      assert.match(said[0] ?? '', /may spend no more for now/);
+      desk.deps.advance(leftMs);
+      await hurry(desk);
+      await keep(desk);
+      assert.equal((await attemptsOn(desk, deal)).length, 1);
+      assert.equal(said.length, 1);
+      await deepen(desk);
+    } finally {
+      await charge(0n, charged);
+      desk.deps.advance(-leftMs);
+    }
+  },
+);
 
 test('two servers send one transaction', limits, async () => {
   const deal = await revealed();

@@ -80,6 +80,20 @@ test('it is refused where the balance does not cover it beside all reserves', li
   for (const deal of [first, second]) assert.equal((await swapOf(deal)).legs.a.status, 'claimed');
 });
 
+test('a gas key without coins refuses, and asks nobody for some', limits, async () => {
+  const deal = await funded();
+  const rpc = desk.rpc(evm2);
+  const { address } = account;
+  await rpc('anvil_setBalance', [address, '0x1']);
+  const refused = await relay(deal);
+  await rpc('anvil_setBalance', [address, `0x${ether.toString(16)}`]);
+  assert.deepEqual([refused.status, refused.code], [409, 'relay_unavailable'], refused.body.error);
+  assert.ok(!refused.body.error.toLowerCase().includes(address.toLowerCase()));
+  must(await relay(deal));
+  await keep(desk);
+  await deepen(desk);
+});
+
 test('what is reserved for relays pays for nothing else', limits, async () => {
   await deepen(desk);
   await hurry(desk);
@@ -200,7 +214,8 @@ test(
     await keep(desk);
     assert.deepEqual(await jobsOf(desk, deal), []);
     assert.equal(await secretOf(deal), null);
-    await run(`update keeper_turns set until = 'epoch'`);
+    const turns = await run('select 1 from keeper_turns where holder is not null');
+    assert.deepEqual(turns, [], 'its turn is given back');
     const headers = { 'idempotency-key': `kept-${deal.id}` };
     const first = must(await relay(deal, headers));
     const hidden = new Map([

@@ -74,10 +74,18 @@ export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<P
   const { escrow } = swap.state.legs[name];
   const earlier = escrow === null ? null : await relayedBefore(deps.db, gas, escrow);
   if (earlier !== null) return { before: earlier, chain };
-  const claimable = await mayClaim(deps, asked, gas.account.address, signal);
+  const claimable = await mayClaim(deps, asked, gas.account.address, signal).catch(
+    (error: unknown) => {
+      if (!(error instanceof ParleyError) || error.code !== 'claim_unpayable') throw error;
+      // What the key lacks is the market's trouble: its address is nobody's to send coins to.
+      const { lack = null } = error.facts;
+      const why = `the gas key of "${chain}" cannot pay for it now`;
+      throw unavailable(`${why}: send the claim yourself`, { chain, lack: `${lack}` });
+    },
+  );
   mustHaveTime(deps, claimable);
   const turn = await turnOn(deps, gas, { relays: true, patienceMs: turnPatienceMs, signal });
-  if (turn === null) throw outOfTurn(chain);
+  if (turn === null) throw outOfTurn(chain, turnPatienceMs);
   try {
     const made = await signRelay(deps, turn, gas, claimable);
     return { before: null, chain, claimable, accountId, turn, ...made };
@@ -105,12 +113,12 @@ async function signRelay(deps: Deps, turn: Turn, gas: Gas, claimable: Claimable)
   const purse = await purseOf(deps, turn, { accountId: null, jobId: job?.id ?? null });
   const allowance = allowanceOfRelay(purse, needed, true);
   if ('short' in allowance) {
-    const { underWay } = purse.sums;
+    const { relaysUnderWay: underWay } = purse.sums;
     const free = freeOf(purse);
     const why =
       allowance.short === 'balance'
         ? `the gas key of "${chain}" has ${free} to spare and landing this may take ${needed}`
-        : `the gas key of "${chain}" has ${underWay} transactions under way`;
+        : `the gas key of "${chain}" has ${underWay} relays under way`;
     throw unavailable(`${why}: send the claim yourself`, {
       chain,
       free,
@@ -180,6 +188,11 @@ function mustHaveTime(deps: Deps, { name, state, clocks }: Claimable): void {
     `relaying leg ${name} needs ${needs} s before ${by}, and it is ${now}: ` +
     'send the claim yourself';
   throw unavailable(sentence, { leg: name, now, by, needs });
+}
+
+/** Whatever became of it: nobody waits for a turn that nothing is signed in any more. */
+export async function endRelay(deps: Deps, prepared: PreparedRelay): Promise<void> {
+  if (prepared.before === null) await giveTurnBack(deps, prepared.turn);
 }
 
 /** Keeps all of it, in the transaction of the answer. */

@@ -56,7 +56,7 @@ export async function purseOf(
   const since = dayOf(deps.now());
   const { accountId, jobId: except } = of;
   const sums = await keeperSums(deps.db, { chain: account.chain, since, accountId, except });
-  return { balance, dailyCap, sums };
+  return { balance, dailyCap, since, sums };
 }
 
 /** The next nonce, or that of what is replaced; null on chains without. */
@@ -103,7 +103,7 @@ export async function signWith(
  */
 export async function mustBeTurn(tx: Tx, { gas, holder }: Turn): Promise<void> {
   const { chain } = gas.account;
-  if (!(await endTurn(tx, chain, holder))) throw outOfTurn(chain);
+  if (!(await endTurn(tx, chain, holder))) throw outOfTurn(chain, turnMs);
 }
 
 /** Keeps what was signed; in the transaction of `mustBeTurn`. */
@@ -132,7 +132,8 @@ export async function keepSigned(
   });
 }
 
-export function outOfTurn(chain: string): ParleyError {
-  const sentence = `the gas key of ${chain} is busy signing; nothing was sent`;
-  return new ParleyError('overloaded', sentence, { chain });
+/** `waitedMs`: for its turn, or how long its turn was. */
+export function outOfTurn(chain: string, waitedMs: number): ParleyError {
+  const sentence = `the gas key of ${chain} is busy signing for ${waitedMs} ms; nothing was sent`;
+  return new ParleyError('overloaded', sentence, { chain, waitedMs });
 }

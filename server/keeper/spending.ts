@@ -1,7 +1,7 @@
 // What one more transaction of a gas key may cost. Pure. The cap bounds a UTC day by what was
 // signed in it; what relays have reserved is outside it, and nothing else is ever paid from that.
 
-import type { Sums } from '../db/keeper-attempts.ts';
+import type { Attempt, Sums } from '../db/keeper-attempts.ts';
 import { accountShare, mostRelays, mostUnderWay } from './bounds.ts';
 
 /** What put it off: the day's cap, one account's share of it, the balance, too many under way. */
@@ -11,6 +11,8 @@ export type Purse = {
   /** Base units of the native coin, of the key. */
   readonly balance: bigint;
   readonly dailyCap: bigint;
+  /** The beginning of the day that `sums` are of. */
+  readonly since: Date;
   /** Without what the job itself has reserved. */
   readonly sums: Sums;
 };
@@ -30,13 +32,15 @@ export function freeOf({ balance, sums }: Purse, besides = 0n): bigint {
   return balance > promised ? balance - promised : 0n;
 }
 
-/**
- * For a claim or refund that nobody asked for. `instead`: what the one whose place it takes counts.
- */
-export function allowanceOf(purse: Purse, instead: bigint | null): Allowance {
-  const { dailyCap, sums } = purse;
+/** For a claim or refund that nobody asked for. `instead`: the one whose place it takes. */
+export function allowanceOf(
+  purse: Purse,
+  instead: Pick<Attempt, 'charged' | 'signedAt'> | null,
+): Allowance {
+  const { dailyCap, sums, since } = purse;
   if (instead === null && sums.underWay >= mostUnderWay) return { short: 'busy' };
-  const counted = instead ?? 0n;
+  // What was signed on a day before is no part of what this one has spent.
+  const counted = instead === null || instead.signedAt < since ? 0n : instead.charged;
   const cap = dailyCap - sums.spent + counted;
   if (cap <= 0n) return { short: 'cap' };
   const share = dailyCap / accountShare - sums.spentOn + counted;
@@ -48,7 +52,7 @@ export function allowanceOf(purse: Purse, instead: bigint | null): Allowance {
 
 /** For what has to land; `reserve` of it must be at hand. */
 export function allowanceOfRelay(purse: Purse, reserve: bigint, isNew: boolean): Allowance {
-  if (isNew && purse.sums.underWay >= mostUnderWay + mostRelays) return { short: 'busy' };
+  if (isNew && purse.sums.relaysUnderWay >= mostRelays) return { short: 'busy' };
   const free = freeOf(purse);
   return free < reserve || free === 0n ? { short: 'balance' } : { most: free };
 }

@@ -233,7 +233,7 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
   const { deps, gas, job, signal } = on;
   const relays = job.purpose === 'relay';
   const turn = await turnOn(deps, gas, { relays, patienceMs: turnPatienceMs, signal });
-  if (turn === null) throw outOfTurn(job.chain);
+  if (turn === null) throw outOfTurn(job.chain, turnPatienceMs);
   try {
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
     const most = await allowed(on, purse, instead);
@@ -265,9 +265,7 @@ async function allowed(
     return freeOf(purse);
   }
   const allowance =
-    job.purpose === 'relay'
-      ? allowanceOfRelay(purse, 0n, isNew)
-      : allowanceOf(purse, instead?.charged ?? null);
+    job.purpose === 'relay' ? allowanceOfRelay(purse, 0n, isNew) : allowanceOf(purse, instead);
   if ('short' in allowance) throw new TooShort(allowance.short);
   return allowance.most;
 }
@@ -285,7 +283,7 @@ async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
   const { deps, gas, job, signal } = on;
   const relays = job.purpose === 'relay';
   const turn = await turnOn(deps, gas, { relays, patienceMs: turnPatienceMs, signal });
-  if (turn === null) throw outOfTurn(job.chain);
+  if (turn === null) throw outOfTurn(job.chain, turnPatienceMs);
   try {
     const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });
     const { nonce } = instead;

@@ -7,7 +7,7 @@ import { beatOnce, type Remembered } from './gap.ts';
 import type { Presence } from './gate.ts';
 import { type Parts, readRound } from './reading.ts';
 
-const beatMs = 3_000;
+export const beatMs = 3_000;
 /** While agreements are held, and while nothing is known to be missing. */
 const readAgainMs = 1_000;
 const lookMs = 60_000;

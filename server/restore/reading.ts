@@ -17,7 +17,7 @@ import {
 import type { Deps } from '../deps.ts';
 
 /** One page: some hundred requests. */
-const pageMs = 60_000;
+export const pageMs = 60_000;
 /** Pages of a chain before others have a look at what is due. */
 const mostPages = 1_000;
 /** Between pages, for whoever else wants the node. */

@@ -13,7 +13,7 @@ import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed } from '../../core/swap.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
 import type { ScheduledView } from '../db/scheduled-refunds.ts';
-import { clocksOf, type Swap } from '../db/swaps.ts';
+import { clocksOf, type FormerEscrow, type Swap } from '../db/swaps.ts';
 import { type LegWarning, withWarnings } from './warnings.ts';
 
 export type LegView = {
@@ -41,7 +41,15 @@ export type LegView = {
   confirmations: number;
   requiredConfirmations: number;
   balance: string;
-  formerEscrows: { escrow: string; balance: string }[];
+  formerEscrows: FormerEscrowView[];
+  scheduledRefunds: ScheduledView | null;
+};
+
+export type FormerEscrowView = {
+  escrow: string;
+  balance: string;
+  refundTx: string | null;
+  refundedBy: Sender | null;
   scheduledRefunds: ScheduledView | null;
 };
 
@@ -127,8 +135,19 @@ function legView(swap: Swap, name: LegName, party: Party): LegView {
     balance: facts.balance.toString(),
     formerEscrows: swap.former
       .filter((each) => each.leg === name)
-      .map((each) => ({ escrow: each.address, balance: each.facts.balance.toString() })),
+      .map((each) => formerView(each, leg.funder === party)),
     scheduledRefunds: leg.funder === party ? swap.scheduled[name] : null,
+  };
+}
+
+function formerView(former: FormerEscrow, isFunder: boolean): FormerEscrowView {
+  const { address, facts, refundedByKeeper, scheduled } = former;
+  return {
+    escrow: address,
+    balance: facts.balance.toString(),
+    refundTx: facts.refunded?.txid ?? null,
+    refundedBy: senderOf(facts.refunded, refundedByKeeper),
+    scheduledRefunds: isFunder ? scheduled : null,
   };
 }
 

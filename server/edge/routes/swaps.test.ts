@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { addressesOfPubkey, signKeySignature } from '../../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
+import { putScheduled } from '../../db/scheduled-refunds.ts';
 import {
   type Answer,
   addWallet,
@@ -328,8 +329,9 @@ test('a correction moves the escrow; the former one is followed and refunded', a
   await deepen(world);
   const paid = await swapOf(deal);
   assert.equal(paid.status, 'agreed');
-  const former = [{ escrow: built.payTo, balance: String(deal.sats) }];
-  assert.deepEqual(paid.legs[long].formerEscrows, former);
+  const former = { escrow: built.payTo, balance: String(deal.sats) };
+  const untouched = { refundTx: null, refundedBy: null, scheduledRefunds: null };
+  assert.deepEqual(paid.legs[long].formerEscrows, [{ ...former, ...untouched }]);
   // One secret opens both: a second payment would be the counterparty's to take.
   refused(await initiator.post(path), 409, 'former_escrow_funded');
   const steps = async () =>
@@ -341,9 +343,50 @@ test('a correction moves the escrow; the former one is followed and refunded', a
   await moveTo(world, paid.legs[long].timelock);
   await look(world);
   assert.deepEqual(await steps(), [`initiator refund ${long}`]);
-  await refund(world, deal, long, built.payTo);
+  const refundTx = await refund(world, deal, long, built.payTo);
   await deepen(world);
   const again = `${leg(deal, long, 'refund')}?escrow=${built.payTo}`;
   refused(await initiator.post(again), 409, 'already_refunded');
-  assert.equal((await swapOf(deal)).legs[long].formerEscrows[0].balance, '0');
+  const [left] = (await swapOf(deal)).legs[long].formerEscrows;
+  assert.deepEqual([left.balance, left.refundTx, left.refundedBy], ['0', refundTx, 'party']);
+});
+
+test('a former escrow shows its ladder to its funder, and who refunded it', async () => {
+  const deal = await agree(world);
+  const { initiator, counterparty, long } = deal;
+  const { db } = world.deps;
+  const funding = await fundLong(world, deal);
+  const { escrow } = (await swapOf(deal)).legs[long];
+  const at = new Date();
+  const rung = { txid: funding, raw: '00', vsize: 130, spends: [], feeSats: 130n };
+  const rungs = [{ ...rung, feeRateSatPerVbyte: 1 }];
+  const ladder = { chain: bitcoin, escrow, swapId: deal.id, leg: long, rungs };
+  const scheduledRefunds = await putScheduled(db, { ...ladder, dueAt: 2 ** 31, at });
+  // As if the address had been corrected before the funding was seen.
+  await db.rows({
+    name: '',
+    text: `update legs set escrow = null where swap_id = $1 and leg = $2`,
+    values: [deal.id, long],
+  });
+  const formerOf = async (of = initiator) =>
+    must(await of.get(`/v1/swaps/${deal.id}`)).legs[long].formerEscrows[0];
+  assert.deepEqual((await formerOf()).scheduledRefunds, scheduledRefunds);
+  assert.equal((await formerOf(counterparty)).scheduledRefunds, null, 'its own business');
+  const refunded = { txid: 'ab'.repeat(32), confirmations: 1, deep: false };
+  await db.rows({
+    name: '',
+    text: `update escrows set facts = facts || jsonb_build_object('refunded', $2::jsonb)
+      where address = $1`,
+    values: [escrow, JSON.stringify(refunded)],
+  });
+  const seen = async () => [(await formerOf()).refundTx, (await formerOf()).refundedBy];
+  assert.deepEqual(await seen(), [refunded.txid, 'party']);
+  await db.rows({
+    name: '',
+    text: `insert into keeper_attempts
+        (chain, address, verb, txid, offer, most_cost, charged, signed_at)
+      values ($1, 'a key', 'refund', $2, 1, 1, 1, now())`,
+    values: [bitcoin, refunded.txid],
+  });
+  assert.deepEqual(await seen(), [refunded.txid, 'keeper']);
 });

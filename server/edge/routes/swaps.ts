@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { partyOf, swapById, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
-import { prepareRelay, storeRelay } from '../../keeper/relay.ts';
+import { endRelay, prepareRelay, storeRelay } from '../../keeper/relay.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
 import {
@@ -155,6 +155,9 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     run: async (tx, { prepared }) => {
       if (prepared.relay === null) return { status: 200, body: prepared.built };
       return { status: 200, body: await storeRelay(tx, deps, prepared.relay) };
+    },
+    release: async ({ relay }) => {
+      if (relay !== null) await endRelay(deps, relay);
     },
     after: async ({ params, body }) => {
       if (body.relay) await wakeKeeper(deps, params);

@@ -34,6 +34,18 @@ export const scheduledFields = {
   sentTxid: Type.Union([text, Type.Null()], { description: 'the last of them that was sent' }),
 };
 
+const refundedBy = Type.Union([sender, Type.Null()], { description: 'who sent `refundTx`' });
+const scheduledRefunds = Type.Union([Type.Object(scheduledFields), Type.Null()], {
+  description: 'Bitcoin, to the funder alone: signed refunds kept to be sent when due',
+});
+const formerEscrow = Type.Object({
+  escrow: text,
+  balance: units,
+  refundTx: textOrNull,
+  refundedBy,
+  scheduledRefunds,
+});
+
 export const legSchema = named(
   'Leg',
   Type.Object({
@@ -58,16 +70,14 @@ export const legSchema = named(
     claimTx: textOrNull,
     refundTx: textOrNull,
     claimedBy: Type.Union([sender, Type.Null()], { description: 'who sent `claimTx`' }),
-    refundedBy: Type.Union([sender, Type.Null()], { description: 'who sent `refundTx`' }),
+    refundedBy,
     confirmations: Type.Integer({ description: 'of the last of these transactions' }),
     requiredConfirmations: Type.Integer(),
     balance: { ...units, description: 'base units in the escrow now, as last seen' },
-    formerEscrows: Type.Array(Type.Object({ escrow: text, balance: units }), {
+    formerEscrows: Type.Array(formerEscrow, {
       description: 'escrows this leg moved off; refundable with ?escrow=',
     }),
-    scheduledRefunds: Type.Union([Type.Object(scheduledFields), Type.Null()], {
-      description: 'Bitcoin, to the funder alone: signed refunds kept to be sent when due',
-    }),
+    scheduledRefunds,
   }),
 );
 
