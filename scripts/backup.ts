@@ -1,8 +1,8 @@
 // `npm run backup`: a copy of the embedded database, whole or not there, while the market runs or
 // not. docs/backup.md.
 
-import { copyFile, readdir } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { readSettings } from '../server/config.ts';
 import { takeBackup } from '../server/db/embedded/backup.ts';
 import { placesUnder } from '../server/db/embedded/cluster.ts';
@@ -12,8 +12,8 @@ import { Misused, parsed, quiet, runCommand } from './operator.ts';
 
 const usage = `usage: npm run backup -- FOLDER [--key FILE] [--json]
   FOLDER   is made; a backup is whole or not there
-  --key    also copies the server's own key to FILE, which must not be in FOLDER: with both of them
-           everything that is stored encrypted can be read, so keep them apart
+  --key    also copies the server's own key to FILE, before the rest. It must not be in FOLDER: with
+           both of them everything that is stored encrypted can be read, so keep them apart
 Settings as for npm start: PARLEY_HOME. With DATABASE_URL use your server's own backups:
 docs/backup.md. Exit status: 0 done, 1 refused, 2 not understood.`;
 
@@ -56,6 +56,8 @@ async function run({ folder, key, json }: Asked): Promise<number> {
   if (key !== null && encryptionKey !== null) {
     throw new Error('the key is in PARLEY_ENCRYPTION_KEY: keep that, there is no file of it');
   }
+  // Before the backup: one that is whole must not look as if it had failed.
+  if (key !== null) await copyKey(join(home, 'server.key'), key);
   const running = await runningPostgres(home);
   const own = running === null ? await startPostgres({ dir: home, log: quiet }) : null;
   const from = {
@@ -66,12 +68,21 @@ async function run({ folder, key, json }: Asked): Promise<number> {
     now: new Date(),
   };
   const manifest = await takeBackup(from, folder).finally(() => own?.stop());
-  if (key !== null) await copyFile(join(home, 'server.key'), key);
   const bytes = manifest.files.reduce((sum, each) => sum + each.bytes, 0);
   const files = manifest.files.length;
   if (json) console.log(JSON.stringify({ folder, files, bytes, madeAt: manifest.madeAt, key }));
   else console.log(`${folder}: ${files} files, ${Math.ceil(bytes / 1e6)} MB\n${keyAdvice(key)}`);
   return 0;
+}
+
+/** Its owner's alone, and never over another key. */
+async function copyKey(from: string, to: string): Promise<void> {
+  const key = await readFile(from, 'utf8');
+  const there = await readFile(to, 'utf8').catch(() => null);
+  if (there === key) return;
+  if (there !== null) throw new Error(`${to} holds something else: give another --key`);
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await writeFile(to, key, { mode: 0o600, flag: 'wx', flush: true });
 }
 
 function keyAdvice(key: string | null): string {

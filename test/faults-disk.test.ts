@@ -26,7 +26,7 @@ if (disk === null) {
 
 for (const [what, isLogFull, decisive] of [
   ['full for tables', false, false],
-  ['full for its write-ahead log too', true, true],
+  ['full for its log too, the database killed', true, true],
 ] as const) {
   scenario?.(
     { fault: `disk ${what}`, where: 'PARLEY_HOME, embedded database', decisive },
@@ -42,8 +42,14 @@ for (const [what, isLogFull, decisive] of [
       const free = await fill(home);
       const load = startLoad(stage, pair[1]);
       try {
-        if (isLogFull) await useUpLog(home);
-        await until('requests are refused', async () => (load.counts.get(503) ?? 0) >= 5, 60_000);
+        if (isLogFull) {
+          await useUpLog(home);
+          // And cannot start again either: not even its note of who it is finds space.
+          const note = await readFile(join(home, 'postgres/data/postmaster.pid'), 'utf8');
+          process.kill(Number(note.split('\n')[0]), 'SIGKILL');
+        }
+        const refused = load.counts.get(503) ?? 0;
+        await until('requests are refused', async () => (load.counts.get(503) ?? 0) >= refused + 5);
       } finally {
         await free();
       }

@@ -51,6 +51,8 @@ scenario(
       await runUntil(stage, deal, 'taker', seen('claim', 'a'));
       await shows(deal, 'the secret is public', ({ secret }) => secret !== null);
     });
+    // What an adapter remembers by itself ends with its process.
+    await stage.restart();
     const { legs } = await shows(deal, 'the claim is gone', ({ legs }) => legs.a.claimTx === null);
     assert.equal(legs.a.status, 'funded');
     const { secret, status } = await pair[1].client.swap(deal.id);

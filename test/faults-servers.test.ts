@@ -40,15 +40,19 @@ scenario(
     const { stage, pair } = scene;
     const [first, other] = await two(scene);
     const deal = await agreed(stage, pair, 'SOL', 'ETH');
-    // It has deliveries in hand when it stops.
-    stage.receiver.answer((_received, response) => {
-      setTimeout(() => response.writeHead(200).end(), 300);
-    });
+    // The first has a delivery in hand when it stops: the other stands still until then.
+    const inHand = Promise.withResolvers<void>();
+    stage.receiver.answer(() => inHand.resolve());
+    stage.front.pointTo(first.port);
+    other.market.child.kill('SIGSTOP');
     await Promise.all([
       runUntil(stage, deal, 'taker', isFunded),
       runUntil(stage, deal, 'maker', ({ step }) => step === 'verified'),
     ]);
+    await inHand.promise;
     first.market.child.kill('SIGSTOP');
+    other.market.child.kill('SIGCONT');
+    stage.receiver.answer(200);
     stage.front.pointTo(other.port);
     try {
       const ends = await Promise.all([run(stage, deal, 'taker'), run(stage, deal, 'maker')]);

@@ -175,7 +175,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
 
     const said = await world.command(
       'scripts/backup.ts',
-      [join(world.dir, 'backup'), '--key', join(world.dir, 'server.key')],
+      [join(world.dir, 'backup'), '--key', join(world.dir, 'keys', 'server.key')],
       { PARLEY_HOME: homes.old },
     );
     assert.equal(said.status, 0, said.err);
@@ -206,7 +206,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     const whole = join(world.dir, 'backup');
     const copy = join(world.dir, 'damaged');
     const target = join(world.dir, 'never');
-    const key = ['--key', join(world.dir, 'server.key')];
+    const key = ['--key', join(world.dir, 'keys', 'server.key')];
     const manifest = JSON.parse(await readFile(join(whole, 'manifest.json'), 'utf8')) as {
       files: { path: string; bytes: number }[];
     };
@@ -240,7 +240,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
   });
 
   test('nothing is agreed while one chain is not read, and all else goes on', limits, async (t) => {
-    const key = join(world.dir, 'server.key');
+    const key = join(world.dir, 'keys', 'server.key');
     // As many a place keeps it; the market would not start with one like that.
     await chmod(key, 0o644);
     const done = await restore(join(world.dir, 'backup'), homes.fresh, ['--key', key]);
@@ -372,7 +372,7 @@ async function secondServer(t: TestContext): Promise<string> {
   assert.ok(url);
   const second = await world.market(t, join(world.dir, 'second'), {
     DATABASE_URL: url,
-    PARLEY_ENCRYPTION_KEY: (await readFile(join(world.dir, 'server.key'), 'utf8')).trim(),
+    PARLEY_ENCRYPTION_KEY: (await readFile(join(world.dir, 'keys', 'server.key'), 'utf8')).trim(),
   });
   return second.ready.url;
 }

@@ -92,7 +92,7 @@ export type Hooks = {
 };
 
 /** Of one side: an end that never comes is told as what it waits for. */
-const runLimitMs = 120_000;
+const runLimitMs = 200_000;
 
 let sides = new AbortController();
 
@@ -164,7 +164,7 @@ export const seen = (what: 'claim' | 'refund', leg: 'a' | 'b') => (progress: Pro
 export const deep = (leg: 'a' | 'b') => (progress: Progress) =>
   progress.step === 'seen' && progress.leg === leg && /^funding .* is deep$/.test(progress.text);
 
-const limitMs = 60_000;
+const limitMs = 100_000;
 
 export async function until<T>(
   what: string,

@@ -10,7 +10,7 @@ export type Scene = { readonly stage: Stage; readonly pair: readonly [Customer, 
 /** What happened meanwhile, and how the swap ended. */
 export type Story = { readonly meanwhile: string; readonly end: string };
 
-const limits = { timeout: 220_000 };
+const limits = { timeout: 235_000 };
 
 export function onStage(env: Readonly<Record<string, string>> = {}) {
   const opened = Promise.withResolvers<Scene>();

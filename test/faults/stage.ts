@@ -49,6 +49,8 @@ export type Stage = {
   /** Another process of the market on the same database and the same ways. */
   startServer(env?: Readonly<Record<string, string>>): Promise<Server>;
   readonly servers: Server[];
+  /** kill -9 of the first, and another in its place. */
+  restart(): Promise<void>;
   /** Before everything that was there by now. */
   undo(step: () => unknown): void;
   close(): Promise<void>;
@@ -144,6 +146,11 @@ async function started(
       return server;
     },
     servers,
+    restart: async () => {
+      const [first] = servers.splice(0, 1);
+      await first?.market.kill();
+      await stage.startServer();
+    },
     undo: (step) => void undo.unshift(step),
     close,
   };
