@@ -49,22 +49,22 @@ test(
     const tip = await core<string>('getbestblockhash');
     await core('invalidateblock', [tip]);
     await chains.dev.mining(bitcoinKey, true);
-    const side = running(input);
+    const gone = new AbortController();
+    const side = running({ ...input, signal: gone.signal });
     await side.next('seen', 1, 'b');
     assert.equal(asked(), 1);
+    gone.abort();
+    await assert.rejects(side.end);
 
     const { timelock } = scene.market.watched('b').terms;
     await chains.dev.mining(bitcoinKey, false);
     await chains.move(timelock - chains.now() + 30);
     for (const { raw } of rungs) {
-      const { allowed, 'reject-reason': why } = (await tried(raw)) ?? {};
-      // The driver is there and may have sent its own: the dearer ones replace it.
-      assert.ok(allowed || /insufficient fee|txn-mempool-conflict/.test(why ?? ''), why);
+      assert.equal((await tried(raw))?.allowed, true);
     }
-    assert.equal((await tried(rungs.at(-1)?.raw ?? ''))?.allowed, true);
     await core('sendrawtransaction', [rungs.at(-1)?.raw, 0]);
     await chains.dev.mining(bitcoinKey, true);
-    const outcome = await side.end;
+    const outcome = await running(input).end;
     assert.deepEqual([outcome.end, outcome.txids.b.refund], ['refunded', rungs.at(-1)?.txid]);
   },
 );

@@ -58,6 +58,8 @@ export type Settings = {
   readonly feedSocketsPerIp: number;
   /** How long an unanswered acceptance binds, in seconds. */
   readonly acceptTtlSeconds: number;
+  /** Whether API keys stay good where the database is found to be an older one. */
+  readonly keepKeys: boolean;
   /** Time limit of one chain read for a request. */
   readonly chainTimeoutMs: number;
   /** How often each chain is polled. */
@@ -133,6 +135,7 @@ export function readSettings(env: Environment): Settings {
     listingLimit: whole('PARLEY_LISTING_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
     feedSocketsPerIp: whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000),
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
+    keepKeys: whole('PARLEY_KEEP_KEYS', 0, 0, 1) === 1,
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
     followIntervalMs: whole('PARLEY_FOLLOW_INTERVAL_MS', dev ? 300 : 5_000, 50, 600_000),
     trustedProxies: proxiesOf(env, wrong),

@@ -37,6 +37,7 @@ test('a restart is no gap; a long silence, a lost beat, another history and a re
   assert.equal(missing({ ...row, restored: true }, 100, nowMs), 'restored');
 });
 
+type Served = Parameters<typeof beatOnce>[3];
 let database: TestDatabase;
 before(async () => {
   database = await testDatabase();
@@ -47,7 +48,7 @@ beforeEach(async () => {
   await database.db.rows({ name: '', text, values: [] });
 });
 
-const beat = (remembered: number | null, at: number, of = chains) =>
+const beat = (remembered: number | null, at: number, of: Served = chains) =>
   database.db.transaction((tx) => beatOnce(tx, remembered, at, of));
 
 const mayAgree = (counted: number | null) =>
@@ -98,6 +99,30 @@ test('another history of the cluster is noticed in an agreement and by the next 
   await sql(`update heartbeat set lineage = 'another'`);
   assert.match(await mayAgree(counted), /^restoring: /);
   assert.equal((await beat(counted, nowMs + 3_000)).gap?.why, 'lineage');
+});
+
+test('where the database is an older one every API key ends, unless its operator keeps them', async () => {
+  const deps = testDeps({ db: database.db });
+  const wallet = { family: 'evm', address: someAddress('evm') } as const;
+  await insertTrader(deps, ['taker'], [wallet]);
+  const good = () => sql('update api_keys set revoked_at = null');
+  const alive = async () => (await sql('select 1 from api_keys where revoked_at is null')).length;
+  const { beat: counted } = await beat(null, nowMs);
+  const back = (keepKeys: boolean) => beat(counted + 50, nowMs + 3_000, { ...chains, keepKeys });
+  for (const keepKeys of [true, false]) {
+    await good();
+    await sql('update heartbeat set beat = $1', counted);
+    const { gap } = await back(keepKeys);
+    assert.deepEqual([gap?.why, gap?.revoked], ['went_back', keepKeys ? null : 1]);
+    assert.equal(await alive(), keepKeys ? 1 : 0);
+  }
+  await good();
+  await sql(`update heartbeat set lineage = 'another'`);
+  assert.equal((await beat(null, nowMs + 6_000)).gap?.revoked, 1);
+  await good();
+  const long = await beat(null, nowMs + 3_600_000);
+  assert.deepEqual([long.gap?.why, long.gap?.revoked], ['silence', null]);
+  assert.equal(await alive(), 1, 'a long stop is no restore');
 });
 
 test('agreements wait for every chain, and say how far it is', async () => {

@@ -13,6 +13,7 @@ import {
   voidAcceptances,
   voidNonces,
 } from '../db/gaps.ts';
+import { revokeAllKeys } from '../db/keys.ts';
 
 /** Longer than a restart takes; a shorter silence of all servers is nothing. */
 export const silenceSeconds = 60;
@@ -44,7 +45,12 @@ export function missing(row: Heartbeat, remembered: Remembered, nowMs: number): 
 
 export type Beaten = {
   readonly beat: number;
-  readonly gap: { readonly why: GapReason; readonly beganAt: Date } | null;
+  readonly gap: {
+    readonly why: GapReason;
+    readonly beganAt: Date;
+    /** API keys; null: they stay as they are. */
+    readonly revoked: number | null;
+  } | null;
 };
 
 /** One beat, and in its transaction all that a gap asks for before anybody is served. */
@@ -52,7 +58,11 @@ export async function beatOnce(
   tx: Tx,
   remembered: Remembered,
   nowMs: number,
-  chains: { readonly served: readonly string[]; readonly areDev: boolean },
+  chains: {
+    readonly served: readonly string[];
+    readonly areDev: boolean;
+    readonly keepKeys?: boolean;
+  },
 ): Promise<Beaten> {
   const now = new Date(nowMs);
   const row = await lockHeartbeat(tx, now);
@@ -73,5 +83,8 @@ export async function beatOnce(
   await voidNonces(tx);
   await voidAcceptances(tx, new Date(beganAt.getTime() - longestAcceptanceMs));
   await resetFeedLog(tx, now, feedNumbersLeast + seconds * feedNumbersPerSecond);
-  return { beat: await storeBeat(tx, now, beatJump), gap: { why, beganAt } };
+  // Which of them were revoked in the time that is missing, nobody knows any more.
+  const isOlder = why === 'went_back' || why === 'lineage';
+  const revoked = isOlder && chains.keepKeys !== true ? await revokeAllKeys(tx, now) : null;
+  return { beat: await storeBeat(tx, now, beatJump), gap: { why, beganAt, revoked } };
 }

@@ -13,6 +13,10 @@ const readAgainMs = 1_000;
 const lookMs = 60_000;
 const mostRestMs = 10_000;
 
+const keysAlive =
+  'API keys that were revoked in that time are good again if the database was brought back: ' +
+  'npm run gaps -- revoke-keys';
+
 export type Running = Presence & {
   /** Before anybody is served. Throws where the database does not answer. */
   begin(): Promise<void>;
@@ -30,13 +34,17 @@ export function createPresence(deps: Parts): Running {
   const beat = async () => {
     const served = [...deps.adapters.keys()];
     const areDev = deps.settings.network === 'dev';
+    const { keepKeys } = deps.settings;
     const { beat: counted, gap } = await deps.db.transaction((tx) =>
-      beatOnce(tx, remembered, deps.now(), { served, areDev }),
+      beatOnce(tx, remembered, deps.now(), { served, areDev, keepKeys }),
     );
     remembered = Math.max(remembered ?? 0, counted);
     if (gap === null) return;
-    const { why, beganAt } = gap;
-    deps.log.warn({ why, since: beganAt.toISOString() }, 'time is missing from the database');
+    const { why, beganAt, revoked } = gap;
+    const facts = { why, since: beganAt.toISOString() };
+    deps.log.warn(facts, 'time is missing from the database');
+    if (revoked !== null) deps.log.warn({ ...facts, revoked }, 'every API key is revoked');
+    else if (why !== 'restored') deps.log.warn(facts, keysAlive);
     bell.ring();
   };
 

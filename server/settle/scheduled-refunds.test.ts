@@ -360,3 +360,25 @@ test('a server that is killed between noting a refund and sending it leaves it t
   await deepen(world);
   assert.equal((await swapOf(deal)).legs[deal.long].status, 'refunded');
 });
+
+test('a pass over a chain that hangs ends while its ladders are still its own', async () => {
+  const deal = await agree(world);
+  const funding = await fundLong(world, deal);
+  await deepen(world);
+  const ladder = await ladderOf(deal, [funding], [2, 30]);
+  must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
+  await comesTo((await swapOf(deal)).legs[deal.long].timelock);
+  const { adapters, settings } = world.deps;
+  const hangs = () => new Promise<never>(() => {});
+  const hanging = {
+    ...world.deps,
+    settings: { ...settings, chainTimeoutMs: 2 ** 30 },
+    adapters: new Map([...adapters].map(([key, each]) => [key, { ...each, heads: hangs }])),
+  };
+  const { leaseMarginSeconds } = scheduledLimits;
+  const limits = { ...scheduledLimits, leaseSeconds: leaseMarginSeconds + 1 };
+  assert.equal(await pass(createScheduledRefunds(hanging, limits)), 0);
+  assert.equal(await pass(undefined, 16), 1, 'it was given back at once');
+  assert.deepEqual(await pool(), [ladder[0]?.txid]);
+  await deepen(world);
+});

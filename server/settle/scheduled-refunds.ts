@@ -38,6 +38,8 @@ export const scheduledLimits = {
   calmSeconds: 60,
   /** A process that died has its ladders for so long. */
   leaseSeconds: 60,
+  /** A pass ends so long before that, however slow the chain is. */
+  leaseMarginSeconds: 10,
   /** Waiting after failures doubles up to this. */
   backoffMs: 30_000,
 } as const;
@@ -102,10 +104,15 @@ export type ScheduledPasses = {
   pass(): Promise<number>;
 };
 
-export function createScheduledRefunds(deps: Deps): ScheduledPasses {
+export type ScheduledLimits = { readonly [K in keyof typeof scheduledLimits]: number };
+
+export function createScheduledRefunds(
+  deps: Deps,
+  limits: ScheduledLimits = scheduledLimits,
+): ScheduledPasses {
   const stopping = new AbortController();
   let running: Promise<void> | null = null;
-  const pass = () => passOf(deps, stopping.signal);
+  const pass = () => passOf(deps, stopping.signal, limits);
   return {
     pass,
     start: () => {
@@ -138,19 +145,24 @@ async function loop(deps: Deps, pass: () => Promise<number>, stop: AbortSignal):
 
 const seconds = (deps: Deps) => Math.floor(deps.now() / 1000);
 
-async function passOf(deps: Deps, stop: AbortSignal): Promise<number> {
+async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): Promise<number> {
   stop.throwIfAborted();
   let sent = 0;
   for (const chain of await chainsDue(deps.db, seconds(deps))) {
     const adapter = deps.adapters.get(chain);
     if (adapter?.scheduledRefunds === undefined) continue;
-    const { perPass: limit, leaseSeconds } = scheduledLimits;
+    const { perPass: limit, leaseSeconds, leaseMarginSeconds } = limits;
     const wall = seconds(deps);
     const about = { chain, wall, leasedUntil: wall + leaseSeconds, limit };
+    // From before they are taken, so that another process never has them too.
+    const lease = AbortSignal.timeout((leaseSeconds - leaseMarginSeconds) * 1_000);
     const taken = await deps.db.transaction((tx) => takeScheduled(tx, about));
-    sent += await inParallel(taken, (each) =>
-      tend(deps, { adapter, refunds: adapter.scheduledRefunds as ScheduledRefunds }, each, stop),
-    );
+    const on = { adapter, refunds: adapter.scheduledRefunds };
+    sent += await inParallel(taken, async (each) => {
+      if (!lease.aborted) return tend(deps, on, each, { stop, lease });
+      await giveBackScheduled(deps.db, each, { dueAt: wall });
+      return false;
+    });
   }
   return sent;
 }
@@ -171,13 +183,18 @@ async function inParallel(
 type On = { readonly adapter: ChainAdapter; readonly refunds: ScheduledRefunds };
 
 /** One ladder; true when a refund of it was sent. Its own trouble never holds up the others. */
-async function tend(deps: Deps, on: On, ladder: Scheduled, stop: AbortSignal): Promise<boolean> {
+async function tend(
+  deps: Deps,
+  on: On,
+  ladder: Scheduled,
+  { stop, lease }: { readonly stop: AbortSignal; readonly lease: AbortSignal },
+): Promise<boolean> {
   const soon = Math.ceil(deps.settings.followIntervalMs / 1000) * scheduledLimits.passesBetween;
   let after: Parameters<typeof giveBackScheduled>[2] = { dueAt: seconds(deps) + soon };
   let sent = false;
   try {
     const limit = AbortSignal.timeout(deps.settings.chainTimeoutMs);
-    const signal = AbortSignal.any([stop, limit]);
+    const signal = AbortSignal.any([stop, lease, limit]);
     const verdict = await verdictOf(deps, on, ladder, signal);
     switch (verdict.kind) {
       case 'over':
