@@ -84,6 +84,8 @@ const fresh = {
   PARLEY_CHAINS: '',
   PARLEY_ASSETS: '',
   PARLEY_DEV_PORT: '0',
+  // Parties settle by themselves here: with the clock moved by days a keeper would be first.
+  PARLEY_KEEPER: 'off',
   DATABASE_URL: '',
   PARLEY_LOG_LEVEL: 'warn',
 };
