@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { biomeBinary, lintArguments } from './check.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const limitMs = 18 * 60_000;
+const limitMs = 19 * 60_000;
 const folders = process.argv.slice(2);
 const compiled = mkdtempSync(join(tmpdir(), 'parley-compiled-'));
 const env = {
@@ -98,8 +98,8 @@ const files = globSync('**/*.test.ts', { cwd: root })
 const { code, output } = await step('tests', node, [
   '--test',
   '--test-reporter=spec',
-  // One more than cores: most files wait for chains and clocks half of the time.
-  `--test-concurrency=${Math.max(2, availableParallelism()) + 1}`,
+  // Two more than cores: most files wait for chains and clocks half of the time.
+  `--test-concurrency=${Math.max(2, availableParallelism()) + 2}`,
   '--test-timeout=240000',
   ...files,
 ]);

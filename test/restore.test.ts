@@ -304,7 +304,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     const { url } = restored.ready;
     for (const since of [feed.before, feed.within, feed.within + 5]) {
       const { types, seq } = await resume(url, since);
-      assert.deepEqual(types, ['reset', 'snapshot', 'ready'], `since ${since}`);
+      assert.deepEqual(types.slice(0, 3), ['reset', 'snapshot', 'ready'], `since ${since}`);
       assert.ok(seq > feed.within + 1_000_000);
     }
     assert.deepEqual((await resume(url, feed.after)).types.slice(0, 1), ['resumed']);

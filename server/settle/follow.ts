@@ -10,7 +10,7 @@ import { swapsOfEscrows } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
 import { dueSwaps, makeDue } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile, retrySeconds } from './reconcile.ts';
 import { fromTheStart, type Position, takeUp } from './take-up.ts';
 
 /** Limits of one pass, so that a backlog never holds up what happens now. */
@@ -24,9 +24,6 @@ export const passLimits = {
   /** Waiting after failures doubles up to this. */
   backoffMs: 30_000,
 } as const;
-
-/** A swap that could not be reconciled is tried again after this. */
-const retrySeconds = 30;
 
 export type Pass = {
   readonly chain: ChainKey;

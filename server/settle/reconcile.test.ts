@@ -185,6 +185,22 @@ test('one swap that cannot be read does not hold up the others, and is tried aga
   assert.equal(await statusOf(sick), 'initiator_funded');
 });
 
+test('what could not be read on one chain is tried again, whatever the other shows meanwhile', async () => {
+  const swap = await newSwap();
+  script.set(swap.long, () => {
+    throw new Error('a defect');
+  });
+  await settlement.pass('bitcoin');
+  script.set(swap.long, () => shows.funded);
+  script.set(swap.short, () => shows.seen);
+  const signal = AbortSignal.timeout(10_000);
+  const other = await reconcile(deps, swap.id, { chains: ['evm-dev'], signal });
+  assert.equal(other?.changed, true);
+  deps.advance(31_000);
+  await settlement.passDue();
+  assert.equal(await statusOf(swap), 'initiator_funded');
+});
+
 test('a chain that fails ends its pass; the next one takes up what was told, once', async () => {
   const swap = await newSwap();
   await settlement.pass('bitcoin');

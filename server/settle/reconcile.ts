@@ -25,6 +25,9 @@ import { adapterOf } from './preview.ts';
 /** How often facts may go stale under one reconcile before it is left to a later pass. */
 const attempts = 5;
 
+/** After how long a swap that could not be reconciled is tried again. */
+export const retrySeconds = 30;
+
 export type Reconciled = {
   readonly status: SwapStatus;
   readonly changed: boolean;
@@ -100,7 +103,9 @@ async function store(
     facts: read.get(keyOf(row)) ?? factsOf(row.facts),
   }));
   const full = rows.every((row) => read.has(keyOf(row)));
-  const after = outcome(swap.state, { escrows, full, wall: Math.floor(nowMs / 1000) });
+  const wall = Math.floor(nowMs / 1000);
+  const shown = outcome(swap.state, { escrows, full, wall });
+  const after = full ? shown : { ...shown, dueAt: soonerRetry(swap.dueAt, shown.dueAt, wall) };
   const before = { state: swap.state, status: swap.status, told: toldOf(swap, rows) };
   const { events, told } = changeBetween(before, after);
   const isTold = (row: EscrowRow) =>
@@ -139,6 +144,15 @@ async function store(
     deps.log.warn({ swapId: swap.id, from: swap.status, status }, 'a reorganisation was followed');
   }
   return { status, changed, events, done };
+}
+
+/**
+ * A look at one chain says nothing of another that failed: when that is to be tried again stands,
+ * or what it would have shown were never looked at.
+ */
+function soonerRetry(stored: number | null, fresh: number | null, wall: number): number | null {
+  if (stored === null || stored > wall + retrySeconds) return fresh;
+  return fresh === null ? stored : Math.min(stored, fresh);
 }
 
 function isCurrent({ state }: Swap, row: EscrowRow): boolean {
