@@ -2,10 +2,11 @@
 // the operator's commands.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type DevnetClient, devnetClient } from '../../devnet/client.ts';
 import { startDevnet } from '../../devnet/devnet.ts';
@@ -85,7 +86,10 @@ export async function startWorld(webhookCa: string): Promise<World> {
     now: () => Math.floor(Date.now() / 1_000) + clock.offset,
     move: async (seconds) => {
       clock.offset = (await dev.time(seconds)).clockOffsetSeconds;
-      await writeFile(clock.file, String(clock.offset));
+      // Whole or not at all; a market looks at it every 100 ms (shifted-clock.ts).
+      await writeFile(`${clock.file}.new`, String(clock.offset));
+      await rename(`${clock.file}.new`, clock.file);
+      await sleep(300);
     },
     market: (t, home, more = {}) => startMarketProcess(t, home, { ...env, ...more }),
     command: (script, args, more = {}) => run(script, args, more),
