@@ -13,6 +13,7 @@ import { endedSwapIds, openSwapIds } from '../db/doctor.ts';
 import { type EscrowRow, escrowsOfSwap } from '../db/escrows.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import { isUuid } from '../ids.ts';
+import { inParallel } from '../in-parallel.ts';
 import { currentEscrow, escrowOfRow } from '../settle/escrows.ts';
 import { within } from '../time-limit.ts';
 import { compareSwap, keyOf } from './compare.ts';
@@ -140,7 +141,9 @@ type Loaded = { readonly swap: Swap; readonly rows: readonly EscrowRow[] };
 
 /** The findings of each of these swaps. */
 async function lookAt(walk: Walk, ids: readonly string[]): Promise<Map<string, Finding[]>> {
-  const loaded = (await inParallel(ids, (id) => load(walk, id))).filter((each) => each !== null);
+  const loaded = (await inParallel(ids, swapBounds.parallel, (id) => load(walk, id))).filter(
+    (each) => each !== null,
+  );
   const assetIds = loaded.flatMap(({ swap: { state } }) => [
     state.legs.a.assetId,
     state.legs.b.assetId,
@@ -150,7 +153,7 @@ async function lookAt(walk: Walk, ids: readonly string[]): Promise<Map<string, F
   const clocks = await clocksNow(walk, loaded);
   const watched = watchAll(walk, loaded);
   try {
-    const found = await inParallel(loaded, async ({ swap, rows }) => {
+    const found = await inParallel(loaded, swapBounds.parallel, async ({ swap, rows }) => {
       const { read, refused } = await readAll(walk, swap, rows);
       const { a, b } = swap.state.legs;
       const highFrom = { a: high.get(a.assetId) ?? null, b: high.get(b.assetId) ?? null };
@@ -326,17 +329,4 @@ function tellSilent({ silent, findings }: Walk): void {
     const todo = 'bring a node of it back, or correct PARLEY_CHAINS, and look again';
     findings.add(unseen('chain_unread', `chain ${chain}`, says, todo, { unread }));
   }
-}
-
-async function inParallel<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results = new Array<Result>(items.length);
-  const queue = items.entries();
-  const worker = async () => {
-    for (const [at, item] of queue) results[at] = await work(item);
-  };
-  await Promise.all(Array.from({ length: swapBounds.parallel }, worker));
-  return results;
 }

@@ -17,6 +17,7 @@ import {
   takeUpRevealed,
 } from '../db/keeper-jobs.ts';
 import type { Deps } from '../deps.ts';
+import { inParallel } from '../in-parallel.ts';
 import { within } from '../time-limit.ts';
 import * as bounds from './bounds.ts';
 import { fillGaps } from './gaps.ts';
@@ -154,14 +155,9 @@ async function passOf(deps: Deps, post: Post, relays: boolean, stop: AbortSignal
   const again = new Date(now + bounds.inHandSeconds * 1_000);
   const due = { chain, relays, now: new Date(now), again };
   const jobs = await takeDueJobs(deps.db, due, bounds.jobsAPass);
-  const queue = jobs.values();
-  const lane = async () => {
-    for (const job of queue) {
-      if (stop.aborted) return;
-      await tendOne(deps, post, job, stop);
-    }
-  };
-  await Promise.all(Array.from({ length: bounds.lanes }, lane));
+  await inParallel(jobs, bounds.lanes, async (job) => {
+    if (!stop.aborted) await tendOne(deps, post, job, stop);
+  });
   return jobs.length;
 }
 

@@ -10,6 +10,7 @@ import { swapsOfEscrows } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
 import { dueSwaps, makeDue } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
+import { inParallel } from '../in-parallel.ts';
 import { reconcile, retrySeconds } from './reconcile.ts';
 import { fromTheStart, type Position, takeUp } from './take-up.ts';
 
@@ -160,7 +161,7 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
   await keepHeads(deps, follower, heads);
   const swaps = [...urgent, ...[...backlog].filter((each) => !urgent.has(each))];
   const now = swaps.slice(0, passLimits.swaps);
-  await inParallel(now, async (id) => {
+  await inParallel(now, passLimits.parallel, async (id) => {
     const reconciled = reconcileOne(deps, id, [chain], stop);
     await reconciled.catch((error: unknown) => {
       // To the back, so that one slow escrow never keeps the others of its chain waiting.
@@ -221,7 +222,7 @@ async function passOfDue(deps: Deps, stop: AbortSignal): Promise<number> {
   const due = await dueSwaps(deps.db, wall, passLimits.swaps);
   // The first silence of a chain speaks for all of this pass: others must not wait for it too.
   const silent = new Set<ChainKey>();
-  await inParallel(due, async ({ id, chains }) => {
+  await inParallel(due, passLimits.parallel, async ({ id, chains }) => {
     if (chains.some((each) => silent.has(each))) {
       await makeDue(deps.db, id, wall + retrySeconds);
       return;
@@ -231,21 +232,4 @@ async function passOfDue(deps: Deps, stop: AbortSignal): Promise<number> {
     if (typeof chain === 'string') silent.add(chain);
   });
   return due.length;
-}
-
-/** Runs `work` on each, some at once; the first failure ends it after those under way. */
-async function inParallel<Item>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const queue = items.values();
-  const failures: unknown[] = [];
-  const worker = async () => {
-    for (const item of queue) {
-      if (failures.length > 0) return;
-      await work(item).catch((error: unknown) => failures.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: passLimits.parallel }, worker));
-  if (failures.length > 0) throw failures[0];
 }

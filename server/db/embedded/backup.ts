@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import pg from 'pg';
+import { inParallel } from '../../in-parallel.ts';
 
 export const manifestName = 'manifest.json';
 const format = 1;
@@ -160,7 +161,7 @@ async function copyData(from: string, to: string) {
     }
   }
   const files: BackupFile[] = [];
-  await inParallel(paths, async (path) => {
+  await inParallel(paths, atOnce, async (path) => {
     // A table may be dropped meanwhile: the log says so.
     const copied = await copyFile(join(from, path), join(to, path)).catch(ifThere);
     if (copied !== null) files.push({ path: `data/${path}`, ...copied });
@@ -245,14 +246,6 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>) {
-  const queue = items.values();
-  const worker = async () => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}
-
 /** Reads the manifest and every file that it names. Throws BackupError where one differs. */
 export async function checkBackup(folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
@@ -260,7 +253,7 @@ export async function checkBackup(folder: string): Promise<Manifest> {
     const sentence = `${folder} is a backup of format ${manifest.format}, not ${format}`;
     throw new BackupError('newer', `${sentence}: restore it with the version that made it`);
   }
-  await inParallel(manifest.files, async ({ path, bytes, sha256 }) => {
+  await inParallel(manifest.files, atOnce, async ({ path, bytes, sha256 }) => {
     const file = join(folder, path);
     if (relative(folder, file).startsWith('..'))
       throw damaged(folder, `${path} lies outside of it`);
@@ -312,7 +305,7 @@ export async function layDown(folder: string, manifest: Manifest, data: string):
   for (const path of manifest.folders)
     await mkdir(join(data, path), { recursive: true, mode: 0o700 });
   const inside = manifest.files.filter(({ path }) => path.startsWith('data/'));
-  await inParallel(inside, async ({ path, sha256 }) => {
+  await inParallel(inside, atOnce, async ({ path, sha256 }) => {
     const copied = await copyFile(join(folder, path), join(data, path.slice('data/'.length)));
     if (copied.sha256 !== sha256) throw damaged(folder, `${path} changed while it was read`);
   });
