@@ -8,6 +8,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Touch } from '../adapter.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
+import { mustBeOf } from '../gas-work.ts';
 import type { EvmCall } from '../material.ts';
 import { opening } from '../opened.ts';
 import type { EvmAdapter } from './adapter.ts';
@@ -155,12 +156,6 @@ async function measuredGas(account: Account, work: GasWork, signal: AbortSignal)
     if (error instanceof ParleyError && codes.includes(error.code)) return 0n;
     throw error;
   }
-}
-
-function mustBeOf(chain: string, work: GasWork): void {
-  if (work.verb === 'void' || work.terms.chain === chain) return;
-  const sentence = `the gas key of ${chain} pays nothing on ${work.terms.chain}`;
-  throw new ParleyError('bad_chain', sentence, { chain, of: work.terms.chain });
 }
 
 function touchesOf(work: GasWork, { to }: EvmCall): readonly Touch[] {

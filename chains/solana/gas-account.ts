@@ -9,6 +9,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
+import { type Settling, settling } from '../gas-work.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { SolanaAdapter } from './adapter.ts';
@@ -47,8 +48,6 @@ export type SolanaGasOptions = {
   readonly deployment?: SolanaDeployment;
 };
 
-/** What moves an escrow; there is no nonce here to make void. */
-type Settling = Exclude<GasWork, { readonly verb: 'void' }>;
 type Moving = Extract<Wanted, { readonly verb: 'claim' | 'refund' }>;
 
 type Account = {
@@ -83,13 +82,6 @@ export function createSolanaGasAccount(options: SolanaGasOptions): GasAccount {
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(rpc, sent, signal)),
     paid: opened((txid: string, signal) => paidFor(rpc, address, txid, signal)),
   };
-}
-
-function settling(chain: string, work: GasWork): Settling {
-  if (work.verb === 'void') throw new Error(`${chain} has no nonces to make void`);
-  if (work.terms.chain === chain) return work;
-  const sentence = `the gas key of ${chain} pays nothing on ${work.terms.chain}`;
-  throw new ParleyError('bad_chain', sentence, { chain, of: work.terms.chain });
 }
 
 async function balanceOf({ rpc, address }: Account, signal: AbortSignal): Promise<bigint> {

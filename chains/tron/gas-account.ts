@@ -7,6 +7,7 @@ import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
+import { type Settling, settling } from '../gas-work.ts';
 import type { SignedTron, TronTransaction } from '../material.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
@@ -40,9 +41,6 @@ export type TronGasOptions = {
   readonly policy: TronGasPolicy;
 };
 
-/** What moves an escrow; there is no nonce here to make void. */
-type Settling = Exclude<GasWork, { readonly verb: 'void' }>;
-
 type Account = {
   readonly options: TronGasOptions;
   readonly address: string;
@@ -71,13 +69,6 @@ export function createTronGasAccount(options: TronGasOptions): GasAccount {
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(node, sent, signal)),
     paid: opened((txid: string, signal) => burntBy(node, txid, signal)),
   };
-}
-
-function settling(chain: string, work: GasWork): Settling {
-  if (work.verb === 'void') throw new Error(`${chain} has no nonces to make void`);
-  if (work.terms.chain === chain) return work;
-  const sentence = `the gas key of ${chain} pays nothing on ${work.terms.chain}`;
-  throw new ParleyError('bad_chain', sentence, { chain, of: work.terms.chain });
 }
 
 async function sign(
