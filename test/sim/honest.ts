@@ -231,6 +231,8 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
     side.busyUntil.delete(name);
     return side.wake();
   }
+  // Whoever shows its secret stays until its claim counts: a block may forget it.
+  if (tx.verb === 'claim' && party.kind === 'sleepy') side.goneAt = null;
   const chain = chainOf(world, tx.chain);
   const own = tx.verb === 'fund' && chain.family === 'bitcoin' ? 0.5 : 0.15;
   if (!world.calm && party.chance.hits(own)) {
