@@ -145,8 +145,11 @@ export async function relayed(
 /** What must be refused, beside what may be asked: whenever, with any secret, of any leg, twice. */
 export async function plotRelay({ world, side, deal, view }: Turn): Promise<void> {
   const { keeper } = world;
-  if (!keeper?.chance.hits(0.1)) return;
+  if (keeper === null) return;
   const { chance } = keeper;
+  const isHidden = side.role === 'initiator' && view.secret === null;
+  const isLate = isHidden && seconds(world) > view.deadlines.revealBy;
+  if (!chance.hits(isLate ? 0.6 : 0.1)) return;
   const own = paidLeg(side, view);
   const other = own === 'a' ? 'b' : 'a';
   const url = (leg: LegName) => `/v1/swaps/${deal.id}/legs/${leg}/claim`;
@@ -156,7 +159,7 @@ export async function plotRelay({ world, side, deal, view }: Turn): Promise<void
   const right = { secret, relay: true };
   const method = 'POST' as const;
   count(world, 'attack on relays');
-  switch (chance.int(0, 3)) {
+  switch (isLate ? 3 : chance.int(0, 3)) {
     case 0:
       await ask(world, side.party, { method, url: url(own), body: wrong });
       return;
