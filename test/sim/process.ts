@@ -45,7 +45,7 @@ export type ProcessParts = {
   readonly onWake: (chain: string) => void;
   readonly onSigned: GasParts['onSigned'];
   readonly dooms: Doom[];
-  readonly holdsBack: () => number;
+  readonly holdsBack: (wrote: ReadonlySet<string>) => number;
   readonly onFate: (fate: Fate, where: string) => void;
   readonly onSent: AdapterParts['onSent'];
   readonly count: (fault: string) => void;
