@@ -1,5 +1,5 @@
-// Whose turn it is to sign on a chain. A turn ends by the database's own clock, whatever became of
-// who has it; nothing is kept that was signed out of turn.
+// Whose turn it is to sign on a chain. A turn ends by the database's own clock, unless another is
+// given, whatever became of who has it; nothing is kept that was signed out of turn.
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
@@ -9,17 +9,18 @@ export async function takeTurn(
   tx: Tx,
   chain: ChainKey,
   holder: string,
-  how: { readonly relays: boolean; readonly milliseconds: number },
+  how: { readonly relays: boolean; readonly milliseconds: number; readonly clock: Date | null },
 ): Promise<boolean> {
   const rows = await tx.rows({
     name: 'keeper_take_turn',
     text: `insert into keeper_turns as t (chain, holder, relays, until)
-      values ($1, $2, $3, clock_timestamp() + $4 * interval '1 millisecond')
+      values ($1, $2, $3, coalesce($5, clock_timestamp()) + $4 * interval '1 millisecond')
       on conflict (chain) do update
         set holder = excluded.holder, relays = excluded.relays, until = excluded.until
-        where t.holder is null or t.until < clock_timestamp() or ($3 and not t.relays)
+        where t.holder is null or t.until < coalesce($5, clock_timestamp())
+          or ($3 and not t.relays)
       returning chain`,
-    values: [chain, holder, how.relays, how.milliseconds],
+    values: [chain, holder, how.relays, how.milliseconds, how.clock],
   });
   return rows.length === 1;
 }
@@ -28,12 +29,18 @@ export async function takeTurn(
  * Ends the turn in the transaction that keeps what was signed in it; nobody else signs before it
  * commits. False: the turn was over, and what was signed must not be kept.
  */
-export async function endTurn(tx: Tx, chain: ChainKey, holder: string): Promise<boolean> {
+export async function endTurn(
+  tx: Tx,
+  chain: ChainKey,
+  holder: string,
+  clock: Date | null,
+): Promise<boolean> {
   const rows = await tx.rows({
     name: 'keeper_end_turn',
     text: `update keeper_turns set holder = null
-      where chain = $1 and holder = $2 and until >= clock_timestamp() returning chain`,
-    values: [chain, holder],
+      where chain = $1 and holder = $2 and until >= coalesce($3, clock_timestamp())
+      returning chain`,
+    values: [chain, holder, clock],
   });
   return rows.length === 1;
 }

@@ -79,7 +79,7 @@ async function fill(
     const slot = { nonce, instead, most: freeOf(purse, besides) };
     const signed = await signWith(deps, turn, { verb: 'void' }, slot);
     attempt = await deps.db.transaction(async (tx) => {
-      await mustBeTurn(tx, turn);
+      await mustBeTurn(tx, deps, turn);
       return keepSigned(tx, deps, turn, signed, { jobId: null, verb: 'void' });
     });
   } catch (error) {

@@ -24,11 +24,14 @@ import { fillGaps } from './gaps.ts';
 import type { Gas } from './gas.ts';
 import { dayOf } from './spending.ts';
 import { TooShort, tend } from './tend.ts';
+import { realTime } from './time.ts';
 
 export type Keeper = {
   start(): void;
   /** Ends what runs; nothing is lost, because a pass may end anywhere. */
   stop(): Promise<void>;
+  /** What `start` does once, for whoever asks for passes instead. */
+  begin(): Promise<void>;
   /** One pass of everything on one chain; returns how many jobs were tended. */
   pass(chain: ChainKey): Promise<number>;
   /** A relay waits: it is looked at now. */
@@ -55,13 +58,14 @@ export function createKeeper(deps: Deps): Keeper {
   const loops: Promise<void>[] = [];
   const chains = [...posts.keys()];
   return {
+    begin: () => begin(deps, posts),
     pass: async (chain) => {
       const post = posts.get(chain);
       if (post === undefined) throw new Error(`there is no gas key on "${chain}"`);
       await find(deps, posts);
       const relays = await passOf(deps, post, true, signal);
       const others = await passOf(deps, post, false, signal);
-      await fillGaps(deps, post.gas, limited(signal));
+      await fillGaps(deps, post.gas, limited(deps, signal));
       await measure(deps, post, signal);
       return relays + others;
     },
@@ -81,7 +85,7 @@ export function createKeeper(deps: Deps): Keeper {
         const relays = () => passOf(deps, post, true, signal);
         const others = async () => {
           const done = await passOf(deps, post, false, signal);
-          await fillGaps(deps, post.gas, limited(signal));
+          await fillGaps(deps, post.gas, limited(deps, signal));
           await measure(deps, post, signal);
           return done;
         };
@@ -97,8 +101,8 @@ export function createKeeper(deps: Deps): Keeper {
   };
 }
 
-function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(bounds.jobMs)]);
+function limited({ signingTime = realTime }: Deps, signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, signingTime.limit(bounds.jobMs)]);
 }
 
 /** Runs `look` for ever; it returns how much it did. */
@@ -164,7 +168,7 @@ async function passOf(deps: Deps, post: Post, relays: boolean, stop: AbortSignal
 /** Whatever ends it is this job's own trouble: it is put off, and the others go on. */
 async function tendOne(deps: Deps, post: Post, job: Job, stop: AbortSignal): Promise<void> {
   try {
-    await tend(deps, post.gas, job, limited(stop));
+    await tend(deps, post.gas, job, limited(deps, stop));
   } catch (error) {
     if (stop.aborted) return;
     const { seconds, failure } = restOf(job, error);
@@ -205,9 +209,11 @@ async function measure(deps: Deps, post: Post, stop: AbortSignal): Promise<void>
   const { gas } = post;
   const { account, lowBalance, dailyCap } = gas;
   const { chain, address } = account;
-  if (performance.now() - post.readAtMs < bounds.balanceEveryMs) return;
-  post.readAtMs = performance.now();
-  const signal = limited(stop);
+  const now = deps.now();
+  // A clock that was set back must not silence it.
+  if (Math.abs(now - post.readAtMs) < bounds.balanceEveryMs) return;
+  post.readAtMs = now;
+  const signal = limited(deps, stop);
   const balance = await within(signal, chain, account.balance(signal));
   const since = dayOf(deps.now());
   const sums = await keeperSums(deps.db, { chain, since, accountId: null, except: null });

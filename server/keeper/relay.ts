@@ -201,7 +201,7 @@ export async function storeRelay(tx: Tx, deps: Deps, prepared: PreparedRelay): P
   const { turn, signed, reserve, blockers, accountId, claimable, chain, txid } = prepared;
   const { swap, name, escrow, secret } = claimable;
   const now = deps.now();
-  await mustBeTurn(tx, turn);
+  await mustBeTurn(tx, deps, turn);
   const earlier = await relayedBefore(tx, turn.gas, escrow.address);
   if (earlier !== null) return earlier;
   const { version, sealed } = sealSecret(deps, secret);

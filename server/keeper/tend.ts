@@ -250,7 +250,7 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
     const signed = await signWith(deps, turn, work, { nonce, instead, most });
     if (!relays) mustBeWorth(on, signed.mostCost);
     return await deps.db.transaction(async (tx) => {
-      await mustBeTurn(tx, turn);
+      await mustBeTurn(tx, deps, turn);
       const about = { jobId: job.id, verb: work.verb };
       const attempt = await keepSigned(tx, deps, turn, signed, about);
       await keepReserve(tx, job.id, relays ? signed.mostCost : holdOf(purse, signed.mostCost));
@@ -304,7 +304,7 @@ async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
     const slot = { nonce, instead, most: freeOf(purse, besides) };
     const signed = await signWith(deps, turn, { verb: 'void' }, slot);
     return await deps.db.transaction(async (tx) => {
-      await mustBeTurn(tx, turn);
+      await mustBeTurn(tx, deps, turn);
       return keepSigned(tx, deps, turn, signed, { jobId: job.id, verb: 'void' });
     });
   } catch (error) {
