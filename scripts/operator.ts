@@ -1,5 +1,5 @@
-// What the commands of operators share: the market's database, whether a market runs or not, and the
-// asset that is meant.
+// What the commands of operators share: the market's database, whether a market runs or not, and
+// the asset that is meant.
 
 import { resolve } from 'node:path';
 import { readSettings } from '../server/config.ts';
