@@ -164,10 +164,8 @@ test('the command tells both as lines, and as JSON', async () => {
   await gap('silence', '3 minutes', reading('evm-dev', '1', '12', 'null'));
   const [text, json] = await Promise.all([lines(), lines('--json')]);
   const says = text.join('\n');
-  assert.match(
-    says,
-    /^notice {3}halted {2}chain evm-dev: .* since 2026-01-02T03:04:05\.000Z: its nodes disagree\n +→ npm run resume -- --chain evm-dev/m,
-  );
+  assert.match(says, /^notice {3}halted {2}chain evm-dev: .*:05\.000Z: its nodes disagree$/m);
+  assert.match(says, /^ +→ npm run resume -- --chain evm-dev /m);
   assert.match(says, /^differs {2}gap_unread {2}gap \d+ chain evm-dev: .*\n +→ wait/m);
   const found = json.map((each) => JSON.parse(each) as Finding);
   const { held } = await doctor();
@@ -218,7 +216,7 @@ test('a gap that was read back: void nonces, and how many keys were revoked or a
   const { keysRevoked, keysAlive, why } = held[0]?.facts ?? {};
   assert.deepEqual([keysRevoked, keysAlive, why], [1, 0, 'silence']);
   assert.match(held[0]?.todo ?? '', /^nothing/);
-  // A long stop is news for a day; that keys of a backup may be good again, for as long as they live.
+  // A long stop is news for a day; that keys of before may be good again, for a month.
   await sql(`update gaps set ended_at = now() - interval '25 hours'`);
   assert.deepEqual((await doctor()).what, []);
   await sql(`update gaps set why = 'went_back'`);

@@ -22,7 +22,7 @@ const mostGaps = 20;
 const dayMs = 86_400_000;
 /** How long a gap is told of once it was read: what became of its keys and nonces is asked then. */
 const toldDays = 1;
-/** A backup or another history: keys that were revoked meanwhile may be good again until they end. */
+/** Of an older database: keys that were revoked meanwhile may be good again until they end. */
 const olderDays = 30;
 
 const reasons: Readonly<Record<GapReason, string>> = {
@@ -68,7 +68,7 @@ async function examineGaps(db: Tx, now: Date, findings: Findings): Promise<void>
   const since = new Date(now.getTime() - olderDays * dayMs);
   for (const { chain, gapId, skippedAt } of await skippedReadings(db, since)) {
     const at = skippedAt?.toISOString() ?? '';
-    const says = `it was not read back, by an operator's word of ${at}: hashlocks of then may be new`;
+    const says = `it was not read back, by an operator's word of ${at}`;
     const todo = 'nothing; who offers a hashlock of its own again may lose by it';
     findings.add(notice('gap_skipped', `gap ${gapId} chain ${chain}`, says, todo, { at }));
   }
@@ -104,7 +104,7 @@ async function tellGone(db: Tx, gap: Gap, now: Date, findings: Findings): Promis
   const todo =
     alive === 0
       ? 'nothing: customers mint new keys'
-      : 'npm run gaps -- revoke-keys, unless no backup was restored: revoked ones may be good again';
+      : 'npm run gaps -- revoke-keys where a backup was restored: revoked ones may be good again';
   const facts = { gap: id, why, from, to, keysRevoked: revoked, keysAlive: alive };
   findings.add(notice('time_missing', `gap ${id}`, says, todo, facts));
 }
