@@ -3,6 +3,7 @@
 
 import { choosing, cutOff, mine, type SimChain, tipOf } from './chain.ts';
 import type { Node } from './facts.ts';
+import { noteLost, planKeep } from './keeper.ts';
 import { isActive, killServer, noteActivity, planLook } from './servers.ts';
 import type { SimTransaction } from './transaction.ts';
 import {
@@ -67,6 +68,7 @@ export function mineOne(world: World, chain: SimChain): void {
   if (!passed) return;
   planLook(world, chain);
   later(world, Math.ceil(chain.policy.detectSeconds), () => stirChain(world, chain.chain));
+  planKeep(world, chain.chain, Math.ceil(chain.policy.detectSeconds) + 30);
 }
 
 /** Fewer blocks than the depth that counts. */
@@ -79,6 +81,7 @@ export function reorganise(world: World, chain: SimChain): void {
   for (let each = 0; each <= depth; each += 1) {
     mine(chain, seconds(world), (sent) => chance.hits(0.5) && choosing(chain, chance)(sent));
   }
+  noteLost(world, chain);
   count(world, 'reorganisation');
   tell(world, `${chain.chain} takes ${depth} blocks back`);
   checkMoney(world);
@@ -228,6 +231,7 @@ function takeClaimBack(world: World, tries: number): void {
     cutOff(chain, depth, ({ txid }) => keeps(txid) && chance.hits(0.85));
     for (let each = 0; each <= depth; each += 1)
       mine(chain, seconds(world), () => chance.hits(0.5));
+    noteLost(world, chain);
     count(world, 'claim taken back');
     tell(world, `${chain.chain} takes ${depth} blocks back, with a claim that is forgotten`);
     checkMoney(world);
@@ -291,6 +295,7 @@ function dropSoon(world: World, chain: SimChain, tries: number): void {
   if (waiting.length > 0) {
     const txid = world.chance.pick(waiting);
     chain.mempool.delete(txid);
+    noteLost(world, chain);
     count(world, 'transaction dropped');
     tell(world, `${chain.chain} forgets a ${txid.slice(0, 8)} that waited`);
     noteActivity(world, chain);

@@ -5,6 +5,7 @@ import { clockAt, tipOf } from './chain.ts';
 import { followRules, isGone } from './honest.ts';
 import { type Deal, legOf, ownLeg, type Side, type View } from './people.ts';
 import { type Plan, plans } from './plans.ts';
+import { plotRelay } from './relay.ts';
 import { chainOf, count, later, seconds, type World } from './world.ts';
 
 /** What it is up to in this swap; null = whatever comes to its mind. */
@@ -42,6 +43,7 @@ export async function beMalicious(
   if (view === null || world.ending) return;
   const turn = turnOf(world, side, deal, view);
   await (plan === null ? improvise(turn) : plan.turn(turn));
+  await plotRelay(turn);
   if (side.plots) return;
   side.plots = true;
   later(world, plan === null ? pause(world, side, view) : pauseOf(world, plan, view), async () => {

@@ -18,6 +18,7 @@ import {
   type Side,
   type View,
 } from './people.ts';
+import { habitsOf } from './relay.ts';
 import { deliver } from './servers.ts';
 import { count, later, seconds, stir, tell, violate, type World } from './world.ts';
 
@@ -71,7 +72,7 @@ export function newDeal(
 function sideOf(party: Party, role: Side['role']): Side {
   const nobody = async () => {};
   const busyUntil = new Map<string, number>();
-  const awake = { wakesAt: null, plots: false, goneAt: null, backAt: null };
+  const awake = { wakesAt: null, plots: false, goneAt: null, backAt: null, habits: null };
   return { party, role, ...awake, busyUntil, wake: nobody };
 }
 
@@ -195,6 +196,7 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
       `${deal.name} is agreed on ${chains}: ${who(initiator)} initiates, ${who(counterparty)} answers`,
     );
     for (const side of deal.sides) {
+      side.habits = habitsOf(world, side);
       const { chance, kind } = side.party;
       if (kind === 'sleepy') fallAsleep(world, deal, side, body.swap?.deadlines ?? null);
       if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);

@@ -11,6 +11,7 @@ import { uuidv7 } from '../../server/ids.ts';
 import { issue } from './chain.ts';
 import type { Chance } from './chance.ts';
 import { unlessDead } from './process.ts';
+import { type Habits, noteRelay } from './relay.ts';
 import { aServer, noteDeaths } from './servers.ts';
 import { count, later, tell, type World } from './world.ts';
 
@@ -49,6 +50,8 @@ export type Side = {
   /** From when to when it does nothing, Unix seconds; null = not at all, and for ever. */
   goneAt: number | null;
   backAt: number | null;
+  /** Where there are gas keys. */
+  habits: Habits | null;
   wake: () => Promise<void>;
 };
 
@@ -82,6 +85,10 @@ export type LegView = {
   escrow: string | null;
   balance: string;
   formerEscrows: { escrow: string; balance: string }[];
+  claimTx: string | null;
+  claimedBy: string | null;
+  refundTx: string | null;
+  refundedBy: string | null;
 };
 
 export type StepView = {
@@ -216,6 +223,7 @@ export type Ask = {
 export async function askPlainly(world: World, party: Party, asked: Ask): Promise<Answer> {
   const market = aServer(world)?.process ?? null;
   if (market === null) return nothing;
+  const note = noteRelay(world, asked);
   const { method = 'GET', url, body, once } = asked;
   const keyed = once !== undefined && party.usesKeys ? { 'idempotency-key': once } : {};
   const headers = { authorization: `Bearer ${party.key}`, ...keyed };
@@ -229,11 +237,13 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
   }
   const { 'x-parley-error': code } = reply.headers;
   if (reply.statusCode === 500) tell(world, `500 for ${party.name} ${method} ${url}`);
-  return {
+  const answer: Answer = {
     status: reply.statusCode,
     code: typeof code === 'string' ? code : null,
     body: reply.body === '' ? null : reply.json(),
   };
+  note(answer);
+  return answer;
 }
 
 /** A request over a network that may lose its answer, double it, or bring it again later. */

@@ -2,6 +2,8 @@
 // and deliver. Two of them share one database in some markets, as behind a load balancer.
 
 import { type SimChain, submit, tipOf } from './chain.ts';
+import { noteSent, planKeep, stirKeeper } from './keeper.ts';
+import { checkSent } from './keeper-oracle.ts';
 import { type MarketProcess, startProcess, unlessDead } from './process.ts';
 import { checkStored } from './stored.ts';
 import type { SimTransaction } from './transaction.ts';
@@ -30,7 +32,8 @@ function holdBack(world: World): number {
 }
 
 export async function openServer(world: World, server: Server): Promise<void> {
-  const { real, settings, metrics, nodes, chance, line } = world;
+  const { real, settings, metrics, nodes, chance, line, keeper } = world;
+  const gas = keeper?.on.has(server.name) ? keeper : null;
   for (const { chain } of nodes) server.unsure.add(chain.chain);
   server.process = await startProcess({
     real,
@@ -39,6 +42,8 @@ export async function openServer(world: World, server: Server): Promise<void> {
     nodes,
     chance,
     line,
+    gas,
+    onWake: (chain) => planKeep(world, chain, 1),
     dooms: server.dooms,
     now: () => world.nowMs,
     send: (sending) => world.receiver.take(sending),
@@ -48,7 +53,11 @@ export async function openServer(world: World, server: Server): Promise<void> {
       tell(world, `${nameOf(world, server)} ${what} ${where}`);
     },
     holdsBack: () => holdBack(world),
-    onSent: (chain) => noteActivity(world, chain),
+    onSent: (chain, txid, wasShown) => {
+      noteActivity(world, chain);
+      const tx = noteSent(world, chain, txid);
+      if (tx !== null) checkSent(world, tx, wasShown);
+    },
     count: (fault) => count(world, fault),
   });
 }
@@ -69,12 +78,14 @@ export function noteDeaths(world: World): void {
     if (dead === null || !dead.wire.isDead()) continue;
     server.process = null;
     void dead.app.close().catch(() => {});
-    const longest = world.servers.length === 1 ? 150 : world.chance.pick([150, 3_600]);
+    const alone = world.servers.length === 1 || world.keeper?.on.size === 1;
+    const longest = alone ? 150 : world.chance.pick([150, 3_600]);
     later(world, world.chance.int(1, longest), async () => {
       await openServer(world, server);
       tell(world, `${nameOf(world, server)} is started again`);
       await lookAtAll(world);
       stirAll(world);
+      stirKeeper(world);
     });
   }
 }
@@ -127,6 +138,7 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
   const { left, touched, reconciled } = looked;
   if (left > 0) later(world, 2, () => look(world, server, chain));
   if (touched > 0) stirChain(world, chain);
+  if (touched > 0 || reconciled > 0) stirKeeper(world);
   if (reconciled > 0) world.hasNews = true;
   const isAlone = world.alone && world.begun === begun && world.line.held() === 0;
   if (left > 0 || !isAlone || (touched === 0 && !unsure.has(chain))) return;

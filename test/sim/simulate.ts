@@ -11,6 +11,8 @@ import { newChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
+import { keep, keeperOf, keepPolling, planKeeperDooms } from './keeper.ts';
+import { checkKeeper, checkKept } from './keeper-oracle.ts';
 import { createLine } from './line.ts';
 import { type Asset, kindFor, negotiate, newDeal } from './negotiate.ts';
 import { checkEvents, checkHeard, checkLoss, checkStatus, onlyMaliceLeft } from './oracle.ts';
@@ -23,6 +25,7 @@ import {
   checkMoney,
   count,
   later,
+  nodeOf,
   runUntil,
   stirAll,
   type Violation,
@@ -107,6 +110,9 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
   const chance = chanceOf(seed);
   const calm = chance.hits(0.15);
   const nodes = chainsFor(chance);
+  const receiver = createReceiver(chance.fork(), (told) => checkHeard(world, told));
+  const two = chance.hits(calm ? 0 : 0.25);
+  const servers = two ? [newServer('1'), newServer('2')] : [newServer('1')];
   const world: World = {
     seed,
     chance,
@@ -117,12 +123,13 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     nodes,
     parties: [],
     deals: [],
-    receiver: createReceiver(chance.fork(), (told) => checkHeard(world, told)),
+    receiver,
     story: [],
     counts: new Map(),
     violations: [],
     agenda: { events: [] },
-    servers: chance.hits(calm ? 0 : 0.25) ? [newServer('1'), newServer('2')] : [newServer('1')],
+    servers,
+    keeper: keeperOf(seed, nodes, servers),
     line: createLine(real, chance.fork()),
     beside: [],
     begun: 0,
@@ -213,6 +220,7 @@ function isOver(world: World, deal: Deal): boolean {
 
 /** Faults end, whoever was gone comes back, and everything goes where it belongs. */
 async function finish(world: World): Promise<void> {
+  checkKept(world);
   world.ending = true;
   healAll(world);
   for (const { dooms } of world.servers) dooms.length = 0;
@@ -238,9 +246,23 @@ async function finish(world: World): Promise<void> {
   for (const { chain } of world.nodes) mineOne(world, chain);
   await lookAtAll(world);
   for (const each of world.servers) await lookAtTime(world, each);
+  await keepToTheEnd(world);
   for (let round = 0; round < 7; round += 1) {
     await deliver(world, 5);
     world.nowMs += 300_000;
+  }
+}
+
+/** What the keeper still has under way comes to its end, a while after everything else. */
+async function keepToTheEnd(world: World): Promise<void> {
+  const { keeper } = world;
+  for (let round = 0; round < 3 && keeper !== null; round += 1) {
+    for (const on of keeper.posts.keys()) {
+      const { chain } = nodeOf(world, on);
+      await keep(world, on);
+      for (let block = 0; block < 9; block += 1) mineOne(world, chain);
+    }
+    world.nowMs += 900_000;
   }
 }
 
@@ -278,6 +300,7 @@ async function check(world: World): Promise<void> {
     checkStatus(world, deal, first);
     checkEvents(world, deal, first);
   }
+  await checkKeeper(world);
   for (const each of world.receiver.complaints) violate(world, 'deliveries are signed', each);
 }
 
@@ -290,8 +313,10 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
     if (!world.calm) {
       planFaults(world, span);
       planDooms(world, span);
+      planKeeperDooms(world);
       world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
     }
+    keepPolling(world);
     const over = () => world.deals.every((deal) => isOver(world, deal));
     await runUntil(world, epochMs + 60 * hour * 1_000, () => over() || world.violations.length > 0);
     if (world.violations.length === 0) await finish(world);
@@ -307,6 +332,7 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
   count(world, 'swaps', world.deals.filter(({ id }) => id !== null).length);
   if (world.calm) count(world, 'calm seeds');
   if (world.servers.length > 1) count(world, 'seeds with two servers');
+  if (world.keeper !== null) count(world, 'seeds with gas keys');
   const { violations, story, counts } = world;
   return { seed, violations, story, counts };
 }

@@ -7,6 +7,7 @@ import type { Metrics } from '../../server/metrics.ts';
 import { clockAt, missing, type SimChain, tipOf } from './chain.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
+import type { SimKeeper } from './keeper.ts';
 import type { Line } from './line.ts';
 import type { Deal, Party, Side } from './people.ts';
 import type { MarketProcess } from './process.ts';
@@ -34,6 +35,8 @@ export type World = {
   /** On one database, side by side. */
   readonly servers: readonly Server[];
   readonly line: Line;
+  /** null = no gas keys. */
+  readonly keeper: SimKeeper | null;
   /** What runs besides the events of the agenda. */
   readonly beside: Promise<unknown>[];
   /** Events begun so far: two equal numbers say that nothing began in between. */
