@@ -196,7 +196,8 @@ export function planFaults(world: World, span: number): void {
     const { driftSeconds } = chain.policy;
     chain.drift = Math.round(driftSeconds * 0.9 * (chance.int(-100, 100) / 100));
   }
-  if (chance.hits(0.4)) later(world, chance.int(3_600, 10_800), () => takeClaimBack(world, 900));
+  if (chance.hits(0.4))
+    later(world, chance.int(3_600, 10_800), () => takeClaimBack(world, 900, 0.6));
 }
 
 /** Of the outage that the policy plans for, at the one moment when it hurts. */
@@ -218,7 +219,7 @@ export function troubleAt(
 }
 
 /** A claim that somebody was told of goes with its block, and all that knew its secret with it. */
-function takeClaimBack(world: World, tries: number): void {
+export function takeClaimBack(world: World, tries: number, deadly: number): void {
   const { chance, nodes, ending } = world;
   if (ending) return;
   for (const { chain } of nodes) {
@@ -236,11 +237,11 @@ function takeClaimBack(world: World, tries: number): void {
     tell(world, `${chain.chain} takes ${depth} blocks back, with a claim that is forgotten`);
     checkMoney(world);
     noteActivity(world, chain);
-    if (!chance.hits(0.6)) return;
+    if (!chance.hits(deadly)) return;
     for (const each of world.servers) killServer(world, each, 'with the block');
     return;
   }
-  if (tries > 0) later(world, 20, () => takeClaimBack(world, tries - 1));
+  if (tries > 0) later(world, 20, () => takeClaimBack(world, tries - 1, deadly));
 }
 
 function isKnownClaim(world: World, { verb, secret }: SimTransaction): boolean {
@@ -271,6 +272,12 @@ export function lieAbout(world: World, on: string, escrow: string): void {
     node.lies.delete(escrow);
     noteActivity(world, node.chain);
   });
+}
+
+/** No block for a while. */
+export function standStill(world: World, node: Node, lasts: number): void {
+  const trouble = troubles.find(({ name }) => name === 'chain stands still');
+  if (trouble !== undefined) begin(world, node, trouble, lasts);
 }
 
 function begin(world: World, node: Node, trouble: Trouble, lasts: number): void {
@@ -343,12 +350,28 @@ export function planDooms(world: World, span: number): void {
   for (let left = chance.int(0, 3); left > 0; left -= 1) {
     later(world, sometime(world, span), () => doom('cut'));
   }
+  if (chance.hits(0.7)) planSilence(world);
   // When a look has been told of changes: any of them may be the last that is told.
   for (let left = chance.pick([0, 1, 3]); left > 0; left -= 1) {
     const when = chance.pick(['before', 'after'] as const);
     const { dooms } = chance.pick(world.servers);
     dooms.push({ fate: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
   }
+}
+
+/** Where what is told is lost or told again: a death at one of these in most markets. */
+const telling = [
+  'outbox_insert',
+  'deliveries_take',
+  'deliveries_insert',
+  'pipelined answer of commit',
+] as const;
+
+function planSilence(world: World): void {
+  const { chance } = world;
+  const when = chance.pick(['before', 'after'] as const);
+  const left = chance.int(1, 8);
+  chance.pick(world.servers).dooms.push({ fate: 'crash', left, when, at: chance.pick(telling) });
 }
 
 export function healAll(world: World): void {

@@ -58,7 +58,8 @@ export async function followRules(
   const view = await readSwap(world, side, deal);
   if (view === null || vanishes(world, side, deal, view)) return;
   const mine = view.next.filter(({ by }) => by === side.role);
-  const reveals = plan === 'revealLate' && view.secret === null;
+  const holdsBack = plan === 'revealLate' || plan === 'pastGates';
+  const reveals = holdsBack && view.secret === null;
   const open = mine.filter(({ action }) => action !== 'wait' && !(reveals && action === 'claim'));
   for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {
     await take(world, side, deal, view, step);

@@ -72,6 +72,14 @@ export type Deal = {
   threadId: string | null;
   rfqId: string | null;
   closed: boolean;
+  /** When a party last asked to accept, milliseconds, whatever came of it. */
+  readonly acceptedAt: Map<Party, number>;
+  /** Until when its RFQ may be agreed, milliseconds; null = it has none yet. */
+  openUntil: number | null;
+  /** Seconds that pass before its last acceptance; 0 = none to speak of. */
+  pause: number;
+  /** Steps towards its agreement. */
+  tries: number;
   /** Somebody was told that the secret is public. */
   revealed: boolean;
   view: View | null;
@@ -219,12 +227,20 @@ export type Ask = {
   readonly once?: string;
 };
 
+/** Whatever comes of it: an answer may be lost. */
+function noteAcceptance({ deals, nowMs }: World, party: Party, { method, url }: Ask): void {
+  if (method !== 'POST' || !url.endsWith('/accept')) return;
+  const deal = deals.find(({ threadId }) => threadId !== null && url.includes(threadId));
+  deal?.acceptedAt.set(party, nowMs);
+}
+
 /** A request, as it is. */
 export async function askPlainly(world: World, party: Party, asked: Ask): Promise<Answer> {
   const market = aServer(world)?.process ?? null;
   if (market === null) return nothing;
   const note = noteRelay(world, asked);
   const { method = 'GET', url, body, once } = asked;
+  noteAcceptance(world, party, asked);
   const keyed = once !== undefined && party.usesKeys ? { 'idempotency-key': once } : {};
   const headers = { authorization: `Bearer ${party.key}`, ...keyed };
   const payload = body === undefined ? {} : { payload: body as object };

@@ -43,7 +43,7 @@ export type ProcessParts = {
   readonly gas: SimKeeper | null;
   readonly onWake: (chain: string) => void;
   readonly dooms: Doom[];
-  readonly holdsBack: () => number;
+  readonly holdsBack: (wrote: ReadonlySet<string>) => number;
   readonly onFate: (fate: Fate, where: string) => void;
   readonly onSent: AdapterParts['onSent'];
   readonly count: (fault: string) => void;

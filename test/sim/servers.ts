@@ -18,8 +18,17 @@ const nameOf = ({ servers }: World, { name }: Server) =>
   servers.length === 1 ? 'the market' : `server ${name}`;
 
 /** Commits that are late, and how late: some others are served before. */
-function holdBack(world: World): number {
-  const { chance, rushes, ending } = world;
+function holdBack(world: World, wrote: ReadonlySet<string>): number {
+  const { chance, rushes, ending, drill } = world;
+  if (drill?.lateAgreement && !world.wasLate && wrote.has('swap_insert')) {
+    world.wasLate = true;
+    world.alone = false;
+    count(world, 'commit late');
+    tell(world, 'the first agreement commits late');
+    world.beside.push(world.overtake(world));
+    // It goes on when nobody else wants to be served.
+    return Number.POSITIVE_INFINITY;
+  }
   if (!rushes || ending || !chance.hits(0.05)) return 0;
   count(world, 'commit late');
   world.alone = false;
@@ -52,7 +61,7 @@ export async function openServer(world: World, server: Server): Promise<void> {
       const what = fate === 'crash' ? 'dies' : 'loses a connection';
       tell(world, `${nameOf(world, server)} ${what} ${where}`);
     },
-    holdsBack: () => holdBack(world),
+    holdsBack: (wrote) => holdBack(world, wrote),
     onSent: (chain, txid, wasShown) => {
       noteActivity(world, chain);
       const tx = noteSent(world, chain, txid);
@@ -101,6 +110,7 @@ export function killServer(world: World, server: Server, why: string): void {
 
 /** A transaction reached a mempool or block: whoever follows the chain looks soon. */
 export function noteActivity(world: World, chain: SimChain): void {
+  world.unchecked.add(chain.chain);
   activeAt.set(chain, tipOf(chain).height);
   planLook(world, chain);
 }
@@ -141,13 +151,16 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
   if (touched > 0 || reconciled > 0) stirKeeper(world);
   if (reconciled > 0) world.hasNews = true;
   const isAlone = world.alone && world.begun === begun && world.line.held() === 0;
-  if (left > 0 || !isAlone || (touched === 0 && !unsure.has(chain))) return;
+  const isNews = touched > 0 || unsure.has(chain) || world.unchecked.has(chain);
+  if (left > 0 || !isAlone || !isNews) return;
   unsure.delete(chain);
   // What another one saw and stored, only that one may be told of when it has gone.
   const waits = world.servers.some(
     (each) => each.process === null || each.planned.has(chain) || each.unsure.has(chain),
   );
-  if (!waits) await checkStored(world, chain);
+  if (waits) return;
+  world.unchecked.delete(chain);
+  await checkStored(world, chain);
 }
 
 /** One pass over a chain, and what it says that time changed; then the deliveries. */

@@ -21,7 +21,7 @@ export function addTo(total: Map<string, number>, counts: Iterable<readonly [str
 
 const attacks = /^(attack|plan) /;
 const keeper = /^(keeper|relays) /;
-const rest = /^(calm seeds|seeds with |swaps not agreed|left open|checked )/;
+const rest = /^(calm seeds|drill |seeds with |swaps not agreed|left open|checked )/;
 
 export function tallyOf(total: ReadonlyMap<string, number>): Tally {
   const sorted = [...total].sort(([one], [other]) => (one < other ? -1 : 1));

@@ -6,6 +6,7 @@ import type { Database } from '../../server/db/database.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import { clockAt, missing, type SimChain, tipOf } from './chain.ts';
 import type { Chance } from './chance.ts';
+import type { Drill } from './drills.ts';
 import type { Node } from './facts.ts';
 import type { SimKeeper } from './keeper.ts';
 import type { Line } from './line.ts';
@@ -22,6 +23,8 @@ export type World = {
   readonly real: Database;
   readonly settings: Settings;
   readonly metrics: Metrics;
+  /** What the first swap is to meet; null = what chance brings. */
+  readonly drill: Drill | null;
   /** All parties honest, no faults: then everything must settle. */
   readonly calm: boolean;
   readonly nodes: readonly Node[];
@@ -51,6 +54,12 @@ export type World = {
   ending: boolean;
   /** Escrows about which a node ever lied. */
   readonly lied: Set<string>;
+  /** Chains that something happened on since what is stored was held against them. */
+  readonly unchecked: Set<string>;
+  /** The commit that the drill wants late was late. */
+  wasLate: boolean;
+  /** What happens while it is. */
+  readonly overtake: (world: World) => Promise<void>;
   /** Something may wait to be delivered. */
   hasNews: boolean;
 };
