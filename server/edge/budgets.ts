@@ -8,6 +8,8 @@ import type { Settings } from '../config.ts';
 export const windowSeconds = 60;
 export const mintWindowSeconds = 3_600;
 export const listingWindowSeconds = 3_600;
+/** Relays of one account that are refused in a window: looking at each reads chains. */
+export const refusedRelays = 20;
 /** How often each of the sockets that an address may have can be opened anew in a window. */
 const openingsOfEach = 10;
 
@@ -35,13 +37,16 @@ export type Budgets = {
   spendListing(accountId: string): Soon<Spent>;
   /** Takes that back: it was asked for in vain. */
   giveBackListing(accountId: string): Soon<void>;
+  /** One claim that this account asks to have relayed; given back once it is taken on. */
+  spendRelay(accountId: string): Soon<Spent>;
+  giveBackRelay(accountId: string): Soon<void>;
   /** One socket opened from this address. */
   spendSocket(ip: string): Soon<Spent>;
 };
 
 /** How much in how long. Buckets of one name are kept together. */
 export type Rule = {
-  readonly name: 'calls' | 'clients' | 'mints' | 'listings' | 'sockets';
+  readonly name: 'calls' | 'clients' | 'mints' | 'listings' | 'relays' | 'sockets';
   readonly limit: number;
   readonly windowMs: number;
 };
@@ -74,6 +79,7 @@ export function createBudgets(
     limit: settings.listingLimit,
     windowMs: listingWindowSeconds * 1_000,
   };
+  const relays: Rule = { name: 'relays', limit: refusedRelays, windowMs: window.windowMs };
   // Whoever reconnects for ever is held back; a whole network that comes back at once is not.
   const sockets: Rule = {
     name: 'sockets',
@@ -82,17 +88,20 @@ export function createBudgets(
   };
   const spendOne = (rule: Rule, ip: string) =>
     whenKnown(buckets.spend(rule, [clientNetwork(ip)]), (tally) => ofAddress(rule, tally));
+  const spendOwn = (rule: Rule, accountId: string) =>
+    whenKnown(buckets.spend(rule, [accountId]), ({ allowed, buckets: [own] }) =>
+      spentOf(rule, allowed, 'account', own!),
+    );
   const ofCalls = (tally: Tally) => ofCaller(calls, tally);
   return {
     spendCaller: ({ accountId, keyId }) =>
       whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls),
     spendClient: (ip) => spendOne(clients, ip),
     spendMint: (ip) => spendOne(mints, ip),
-    spendListing: (accountId) =>
-      whenKnown(buckets.spend(listings, [accountId]), ({ allowed, buckets: [own] }) =>
-        spentOf(listings, allowed, 'account', own!),
-      ),
+    spendListing: (accountId) => spendOwn(listings, accountId),
     giveBackListing: (accountId) => buckets.giveBack(listings, accountId),
+    spendRelay: (accountId) => spendOwn(relays, accountId),
+    giveBackRelay: (accountId) => buckets.giveBack(relays, accountId),
     spendSocket: (ip) => spendOne(sockets, ip),
   };
 }

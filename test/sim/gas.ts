@@ -50,6 +50,13 @@ export function simGasAccount(parts: GasParts): GasAccount {
         mustBeOf(chain.chain, work);
         return BigInt(Math.max(reserveFee, presentMultiple * leastFee(chain)) + slack);
       }),
+    quote: (work) =>
+      call('quote', () => {
+        mustBeOf(chain.chain, work);
+        tried(parts, work);
+        const mostCost = BigInt(Math.max(leastFee(chain), 2 * chain.feeFloor) + slack);
+        return { mostCost, makesAccount: false };
+      }),
     sign: async (work, slot) => call('sign', () => sign(parts, work, slot)),
     fate: (sent) => call('fate', () => fateOf(parts, sent)),
     paid: (txid) => call('paid', () => paidFor(parts, txid)),

@@ -89,9 +89,11 @@ export function gasOf(
   posts: Iterable<Post>,
   parts: (chain: SimChain) => Omit<GasParts, 'address' | 'reserveFee'>,
 ): ReadonlyMap<ChainKey, Gas> {
-  const all = [...posts].map(({ chain, address, dailyCap, graces }): [ChainKey, Gas] => {
+  const all = [...posts].map(({ chain, address, issued, dailyCap, graces }): [ChainKey, Gas] => {
     const account = simGasAccount({ ...parts(chain), address, reserveFee });
-    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces }];
+    // What refuses relays here is what the key has.
+    const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
+    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces, relays }];
   });
   return new Map(all);
 }
