@@ -260,8 +260,9 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'keeper: a relay is sent before it is stored': [
     keeperRelay(
-      'const signed = await signWith(deps, turn, work, slot);\n  return { reserve: landing',
-      'const signed = await signWith(deps, turn, work, slot);\n  await adapterOf(deps, chain).broadcast(signed, signal).catch(() => {});\n  return { reserve: landing',
+      'const signed = await signWith(deps, turn, work, slot);',
+      `const signed = await signWith(deps, turn, work, slot);
+  await adapterOf(deps, chain).broadcast(signed, turn.signal).catch(() => {});`,
     ),
   ],
   'keeper: a relay passes no gates': [
@@ -282,6 +283,10 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'keeper: a nonce is used again': [
     edit('server/keeper/spending.ts')('while (all.has(nonce)) nonce += 1;', 'void all;'),
+    edit('server/keeper/sign.ts')(
+      'const asked = account.pendingNonce?.(signal);',
+      'const asked = undefined;',
+    ),
   ],
   "keeper: no day's cap": [
     edit('server/keeper/spending.ts')("if (cap <= 0n) return { short: 'cap' };", ''),
@@ -291,7 +296,8 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'keeper: a relay that left is withdrawn': [
     decide(
       'if (!look.isPublic) return decideReveal(look, newest);',
-      "if (!look.isPublic || (look.verb === 'claim' && !look.facts.claimed)) return decideReveal(look, newest);",
+      `const isHidden = look.verb === 'claim' && look.facts.claimed === null;
+  if (!look.isPublic || isHidden) return decideReveal(look, newest);`,
     ),
   ],
   'keeper: what was in hand when it died is forgotten': [
