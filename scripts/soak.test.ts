@@ -30,3 +30,7 @@ test('the contracts of EVM and of TRON are fuzzed longer, each as a part of its 
     ['contracts/evm', 'contracts/tron'],
   );
 });
+
+test('bugs planted for the simulation to find are a part of it', () => {
+  assert.ok(listed.parts.includes('planted'));
+});

@@ -1,9 +1,9 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
 // model of the rules searched further, the contracts of EVM and TRON fuzzed twenty times as long,
-// ten thousand simulated markets, every request and pass ended at every await, every fault of
-// nodes, network, database, disk and clock at every moment of a swap, and schemathesis where it is
-// installed. A last line counts; it ends with 1 if any failed.
+// ten thousand simulated markets, bugs planted for the simulation to find, every request and pass
+// ended at every await, every fault of nodes, network, database, disk and clock at every moment of
+// a swap, and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
@@ -20,6 +20,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const partLimitMs = 90 * 60_000;
 /** Ten thousand markets of a second or two each. */
 const simLimitMs = 10 * 3_600_000;
+/** Fifty bugs, ten minutes each at the most. */
+const plantedLimitMs = 10 * 3_600_000;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -86,6 +88,7 @@ const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
     const from = values.seed === undefined ? [] : ['--from', values.seed];
     return run(['test/sim/run.ts', '--known', '--seeds', values.markets, ...from], simLimitMs);
   },
+  planted: () => run(['test/sim/planted.ts'], plantedLimitMs),
   crashes: () => run(['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']),
   schemathesis: () => run(['scripts/schemathesis.ts']),
   'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'ci']),
@@ -113,7 +116,7 @@ for (const [name, part] of Object.entries(parts)) {
   if (code !== 0) failed += 1;
   const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
   const more = output.matchAll(
-    /^(?:forge|schemathesis|model|sim|crashes): (.*)|(\d+) generated,|(left out)$/gm,
+    /^(?:forge|schemathesis|model|sim|planted|crashes): (.*)|(\d+) generated,|(left out)$/gm,
   );
   const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
   const seconds = Math.round((Date.now() - began) / 1_000);

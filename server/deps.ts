@@ -9,6 +9,7 @@ import type { Database } from './db/database.ts';
 import type { RandomBytes } from './ids.ts';
 import type { Gas } from './keeper/gas.ts';
 import type { Keeper } from './keeper/passes.ts';
+import type { SigningTime } from './keeper/time.ts';
 import type { Markets } from './listing/markets.ts';
 import type { Metrics } from './metrics.ts';
 import type { Presence } from './restore/gate.ts';
@@ -28,6 +29,8 @@ export type Deps = {
   readonly gas?: ReadonlyMap<ChainKey, Gas>;
   /** Told of relays that wait. */
   readonly keeper?: Pick<Keeper, 'wake'>;
+  /** None = real time. */
+  readonly signingTime?: SigningTime;
   readonly log: Logger;
   /** What this process knows of time that may be missing; none where nobody counts. */
   readonly presence?: Presence;

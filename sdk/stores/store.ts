@@ -63,7 +63,7 @@ export type SwapRecord = {
   readonly relay?: { readonly askedAtMs: number; readonly txid: string | null };
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
   readonly approval?: Kept | null;
-  /** The approval that was mined last: a reorganisation may take it back, and the funding with it. */
+  /** The approval that was mined last: a reorganisation may take it back, with the funding. */
   readonly approved?: Kept;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
   readonly cancel?: Kept | null;

@@ -11,6 +11,8 @@ export const mintWindowSeconds = 3_600;
 export const listingWindowSeconds = 3_600;
 /** Checks of signed refunds that an account may ask for in a minute: each costs 0.2 s of a core. */
 export const scheduleLimit = 20;
+/** Relays of one account that are refused in a window: looking at each reads chains. */
+export const refusedRelays = 20;
 /** How often each of the sockets that an address may have can be opened anew in a window. */
 const openingsOfEach = 10;
 
@@ -40,13 +42,16 @@ export type Budgets = {
   giveBackListing(accountId: string): Soon<void>;
   /** One check of signed refunds for this account. */
   spendSchedule(accountId: string): Soon<Spent>;
+  /** One claim that this account asks to have relayed; given back once it is taken on. */
+  spendRelay(accountId: string): Soon<Spent>;
+  giveBackRelay(accountId: string): Soon<void>;
   /** One socket opened from this address. */
   spendSocket(ip: string): Soon<Spent>;
 };
 
 /** How much in how long. Buckets of one name are kept together. */
 export type Rule = {
-  readonly name: 'calls' | 'clients' | 'mints' | 'listings' | 'schedules' | 'sockets';
+  readonly name: 'calls' | 'clients' | 'mints' | 'listings' | 'relays' | 'schedules' | 'sockets';
   readonly limit: number;
   readonly windowMs: number;
 };
@@ -80,6 +85,7 @@ export function createBudgets(
     windowMs: listingWindowSeconds * 1_000,
   };
   const schedules: Rule = { name: 'schedules', limit: scheduleLimit, windowMs: window.windowMs };
+  const relays: Rule = { name: 'relays', limit: refusedRelays, windowMs: window.windowMs };
   // Whoever reconnects for ever is held back; a whole network that comes back at once is not.
   const sockets: Rule = {
     name: 'sockets',
@@ -101,6 +107,8 @@ export function createBudgets(
     spendListing: (accountId) => spendOwn(listings, accountId),
     giveBackListing: (accountId) => buckets.giveBack(listings, accountId),
     spendSchedule: (accountId) => spendOwn(schedules, accountId),
+    spendRelay: (accountId) => spendOwn(relays, accountId),
+    giveBackRelay: (accountId) => buckets.giveBack(relays, accountId),
     spendSocket: (ip) => spendOne(sockets, ip),
   };
 }

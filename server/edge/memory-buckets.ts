@@ -20,6 +20,7 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
     mints: new Map(),
     listings: new Map(),
     schedules: new Map(),
+    relays: new Map(),
     sockets: new Map(),
   };
   return {

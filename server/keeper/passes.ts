@@ -14,6 +14,7 @@ import {
   takeDueJobs,
   takeUpAnew,
   takeUpExpired,
+  takeUpMissed,
   takeUpRevealed,
 } from '../db/keeper-jobs.ts';
 import type { Deps } from '../deps.ts';
@@ -24,11 +25,14 @@ import { fillGaps } from './gaps.ts';
 import type { Gas } from './gas.ts';
 import { dayOf } from './spending.ts';
 import { TooShort, tend } from './tend.ts';
+import { realTime } from './time.ts';
 
 export type Keeper = {
   start(): void;
   /** Ends what runs; nothing is lost, because a pass may end anywhere. */
   stop(): Promise<void>;
+  /** What `start` does once, for whoever asks for passes instead. */
+  begin(): Promise<void>;
   /** One pass of everything on one chain; returns how many jobs were tended. */
   pass(chain: ChainKey): Promise<number>;
   /** A relay waits: it is looked at now. */
@@ -45,6 +49,9 @@ type Post = {
   told: string;
 };
 
+/** When jobs are looked for next that another server had no key for. */
+type Missed = { lookAtMs: number };
+
 export function createKeeper(deps: Deps): Keeper {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -54,14 +61,16 @@ export function createKeeper(deps: Deps): Keeper {
   }
   const loops: Promise<void>[] = [];
   const chains = [...posts.keys()];
+  const missed: Missed = { lookAtMs: -Infinity };
   return {
+    begin: () => begin(deps, posts),
     pass: async (chain) => {
       const post = posts.get(chain);
       if (post === undefined) throw new Error(`there is no gas key on "${chain}"`);
-      await find(deps, posts);
+      await find(deps, posts, missed);
       const relays = await passOf(deps, post, true, signal);
       const others = await passOf(deps, post, false, signal);
-      await fillGaps(deps, post.gas, limited(signal));
+      await fillGaps(deps, post.gas, limited(deps, signal));
       await measure(deps, post, signal);
       return relays + others;
     },
@@ -74,14 +83,14 @@ export function createKeeper(deps: Deps): Keeper {
       const found = async () => {
         if (!began) await begin(deps, posts);
         began = true;
-        return find(deps, posts);
+        return find(deps, posts, missed);
       };
       loops.push(loop(deps, 'found', signal, null, found));
       for (const post of posts.values()) {
         const relays = () => passOf(deps, post, true, signal);
         const others = async () => {
           const done = await passOf(deps, post, false, signal);
-          await fillGaps(deps, post.gas, limited(signal));
+          await fillGaps(deps, post.gas, limited(deps, signal));
           await measure(deps, post, signal);
           return done;
         };
@@ -97,8 +106,8 @@ export function createKeeper(deps: Deps): Keeper {
   };
 }
 
-function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(bounds.jobMs)]);
+function limited({ signingTime = realTime }: Deps, signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, signingTime.limit(bounds.jobMs)]);
 }
 
 /** Runs `look` for ever; it returns how much it did. */
@@ -136,10 +145,19 @@ async function begin(deps: Deps, posts: ReadonlyMap<ChainKey, Post>): Promise<vo
 }
 
 /** Takes up what is new, on all chains. */
-async function find(deps: Deps, posts: ReadonlyMap<ChainKey, Post>): Promise<number> {
+async function find(
+  deps: Deps,
+  posts: ReadonlyMap<ChainKey, Post>,
+  missed: Missed,
+): Promise<number> {
   const now = new Date(deps.now());
   const limit = bounds.takenUpAtOnce;
-  let most = await takeUpRevealed(deps.db, [...posts.keys()], now, limit);
+  const chains = [...posts.keys()];
+  let most = await takeUpRevealed(deps.db, chains, now, limit);
+  if (now.getTime() >= missed.lookAtMs) {
+    missed.lookAtMs = now.getTime() + bounds.missedEverySeconds * 1_000;
+    most = Math.max(most, await takeUpMissed(deps.db, chains, now, limit));
+  }
   for (const chain of posts.keys()) {
     const clock = await clockOfChain(deps.db, chain);
     if (clock === null) continue;
@@ -164,7 +182,7 @@ async function passOf(deps: Deps, post: Post, relays: boolean, stop: AbortSignal
 /** Whatever ends it is this job's own trouble: it is put off, and the others go on. */
 async function tendOne(deps: Deps, post: Post, job: Job, stop: AbortSignal): Promise<void> {
   try {
-    await tend(deps, post.gas, job, limited(stop));
+    await tend(deps, post.gas, job, limited(deps, stop));
   } catch (error) {
     if (stop.aborted) return;
     const { seconds, failure } = restOf(job, error);
@@ -205,9 +223,11 @@ async function measure(deps: Deps, post: Post, stop: AbortSignal): Promise<void>
   const { gas } = post;
   const { account, lowBalance, dailyCap } = gas;
   const { chain, address } = account;
-  if (performance.now() - post.readAtMs < bounds.balanceEveryMs) return;
-  post.readAtMs = performance.now();
-  const signal = limited(stop);
+  const now = deps.now();
+  // A clock that was set back must not silence it.
+  if (Math.abs(now - post.readAtMs) < bounds.balanceEveryMs) return;
+  post.readAtMs = now;
+  const signal = limited(deps, stop);
   const balance = await within(signal, chain, account.balance(signal));
   const since = dayOf(deps.now());
   const sums = await keeperSums(deps.db, { chain, since, accountId: null, except: null });

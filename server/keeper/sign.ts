@@ -2,7 +2,6 @@
 // allows, and what is signed are all of one turn, and nothing is kept that outlasted it.
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { GasSlot, GasTransaction, GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
@@ -13,42 +12,60 @@ import {
   liveAttempts,
   nonceAboveDeep,
 } from '../db/keeper-attempts.ts';
-import { endTurn, takeTurn } from '../db/keeper-turns.ts';
+import { awaitTurn, endTurn, takeTurn } from '../db/keeper-turns.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
-import { signMs, turnMs } from './bounds.ts';
+import { signMs, turnAwaitedMs, turnMs } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import { openTransaction, sealTransaction } from './sealing.ts';
 import { dayOf, freeNonce, type Purse } from './spending.ts';
+import { realTime } from './time.ts';
 
 /** A turn to sign on one chain. */
 export type Turn = { readonly gas: Gas; readonly holder: string; readonly signal: AbortSignal };
 
+/** A gas key that is looked at, in a turn or before one. */
+export type Looking = Pick<Turn, 'gas' | 'signal'>;
+
+/** Between two looks whether it is free. */
+const pollMs = 50;
+
 /** Null: it is somebody else's for longer than `patienceMs`. */
 export async function turnOn(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'signingTime'>,
   gas: Gas,
   how: { readonly relays: boolean; readonly patienceMs: number; readonly signal: AbortSignal },
 ): Promise<Turn | null> {
   const holder = randomUUID();
   const { chain } = gas.account;
-  const until = performance.now() + how.patienceMs;
-  const asked = { relays: how.relays, milliseconds: turnMs };
-  while (!(await takeTurn(deps.db, chain, holder, asked))) {
-    if (performance.now() > until) return null;
-    await sleep(50, undefined, { signal: how.signal });
+  const { elapsedMs, pause, turnClock } = deps.signingTime ?? realTime;
+  const until = elapsedMs() + how.patienceMs;
+  const asked = () => ({ relays: how.relays, milliseconds: turnMs, clock: turnClock() });
+  while (!(await takeTurn(deps.db, chain, holder, asked()))) {
+    if (elapsedMs() > until) return null;
+    const { relays } = how;
+    await awaitTurn(deps.db, chain, { relays, milliseconds: turnAwaitedMs, clock: turnClock() });
+    await pause(pollMs, how.signal);
   }
   return { gas, holder, signal: how.signal };
 }
 
-export async function giveTurnBack(deps: Pick<Deps, 'db'>, turn: Turn): Promise<void> {
-  await endTurn(deps.db, turn.gas.account.chain, turn.holder);
+export async function giveTurnBack(
+  deps: Pick<Deps, 'db' | 'signingTime'>,
+  turn: Turn,
+): Promise<void> {
+  await end(deps.db, deps, turn);
+}
+
+function end(tx: Tx, deps: Pick<Deps, 'signingTime'>, { gas, holder }: Turn): Promise<boolean> {
+  const { turnClock } = deps.signingTime ?? realTime;
+  return endTurn(tx, gas.account.chain, holder, turnClock());
 }
 
 /** What the key has, and what of it is promised. */
 export async function purseOf(
   deps: Pick<Deps, 'db' | 'now'>,
-  { gas, signal }: Turn,
+  { gas, signal }: Looking,
   of: { readonly accountId: string | null; readonly jobId: number | null },
 ): Promise<Purse> {
   const { account, dailyCap } = gas;
@@ -80,7 +97,7 @@ export async function firstNonce(
 /** The next nonce, or that of what is replaced; null on chains without. */
 export async function nonceFor(
   deps: Pick<Deps, 'db'>,
-  { gas, signal }: Turn,
+  { gas, signal }: Looking,
   instead: Attempt | null,
 ): Promise<number | null> {
   if (instead?.nonce != null) return instead.nonce;
@@ -96,30 +113,52 @@ export async function nonceFor(
 }
 
 export async function signWith(
-  deps: Pick<Deps, 'settings'>,
+  deps: Pick<Deps, 'settings' | 'signingTime'>,
   { gas, signal }: Turn,
   work: GasWork,
-  slot: { readonly nonce: number | null; readonly instead: Attempt | null; readonly most: bigint },
+  slot: {
+    readonly nonce: number | null;
+    readonly instead: Attempt | null;
+    readonly most: bigint;
+    readonly withoutAccount?: boolean;
+  },
 ): Promise<GasTransaction> {
-  const { nonce, instead, most: mostCost } = slot;
+  const { nonce, instead, most: mostCost, withoutAccount = false } = slot;
   const former = instead === null ? null : openTransaction(deps, instead);
   const above: GasSlot['above'] =
     instead === null || former === null ? null : { offer: instead.offer, raw: former.raw };
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(signMs)]);
+  const limit = AbortSignal.any([signal, (deps.signingTime ?? realTime).limit(signMs)]);
   return within(
     limit,
     gas.account.chain,
-    gas.account.sign(work, { nonce, above, mostCost }, limit),
+    gas.account.sign(work, { nonce, above, mostCost, withoutAccount }, limit),
   );
+}
+
+/**
+ * The most that freeing a nonce may cost: what it costs at reserve fees, or what it takes the place
+ * of. Beyond that it waits for fees to fall.
+ */
+export async function mostOfVoid(
+  { gas, signal }: Looking,
+  instead: Attempt | null,
+): Promise<bigint> {
+  const { account } = gas;
+  const usual = await within(signal, account.chain, account.reserve({ verb: 'void' }, signal));
+  const former = instead === null || instead.verb === 'void' ? 0n : instead.mostCost;
+  return former > usual ? former : usual;
 }
 
 /**
  * Ends the turn in the transaction that keeps what was signed in it. Throws `overloaded`: the turn
  * was over, and whoever has it now may have signed with the same nonce.
  */
-export async function mustBeTurn(tx: Tx, { gas, holder }: Turn): Promise<void> {
-  const { chain } = gas.account;
-  if (!(await endTurn(tx, chain, holder))) throw outOfTurn(chain, turnMs);
+export async function mustBeTurn(
+  tx: Tx,
+  deps: Pick<Deps, 'signingTime'>,
+  turn: Turn,
+): Promise<void> {
+  if (!(await end(tx, deps, turn))) throw outOfTurn(turn.gas.account.chain, turnMs);
 }
 
 /** Keeps what was signed; in the transaction of `mustBeTurn`. */

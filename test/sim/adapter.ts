@@ -20,8 +20,8 @@ export type AdapterParts = {
   readonly now: () => number;
   /** Around each call that touches the node: the process may die before or after it. */
   readonly at: <R>(name: string, call: () => R) => Promise<R>;
-  /** Told of every transaction that the node took. */
-  readonly onSent: (chain: SimChain, txid: string) => void;
+  /** Told of every transaction that the node took, and whether its secret was known before. */
+  readonly onSent: (chain: SimChain, txid: string, wasShown: boolean) => void;
   /** Counts a fault that was met. */
   readonly count: (fault: string) => void;
 };
@@ -111,7 +111,7 @@ function nextNonce({ chance }: AdapterParts, memory: Memory): string {
   return `${memory.nonce}-${chance.hex(6)}`;
 }
 
-function mustAnswer({ node, chance, count }: AdapterParts, name: string): void {
+export function mustAnswer({ node, chance, count }: AdapterParts, name: string): void {
   const { chain } = node.chain;
   if (node.down) {
     count('node down');
@@ -271,8 +271,9 @@ async function send(
     const known = isKnown(chain, txid);
     const why = known ? null : refusal(chain, tx, Math.floor(parts.now() / 1_000));
     if (why !== null) throw new ParleyError('refused_by_node', `the node says: ${why}`, { why });
-    if (!known) parts.onSent(chain, submit(chain, tx));
     const terms = chain.plans.get(tx.escrow);
+    const wasShown = chain.shown.has(terms?.hashlock ?? '');
+    if (!known) parts.onSent(chain, submit(chain, tx), wasShown);
     if (tx.secret !== null && terms !== undefined) {
       memory.secrets.set(hash('sha256', Buffer.from(tx.secret, 'hex')), tx.secret);
     }

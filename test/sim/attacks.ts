@@ -5,10 +5,12 @@ import { hash } from 'node:crypto';
 import type { LegName } from '../../core/trade.ts';
 import { feeToReplace } from './adapter.ts';
 import { clockAt, issue, refusal, type SimChain, tipOf } from './chain.ts';
+import { isPublic } from './drills.ts';
 import { ask, type Deal, ownLeg, type Side, type View } from './people.ts';
+import { isDeep, isStrayed } from './promises.ts';
 import { sendDirect } from './servers.ts';
 import { rawOf, type SimTransaction, type Verb } from './transaction.ts';
-import { chainOf, count, seconds, tell, violate, type World } from './world.ts';
+import { count, seconds, tell, violate, type World } from './world.ts';
 
 export type Turn = {
   readonly world: World;
@@ -212,39 +214,35 @@ const tryBuilders: Move = async ({ world, side, deal, view, own }) => {
 type Trying = Pick<Turn, 'world' | 'side' | 'deal' | 'view'>;
 
 /** The secret would be out too early, or too late. */
-async function tryToReveal({ world, side, deal, view }: Trying, leg: LegName): Promise<void> {
+export async function tryToReveal(
+  { world, side, deal, view }: Trying,
+  leg: LegName,
+): Promise<void> {
   if (side.role !== 'initiator') return;
   const url = `/v1/swaps/${deal.id}/legs/${leg}/claim`;
   const body = { secret: deal.secret };
+  const strays = isStrayed(world, deal);
   const { status } = await ask(world, side.party, { method: 'POST', url, body });
-  const isPublic = deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
-  if (status !== 200 || isPublic) return;
+  if (status !== 200 || isPublic(world, deal)) return;
+  if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a reveal`);
   const late = seconds(world) > view.deadlines.revealBy;
   if (late) violate(world, 'no reveal after its last moment', deal.name);
   const shallow = (['a', 'b'] as const).find((name) => !isDeep(world, view, name));
   if (shallow) violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}`);
 }
 
-async function tryToFund({ world, side, deal, view }: Trying, leg: LegName): Promise<void> {
+export async function tryToFund({ world, side, deal, view }: Trying, leg: LegName): Promise<void> {
   const url = `/v1/swaps/${deal.id}/legs/${leg}/fund`;
+  const strays = isStrayed(world, deal);
   const { status } = await ask(world, side.party, { method: 'POST', url });
   if (status !== 200) return;
+  if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a funding`);
   const { initiatorFundBy, counterpartyFundBy } = view.deadlines;
   const before = side.role === 'initiator' ? initiatorFundBy : counterpartyFundBy;
   if (seconds(world) > before) violate(world, 'no funding after its last moment', deal.name);
   if (side.role === 'counterparty' && !isDeep(world, view, leg === 'a' ? 'b' : 'a')) {
     violate(world, 'no funding before the long leg is deep', deal.name);
   }
-}
-
-/** Whether one payment of the amount, in whichever escrow, has the least depth that there is. */
-function isDeep(world: World, view: View, leg: LegName): boolean {
-  const { chain: on, amount } = view.legs[leg];
-  const chain = chainOf(world, on);
-  const deepest = tipOf(chain).height - chain.policy.normal.confirmations + 1;
-  return [...chain.holdings.values()].some((all) =>
-    all.some((each) => each.amount >= BigInt(amount) && each.height <= deepest),
-  );
 }
 
 /** A reorganisation may have taken the newest blocks' times back. */

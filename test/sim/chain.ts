@@ -192,8 +192,26 @@ export function takes(chain: SimChain, tx: SimTransaction, paymentTxid: string):
   return chain.family !== 'bitcoin' || tx.coins.includes(paymentTxid);
 }
 
+/** Of two transactions of a gas key with one nonce a block takes one. */
+export const nonceCoin = (owner: string, nonce: number): string => `nonce-${owner}-${nonce}`;
+
+/** Why no block takes it: what a gas key has signed stands in a row, dies, and is paid for. */
+function barrier(
+  chain: SimChain,
+  { gas, by, fee }: SimTransaction,
+): 'dead' | 'waits' | 'poor' | null {
+  if (gas === undefined) return null;
+  if (gas.diesAt !== null && tipOf(chain).time >= gas.diesAt) return 'dead';
+  if ((chain.balances.get(by) ?? 0n) < BigInt(fee)) return 'poor';
+  const { nonce } = gas;
+  if (nonce === null || nonce === 0 || chain.spent.has(nonceCoin(by, nonce - 1))) return null;
+  return 'waits';
+}
+
 /** Whether a node takes it now; else why not. */
 export function refusal(chain: SimChain, tx: SimTransaction, nowSeconds: number): string | null {
+  const barred = barrier(chain, tx);
+  if (barred === 'dead' || barred === 'poor') return barred;
   if (tx.coins.some((coin) => chain.spent.has(coin))) return 'a coin is spent';
   const rivals = rivalsOf(chain, tx);
   if (rivals.some((each) => each.tx.fee >= tx.fee)) return 'a rival pays as much';
@@ -240,7 +258,9 @@ export function mine(chain: SimChain, wall: number, chosen: (sent: Sent) => bool
       if (spent) chain.mempool.delete(sent.txid);
       continue;
     }
-    if (!chosen(sent)) continue;
+    const barred = barrier(chain, sent.tx);
+    if (barred === 'dead') chain.mempool.delete(sent.txid);
+    if (barred !== null || !chosen(sent)) continue;
     chain.mempool.delete(sent.txid);
     txs.push(apply(chain, sent, { height, time }));
   }

@@ -42,10 +42,11 @@ function seenOf(chain: SimChain, escrow: string, { height, mempool }: View): See
   return [...mined, ...waiting.map((each) => ({ ...each, height: null, ok: true }))];
 }
 
-/** The secret that a node finds in a transaction; on Bitcoin wherever it stands in it. */
+/** The secret that a node finds in a transaction; on Bitcoin wherever it stands in it, by hash. */
 function secretIn(chain: SimChain, { escrow, secret, pushes }: SimTransaction): string | null {
-  if (pushes === undefined) return secret;
-  const bytes = pushes.map((each) => Uint8Array.from(Buffer.from(each, 'hex')));
+  if (chain.family !== 'bitcoin') return secret;
+  const items = pushes ?? (secret === null ? [] : [secret]);
+  const bytes = items.map((each) => Uint8Array.from(Buffer.from(each, 'hex')));
   return findSecret(bytes, chain.plans.get(escrow)?.hashlock ?? '');
 }
 

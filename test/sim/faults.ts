@@ -3,6 +3,7 @@
 
 import { choosing, cutOff, mine, type SimChain, tipOf } from './chain.ts';
 import type { Node } from './facts.ts';
+import { noteLost, planKeep } from './keeper.ts';
 import { isActive, killServer, noteActivity, planLook } from './servers.ts';
 import type { SimTransaction } from './transaction.ts';
 import {
@@ -67,6 +68,7 @@ export function mineOne(world: World, chain: SimChain): void {
   if (!passed) return;
   planLook(world, chain);
   later(world, Math.ceil(chain.policy.detectSeconds), () => stirChain(world, chain.chain));
+  planKeep(world, chain.chain, Math.ceil(chain.policy.detectSeconds) + 30);
 }
 
 /** Fewer blocks than the depth that counts. */
@@ -79,6 +81,7 @@ export function reorganise(world: World, chain: SimChain): void {
   for (let each = 0; each <= depth; each += 1) {
     mine(chain, seconds(world), (sent) => chance.hits(0.5) && choosing(chain, chance)(sent));
   }
+  noteLost(world, chain);
   count(world, 'reorganisation');
   tell(world, `${chain.chain} takes ${depth} blocks back`);
   checkMoney(world);
@@ -193,7 +196,8 @@ export function planFaults(world: World, span: number): void {
     const { driftSeconds } = chain.policy;
     chain.drift = Math.round(driftSeconds * 0.9 * (chance.int(-100, 100) / 100));
   }
-  if (chance.hits(0.4)) later(world, chance.int(3_600, 10_800), () => takeClaimBack(world, 900));
+  if (chance.hits(0.4))
+    later(world, chance.int(3_600, 10_800), () => takeClaimBack(world, 900, 0.6));
 }
 
 /** Of the outage that the policy plans for, at the one moment when it hurts. */
@@ -215,7 +219,7 @@ export function troubleAt(
 }
 
 /** A claim that somebody was told of goes with its block, and all that knew its secret with it. */
-function takeClaimBack(world: World, tries: number): void {
+export function takeClaimBack(world: World, tries: number, deadly: number): void {
   const { chance, nodes, ending } = world;
   if (ending) return;
   for (const { chain } of nodes) {
@@ -228,15 +232,16 @@ function takeClaimBack(world: World, tries: number): void {
     cutOff(chain, depth, ({ txid }) => keeps(txid) && chance.hits(0.85));
     for (let each = 0; each <= depth; each += 1)
       mine(chain, seconds(world), () => chance.hits(0.5));
+    noteLost(world, chain);
     count(world, 'claim taken back');
     tell(world, `${chain.chain} takes ${depth} blocks back, with a claim that is forgotten`);
     checkMoney(world);
     noteActivity(world, chain);
-    if (!chance.hits(0.6)) return;
+    if (!chance.hits(deadly)) return;
     for (const each of world.servers) killServer(world, each, 'with the block');
     return;
   }
-  if (tries > 0) later(world, 20, () => takeClaimBack(world, tries - 1));
+  if (tries > 0) later(world, 20, () => takeClaimBack(world, tries - 1, deadly));
 }
 
 function isKnownClaim(world: World, { verb, secret }: SimTransaction): boolean {
@@ -269,6 +274,12 @@ export function lieAbout(world: World, on: string, escrow: string): void {
   });
 }
 
+/** No block for a while. */
+export function standStill(world: World, node: Node, lasts: number): void {
+  const trouble = troubles.find(({ name }) => name === 'chain stands still');
+  if (trouble !== undefined) begin(world, node, trouble, lasts);
+}
+
 function begin(world: World, node: Node, trouble: Trouble, lasts: number): void {
   if (world.ending) return;
   count(world, `${trouble.name} (spells)`);
@@ -291,6 +302,7 @@ function dropSoon(world: World, chain: SimChain, tries: number): void {
   if (waiting.length > 0) {
     const txid = world.chance.pick(waiting);
     chain.mempool.delete(txid);
+    noteLost(world, chain);
     count(world, 'transaction dropped');
     tell(world, `${chain.chain} forgets a ${txid.slice(0, 8)} that waited`);
     noteActivity(world, chain);
@@ -338,12 +350,28 @@ export function planDooms(world: World, span: number): void {
   for (let left = chance.int(0, 3); left > 0; left -= 1) {
     later(world, sometime(world, span), () => doom('cut'));
   }
+  if (chance.hits(0.7)) planSilence(world);
   // When a look has been told of changes: any of them may be the last that is told.
   for (let left = chance.pick([0, 1, 3]); left > 0; left -= 1) {
     const when = chance.pick(['before', 'after'] as const);
     const { dooms } = chance.pick(world.servers);
     dooms.push({ fate: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
   }
+}
+
+/** Where what is told is lost or told again: a death at one of these in most markets. */
+const telling = [
+  'outbox_insert',
+  'deliveries_take',
+  'deliveries_insert',
+  'pipelined answer of commit',
+] as const;
+
+function planSilence(world: World): void {
+  const { chance } = world;
+  const when = chance.pick(['before', 'after'] as const);
+  const left = chance.int(1, 8);
+  chance.pick(world.servers).dooms.push({ fate: 'crash', left, when, at: chance.pick(telling) });
 }
 
 export function healAll(world: World): void {

@@ -7,6 +7,7 @@ import { feeToReplace, unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
 import { insideOf } from './material.ts';
 import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
+import { relayed, vanishes } from './relay.ts';
 import { sendDirect } from './servers.ts';
 import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
 import {
@@ -55,9 +56,10 @@ export async function followRules(
 ): Promise<void> {
   if (deal.id === null || isGone(world, side)) return;
   const view = await readSwap(world, side, deal);
-  if (view === null) return;
+  if (view === null || vanishes(world, side, deal, view)) return;
   const mine = view.next.filter(({ by }) => by === side.role);
-  const reveals = plan === 'revealLate' && view.secret === null;
+  const holdsBack = plan === 'revealLate' || plan === 'pastGates';
+  const reveals = holdsBack && view.secret === null;
   const open = mine.filter(({ action }) => action !== 'wait' && !(reveals && action === 'claim'));
   for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {
     await take(world, side, deal, view, step);
@@ -105,6 +107,7 @@ async function take(
   }
   side.busyUntil.set(name, seconds(world) + patienceSeconds);
   if (action === 'set_address') return setAddress(world, side, deal, view, step);
+  if (action === 'claim' && (await relayed(world, side, deal, { leg, name }))) return;
   const query = former === null ? '' : `?escrow=${former}`;
   const secret = view.secret ?? deal.secret;
   const answer = await ask(world, side.party, {
@@ -231,6 +234,8 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
     side.busyUntil.delete(name);
     return side.wake();
   }
+  // Whoever shows its secret stays until its claim counts: a block may forget it.
+  if (tx.verb === 'claim' && party.kind === 'sleepy') side.goneAt = null;
   const chain = chainOf(world, tx.chain);
   const own = tx.verb === 'fund' && chain.family === 'bitcoin' ? 0.5 : 0.15;
   if (!world.calm && party.chance.hits(own)) {

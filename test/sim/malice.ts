@@ -2,15 +2,19 @@
 
 import { attackMoves, claimAny, refundAny, type Turn } from './attacks.ts';
 import { clockAt, tipOf } from './chain.ts';
-import { followRules, isGone } from './honest.ts';
+import { followRules, isGone, readSwap } from './honest.ts';
 import { type Deal, legOf, ownLeg, type Side, type View } from './people.ts';
 import { type Plan, plans } from './plans.ts';
+import { plotRelay } from './relay.ts';
 import { chainOf, count, later, seconds, type World } from './world.ts';
 
 /** What it is up to in this swap; null = whatever comes to its mind. */
-export function planFor(world: World, role: Side['role']): Plan | null {
-  if (world.chance.hits(0.35)) return null;
-  const plan = world.chance.pick(plans.filter(({ by }) => by === role));
+export function planFor(world: World, role: Side['role'], named?: string): Plan | null {
+  if (named === undefined && world.chance.hits(0.35)) return null;
+  const fit = plans.filter(({ by, turn }) => {
+    return by === role && (named === undefined || turn.name === named);
+  });
+  const plan = world.chance.pick(fit);
   count(world, `plan ${plan.turn.name}`);
   return plan;
 }
@@ -36,12 +40,14 @@ export async function beMalicious(
 ): Promise<void> {
   if (deal.id === null || isGone(world, side)) return;
   const { chance } = side.party;
-  const keepsRules = plan === null ? chance.hits(0.55) : plan.keepsRules || deal.view === null;
+  const keepsRules = plan === null ? chance.hits(0.55) : plan.keepsRules;
   if (world.ending || keepsRules) await followRules(world, side, deal, plan?.turn.name);
+  else if (deal.view === null || plan !== null) await readSwap(world, side, deal);
   const { view } = deal;
   if (view === null || world.ending) return;
   const turn = turnOf(world, side, deal, view);
   await (plan === null ? improvise(turn) : plan.turn(turn));
+  await plotRelay(turn);
   if (side.plots) return;
   side.plots = true;
   later(world, plan === null ? pause(world, side, view) : pauseOf(world, plan, view), async () => {

@@ -3,11 +3,13 @@
 import { hash } from 'node:crypto';
 import type { Family } from '../../core/families.ts';
 import type { Chance } from './chance.ts';
+import { isDrilled, plannedRole } from './drills.ts';
 import { lieAbout, troubleAt } from './faults.ts';
 import { followRules } from './honest.ts';
 import { beMalicious, planFor } from './malice.ts';
 import {
   type Answer,
+  type Ask,
   ask,
   askPlainly,
   type Deal,
@@ -18,7 +20,9 @@ import {
   type Side,
   type View,
 } from './people.ts';
-import { deliver } from './servers.ts';
+import { checkAgreed } from './promises.ts';
+import { habitsOf } from './relay.ts';
+import { deliver, look } from './servers.ts';
 import { count, later, seconds, stir, tell, violate, type World } from './world.ts';
 
 export type Asset = { readonly id: string; readonly chain: string; readonly family: Family };
@@ -26,15 +30,20 @@ export type Asset = { readonly id: string; readonly chain: string; readonly fami
 /** Which leg is long, as core/trade.ts has it, from the floors of the two chains. */
 const floorOf: Readonly<Record<Family, number>> = { bitcoin: 24, evm: 4, tron: 4, solana: 4 };
 
+export type Terms = Pick<Deal, 'direction'> & { readonly base: Asset; readonly quote: Asset };
+
+export function longOf({ direction, base, quote }: Terms): Deal['long'] {
+  const [given, got] = direction === 'sell_base' ? [base, quote] : [quote, base];
+  return floorOf[got.family] > floorOf[given.family] ? 'a' : 'b';
+}
+
 export function newDeal(
   world: World,
-  about: { name: string; taker: Party; maker: Party; base: Asset; quote: Asset },
+  about: Terms & { name: string; taker: Party; maker: Party },
 ): Deal {
-  const { name, taker, maker, base, quote } = about;
-  const { chance } = world;
-  const direction = chance.pick(['sell_base', 'buy_base'] as const);
-  const [given, got] = direction === 'sell_base' ? [base, quote] : [quote, base];
-  const long = floorOf[got.family] > floorOf[given.family] ? 'a' : 'b';
+  const { name, taker, maker, base, quote, direction } = about;
+  const { chance, drill } = world;
+  const long = longOf(about);
   const initiator = long === 'a' ? maker : taker;
   const counterparty = long === 'a' ? taker : maker;
   const secret = chance.hex(32);
@@ -56,12 +65,18 @@ export function newDeal(
     threadId: null,
     rfqId: null,
     closed: false,
+    acceptedAt: new Map(),
+    openUntil: null,
+    pause: chance.hits(slowShare) && !world.calm && drill === null ? chance.pick(pauses) : 0,
+    tries: 0,
     revealed: false,
     view: null,
   };
   for (const side of deal.sides) {
     const malicious = side.party.kind === 'malicious';
-    const plan = malicious ? planFor(world, side.role) : null;
+    const isPlanned =
+      drill !== null && world.deals.length === 0 && plannedRole(drill) === side.role;
+    const plan = malicious ? planFor(world, side.role, isPlanned ? drill?.plan : undefined) : null;
     side.wake = () =>
       malicious ? beMalicious(world, side, deal, plan) : followRules(world, side, deal);
   }
@@ -71,7 +86,7 @@ export function newDeal(
 function sideOf(party: Party, role: Side['role']): Side {
   const nobody = async () => {};
   const busyUntil = new Map<string, number>();
-  const awake = { wakesAt: null, plots: false, goneAt: null, backAt: null };
+  const awake = { wakesAt: null, plots: false, goneAt: null, backAt: null, habits: null };
   return { party, role, ...awake, busyUntil, wake: nobody };
 }
 
@@ -90,12 +105,21 @@ export function kindFor(chance: Chance, calm: boolean, other: Kind | null): Kind
   ] as const);
 }
 
+/** Some take their time: longer than an acceptance stands, or than the RFQ. */
+const slowShare = 0.15;
+const pauses = [630, 900, 7_300] as const;
+
 /** Gives up when it has taken too long: an RFQ lives for a while only. */
 const mostTries = 40;
 
 /** One step at a time until the swap is there. */
 export async function negotiate(world: World, deal: Deal, tries = 0): Promise<void> {
   if (deal.stage === 'agreed' || world.ending) return;
+  const waits = waitsFor(world, deal);
+  if (waits > 0) {
+    later(world, waits, () => negotiate(world, deal, tries));
+    return;
+  }
   if (tries > mostTries) {
     deal.stage = 'given up';
     deal.closed = true;
@@ -103,6 +127,8 @@ export async function negotiate(world: World, deal: Deal, tries = 0): Promise<vo
     return;
   }
   const answer = await step(world, deal, tries);
+  // Its request may have been answered by another that came meanwhile.
+  if (deal.id !== null) return;
   const passed = answer.status > 0 && answer.status < 300;
   const what = `${deal.name} ${deal.stage}: ${answer.code ?? answer.status}`;
   if (passed) proceed(world, deal, answer);
@@ -111,13 +137,43 @@ export async function negotiate(world: World, deal: Deal, tries = 0): Promise<vo
   later(world, world.chance.int(1, passed ? 60 : 30), () => negotiate(world, deal, tries + 1));
 }
 
+/** Seconds until the next step, where somebody takes time over it. */
+function waitsFor(world: World, deal: Deal): number {
+  const { drill, deals, wasLate } = world;
+  const isLast = deal.stage === 'accept' && deal.acceptedAt.size === 1;
+  if (isLast && drill?.lateAgreement) {
+    const [first, second] = deals;
+    // Both stand before the last acceptance; that of the second comes while the first's is late.
+    const isComing = first !== undefined && first.id === null && !first.closed;
+    if (deal === second && !wasLate && isComing) return 20;
+    if (deal === first && second?.acceptedAt.size === 0 && !second.closed) return 20;
+  }
+  if (!isLast || deal.pause === 0) return 0;
+  const { pause } = deal;
+  deal.pause = 0;
+  count(world, 'acceptance late');
+  return pause;
+}
+
+/** While the first agreement's commit is late: the second is agreed, and everybody looks. */
+export async function overtake(world: World): Promise<void> {
+  const [, second] = world.deals;
+  if (second?.stage === 'accept') {
+    const answer = await step(world, second, second.tries + 1);
+    if (answer.status === 200) proceed(world, second, answer);
+  }
+  for (const server of world.servers) {
+    for (const { chain } of world.nodes) await look(world, server, chain.chain);
+  }
+}
+
 async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
   const { taker, maker, base, quote, direction, hashlock, sides } = deal;
   const quoteAmount = quote.amount.toString();
   const method = 'POST' as const;
   switch (deal.stage) {
     case 'rfq':
-      return ask(world, taker, {
+      return askTwice(world, taker, {
         method,
         url: '/v1/rfqs',
         once: `rfq ${deal.name}`,
@@ -138,6 +194,7 @@ async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
       });
     default: {
       await offerUsed(world, deal);
+      deal.tries = tries;
       // Both in turn; an acceptance that lapsed is given again.
       const party = tries % 2 === 0 ? taker : maker;
       const named = sides[0]?.party === party ? { hashlock } : {};
@@ -151,11 +208,22 @@ async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
   }
 }
 
+/** As a proxy asks that has not seen the answer. */
+async function askTwice(world: World, party: Party, asked: Ask): Promise<Answer> {
+  const answer = await ask(world, party, asked);
+  if (world.calm || !party.usesKeys || !world.chance.hits(0.3)) return answer;
+  count(world, 'request again later');
+  later(world, world.chance.int(1, 300), async () => {
+    await askPlainly(world, party, asked);
+  });
+  return answer;
+}
+
 /** A malicious initiator offers a hashlock that served before: of two swaps one would be free. */
 async function offerUsed(world: World, deal: Deal): Promise<void> {
   const [initiator] = deal.sides;
   const used = world.deals.filter(({ id }) => id !== null).map(({ hashlock }) => hashlock);
-  if (initiator?.party.kind !== 'malicious' || used.length === 0) return;
+  if (initiator === undefined || used.length === 0 || deal.acceptedAt.size > 0) return;
   const hashlock = world.chance.pick(used);
   const { status, code } = await askPlainly(world, initiator.party, {
     method: 'POST',
@@ -180,6 +248,7 @@ function lieForSomebody(world: World, deal: Deal): void {
 function proceed(world: World, deal: Deal, { body }: Answer): void {
   if (deal.stage === 'rfq') {
     deal.rfqId = body.rfq.id;
+    deal.openUntil = Date.parse(body.rfq.expiresAt);
     deal.stage = 'quote';
   } else if (deal.stage === 'quote') {
     deal.threadId = body.thread.id;
@@ -195,13 +264,20 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
       `${deal.name} is agreed on ${chains}: ${who(initiator)} initiates, ${who(counterparty)} answers`,
     );
     for (const side of deal.sides) {
+      side.habits = habitsOf(world, side);
       const { chance, kind } = side.party;
       if (kind === 'sleepy') fallAsleep(world, deal, side, body.swap?.deadlines ?? null);
       if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);
     }
     lieForSomebody(world, deal);
     const { deadlines, legs } = body.swap ?? {};
-    if (deadlines !== undefined) troubleAt(world, legs[legOf(deal, 'short')].chain, deadlines);
+    const { drill } = world;
+    const isFree = drill === null || !drill.alone;
+    if (deadlines !== undefined && isFree) {
+      troubleAt(world, legs[legOf(deal, 'short')].chain, deadlines);
+    }
+    if (body.swap !== null) checkAgreed(world, deal, Date.parse(body.swap.createdAt));
+    if (body.swap !== null && isDrilled(world, deal)) drill?.begin?.(world, deal, body.swap);
     stir(world, deal);
     keepPolling(world, deal);
   }

@@ -154,7 +154,10 @@ function wasLiedAbout(world: World, deal: Deal): boolean {
 export function checkHeard(world: World, { topic, swapId, status }: Told): void {
   const deal = world.deals.find(({ id }) => id !== null && id === swapId);
   if (deal === undefined) return;
-  if (topic === 'secret.revealed') deal.revealed = true;
+  if (topic === 'secret.revealed' && !deal.revealed) {
+    deal.revealed = true;
+    if (world.deals[0] === deal) world.drill?.revealed?.(world, deal);
+  }
   const deep = (verb: 'fund' | 'claim' | 'refund', names: readonly string[]) =>
     names.some((name) => {
       const chain = chainOf(world, name);

@@ -11,6 +11,7 @@ import { uuidv7 } from '../../server/ids.ts';
 import { issue } from './chain.ts';
 import type { Chance } from './chance.ts';
 import { unlessDead } from './process.ts';
+import { type Habits, noteRelay } from './relay.ts';
 import { aServer, noteDeaths } from './servers.ts';
 import { count, later, tell, type World } from './world.ts';
 
@@ -49,6 +50,8 @@ export type Side = {
   /** From when to when it does nothing, Unix seconds; null = not at all, and for ever. */
   goneAt: number | null;
   backAt: number | null;
+  /** Where there are gas keys. */
+  habits: Habits | null;
   wake: () => Promise<void>;
 };
 
@@ -69,6 +72,14 @@ export type Deal = {
   threadId: string | null;
   rfqId: string | null;
   closed: boolean;
+  /** When a party last asked to accept, milliseconds, whatever came of it. */
+  readonly acceptedAt: Map<Party, number>;
+  /** Until when its RFQ may be agreed, milliseconds; null = it has none yet. */
+  openUntil: number | null;
+  /** Seconds that pass before its last acceptance; 0 = none to speak of. */
+  pause: number;
+  /** Steps towards its agreement. */
+  tries: number;
   /** Somebody was told that the secret is public. */
   revealed: boolean;
   view: View | null;
@@ -82,6 +93,10 @@ export type LegView = {
   escrow: string | null;
   balance: string;
   formerEscrows: { escrow: string; balance: string }[];
+  claimTx: string | null;
+  claimedBy: string | null;
+  refundTx: string | null;
+  refundedBy: string | null;
 };
 
 export type StepView = {
@@ -212,11 +227,20 @@ export type Ask = {
   readonly once?: string;
 };
 
+/** Whatever comes of it: an answer may be lost. */
+function noteAcceptance({ deals, nowMs }: World, party: Party, { method, url }: Ask): void {
+  if (method !== 'POST' || !url.endsWith('/accept')) return;
+  const deal = deals.find(({ threadId }) => threadId !== null && url.includes(threadId));
+  deal?.acceptedAt.set(party, nowMs);
+}
+
 /** A request, as it is. */
 export async function askPlainly(world: World, party: Party, asked: Ask): Promise<Answer> {
   const market = aServer(world)?.process ?? null;
   if (market === null) return nothing;
+  const note = noteRelay(world, asked);
   const { method = 'GET', url, body, once } = asked;
+  noteAcceptance(world, party, asked);
   const keyed = once !== undefined && party.usesKeys ? { 'idempotency-key': once } : {};
   const headers = { authorization: `Bearer ${party.key}`, ...keyed };
   const payload = body === undefined ? {} : { payload: body as object };
@@ -229,11 +253,13 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
   }
   const { 'x-parley-error': code } = reply.headers;
   if (reply.statusCode === 500) tell(world, `500 for ${party.name} ${method} ${url}`);
-  return {
+  const answer: Answer = {
     status: reply.statusCode,
     code: typeof code === 'string' ? code : null,
     body: reply.body === '' ? null : reply.json(),
   };
+  note(answer);
+  return answer;
 }
 
 /** A request over a network that may lose its answer, double it, or bring it again later. */

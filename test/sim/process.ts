@@ -7,6 +7,7 @@ import { readSettings, type Settings } from '../../server/config.ts';
 import type { Database } from '../../server/db/database.ts';
 import type { Deps } from '../../server/deps.ts';
 import { buildApp } from '../../server/edge/app.ts';
+import { createKeeper, type Keeper } from '../../server/keeper/passes.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
 import type { Send } from '../../server/webhooks/attempt.ts';
@@ -14,6 +15,7 @@ import { createDelivering, type Delivering } from '../../server/webhooks/deliver
 import { type AdapterParts, simAdapter } from './adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
+import { gasOf, type SimKeeper, simTime } from './keeper.ts';
 import type { Line } from './line.ts';
 import { createWire, type Doom, type Fate, type Wire } from './wire.ts';
 
@@ -23,6 +25,9 @@ export type MarketProcess = {
   readonly app: FastifyInstance;
   readonly settlement: Settlement;
   readonly delivering: Delivering;
+  readonly keeper: Keeper;
+  /** What its keeper does once has been done. */
+  kept: boolean;
 };
 
 export type ProcessParts = {
@@ -34,8 +39,11 @@ export type ProcessParts = {
   readonly chance: Chance;
   readonly send: Send;
   readonly line: Line;
+  /** Gas keys of this process. */
+  readonly gas: SimKeeper | null;
+  readonly onWake: (chain: string) => void;
   readonly dooms: Doom[];
-  readonly holdsBack: () => number;
+  readonly holdsBack: (wrote: ReadonlySet<string>) => number;
   readonly onFate: (fate: Fate, where: string) => void;
   readonly onSent: AdapterParts['onSent'];
   readonly count: (fault: string) => void;
@@ -57,7 +65,8 @@ export async function startProcess(parts: ProcessParts): Promise<MarketProcess> 
     simAdapter({ node, chance: chance.fork(), now, at: wire.at, onSent, count }),
   );
   const own = chance.fork();
-  const deps: Deps = {
+  const keys = gasKeys(parts, wire);
+  const made: Deps = {
     settings,
     db: wire.db,
     now,
@@ -65,11 +74,24 @@ export async function startProcess(parts: ProcessParts): Promise<MarketProcess> 
     adapters: new Map(adapters.map((each) => [each.chain, each])),
     metrics,
     log,
+    ...keys,
   };
+  const keeper = createKeeper(made);
+  const deps: Deps = parts.gas === null ? made : { ...made, keeper: { wake: parts.onWake } };
   const app = await buildApp(deps);
   const settlement = createSettlement(deps);
   const delivering = createDelivering(deps, { send: parts.send });
-  return { wire, deps, app, settlement, delivering };
+  return { wire, deps, app, settlement, delivering, keeper, kept: false };
+}
+
+function gasKeys({ gas, nodes, now, onSent, count, line }: ProcessParts, wire: Wire) {
+  if (gas === null) return {};
+  const chance = gas.chance.fork();
+  const keys = gasOf(gas.posts.values(), (chain) => {
+    const node = nodes.find((each) => each.chain === chain) as Node;
+    return { node, chance: chance.fork(), now, at: wire.at, onSent, count };
+  });
+  return { gas: keys, signingTime: simTime(line, now) };
 }
 
 /** Runs the work; 'dead' when the process died of it. */

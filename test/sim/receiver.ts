@@ -31,6 +31,18 @@ export function createReceiver(chance: Chance, hear: (told: Told) => void): Rece
   const heard = new Map<string, Map<string, Told>>();
   const complaints: string[] = [];
   let failed = false;
+  const orders = new Map<string, { readonly ids: Set<string>; newest: string }>();
+  /** Of one swap each event waits for the first attempt of the one before. */
+  const note = (path: string, { headers, body }: Sending) => {
+    const { swapId = '', createdAt = '' } = JSON.parse(body) as Record<string, string>;
+    const id = headers['x-parley-delivery'] ?? '';
+    const order = orders.get(`${path} ${swapId}`) ?? { ids: new Set(), newest: '' };
+    orders.set(`${path} ${swapId}`, order);
+    if (swapId === '' || order.ids.has(id)) return;
+    order.ids.add(id);
+    if (createdAt < order.newest) complaints.push(`${path}: ${createdAt} after ${order.newest}`);
+    order.newest = createdAt;
+  };
   const keep = (path: string, sending: Sending) => {
     const id = sending.headers['x-parley-delivery'] ?? '';
     const body = JSON.parse(sending.body) as Record<string, string>;
@@ -52,6 +64,7 @@ export function createReceiver(chance: Chance, hear: (told: Told) => void): Rece
       const timestamp = sending.headers['x-parley-timestamp'] ?? '';
       const right = signatureOf(secrets.get(path) ?? '', timestamp, sending.body);
       if (sending.headers['x-parley-signature'] !== right) complaints.push(`${path}: not signed`);
+      note(path, sending);
       const how = chance.hits(receiver.failing) ? chance.int(1, 3) : 0;
       // 1: unreachable, 2: it has it but its answer is lost, 3: it has it and fails.
       if (how !== 1) keep(path, sending);

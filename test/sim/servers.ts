@@ -2,6 +2,8 @@
 // and deliver. Two of them share one database in some markets, as behind a load balancer.
 
 import { type SimChain, submit, tipOf } from './chain.ts';
+import { noteSent, planKeep, stirKeeper } from './keeper.ts';
+import { checkSent } from './keeper-oracle.ts';
 import { type MarketProcess, startProcess, unlessDead } from './process.ts';
 import { checkStored } from './stored.ts';
 import type { SimTransaction } from './transaction.ts';
@@ -16,8 +18,17 @@ const nameOf = ({ servers }: World, { name }: Server) =>
   servers.length === 1 ? 'the market' : `server ${name}`;
 
 /** Commits that are late, and how late: some others are served before. */
-function holdBack(world: World): number {
-  const { chance, rushes, ending } = world;
+function holdBack(world: World, wrote: ReadonlySet<string>): number {
+  const { chance, rushes, ending, drill } = world;
+  if (drill?.lateAgreement && !world.wasLate && wrote.has('swap_insert')) {
+    world.wasLate = true;
+    world.alone = false;
+    count(world, 'commit late');
+    tell(world, 'the first agreement commits late');
+    world.beside.push(world.overtake(world));
+    // It goes on when nobody else wants to be served.
+    return Number.POSITIVE_INFINITY;
+  }
   if (!rushes || ending || !chance.hits(0.05)) return 0;
   count(world, 'commit late');
   world.alone = false;
@@ -30,7 +41,8 @@ function holdBack(world: World): number {
 }
 
 export async function openServer(world: World, server: Server): Promise<void> {
-  const { real, settings, metrics, nodes, chance, line } = world;
+  const { real, settings, metrics, nodes, chance, line, keeper } = world;
+  const gas = keeper?.on.has(server.name) ? keeper : null;
   for (const { chain } of nodes) server.unsure.add(chain.chain);
   server.process = await startProcess({
     real,
@@ -39,6 +51,8 @@ export async function openServer(world: World, server: Server): Promise<void> {
     nodes,
     chance,
     line,
+    gas,
+    onWake: (chain) => planKeep(world, chain, 1),
     dooms: server.dooms,
     now: () => world.nowMs,
     send: (sending) => world.receiver.take(sending),
@@ -47,8 +61,12 @@ export async function openServer(world: World, server: Server): Promise<void> {
       const what = fate === 'crash' ? 'dies' : 'loses a connection';
       tell(world, `${nameOf(world, server)} ${what} ${where}`);
     },
-    holdsBack: () => holdBack(world),
-    onSent: (chain) => noteActivity(world, chain),
+    holdsBack: (wrote) => holdBack(world, wrote),
+    onSent: (chain, txid, wasShown) => {
+      noteActivity(world, chain);
+      const tx = noteSent(world, chain, txid);
+      if (tx !== null) checkSent(world, tx, wasShown);
+    },
     count: (fault) => count(world, fault),
   });
 }
@@ -69,12 +87,14 @@ export function noteDeaths(world: World): void {
     if (dead === null || !dead.wire.isDead()) continue;
     server.process = null;
     void dead.app.close().catch(() => {});
-    const longest = world.servers.length === 1 ? 150 : world.chance.pick([150, 3_600]);
+    const alone = world.servers.length === 1 || world.keeper?.on.size === 1;
+    const longest = alone ? 150 : world.chance.pick([150, 3_600]);
     later(world, world.chance.int(1, longest), async () => {
       await openServer(world, server);
       tell(world, `${nameOf(world, server)} is started again`);
       await lookAtAll(world);
       stirAll(world);
+      stirKeeper(world);
     });
   }
 }
@@ -90,6 +110,7 @@ export function killServer(world: World, server: Server, why: string): void {
 
 /** A transaction reached a mempool or block: whoever follows the chain looks soon. */
 export function noteActivity(world: World, chain: SimChain): void {
+  world.unchecked.add(chain.chain);
   activeAt.set(chain, tipOf(chain).height);
   planLook(world, chain);
 }
@@ -127,15 +148,19 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
   const { left, touched, reconciled } = looked;
   if (left > 0) later(world, 2, () => look(world, server, chain));
   if (touched > 0) stirChain(world, chain);
+  if (touched > 0 || reconciled > 0) stirKeeper(world);
   if (reconciled > 0) world.hasNews = true;
   const isAlone = world.alone && world.begun === begun && world.line.held() === 0;
-  if (left > 0 || !isAlone || (touched === 0 && !unsure.has(chain))) return;
+  const isNews = touched > 0 || unsure.has(chain) || world.unchecked.has(chain);
+  if (left > 0 || !isAlone || !isNews) return;
   unsure.delete(chain);
   // What another one saw and stored, only that one may be told of when it has gone.
   const waits = world.servers.some(
     (each) => each.process === null || each.planned.has(chain) || each.unsure.has(chain),
   );
-  if (!waits) await checkStored(world, chain);
+  if (waits) return;
+  world.unchecked.delete(chain);
+  await checkStored(world, chain);
 }
 
 /** One pass over a chain, and what it says that time changed; then the deliveries. */

@@ -9,13 +9,25 @@ import { seedAssets } from '../../server/market/assets.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import { newChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
+import { drillOf, highValueFrom, isBare } from './drills.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
+import { keep, keeperOf, keepPolling, planKeeperDooms } from './keeper.ts';
+import { checkKeeper, checkKept } from './keeper-oracle.ts';
 import { createLine } from './line.ts';
-import { type Asset, kindFor, negotiate, newDeal } from './negotiate.ts';
+import {
+  type Asset,
+  kindFor,
+  longOf,
+  negotiate,
+  newDeal,
+  overtake,
+  type Terms,
+} from './negotiate.ts';
 import { checkEvents, checkHeard, checkLoss, checkStatus, onlyMaliceLeft } from './oracle.ts';
 import { ask, askPlainly, type Deal, newParty, type Party, type View } from './people.ts';
 import { simSettings } from './process.ts';
+import { checkClosed, checkOnce } from './promises.ts';
 import { createReceiver } from './receiver.ts';
 import { allRun, deliver, lookAtAll, lookAtTime, newServer, openServer } from './servers.ts';
 import {
@@ -23,6 +35,7 @@ import {
   checkMoney,
   count,
   later,
+  nodeOf,
   runUntil,
   stirAll,
   type Violation,
@@ -76,12 +89,14 @@ const policies: Readonly<Record<Family, ChainPolicy>> = {
 
 const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
 
-function chainsFor(chance: Chance): Node[] {
-  const left = [...families] as Family[];
-  const picked = Array.from({ length: chance.int(2, 3) }, () => {
+function chainsFor(chance: Chance, wanted: readonly Family[]): Node[] {
+  const left = families.filter((each) => !wanted.includes(each)) as Family[];
+  const more = Math.max(0, chance.int(2, 3) - wanted.length);
+  const drawn = Array.from({ length: more }, () => {
     const [family] = left.splice(chance.int(0, left.length - 1), 1);
     return family as Family;
   });
+  const picked = [...wanted, ...drawn];
   return picked.map((family) => {
     const about = { chain: `sim-${family}`, family, policy: policies[family] };
     const chain = newChain(about, epochMs / 1_000);
@@ -105,33 +120,42 @@ async function empty(real: Database): Promise<void> {
 
 async function openWorld(seed: number, { real, metrics }: Shared): Promise<World> {
   const chance = chanceOf(seed);
-  const calm = chance.hits(0.15);
-  const nodes = chainsFor(chance);
+  const drill = drillOf(seed);
+  const calm = chance.hits(0.15) && drill === null;
+  const nodes = chainsFor(chance, drill?.families ?? []);
+  const receiver = createReceiver(chance.fork(), (told) => checkHeard(world, told));
+  const two = chance.hits(calm || drill?.alone ? 0 : 0.25);
+  const servers = two ? [newServer('1'), newServer('2')] : [newServer('1')];
   const world: World = {
     seed,
     chance,
     real,
     metrics,
     settings: simSettings,
+    drill,
     calm,
     nodes,
     parties: [],
     deals: [],
-    receiver: createReceiver(chance.fork(), (told) => checkHeard(world, told)),
+    receiver,
     story: [],
     counts: new Map(),
     violations: [],
     agenda: { events: [] },
-    servers: chance.hits(calm ? 0 : 0.25) ? [newServer('1'), newServer('2')] : [newServer('1')],
+    servers,
+    keeper: isBare(seed) ? null : keeperOf(seed, nodes, servers),
     line: createLine(real, chance.fork()),
     beside: [],
     begun: 0,
     alone: true,
-    rushes: !calm && chance.hits(0.5),
+    rushes: !calm && chance.hits(0.5) && !drill?.alone,
     startedAt: epochMs,
     nowMs: epochMs,
     ending: false,
     lied: new Set(),
+    unchecked: new Set(),
+    wasLate: false,
+    overtake,
     hasNews: false,
   };
   await empty(real);
@@ -148,31 +172,52 @@ async function assetsOf(world: World): Promise<Asset[]> {
     symbol: chain.family.toUpperCase(),
     address: null,
     decimals: 8,
-    highValueFrom: '4000000',
+    highValueFrom: highValueFrom.toString(),
   }));
   const seeded = await seedAssets(market.deps.db, market.deps, wanted);
   return seeded.map(({ id, chain }) => ({ id, chain, family: chainOf(world, chain).family }));
 }
 
 async function openDeals(world: World): Promise<void> {
-  const { chance, calm } = world;
+  const { chance, drill } = world;
   const assets = await assetsOf(world);
-  const number = chance.int(1, 3);
+  const number = chance.int(drill?.lateAgreement ? 2 : 1, 3);
   for (let index = 0; index < number; index += 1) {
-    const one = kindFor(chance, calm, null);
-    const kinds = [one, kindFor(chance, calm, one)];
-    const takes = chance.int(0, 1);
-    const taker = await newParty(world, `taker ${index + 1}`, kinds[takes] ?? 'honest');
+    const about = termsFor(world, assets, index);
+    const kinds = kindsFor(world, about, index);
+    const taker = await newParty(world, `taker ${index + 1}`, kinds.taker);
     world.parties.push(taker);
-    const maker = await newParty(world, `maker ${index + 1}`, kinds[1 - takes] ?? 'honest');
+    const maker = await newParty(world, `maker ${index + 1}`, kinds.maker);
     world.parties.push(maker);
     for (const each of [taker, maker]) await register(world, each);
-    const base = chance.pick(assets);
-    const quote = chance.pick(assets.filter(({ chain }) => chain !== base.chain));
-    const deal = newDeal(world, { name: `swap ${index + 1}`, taker, maker, base, quote });
+    const deal = newDeal(world, { name: `swap ${index + 1}`, taker, maker, ...about });
     world.deals.push(deal);
-    later(world, chance.int(0, hour), () => negotiate(world, deal));
+    later(world, chance.int(0, drill?.lateAgreement ? 60 : hour), () => negotiate(world, deal));
   }
+}
+
+/** What is traded for what. */
+function termsFor({ chance, drill }: World, assets: readonly Asset[], index: number): Terms {
+  const wanted: readonly Family[] = drill?.families ?? [];
+  const isGiven = wanted.length > 0 && (index === 0 || drill?.lateAgreement === true);
+  const fit = isGiven ? assets.filter(({ family }) => wanted.includes(family)) : assets;
+  const base = chance.pick(fit);
+  const quote = chance.pick(fit.filter(({ chain }) => chain !== base.chain));
+  return { base, quote, direction: chance.pick(['sell_base', 'buy_base'] as const) };
+}
+
+function kindsFor({ chance, calm, drill }: World, terms: Terms, index: number) {
+  const one = kindFor(chance, calm, null);
+  const other = kindFor(chance, calm, one);
+  const isFirst = chance.hits(0.5);
+  if (drill !== null && index === 0) {
+    const { initiator, counterparty } = drill;
+    const makerInitiates = longOf(terms) === 'a';
+    return makerInitiates
+      ? { maker: initiator, taker: counterparty }
+      : { maker: counterparty, taker: initiator };
+  }
+  return isFirst ? { taker: one, maker: other } : { taker: other, maker: one };
 }
 
 async function register(world: World, party: Party): Promise<void> {
@@ -213,6 +258,7 @@ function isOver(world: World, deal: Deal): boolean {
 
 /** Faults end, whoever was gone comes back, and everything goes where it belongs. */
 async function finish(world: World): Promise<void> {
+  checkKept(world);
   world.ending = true;
   healAll(world);
   for (const { dooms } of world.servers) dooms.length = 0;
@@ -238,9 +284,23 @@ async function finish(world: World): Promise<void> {
   for (const { chain } of world.nodes) mineOne(world, chain);
   await lookAtAll(world);
   for (const each of world.servers) await lookAtTime(world, each);
+  await keepToTheEnd(world);
   for (let round = 0; round < 7; round += 1) {
     await deliver(world, 5);
     world.nowMs += 300_000;
+  }
+}
+
+/** What the keeper still has under way comes to its end, a while after everything else. */
+async function keepToTheEnd(world: World): Promise<void> {
+  const { keeper } = world;
+  for (let round = 0; round < 3 && keeper !== null; round += 1) {
+    for (const on of keeper.posts.keys()) {
+      const { chain } = nodeOf(world, on);
+      await keep(world, on);
+      for (let block = 0; block < 9; block += 1) mineOne(world, chain);
+    }
+    world.nowMs += 900_000;
   }
 }
 
@@ -278,7 +338,12 @@ async function check(world: World): Promise<void> {
     checkStatus(world, deal, first);
     checkEvents(world, deal, first);
   }
-  for (const each of world.receiver.complaints) violate(world, 'deliveries are signed', each);
+  await checkClosed(world);
+  await checkOnce(world);
+  await checkKeeper(world);
+  for (const each of world.receiver.complaints) {
+    violate(world, 'deliveries are signed and in order', each);
+  }
 }
 
 export async function simulate(seed: number, shared: Shared): Promise<Result> {
@@ -287,11 +352,15 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
     await openDeals(world);
     for (const { chain } of world.nodes) startMining(world, chain);
     const span = 30 * hour;
-    if (!world.calm) {
+    if (!world.calm && !world.drill?.alone) {
       planFaults(world, span);
       planDooms(world, span);
+      planKeeperDooms(world);
+    }
+    if (!world.calm) {
       world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
     }
+    keepPolling(world);
     const over = () => world.deals.every((deal) => isOver(world, deal));
     await runUntil(world, epochMs + 60 * hour * 1_000, () => over() || world.violations.length > 0);
     if (world.violations.length === 0) await finish(world);
@@ -307,6 +376,8 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
   count(world, 'swaps', world.deals.filter(({ id }) => id !== null).length);
   if (world.calm) count(world, 'calm seeds');
   if (world.servers.length > 1) count(world, 'seeds with two servers');
+  if (world.drill !== null) count(world, `drill ${world.drill.name}`);
+  if (world.keeper !== null) count(world, 'seeds with gas keys');
   const { violations, story, counts } = world;
   return { seed, violations, story, counts };
 }

@@ -10,6 +10,8 @@ export type Tally = {
   readonly faults: Counts;
   /** What malicious parties tried. */
   readonly attacks: Counts;
+  /** What gas keys did, and what became of it. */
+  readonly keeper: Counts;
   readonly rest: Counts;
 };
 
@@ -18,7 +20,8 @@ export function addTo(total: Map<string, number>, counts: Iterable<readonly [str
 }
 
 const attacks = /^(attack|plan) /;
-const rest = /^(calm seeds|seeds with |swaps not agreed|left open|checked )/;
+const keeper = /^(keeper|relays) /;
+const rest = /^(calm seeds|drill |seeds with |swaps not agreed|left open|checked )/;
 
 export function tallyOf(total: ReadonlyMap<string, number>): Tally {
   const sorted = [...total].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -28,12 +31,17 @@ export function tallyOf(total: ReadonlyMap<string, number>): Tally {
     );
   const isEnd = (what: string) => what.startsWith('end ');
   const isFault = (what: string) =>
-    what !== 'swaps' && !isEnd(what) && !attacks.test(what) && !rest.test(what);
+    what !== 'swaps' &&
+    !isEnd(what) &&
+    !attacks.test(what) &&
+    !keeper.test(what) &&
+    !rest.test(what);
   return {
     swaps: total.get('swaps') ?? 0,
     ends: pick(isEnd, 'end '.length),
     faults: pick(isFault),
     attacks: pick((what) => attacks.test(what)),
+    keeper: pick((what) => keeper.test(what)),
     rest: pick((what) => rest.test(what)),
   };
 }
@@ -44,11 +52,19 @@ const listed = (counts: Counts) =>
     .join(', ');
 
 /** In one line. */
-export function lineOf({ swaps, ends, faults, attacks: tried, rest: more }: Tally): string {
+export function lineOf({
+  swaps,
+  ends,
+  faults,
+  attacks: tried,
+  keeper: kept,
+  rest: more,
+}: Tally): string {
   return [
     `${swaps} swaps (${listed(ends)})`,
     `faults: ${listed(faults)}`,
     `attacks: ${listed(tried)}`,
+    `gas keys: ${listed(kept)}`,
     listed(more),
   ].join('; ');
 }

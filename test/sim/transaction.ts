@@ -20,6 +20,8 @@ export type SimTransaction = {
   readonly pushes?: readonly string[];
   /** What it offers for a place in a block. */
   readonly fee: number;
+  /** Of an operator's gas key: its place in a row, and after when no block takes it. */
+  readonly gas?: { readonly nonce: number | null; readonly diesAt: number | null };
 };
 
 export function rawOf(transaction: SimTransaction): string {

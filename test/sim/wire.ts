@@ -55,8 +55,8 @@ export type WireParts = {
   /** Each happens once. */
   readonly dooms?: Doom[];
   readonly onFate: (fate: Fate, where: string) => void;
-  /** How many others are served before this commit; 0 = none. */
-  readonly holdsBack?: () => number;
+  /** By what it wrote, how many others are served before a commit; 0 = none. */
+  readonly holdsBack?: (wrote: ReadonlySet<string>) => number;
   /** Told the name of everything that passes. */
   readonly onPass?: (name: string) => void;
 };
@@ -64,7 +64,11 @@ export type WireParts = {
 /** `isNode`: a call of a node, which has no connection to the database to lose. */
 type Pass = <R>(name: string, work: () => R | Promise<R>, isNode?: boolean) => Promise<R>;
 
-type Parts = { pass: Pass; died: Promise<string>; holdsBack: () => number };
+type Parts = {
+  pass: Pass;
+  died: Promise<string>;
+  holdsBack: (wrote: ReadonlySet<string>) => number;
+};
 
 const reads = /^\s*select/i;
 
@@ -77,7 +81,7 @@ function transactionsOn({ pass, died, holdsBack }: Parts) {
     mayHold = true,
   ): Promise<R> => {
     let broken: unknown = null;
-    let wrote = false;
+    const wrote = new Set<string>();
     const guarded = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
       if (broken !== null) throw broken;
       try {
@@ -88,13 +92,13 @@ function transactionsOn({ pass, died, holdsBack }: Parts) {
       }
     };
     const rows = <Row>(statement: Statement) => {
-      wrote ||= !reads.test(statement.text);
+      if (!reads.test(statement.text)) wrote.add(statement.name);
       return guarded(statement.name, () => turn.run(() => tx.rows<Row>(statement)));
     };
     const ended = died.then(() => Promise.reject(new Dead()));
     ended.catch(() => {});
     const result = await Promise.race([work({ rows }), ended]);
-    const servings = wrote && mayHold ? holdsBack() : 0;
+    const servings = wrote.size > 0 && mayHold ? holdsBack(wrote) : 0;
     if (servings > 0) await Promise.race([turn.holdBack(servings), ended]);
     await guarded('commit', async () => {});
     return result;
@@ -184,7 +188,7 @@ export function createWire(parts: WireParts): Wire {
       ),
     pipelined: (work) =>
       served((turn) =>
-        pass('answer of commit', async () => {
+        pass('pipelined answer of commit', async () => {
           // What goes out with the commit could wait for a lock that nobody sees it wait for.
           await turn.alone();
           return committed(() =>

@@ -28,10 +28,23 @@ const [url = ''] = process.argv.slice(2);
 const database = connect(url, { ...databaseLimits, connections: 8 });
 const shared = { real: database, metrics: createMetrics('parley') };
 
+let current: number | null = null;
+/** A promise that nobody waits for failed: in a real process that is its end. */
+const unheard: string[] = [];
+process.on('unhandledRejection', (error) => {
+  if (current === null) return;
+  unheard.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+});
+
 process.on('message', ({ seed }: Job) => {
   beginIds();
+  current = seed;
+  unheard.length = 0;
   void simulate(seed, shared).then(({ violations, story, counts }) => {
-    const done: Done = { seed, violations, story, counts: [...counts] };
+    current = null;
+    const more = unheard.map((what) => ({ rule: 'nothing unheard of happens', what }));
+    const all = [...violations, ...more];
+    const done: Done = { seed, violations: all, story, counts: [...counts] };
     process.send?.(done);
   });
 });

@@ -6,7 +6,9 @@ import type { Database } from '../../server/db/database.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import { clockAt, missing, type SimChain, tipOf } from './chain.ts';
 import type { Chance } from './chance.ts';
+import type { Drill } from './drills.ts';
 import type { Node } from './facts.ts';
+import type { SimKeeper } from './keeper.ts';
 import type { Line } from './line.ts';
 import type { Deal, Party, Side } from './people.ts';
 import type { MarketProcess } from './process.ts';
@@ -21,6 +23,8 @@ export type World = {
   readonly real: Database;
   readonly settings: Settings;
   readonly metrics: Metrics;
+  /** What the first swap is to meet; null = what chance brings. */
+  readonly drill: Drill | null;
   /** All parties honest, no faults: then everything must settle. */
   readonly calm: boolean;
   readonly nodes: readonly Node[];
@@ -34,6 +38,8 @@ export type World = {
   /** On one database, side by side. */
   readonly servers: readonly Server[];
   readonly line: Line;
+  /** null = no gas keys. */
+  readonly keeper: SimKeeper | null;
   /** What runs besides the events of the agenda. */
   readonly beside: Promise<unknown>[];
   /** Events begun so far: two equal numbers say that nothing began in between. */
@@ -48,6 +54,12 @@ export type World = {
   ending: boolean;
   /** Escrows about which a node ever lied. */
   readonly lied: Set<string>;
+  /** Chains that something happened on since what is stored was held against them. */
+  readonly unchecked: Set<string>;
+  /** The commit that the drill wants late was late. */
+  wasLate: boolean;
+  /** What happens while it is. */
+  readonly overtake: (world: World) => Promise<void>;
   /** Something may wait to be delivered. */
   hasNews: boolean;
 };

@@ -1,6 +1,7 @@
 // Swaps: reading them, setting addresses, and building what a party signs.
 
 import type { FastifyInstance } from 'fastify';
+import { ParleyError } from '../../../core/errors.ts';
 import { partyOf, swapById, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
 import { endRelay, prepareRelay, storeRelay } from '../../keeper/relay.ts';
@@ -17,6 +18,7 @@ import {
 } from '../../settle/builders.ts';
 import { swapView } from '../../settle/view.ts';
 import { createWarnings, type Warnings } from '../../settle/warnings.ts';
+import type { Spent } from '../budgets.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageLimit } from '../schemas/common.ts';
@@ -147,12 +149,17 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     secret: true,
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
-      if (input.body.relay) return { relay: await prepareRelay(deps, request) };
+      if (input.body.relay) {
+        mayAskRelay(await app.edge.budgets.spendRelay(request.accountId));
+        return { relay: await prepareRelay(deps, request) };
+      }
       return { relay: null, built: await buildClaim(deps, request) };
     },
-    run: async (tx, { prepared }) => {
+    run: async (tx, { caller, prepared }) => {
       if (prepared.relay === null) return { status: 200, body: prepared.built };
-      return { status: 200, body: await storeRelay(tx, deps, prepared.relay) };
+      const body = await storeRelay(tx, deps, prepared.relay);
+      await app.edge.budgets.giveBackRelay(caller.accountId);
+      return { status: 200, body };
     },
     release: async ({ relay }) => {
       if (relay !== null) await endRelay(deps, relay);
@@ -179,6 +186,15 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply }) => replayOf(deps, reply),
   });
+}
+
+/** Refused ones are counted: each has chains read, and may hold up those of others. */
+function mayAskRelay({ allowed, limit, resetSeconds }: Spent): void {
+  if (allowed) return;
+  const sentence =
+    `${limit} relays of this account were refused within a minute, and none is looked at for ` +
+    `${resetSeconds} s: send the claim yourself`;
+  throw new ParleyError('relay_unavailable', sentence, { limit, resetSeconds });
 }
 
 /** What was kept is sent at once; the keeper would find it by itself. */

@@ -165,7 +165,7 @@ const feeRate = Type.Optional(
     description:
       `Bitcoin: sat per vbyte instead of the estimate, from ${floorSatPerVbyte} to ` +
       `${capSatPerVbyte} and within the narrower bounds of now; else \`bad_fee_rate\`, with the ` +
-      'bounds. Of no effect on other chains, nor on a funding: your wallet makes and pays for it',
+      'bounds. Of no effect on other chains, nor on a funding, which your wallet pays for',
   }),
 );
 

@@ -1,0 +1,168 @@
+// Situations that chance alone brings about too seldom: in half of the seeds the first swap is one
+// of these, each in its turn, so that any forty seeds in a row meet all of them twice. Who trades
+// and where is given, and what happens at the moment that matters; the rest is the seed's.
+
+import type { Family } from '../../core/families.ts';
+import { depthFor } from '../../core/policy.ts';
+import { tipOf } from './chain.ts';
+import { lieAbout, standStill, takeClaimBack } from './faults.ts';
+import { type Deal, type Kind, legOf, type Side, type View } from './people.ts';
+import { noteActivity } from './servers.ts';
+import { chainOf, count, later, nodeOf, seconds, tell, type World } from './world.ts';
+
+export type Drill = {
+  readonly name: string;
+  readonly initiator: Kind;
+  readonly counterparty: Kind;
+  /** What a malicious one has its mind on, by the name of its plan. */
+  readonly plan?: string;
+  /** The families of the two chains, the long leg's last; any where it says nothing. */
+  readonly families?: readonly [Family, Family];
+  /** No other faults of chains and of ours: they would keep it from coming to its moment. */
+  readonly alone: boolean;
+  /** The swap's agreement commits late, after that of a second one was followed. */
+  readonly lateAgreement?: true;
+  /** The swap is agreed. */
+  begin?(world: World, deal: Deal, swap: Pick<View, 'deadlines' | 'legs'>): void;
+  /** Somebody was told that its secret is public. */
+  revealed?(world: World, deal: Deal): void;
+};
+
+type Agreed = Pick<View, 'deadlines' | 'legs'>;
+
+const legsOf = (deal: Deal, { legs }: Agreed) => ({
+  long: legs[legOf(deal, 'long')],
+  short: legs[legOf(deal, 'short')],
+});
+
+/** Of the outage that the policy plans for; the chain has no other trouble. */
+const shareOfOutage = 0.8;
+
+/** The chain of a leg stands still from some instant on, as long as the rules allow for. */
+function stall(world: World, on: string, at: number): void {
+  const node = nodeOf(world, on);
+  const lasts = Math.floor(node.chain.policy.normal.outageSeconds * shareOfOutage);
+  later(world, at - seconds(world), () => standStill(world, node, lasts));
+}
+
+/** Both nodes fall behind, until neither funding is deep; then they are back. */
+function fallBehind(world: World, deal: Deal): void {
+  for (const name of deal.chains) {
+    const node = nodeOf(world, name);
+    const { chain } = node;
+    const fundings = [...chain.plans].flatMap(([escrow, { hashlock, amount }]) =>
+      (chain.holdings.get(escrow) ?? []).flatMap(({ height }) =>
+        hashlock === deal.hashlock ? [{ height, amount }] : [],
+      ),
+    );
+    const lags = fundings.map(({ height, amount }) => {
+      const { confirmations } = depthFor(chain.policy, amount, highValueFrom);
+      return tipOf(chain).height - height + 2 - confirmations;
+    });
+    const lasts = world.chance.int(240, 500);
+    node.lag = Math.max(1, ...lags);
+    count(world, 'node lagging (spells)');
+    tell(world, `${name}: its node is ${node.lag} blocks behind for ${lasts} s`);
+    noteActivity(world, chain);
+    later(world, lasts, () => {
+      node.lag = 0;
+      noteActivity(world, chain);
+    });
+  }
+}
+
+/** As soon as there is an escrow of the long leg, its node says that it is paid. */
+function lieSoon(world: World, deal: Deal, tries: number): void {
+  const { chain, escrow } = deal.view?.legs[deal.long] ?? {};
+  if (chain !== undefined && escrow != null) lieAbout(world, chain, escrow);
+  else if (tries > 0) later(world, 60, () => lieSoon(world, deal, tries - 1));
+}
+
+/** From which amount on the assets of these markets want the higher depth, base units. */
+export const highValueFrom = 4_000_000n;
+
+const honest = { initiator: 'honest', counterparty: 'honest', alone: true } as const;
+
+export const drills: readonly Drill[] = [
+  {
+    ...honest,
+    name: 'the claim that told the secret is taken back',
+    begin: (world) => takeClaimBack(world, 2_000, 1),
+  },
+  { ...honest, name: 'an escrow is paid twice', initiator: 'hasty', families: ['evm', 'bitcoin'] },
+  {
+    ...honest,
+    name: 'a former escrow is paid',
+    initiator: 'malicious',
+    plan: 'payFormer',
+  },
+  {
+    ...honest,
+    name: 'an agreement commits late',
+    initiator: 'malicious',
+    plan: 'payUnasked',
+    families: ['evm', 'tron'],
+    lateAgreement: true,
+  },
+  { ...honest, name: 'nodes fall behind after the reveal', revealed: fallBehind },
+  {
+    ...honest,
+    name: 'the secret is shown at the last moment, and the chain stands still',
+    initiator: 'greedy',
+    begin: (world, deal, swap) => {
+      const { short } = legsOf(deal, swap);
+      stall(world, short.chain, swap.deadlines.revealBy - world.chance.int(20, 90));
+    },
+  },
+  {
+    ...honest,
+    name: 'the secret is shown at the timelock, and the other chain stands still',
+    initiator: 'malicious',
+    plan: 'revealLate',
+    begin: (world, deal, swap) => {
+      const { short, long } = legsOf(deal, swap);
+      stall(world, long.chain, short.timelock - world.chance.int(0, 300));
+    },
+  },
+  {
+    ...honest,
+    name: 'an initiator goes past the gates',
+    initiator: 'malicious',
+    plan: 'pastGates',
+  },
+  {
+    ...honest,
+    name: 'a counterparty goes past the gates',
+    counterparty: 'malicious',
+    plan: 'pastGates',
+  },
+  {
+    ...honest,
+    name: 'a node says that the long leg is paid',
+    initiator: 'malicious',
+    plan: 'neverPay',
+    families: ['evm', 'solana'],
+    begin: (world, deal) => lieSoon(world, deal, 30),
+  },
+];
+
+/** Null in the other half of the seeds. */
+export function drillOf(seed: number): Drill | null {
+  return drills[seed % (2 * drills.length)] ?? null;
+}
+
+/** Of two turns of a drill the first is without gas keys, which would act for its parties. */
+export const isBare = (seed: number): boolean => seed % (4 * drills.length) < drills.length;
+
+export const isDrilled = ({ drill, deals }: World, deal: Deal): boolean =>
+  drill !== null && deals[0] === deal;
+
+/** Which side the plan of the drill is for. */
+export function plannedRole({ initiator }: Drill): Side['role'] {
+  return initiator === 'malicious' ? 'initiator' : 'counterparty';
+}
+
+/** Whether a chain of the deal has shown its secret. */
+export function isPublic(world: World, deal: Deal): boolean {
+  return deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
+}

@@ -1,0 +1,210 @@
+// What must hold of gas keys and of whoever relies on them, judged by the chains, by what was
+// promised in answers, and by nothing else that the market says.
+
+import { clockAt, type Mined, type SimChain, tipOf } from './chain.ts';
+import { type Post, reserveFee, type Sent, type SimKeeper } from './keeper.ts';
+import { type Deal, ownLeg, type Side, type View } from './people.ts';
+import { isDeeplyFunded } from './relay.ts';
+import type { SimTransaction } from './transaction.ts';
+import { chainOf, count, seconds, violate, type World } from './world.ts';
+
+/** What a gas key sends, in the moment in which the first node has it. */
+export function checkSent(world: World, tx: SimTransaction, wasShown: boolean): void {
+  const deal = world.deals.find(({ secret }) => secret === tx.secret);
+  if (deal === undefined || wasShown || tx.verb !== 'claim') return;
+  if (deal.chains.some((on) => on !== tx.chain && chainOf(world, on).shown.has(deal.hashlock))) {
+    return;
+  }
+  const asked = world.keeper?.asked.get(deal.hashlock);
+  if (asked === undefined || (asked.open === 0 && asked.promised.size === 0)) {
+    violate(world, 'no secret is public because of a refused relay', deal.name);
+  }
+  const { view } = deal;
+  if (view === null) return;
+  if (seconds(world) > view.deadlines.revealBy) {
+    violate(world, 'no reveal after its last moment', `${deal.name}, by the keeper`);
+  }
+  const shallow = (['a', 'b'] as const).find((name) => !isDeeplyFunded(world, view, name));
+  if (shallow !== undefined) {
+    violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}, by the keeper`);
+  }
+}
+
+function minedOn(chain: SimChain): Map<string, Mined> {
+  return new Map([...chain.about.values()].flat().map((each) => [each.txid, each]));
+}
+
+/** Whoever was promised: also of requests whose answer nobody saw. */
+function wasAsked(world: World, { promised, tx }: { promised: boolean; tx: SimTransaction }) {
+  const deal = world.deals.find(({ secret }) => secret === tx.secret);
+  const asked = deal && world.keeper?.asked.get(deal.hashlock);
+  return asked !== undefined && (asked.promised.size > 0 || (!promised && asked.open > 0));
+}
+
+const day = 86_400;
+
+/** The key pays for gas and nothing else, and a day costs no more than it may. */
+function checkPurse(world: World, post: Post, sent: readonly Sent[]): void {
+  const { chain, address, issued, dailyCap } = post;
+  const mined = minedOn(chain);
+  let paid = 0n;
+  for (const { tx } of mined.values()) if (tx.by === address) paid += BigInt(tx.fee);
+  const left = chain.balances.get(address) ?? 0n;
+  if (left !== issued - paid || left < 0n) {
+    violate(world, 'a gas key pays for gas alone', `${address}: ${issued} - ${paid}, has ${left}`);
+  }
+  const days = new Map<number, bigint>();
+  for (const { txid, tx, at } of sent) {
+    const found = mined.get(txid);
+    if (found === undefined || tx.verb === 'move') continue;
+    if (tx.verb === 'claim' && wasAsked(world, { promised: false, tx })) continue;
+    const on = Math.floor(at / day);
+    days.set(on, (days.get(on) ?? 0n) + BigInt(tx.fee));
+  }
+  for (const [on, spent] of days) {
+    if (spent <= dailyCap) continue;
+    violate(world, 'a day costs no more than its cap', `${chain.chain} day ${on}: ${spent}`);
+  }
+}
+
+/** Of two claims that were promised to land, one nonce serves one. */
+function checkNonces(world: World, sent: readonly Sent[]): void {
+  const owners = new Map<string, Sent>();
+  for (const each of sent) {
+    const { tx } = each;
+    const nonce = tx.gas?.nonce ?? null;
+    if (nonce === null || tx.verb !== 'claim' || !wasAsked(world, { promised: true, tx })) continue;
+    const other = owners.get(`${nonce}`);
+    if (other === undefined) owners.set(`${nonce}`, each);
+    else if (other.tx.escrow !== tx.escrow && !wasEverMined(each) && !wasEverMined(other)) {
+      violate(world, 'a nonce serves one relay', `${tx.chain} ${nonce}: ${tx.escrow}`);
+    }
+  }
+}
+
+const wasEverMined = ({ chain, txid }: Sent) =>
+  [...chain.about.values()].some((all) => all.some((each) => each.txid === txid));
+
+/** How the whole payment in the leg's own escrow ended. */
+function endOf(world: World, view: View, name: 'a' | 'b'): Mined | null {
+  const { chain, escrow, amount } = view.legs[name];
+  const held = chainOf(world, chain).holdings.get(escrow ?? '') ?? [];
+  return held.find((each) => each.amount >= BigInt(amount))?.spentBy ?? null;
+}
+
+/** What was promised lands, unless it never left. */
+function checkPromises(world: World, keeper: SimKeeper, deal: Deal): void {
+  const { view } = deal;
+  if (view === null) return;
+  for (const name of keeper.asked.get(deal.hashlock)?.promised.values() ?? []) {
+    const post = keeper.posts.get(view.legs[name].chain);
+    const isPublic = deal.chains.some((on) => chainOf(world, on).shown.has(deal.hashlock));
+    if (endOf(world, view, name)?.tx.verb === 'claim') count(world, 'relays landed');
+    else if (post !== undefined && !isWithinBudget(post)) count(world, 'relays beyond any budget');
+    else if (isPublic || world.calm) {
+      violate(world, 'what was relayed lands', `${deal.name}, leg ${name}`);
+    } else count(world, 'relays given up unsent');
+  }
+}
+
+/** Who has sent what a leg shows. */
+function checkSenders(world: World, keeper: SimKeeper, deal: Deal, view: View): void {
+  for (const name of ['a', 'b'] as const) {
+    const leg = view.legs[name];
+    const own = keeper.posts.get(leg.chain)?.address ?? null;
+    const about = chainOf(world, leg.chain).about.get(leg.escrow ?? '') ?? [];
+    for (const verb of ['claim', 'refund'] as const) {
+      const [txid, by] =
+        verb === 'claim' ? [leg.claimTx, leg.claimedBy] : [leg.refundTx, leg.refundedBy];
+      const found = about.find((each) => each.txid === txid);
+      if (found === undefined) continue;
+      const wanted = found.tx.by === own ? 'keeper' : 'party';
+      if (by === wanted) continue;
+      violate(world, 'who sent it is told', `${deal.name} ${name}: ${verb} by ${by}, ${wanted}`);
+    }
+  }
+}
+
+/** Seconds since the secret was in a block that stayed; null = it never was. */
+function minedAt(world: World, deal: Deal): number | null {
+  const times = deal.chains.flatMap((on) => {
+    const chain = chainOf(world, on);
+    const all = [...chain.about.values()].flat().filter(({ tx }) => tx.secret === deal.secret);
+    return all.map(({ height }) => chain.blocks[height]?.time ?? 0);
+  });
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Fees beyond what a gas key keeps for 99.9 % of times are beyond what anybody is owed. */
+const isWithinBudget = ({ chain }: Post) => chain.feeFloor <= reserveFee;
+
+/** Gone for good, it is served by the keeper alone: before it comes back at the end. */
+function checkAbsent(world: World, keeper: SimKeeper, deal: Deal, side: Side): void {
+  const { view } = deal;
+  const gone = side.goneAt !== null && side.backAt === null && seconds(world) >= side.goneAt;
+  if (view === null || !gone || side.party.kind === 'malicious') return;
+  const own = ownLeg(deal, side.role);
+  const who = `${side.party.name} of ${deal.name}`;
+  const wallets = (on: string) => new Set(side.party.wallets.get(on)?.map((each) => each.address));
+  const funds = keeper.posts.get(view.legs[own].chain);
+  if (funds?.purse === 'rich' && isWithinBudget(funds)) {
+    const { chain, graces } = funds;
+    const patience = graces.refundSeconds + chain.policy.normal.outageSeconds + 7_200;
+    const late = clockAt(chain, tipOf(chain).height) - patience;
+    for (const [escrow, { hashlock, refund, timelock }] of chain.plans) {
+      if (hashlock !== deal.hashlock || !wallets(chain.chain).has(refund.address)) continue;
+      const left = (chain.holdings.get(escrow) ?? []).some(({ spentBy }) => spentBy === null);
+      if (left && timelock < late) {
+        violate(world, 'an expired leg goes back to its funder', `${who}: ${escrow}`);
+      }
+    }
+  }
+  const promised = own === 'a' ? 'b' : 'a';
+  const pays = keeper.posts.get(view.legs[promised].chain);
+  const at = minedAt(world, deal);
+  if (pays?.purse !== 'rich' || !isWithinBudget(pays) || at === null) return;
+  const { reactSeconds, detectSeconds, normal } = pays.chain.policy;
+  const needs = reactSeconds + detectSeconds + normal.settleSeconds + normal.outageSeconds;
+  if (at + needs > view.legs[promised].timelock) return;
+  const end = endOf(world, view, promised);
+  if (end?.tx.verb === 'refund') {
+    violate(world, 'an absent party is paid once its secret is public', who);
+  }
+}
+
+/** Before faults end and whoever was gone comes back. */
+export function checkKept(world: World): void {
+  const { keeper, deals } = world;
+  if (keeper === null) return;
+  for (const deal of deals) for (const side of deal.sides) checkAbsent(world, keeper, deal, side);
+}
+
+/** When all is over. */
+export async function checkKeeper(world: World): Promise<void> {
+  const { keeper } = world;
+  if (keeper === null) return;
+  for (const post of keeper.posts.values()) {
+    const sent = [...keeper.sent.values()].filter(({ chain }) => chain === post.chain);
+    checkPurse(world, post, sent);
+    checkNonces(world, sent);
+    for (const { tx, ok } of minedOn(post.chain).values()) {
+      if (tx.by !== post.address) continue;
+      if (!ok) count(world, 'keeper transactions without effect');
+      else if (tx.verb !== 'move') count(world, `keeper ${tx.verb}s`);
+    }
+  }
+  for (const deal of world.deals) {
+    if (deal.view === null) continue;
+    checkPromises(world, keeper, deal);
+    checkSenders(world, keeper, deal, deal.view);
+  }
+  const open = await world.real.rows<{ id: number; verb: string; escrow: string }>({
+    name: '',
+    text: `select j.id, j.verb, j.escrow from keeper_jobs j join swaps s on s.id = j.swap_id
+      where j.state = 'open' and s.done`,
+    values: [],
+  });
+  for (const { verb, escrow } of open) {
+    violate(world, 'the keeper leaves closed swaps alone', `a ${verb} of ${escrow} is open`);
+  }
+}

@@ -1,0 +1,291 @@
+// The operator's gas keys of a simulated market, which servers have them, when their keeper looks,
+// and what becomes of what it sends. About half of all markets have any. All of it is drawn from a
+// random stream of its own: a market without tells the same story as if there were no keeper.
+
+import type { ChainKey } from '../../core/families.ts';
+import type { Gas } from '../../server/keeper/gas.ts';
+import type { SigningTime } from '../../server/keeper/time.ts';
+import type { AdapterParts } from './adapter.ts';
+import { issue, type SimChain, tipOf } from './chain.ts';
+import { type Chance, chanceOf } from './chance.ts';
+import type { Node } from './facts.ts';
+import { simGasAccount } from './gas.ts';
+import type { Line } from './line.ts';
+import { unlessDead } from './process.ts';
+import type { Asked } from './relay.ts';
+import { isActive, noteActivity, noteDeaths } from './servers.ts';
+import type { SimTransaction } from './transaction.ts';
+import { count, later, type Server, seconds, stirChain, tell, type World } from './world.ts';
+
+/** `rich`: it can do whatever it is for. */
+export type Purse = 'rich' | 'poor' | 'capped';
+
+export type Post = {
+  readonly chain: SimChain;
+  readonly address: string;
+  readonly purse: Purse;
+  readonly issued: bigint;
+  readonly dailyCap: bigint;
+  readonly graces: Gas['graces'];
+};
+
+/** What a gas key has sent, as a node first took it. */
+export type Sent = {
+  readonly chain: SimChain;
+  readonly txid: string;
+  readonly tx: SimTransaction;
+  readonly at: number;
+  lost: boolean;
+};
+
+export type SimKeeper = {
+  readonly chance: Chance;
+  readonly posts: ReadonlyMap<string, Post>;
+  /** Which servers have the keys. */
+  readonly on: ReadonlySet<string>;
+  /** When it looks next, by chain. */
+  readonly planned: Map<string, number>;
+  readonly sent: Map<string, Sent>;
+  /** What was asked of it, by hashlock. */
+  readonly asked: Map<string, Asked>;
+  /** What it may do for parties that need it, for as long as there is trouble left. */
+  troubles: number;
+};
+
+/** Fees in simulated chains stay below this, but for chains beyond their budget. */
+export const reserveFee = 200;
+/** What keeps them apart from all else that is drawn from a seed. */
+const ownStream = 2 ** 40;
+
+/** Kept before any market had a keeper: they tell what they were kept for. */
+const before = new Set([1, 2, 3033, 6, 7, 11, 17, 22, 24, 45, 227, 41]);
+
+function postOn({ chain }: Node, chance: Chance): Post {
+  const purse = chance.pick(['rich', 'rich', 'rich', 'rich', 'poor', 'capped'] as const);
+  const issued = { rich: 1_000_000n, poor: BigInt(chance.int(0, 500)), capped: 1_000_000n }[purse];
+  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: BigInt(chance.int(0, 60)) }[purse];
+  const address = `gas-${chain.chain}-${chance.hex(8)}`;
+  issue(chain, address, issued);
+  const claimSeconds = chance.pick([0, 60, 300]);
+  const refundSeconds = chance.pick([0, 600, 3_600]);
+  return { chain, address, purse, issued, dailyCap, graces: { claimSeconds, refundSeconds } };
+}
+
+export function keeperOf(seed: number, nodes: readonly Node[], servers: readonly Server[]) {
+  const chance = chanceOf(seed + ownStream);
+  if (before.has(seed) || chance.hits(0.5)) return null;
+  const able = nodes.filter(({ chain }) => chain.family !== 'bitcoin');
+  const posts = new Map(able.map((node) => [node.chain.chain, postOn(node, chance)]));
+  const names = servers.map(({ name }) => name);
+  const on = new Set(chance.hits(0.3) ? [chance.pick(names)] : names);
+  const maps = { planned: new Map(), sent: new Map(), asked: new Map() };
+  const keeper: SimKeeper = { chance, posts, on, ...maps, troubles: chance.int(0, 4) };
+  return keeper;
+}
+
+/** The keys as one process has them. */
+export function gasOf(
+  posts: Iterable<Post>,
+  parts: (chain: SimChain) => AdapterParts,
+): ReadonlyMap<ChainKey, Gas> {
+  const all = [...posts].map(({ chain, address, issued, dailyCap, graces }): [ChainKey, Gas] => {
+    const account = simGasAccount({ ...parts(chain), address, reserveFee });
+    // What refuses relays here is what the key has.
+    const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
+    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces, relays }];
+  });
+  return new Map(all);
+}
+
+/** Within an event no time passes: who waits for its turn lets another be served instead. */
+export function simTime(line: Line, now: () => number): SigningTime {
+  let paused = 0;
+  return {
+    elapsedMs: () => paused,
+    pause: async (ms) => {
+      paused += ms;
+      const turn = await line.take();
+      turn.end();
+    },
+    // What is slow here is slow because the seed says so.
+    limit: () => new AbortController().signal,
+    turnClock: () => new Date(now()),
+  };
+}
+
+/** It looks then, if it does not look sooner. */
+export function planKeep(world: World, on: string, after: number): void {
+  const { keeper } = world;
+  if (!keeper?.posts.has(on)) return;
+  const at = world.nowMs + after * 1_000;
+  const planned = keeper.planned.get(on);
+  if (planned !== undefined && planned <= at) return;
+  keeper.planned.set(on, at);
+  later(world, after, async () => {
+    if (keeper.planned.get(on) !== at) return;
+    keeper.planned.delete(on);
+    await keep(world, on);
+  });
+}
+
+/** Soon, on all chains: something was told that may be news to it. */
+export function stirKeeper(world: World): void {
+  const { keeper } = world;
+  if (keeper === null) return;
+  for (const on of keeper.posts.keys()) planKeep(world, on, keeper.chance.int(5, 60));
+}
+
+/** Looks of the keeper at one chain, by one of the servers or by several at once. */
+export async function keep(world: World, on: string): Promise<void> {
+  const { keeper, servers, ending } = world;
+  if (keeper === null) return;
+  const { chance } = keeper;
+  const able = servers.filter(({ name, process }) => process !== null && keeper.on.has(name));
+  if (able.length === 0) return planKeep(world, on, 60);
+  const all = !ending && able.length > 1 && chance.hits(0.2);
+  const chosen = all ? able : [chance.pick(able)];
+  // Its loops for relays and for all else run side by side.
+  const twice = !ending && chance.hits(0.1);
+  world.begun += chosen.length - 1;
+  await Promise.all(
+    [...chosen, ...(twice ? chosen : [])].map((server) => keepOn(world, server, on)),
+  );
+  await planNext(world, on);
+}
+
+async function keepOn(world: World, server: Server, on: string): Promise<void> {
+  const { process } = server;
+  if (process === null) return;
+  const { keeper } = process;
+  try {
+    const done = await unlessDead(process, async () => {
+      if (!process.kept) await keeper.begin();
+      process.kept = true;
+      return keeper.pass(on);
+    });
+    if (done === 'dead') return noteDeaths(world);
+  } catch (error) {
+    tell(world, `the keeper's look at ${on} fails: ${(error as Error).message.slice(0, 60)}`);
+  }
+}
+
+/** What is due by then is not urgent: nothing else happened on the chain. */
+const soonSeconds = 120;
+
+async function planNext(world: World, on: string): Promise<void> {
+  const { keeper, nowMs } = world;
+  if (keeper === null) return;
+  const turn = await world.line.take();
+  const reading = world.real.rows<{ due: Date | null; relays: boolean | null }>({
+    name: 'sim_keeper_due',
+    text: `select min(due_at) as due, bool_or(purpose = 'relay') as relays from keeper_jobs
+      where chain = $1 and state = 'open'`,
+    values: [on],
+  });
+  const [row] = await reading.finally(turn.end);
+  if (row?.due == null) return;
+  const left = Math.ceil((row.due.getTime() - nowMs) / 1_000);
+  const { chain } = keeper.posts.get(on) as Post;
+  const isBusy = row.relays === true || world.ending || isActive(chain);
+  const pause = isBusy ? keeper.chance.int(15, 75) : keeper.chance.int(300, 900);
+  planKeep(world, on, left > soonSeconds ? left + keeper.chance.int(0, 60) : pause);
+}
+
+/** Beside what stirs it: as if it looked all the time. */
+export function keepPolling(world: World): void {
+  const { keeper } = world;
+  if (keeper === null) return;
+  later(world, keeper.chance.int(5_000, 9_000), () => {
+    if (world.ending) return;
+    stirKeeper(world);
+    keepPolling(world);
+  });
+}
+
+/** A node has taken something: of a gas key it is written down, and may get into trouble. */
+export function noteSent(world: World, chain: SimChain, txid: string): SimTransaction | null {
+  const { keeper, calm, ending } = world;
+  const tx = chain.mempool.get(txid)?.tx;
+  if (keeper === null || tx?.gas === undefined) return null;
+  const { nonce } = tx.gas;
+  const same = [...keeper.sent.values()].filter((each) => each.chain === chain);
+  const isBump = nonce !== null && same.some((each) => each.tx.gas?.nonce === nonce);
+  if (isBump) count(world, 'keeper bumps');
+  if (tx.verb === 'move') count(world, 'keeper nonces taken by nothing');
+  if (!keeper.sent.has(txid)) {
+    keeper.sent.set(txid, { chain, txid, tx, at: seconds(world), lost: false });
+  }
+  tell(world, `the keeper sends ${tx.verb} at ${tx.escrow}, fee ${tx.fee}, nonce ${nonce ?? '-'}`);
+  if (!calm && !ending && keeper.troubles > 0 && keeper.chance.hits(0.6))
+    trouble(world, chain, txid);
+  return tx;
+}
+
+/** Just what it sent is forgotten, or no longer pays enough. */
+function trouble(world: World, chain: SimChain, txid: string): void {
+  const keeper = world.keeper as SimKeeper;
+  const { chance } = keeper;
+  keeper.troubles -= 1;
+  if (chance.hits(0.6)) {
+    later(world, chance.int(0, 30), () => {
+      if (!chain.mempool.delete(txid)) return;
+      noteLost(world, chain);
+      noteActivity(world, chain);
+    });
+    return;
+  }
+  const factor = chance.int(3, 8);
+  if (chain.feeFloor * factor > reserveFee / 2) return;
+  chain.feeFloor *= factor;
+  count(world, 'fees rise (spells)');
+  tell(world, `${chain.chain}: fees rise to ${chain.feeFloor}`);
+  later(world, chance.int(120, 900), () => {
+    chain.feeFloor = 2;
+    stirChain(world, chain.chain);
+  });
+}
+
+/** What nodes and blocks have forgotten of it. */
+export function noteLost(world: World, chain: SimChain): void {
+  for (const each of world.keeper?.sent.values() ?? []) {
+    if (each.chain !== chain || each.lost || chain.mempool.has(each.txid)) continue;
+    const { coins, gas } = each.tx;
+    const taken = [...chain.mempool.values()].some(({ tx }) =>
+      tx.coins.some((coin) => coins.includes(coin)),
+    );
+    const dead = gas?.diesAt != null && gas.diesAt <= tipOf(chain).time;
+    if (taken || dead || coins.some((coin) => chain.spent.has(coin))) continue;
+    each.lost = true;
+    count(world, 'keeper transactions lost');
+    tell(world, `${chain.chain} forgets a ${each.txid.slice(0, 8)} of the keeper`);
+  }
+}
+
+/** Where a death or a loss is worth most. */
+const delicate = [
+  'keeper_insert_relay',
+  'keeper_insert_attempt',
+  'keeper_mark_sent',
+  'keeper_store_shown',
+  'keeper_store_fate',
+  'keeper_take_turn',
+  'keeper_end_turn',
+  'keeper_take_due',
+  'keeper_take_up_revealed',
+  'keeper_end_job',
+  ' gas sign',
+  ' broadcast',
+] as const;
+
+export function planKeeperDooms(world: World): void {
+  const { keeper, servers } = world;
+  if (keeper === null) return;
+  const { chance } = keeper;
+  const able = servers.filter(({ name }) => keeper.on.has(name));
+  for (let left = chance.int(0, 2); left > 0; left -= 1) {
+    const fate = chance.pick(['crash', 'crash', 'cut'] as const);
+    const when = chance.pick(['before', 'after'] as const);
+    const doom = { fate, when, at: chance.pick(delicate), left: chance.int(1, 2) };
+    chance.pick(able).dooms.push(doom);
+  }
+}

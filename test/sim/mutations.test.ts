@@ -1,0 +1,39 @@
+// The table of planted bugs keeps up with the tree; whether the simulation finds them is seen by
+// `npm run soak -- planted`.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { mutations } from './mutations.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+test('every planted bug fits the sources as they stand, and changes them', () => {
+  for (const [name, edits] of Object.entries(mutations)) {
+    const sources = new Map<string, string>();
+    for (const { file, find, put } of edits) {
+      const source = sources.get(file) ?? readFileSync(join(root, file), 'utf8');
+      assert.equal(source.split(find).length, 2, `${name}: not exactly once in ${file}: ${find}`);
+      assert.notEqual(find, put, name);
+      sources.set(
+        file,
+        source.replace(find, () => put),
+      );
+    }
+  }
+});
+
+test('every room and module that a simulated swap passes through has a bug planted in it', () => {
+  const files = new Set(Object.values(mutations).flatMap((edits) => edits.map(({ file }) => file)));
+  const rooms = ['chains/bitcoin/', 'server/db/', 'server/edge/', 'server/market/'];
+  const core = ['gates', 'facts', 'deadlines', 'status', 'next'].map((each) => `core/${each}.ts`);
+  const settle = ['outcome', 'reconcile', 'follow', 'live', 'take-up', 'events', 'broadcast'];
+  const wanted = [...rooms, ...core, ...settle.map((each) => `server/settle/${each}.ts`)];
+  for (const each of [...wanted, 'server/webhooks/']) {
+    assert.ok(
+      [...files].some((file) => file.startsWith(each)),
+      `nothing is planted in ${each}`,
+    );
+  }
+});
