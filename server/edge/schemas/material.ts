@@ -159,7 +159,7 @@ export const claimReply = named(
 );
 
 const { floorSatPerVbyte, capSatPerVbyte } = defaultFeeBounds;
-// Its bounds are refused as `bad_fee_rate`, like the narrower ones that a mempool and the value set.
+// What is out of bounds is `bad_fee_rate`, by these as by the narrower ones of the moment.
 const feeRate = Type.Optional(
   Type.Number({
     description:
