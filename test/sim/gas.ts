@@ -20,6 +20,8 @@ export type GasParts = AdapterParts & {
   readonly address: string;
   /** What a unit costs at most 99.9 % of times. */
   readonly reserveFee: number;
+  /** Told of all that is signed. */
+  readonly onSigned: (chain: SimChain, tx: SimTransaction) => void;
 };
 
 /** How long signed bytes can be mined, seconds; as the real accounts have it. */
@@ -123,6 +125,7 @@ function sign(parts: GasParts, work: GasWork, slot: GasSlot): GasTransaction {
     gas: { nonce, diesAt },
   };
   const raw = rawOf(tx);
+  parts.onSigned(chain, tx);
   const touches =
     work.verb === 'void'
       ? []
