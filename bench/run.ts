@@ -12,6 +12,7 @@ import { benchListing } from './listing.ts';
 import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
+import { benchScheduled } from './scheduled.ts';
 import { setStage } from './stage.ts';
 import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
@@ -27,6 +28,7 @@ const names = [
   'gas',
   'start',
   'verify',
+  'scheduled',
 ] as const;
 type Name = (typeof names)[number];
 
@@ -83,6 +85,10 @@ process.exitCode = missed === 0 ? 0 : 1;
 
 async function runOne(name: Name): Promise<Row[]> {
   if (name === 'gas') return benchGas();
+  if (name === 'scheduled') {
+    say(`scheduled: median of ${effort.rounds} rounds`);
+    return benchScheduled(effort);
+  }
   if (name === 'start' || name === 'verify') {
     say(`${name}: median of ${effort.rounds} rounds`);
     return name === 'start' ? benchStart(effort) : benchVerify(effort);

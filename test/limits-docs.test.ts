@@ -20,7 +20,7 @@ import { tronGasPolicies } from '../chains/tron/gas-policy.ts';
 import { pageBlocks as tronPage } from '../chains/tron/hashlocks.ts';
 import { readSettings } from '../server/config.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
-import { refusedRelays, windowSeconds } from '../server/edge/budgets.ts';
+import { refusedRelays, scheduleLimit, windowSeconds } from '../server/edge/budgets.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
 import { mostFrameBytes, mostUnreadBytes } from '../server/edge/feed/peer.ts';
 import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
@@ -69,6 +69,9 @@ const said: Record<string, string> = {
   ].join(),
   'signed refunds kept of an escrow; inputs and characters of one': [
     `${mostRungs}; ${mostRefundInputs}, ${written(longestRefundHex)}`,
+  ].join(),
+  'checks of signed refunds of an account; under way in a process': [
+    `${scheduleLimit} in ${windowSeconds} s; 1`,
   ].join(),
   'ladders of signed refunds looked at in a pass of a chain': [
     `${scheduledLimits.perPass}, ${scheduledLimits.leaseSeconds} s in the hands of one process`,

@@ -19,6 +19,7 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
     clients: new Map(),
     mints: new Map(),
     listings: new Map(),
+    schedules: new Map(),
     relays: new Map(),
     sockets: new Map(),
   };

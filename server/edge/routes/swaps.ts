@@ -16,7 +16,6 @@ import {
   mustLive,
   mustStillBe,
 } from '../../settle/builders.ts';
-import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
 import { swapView } from '../../settle/view.ts';
 import { createWarnings, type Warnings } from '../../settle/warnings.ts';
 import type { Spent } from '../budgets.ts';
@@ -30,10 +29,9 @@ import {
   legParams,
   material,
   refundQuery,
-  scheduleBody,
-  scheduleReply,
 } from '../schemas/material.ts';
 import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../schemas/swap.ts';
+import { registerScheduled } from './scheduled.ts';
 
 const tags = ['swaps'] as const;
 
@@ -41,7 +39,7 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
   readSwaps(app, deps, createWarnings(deps));
   writeAddress(app, deps);
   buildLegs(app, deps);
-  scheduleRefunds(app, deps);
+  registerScheduled(app, deps);
 }
 
 function readSwaps(app: FastifyInstance, deps: Deps, warnings: Warnings): void {
@@ -187,32 +185,6 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
       buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply }) => replayOf(deps, reply),
-  });
-}
-
-function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
-  command(app, deps, {
-    method: 'POST',
-    url: '/v1/swaps/:id/legs/:leg/refund/scheduled',
-    operationId: 'scheduleRefunds',
-    summary: 'Bitcoin: signed refunds of your leg at rising fees, kept and sent when they are due',
-    tags,
-    params: legParams,
-    body: scheduleBody,
-    replies: { 200: scheduleReply },
-    before: ({ caller, params, body, signal }) =>
-      prepareSchedule(deps, {
-        accountId: caller.accountId,
-        swapId: params.id,
-        leg: params.leg,
-        transactions: body.transactions,
-        escrow: body.escrow ?? null,
-        signal,
-      }),
-    run: async (tx, { params, prepared }) => {
-      const scheduledRefunds = await storeSchedule(tx, deps, params.id, prepared);
-      return { status: 200, body: { scheduledRefunds } };
-    },
   });
 }
 
