@@ -1,5 +1,5 @@
 // Situations that chance alone brings about too seldom: in half of the seeds the first swap is one
-// of these, each in its turn, so that any forty seeds in a row meet all of them twice. Who trades
+// of these, each in its turn, so that any forty-four seeds in a row meet all of them twice. Who trades
 // and where is given, and what happens at the moment that matters; the rest is the seed's.
 
 import type { Family } from '../../core/families.ts';
@@ -143,6 +143,12 @@ export const drills: readonly Drill[] = [
     plan: 'neverPay',
     families: ['evm', 'solana'],
     begin: (world, deal) => lieSoon(world, deal, 30),
+  },
+  {
+    ...honest,
+    name: 'an initiator that has paid goes past the gates',
+    initiator: 'malicious',
+    plan: 'pastDeadlines',
   },
 ];
 

@@ -32,6 +32,8 @@ export function isGone(world: World, side: Side): boolean {
   return side.backAt === null || now < side.backAt;
 }
 
+const whenPublic = ['initiator_claimed', 'counterparty_claimed', 'refunded', 'half_settled'];
+
 export async function readSwap(world: World, side: Side, deal: Deal): Promise<View | null> {
   const wasTold = deal.revealed || (deal.view?.secret ?? null) !== null;
   const answer = await ask(world, side.party, { url: `/v1/swaps/${deal.id}` });
@@ -42,6 +44,9 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
   const view = answer.body as View;
   if (wasTold && view.secret === null) {
     violate(world, 'a secret seen is seen for ever', deal.name);
+  }
+  if (view.secret !== null && !whenPublic.includes(view.status)) {
+    violate(world, 'statuses match the chains', `${deal.name} ${view.status}, with its secret`);
   }
   deal.view = view;
   return view;
@@ -58,7 +63,7 @@ export async function followRules(
   const view = await readSwap(world, side, deal);
   if (view === null || vanishes(world, side, deal, view)) return;
   const mine = view.next.filter(({ by }) => by === side.role);
-  const holdsBack = plan === 'revealLate' || plan === 'pastGates';
+  const holdsBack = plan === 'revealLate' || plan === 'pastDeadlines';
   const reveals = holdsBack && view.secret === null;
   const open = mine.filter(({ action }) => action !== 'wait' && !(reveals && action === 'claim'));
   for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {

@@ -4,7 +4,7 @@
 import { claimAny, fundAny, type Move, make, moveAddress, send, type Turn } from './attacks.ts';
 import { tipOf } from './chain.ts';
 import type { Side } from './people.ts';
-import { pastGates, payFormer, payUnasked } from './probes.ts';
+import { pastDeadlines, pastGates, payFormer, payUnasked } from './probes.ts';
 import { count, seconds } from './world.ts';
 
 export type Plan = {
@@ -93,7 +93,7 @@ export const plans: readonly Plan[] = [
   { by: 'counterparty', keepsRules: true, every: 120, turn: keepMoving },
   { by: 'initiator', keepsRules: true, every: 900, turn: payTwice },
   { by: 'initiator', keepsRules: false, every: 300, turn: pastGates },
-  { by: 'initiator', keepsRules: true, every: 300, turn: pastGates },
+  { by: 'initiator', keepsRules: true, every: 300, turn: pastDeadlines },
   { by: 'counterparty', keepsRules: true, every: 200, turn: pastGates },
   { by: 'initiator', keepsRules: false, every: 300, turn: payFormer },
   { by: 'initiator', keepsRules: false, every: 300, turn: payUnasked },

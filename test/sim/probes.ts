@@ -97,6 +97,9 @@ export const pastGates: Move = async (turn) => {
   if (chance.hits(0.3)) await tryToReveal(turn, other);
 };
 
+/** Of one that pays by the rules, and then shows its secret to nobody in time. */
+export const pastDeadlines: Move = (turn) => pastGates(turn);
+
 const paid = (chain: SimChain, escrow: string) =>
   (chain.holdings.get(escrow) ?? []).length > 0 ||
   [...chain.mempool.values()].some(({ tx }) => tx.escrow === escrow && tx.verb === 'fund');
