@@ -1,5 +1,5 @@
 // Situations that chance alone brings about too seldom: in half of the seeds the first swap is one
-// of these, each in its turn, so that any forty-four seeds in a row meet all of them twice. Who trades
+// of these, each in its turn, so that any fifty-two seeds in a row meet all of them twice. Who trades
 // and where is given, and what happens at the moment that matters; the rest is the seed's.
 
 import type { Family } from '../../core/families.ts';
@@ -149,6 +149,20 @@ export const drills: readonly Drill[] = [
     name: 'an initiator that has paid goes past the gates',
     initiator: 'malicious',
     plan: 'pastDeadlines',
+  },
+  {
+    ...honest,
+    name: 'the leg moves under the hands of whoever pays it',
+    counterparty: 'malicious',
+    plan: 'moveOften',
+    families: ['evm', 'bitcoin'],
+  },
+  {
+    ...honest,
+    name: 'a leg is paid next to nothing',
+    initiator: 'malicious',
+    plan: 'underpay',
+    families: ['evm', 'bitcoin'],
   },
 ];
 

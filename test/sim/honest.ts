@@ -52,6 +52,13 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
   return view;
 }
 
+/** What a plan leaves undone while the secret is not public. */
+const leaves: Readonly<Record<string, string>> = {
+  revealLate: 'claim',
+  pastDeadlines: 'claim',
+  underpay: 'fund',
+};
+
 /** With a plan it keeps to them until it is to reveal. */
 export async function followRules(
   world: World,
@@ -63,9 +70,8 @@ export async function followRules(
   const view = await readSwap(world, side, deal);
   if (view === null || vanishes(world, side, deal, view)) return;
   const mine = view.next.filter(({ by }) => by === side.role);
-  const holdsBack = plan === 'revealLate' || plan === 'pastDeadlines';
-  const reveals = holdsBack && view.secret === null;
-  const open = mine.filter(({ action }) => action !== 'wait' && !(reveals && action === 'claim'));
+  const withheld = view.secret === null ? (leaves[plan ?? ''] ?? null) : null;
+  const open = mine.filter(({ action }) => action !== 'wait' && action !== withheld);
   for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {
     await take(world, side, deal, view, step);
   }
