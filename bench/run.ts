@@ -4,7 +4,7 @@
 // --json one line a row.
 
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { Misused, parsed, understood, wholeNumber } from '../scripts/command.ts';
 import { benchBudgets } from './budgets.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
@@ -12,6 +12,7 @@ import { benchListing } from './listing.ts';
 import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
+import { benchScheduled } from './scheduled.ts';
 import { setStage } from './stage.ts';
 import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
@@ -27,30 +28,48 @@ const names = [
   'gas',
   'start',
   'verify',
+  'scheduled',
 ] as const;
 type Name = (typeof names)[number];
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
-  },
-});
-const wanted = positionals.length === 0 ? [...names] : (positionals as Name[]);
-const unknown = wanted.filter((each) => !names.includes(each));
-const effort: Effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
-if (unknown.length > 0 || !(effort.rounds >= 1) || !(effort.seconds >= 0.1)) {
-  console.error(
-    `usage: npm run bench -- [${names.join('] [')}] [--json] [--rounds N] [--seconds N]`,
-  );
-  process.exit(2);
+const usage = `usage: npm run bench -- [NAME]... [--json] [--rounds N] [--seconds N]
+  NAME       ${names.join(', ')}; without one all of them
+  --json     one line of JSON a row
+  --rounds   default 5; what is shown is their median
+  --seconds  of a round, default 3
+Exit status: 0 all within their bars, 1 one is not, 2 not understood.`;
+
+type Asked = { readonly wanted: readonly Name[]; readonly json: boolean; readonly effort: Effort };
+
+function understand(args: string[]): Asked | null {
+  const { values, positionals } = parsed({
+    args,
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '3' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return null;
+  const unknown = positionals.filter((each) => !names.some((name) => name === each));
+  if (unknown.length > 0) {
+    throw new Misused(`no bench is called "${unknown.join(' ')}"; there are ${names.join(', ')}`);
+  }
+  const seconds = Number(values.seconds);
+  if (!(seconds >= 0.1 && seconds <= 3_600)) {
+    throw new Misused(`--seconds is a number from 0.1 to 3600, not "${values.seconds}"`);
+  }
+  const rounds = wholeNumber('--rounds', values.rounds, { most: 1_000 });
+  const wanted = positionals.length === 0 ? [...names] : (positionals as Name[]);
+  return { wanted, json: values.json, effort: { rounds, seconds } };
 }
 
-const print = (row: Row) => console.log(values.json ? jsonLine(row) : textLine(row));
+const { wanted, json, effort } = understood({ usage, understand });
+const print = (row: Row) => console.log(json ? jsonLine(row) : textLine(row));
 const say = (text: string) => {
-  if (!values.json) console.log(text);
+  if (!json) console.log(text);
 };
 
 say(`machine: ${machine()}`);
@@ -66,6 +85,10 @@ process.exitCode = missed === 0 ? 0 : 1;
 
 async function runOne(name: Name): Promise<Row[]> {
   if (name === 'gas') return benchGas();
+  if (name === 'scheduled') {
+    say(`scheduled: median of ${effort.rounds} rounds`);
+    return benchScheduled(effort);
+  }
   if (name === 'start' || name === 'verify') {
     say(`${name}: median of ${effort.rounds} rounds`);
     return name === 'start' ? benchStart(effort) : benchVerify(effort);

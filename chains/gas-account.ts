@@ -55,6 +55,19 @@ export type GasSlot = {
   readonly above: Pick<GasTransaction, 'offer' | 'raw'> | null;
   /** Base units: nothing that could cost more is signed (`fee_above_limit`). */
   readonly mostCost: bigint;
+  /**
+   * Solana: the receiver's token account must be there, since the key pays for none, whatever
+   * becomes of it later. Without this it is made where it is missing.
+   */
+  readonly withoutAccount?: boolean;
+};
+
+/** What some work would cost now, at most. */
+export type GasQuote = {
+  /** Base units of the native coin. */
+  readonly mostCost: bigint;
+  /** Solana: whether it makes the receiver's token account, whose rent stays with the receiver. */
+  readonly makesAccount: boolean;
 };
 
 export type GasAccount = {
@@ -74,6 +87,11 @@ export type GasAccount = {
    * for one that has to land. Base units.
    */
   reserve(work: GasWork, signal: AbortSignal): Promise<bigint>;
+  /**
+   * Tries it as `sign` does, and signs nothing. Throws what `sign` throws. Of a claim whose secret
+   * no chain has shown the payment may be left untried, for whoever asks to have tried.
+   */
+  quote(work: GasWork, signal: AbortSignal): Promise<GasQuote>;
   /**
    * Tries it on the node and signs it. Throws `nothing_there` or `payout_would_fail` when the
    * chain would refuse it now (too early or too late by the chain's clock included),

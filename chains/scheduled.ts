@@ -40,17 +40,31 @@ export type Verdict =
   /** What it spends is gone at depth: nothing is left to do. */
   | { readonly kind: 'over'; readonly txid: string };
 
+/** What is asked to be kept. */
+export type Asking = {
+  readonly transactions: readonly string[];
+  /** Of this escrow, checked before: the same bytes are not verified again. */
+  readonly known: readonly Rung[];
+  /** Between two steps of a millisecond or two. */
+  readonly pause: () => Promise<void>;
+};
+
+/** A payment to an escrow that is deep enough to be spent by what is signed now. */
+export type DeepPayment = {
+  readonly txid: string;
+  readonly vout: number;
+  readonly amount: bigint;
+};
+
 export type ScheduledRefunds = {
   /**
    * The ladder, if every one of these raw transactions is a refund of this escrow that can be sent
    * after its timelock without anybody. Throws `bad_transaction`, `bad_fee_rate` or
    * `nothing_there`, each with its numbers.
    */
-  check(
-    escrow: WatchedEscrow,
-    transactions: readonly string[],
-    signal: AbortSignal,
-  ): Promise<readonly Rung[]>;
+  check(escrow: WatchedEscrow, asking: Asking, signal: AbortSignal): Promise<readonly Rung[]>;
+  /** What a ladder may spend, the largest first: shallower payments may yet be taken back. */
+  payments(escrow: WatchedEscrow, signal: AbortSignal): Promise<readonly DeepPayment[]>;
   /** What the chain shows of the escrow, and what follows for the ladder. */
   next(
     escrow: WatchedEscrow,

@@ -23,15 +23,8 @@ import {
   delistAsset,
   reopenAsset,
 } from '../server/market/listing.ts';
-import {
-  isReason,
-  Misused,
-  mostReasonLength,
-  openDatabase,
-  parsed,
-  runCommand,
-  theAsset,
-} from './operator.ts';
+import { Misused, parsed, runCommand } from './command.ts';
+import { isReason, mostReasonLength, openDatabase, theAsset } from './operator.ts';
 
 const usage = `usage: npm run assets -- list [--state open|closed|delisted] [--json]
        npm run assets -- candidates [--state pending|rejected|expired] [--json]
@@ -111,10 +104,10 @@ function understand(args: string[]): Asked | null {
   }
   const known: readonly string[] = one === 'candidates' ? states.candidates : states.list;
   if (state !== undefined && !known.includes(state)) {
-    throw new Misused(`--state of ${one} is ${known.join(', ')}`);
+    throw new Misused(`--state of ${one} is ${known.join(', ')}, not "${state}"`);
   }
   if (from !== undefined && !/^[1-9][0-9]{0,76}$/.test(from)) {
-    throw new Misused('--high-value-from is a whole number of base units');
+    throw new Misused(`--high-value-from is a whole number of base units, not "${from}"`);
   }
   return {
     command: one,

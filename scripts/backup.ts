@@ -8,7 +8,8 @@ import { takeBackup } from '../server/db/embedded/backup.ts';
 import { placesUnder } from '../server/db/embedded/cluster.ts';
 import { runningPostgres, startPostgres } from '../server/db/embedded/postgres.ts';
 import { keyVersionOf } from '../server/keyring.ts';
-import { Misused, parsed, quiet, runCommand } from './operator.ts';
+import { Misused, parsed, runCommand } from './command.ts';
+import { quiet } from './operator.ts';
 
 const usage = `usage: npm run backup -- FOLDER [--key FILE] [--json]
   FOLDER   is made; a backup is whole or not there
@@ -28,7 +29,8 @@ function understand(args: string[]): Asked | null {
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [folder, ...rest] = positionals;
-  if (folder === undefined || rest.length > 0) throw new Misused('one folder, please');
+  if (folder === undefined) throw new Misused('which folder?');
+  if (rest.length > 0) throw new Misused(`one folder, please, and not also "${rest.join(' ')}"`);
   const key = values.key === undefined ? null : resolve(values.key);
   if (key !== null && !relative(resolve(folder), key).startsWith('..')) {
     throw new Misused('the key must not lie in the backup: whoever has both can read everything');

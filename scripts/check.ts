@@ -3,6 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parsed, understood } from './command.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -10,12 +11,24 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const biomeBinary = `${root}node_modules/@biomejs/cli-linux-${process.arch}/biome`;
 export const lintArguments: readonly string[] = ['check', '--error-on-warnings', '.'];
 
+const usage = `usage: npm run check
+       npm run format
+  check    types and lint
+  format   mends what lint can mend (check --write)
+Exit status: 0 clean, 1 not, 2 not understood.`;
+
+function understand(args: string[]): { readonly write: boolean } | null {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parsed({ args, options: { write: flag, help: flag } });
+  return values.help ? null : { write: values.write };
+}
+
 function run(command: string, args: readonly string[]): boolean {
   return spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status === 0;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const write = process.argv.includes('--write');
+  const { write } = understood({ usage, understand });
   const linted = run(biomeBinary, write ? ['check', '--write', '.'] : lintArguments);
   process.exit((write || run(`${root}node_modules/.bin/tsc`, ['-p', '.'])) && linted ? 0 : 1);
 }

@@ -2,8 +2,8 @@
 // take their money back where nobody claims. Exit status 0 only when every swap ended as it should
 // and every balance moved by exactly what was agreed, less network fees.
 
-import { parseArgs } from 'node:util';
 import { devnetClient } from '../devnet/client.ts';
+import { Misused, parsed, understood } from './command.ts';
 import { brandOf } from './demo/brand.ts';
 import { add, type Doings, feesOf, type Holding, holdingOf } from './demo/ledger.ts';
 import { ownMarket, runningMarket, type Stage } from './demo/market.ts';
@@ -21,22 +21,31 @@ import {
   settled,
 } from './demo/trades.ts';
 
-const usage = () => `usage: npm run demo [-- --all] [--url URL] [--dev URL] [--json]
+/** All pairs take less, or the demo has failed; the short one takes under a minute by itself. */
+const limitMs = 240_000;
+
+const usage = `usage: npm run demo [-- --all] [--url URL] [--dev URL] [--json]
   --all       every ordered pair of the four families, and a refund on each chain
   --url URL   a running market; without it the demo starts one and stops it again
   --dev URL   control address of that market's dev network; default: from its ready.json
   --json      one JSON line a swap, and a last line with totals
   It ends with 1 after ${limitMs / 60_000} minutes, whatever it does by then.`;
 
-/** All pairs take less, or the demo has failed; the short one takes under a minute by itself. */
-const limitMs = 240_000;
 /** A person's requests a minute are limited, and so are the cores. */
 const mostSwapsAtOnce = 5;
 /** Beyond the last timelock, so that every chain's clock is past it. */
 const marginSeconds = 120;
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
+type Asked = {
+  readonly url: string | undefined;
+  readonly dev: string | undefined;
+  readonly all: boolean;
+  readonly json: boolean;
+};
+
+function understand(args: string[]): Asked | null {
+  const { values } = parsed({
+    args,
     options: {
       url: { type: 'string' },
       dev: { type: 'string' },
@@ -45,10 +54,18 @@ async function main(): Promise<number> {
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) {
-    process.stdout.write(`${usage()}\n`);
-    return 0;
+  if (values.help) return null;
+  for (const name of ['url', 'dev'] as const) {
+    const given = values[name];
+    if (given !== undefined && !/^https?:\/\/./.test(given)) {
+      throw new Misused(`--${name} is an http address, not "${given}"`);
+    }
   }
+  const { url, dev, all, json } = values;
+  return { url, dev, all, json };
+}
+
+async function main(values: Asked): Promise<number> {
   const report = reportTo(values.json, (line) => process.stdout.write(`${line}\n`));
   const startedMs = performance.now();
   const interrupted = new AbortController();
@@ -200,7 +217,7 @@ async function differencesOf(
   return differences;
 }
 
-process.exitCode = await main().catch((error: unknown) => {
+process.exitCode = await main(understood({ usage, understand })).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   return 1;
 });

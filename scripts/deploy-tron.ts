@@ -5,7 +5,6 @@
 //   npm run deploy:tron -- --url URL --verify --contract ADDRESS           only verifies
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -19,6 +18,7 @@ import { readTronSigned, signTronTransaction } from '../chains/tron/signed.ts';
 import { referenceTo } from '../chains/tron/transaction.ts';
 import { isEntry } from '../contracts/evm/entry.ts';
 import { initCode } from '../contracts/tron/artifacts/abi.ts';
+import { Misused, parsed, understood, wholeNumber } from './command.ts';
 
 const usage = `usage: npm run deploy:tron -- --url URL [--solidity-url URL] [--fee-limit TRX]
        npm run deploy:tron -- --url URL --verify --contract ADDRESS
@@ -26,6 +26,7 @@ const usage = `usage: npm run deploy:tron -- --url URL [--solidity-url URL] [--f
 
 const sunPerTrx = 1_000_000n;
 const defaultFeeLimitTrx = '1000';
+const mostFeeLimitTrx = 99_999;
 const minedLimitMs = 120_000;
 const pollMs = 1_000;
 const expirationMs = 600_000;
@@ -130,8 +131,9 @@ export async function verifyTron(
   return tronFault(http, { chainId, contract: parseTronAddress(contract) }, signal);
 }
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
+function understand(args: string[]) {
+  const { values } = parsed({
+    args,
     options: {
       url: { type: 'string' },
       'solidity-url': { type: 'string' },
@@ -141,22 +143,24 @@ async function main(): Promise<number> {
       help: { type: 'boolean', default: false },
     },
   });
-  const { url, contract } = values;
-  if (values.help || url === undefined || (values.verify && contract === undefined)) {
-    process.stdout.write(`${usage}\n`);
-    return values.help ? 0 : 1;
-  }
-  const solidity = values['solidity-url'];
+  if (values.help) return null;
+  const { url, contract = '', verify, 'solidity-url': solidity } = values;
+  if (url === undefined) throw new Misused('--url is missing');
+  if (verify && contract === '') throw new Misused('--contract is missing');
+  const feeLimit = wholeNumber('--fee-limit', values['fee-limit'], { most: mostFeeLimitTrx });
+  return { url, contract, verify, solidity, feeLimitSun: BigInt(feeLimit) * sunPerTrx };
+}
+
+type Asked = NonNullable<ReturnType<typeof understand>>;
+
+async function main({ url, contract, verify, solidity, feeLimitSun }: Asked): Promise<number> {
   const where = solidity === undefined ? { url } : { url, solidityUrl: solidity };
-  if (values.verify) {
-    const fault = await verifyTron(where, contract ?? '');
+  if (verify) {
+    const fault = await verifyTron(where, contract);
     process.stdout.write(`${contract}: ${fault ?? 'the pinned contract of this network'}\n`);
     return fault === null ? 0 : 1;
   }
-  const feeLimit = values['fee-limit'];
-  if (!/^[1-9][0-9]{0,4}$/.test(feeLimit)) throw new Error('--fee-limit is 1 to 99999 TRX');
   const privateKey = deployerKey();
-  const feeLimitSun = BigInt(feeLimit) * sunPerTrx;
   const done = await deployTron({ ...where, privateKey, feeLimitSun });
   process.stdout.write(`${JSON.stringify(done)}\n`);
   return 0;
@@ -169,7 +173,7 @@ function deployerKey(): Uint8Array {
 }
 
 if (isEntry(import.meta.url)) {
-  process.exitCode = await main().catch((error: unknown) => {
+  process.exitCode = await main(understood({ usage, understand })).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     return 1;
   });

@@ -86,9 +86,9 @@ async function doctor(
   } = {},
 ): Promise<Told> {
   const found: Finding[] = [];
-  const { home, databaseConnections } = world.deps.settings;
+  const { home, databaseConnections, keeper } = world.deps.settings;
   const deps = {
-    settings: { home, databaseConnections, chainTimeoutMs: 60_000, followIntervalMs: 50 },
+    settings: { home, databaseConnections, keeper, chainTimeoutMs: 60_000, followIntervalMs: 50 },
     db,
     chains: options.chains ?? chains,
     now: options.now ?? world.deps.now,
@@ -446,6 +446,8 @@ async function cli(
     PARLEY_HOME: world.deps.settings.home,
     PARLEY_CHAINS: JSON.stringify(chains),
     PARLEY_CHAIN_TIMEOUT_MS: '60000',
+    // What differs is looked at again after some passes of a market.
+    PARLEY_FOLLOW_INTERVAL_MS: '50',
     ...env,
   };
   const options = { env: { ...process.env, ...settings }, timeout: 300_000 };

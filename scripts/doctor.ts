@@ -13,7 +13,7 @@ import { devChains } from '../server/dev-network.ts';
 import { type DoctorDeps, type Examined, examine } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding, unseen } from '../server/doctor/findings.ts';
 import { databaseFault } from '../server/start-errors.ts';
-import { Misused, parsed, runCommand } from './operator.ts';
+import { parsed, runCommand, wholeNumber } from './command.ts';
 
 const usage = `usage: npm run doctor [-- --json] [--swap ID] [--all] [--limit N] [--time SECONDS]
   --json   a line of JSON for each finding, and for the counts
@@ -55,10 +55,7 @@ function understand(args: string[]): Asked | null {
   if (values.help === true) return null;
   const whole = (name: 'limit' | 'time', otherwise: number, most: number) => {
     const given = values[name];
-    if (given === undefined) return otherwise;
-    const value = /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Number.NaN;
-    if (value <= most) return value;
-    throw new Misused(`--${name} is a whole number from 1 to ${most}`);
+    return given === undefined ? otherwise : wholeNumber(`--${name}`, given, { most });
   };
   return {
     json: values.json === true,

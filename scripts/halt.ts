@@ -6,15 +6,8 @@ import type { Database } from '../server/db/database.ts';
 import { chainsOfAssets, hasAssets, listHalts } from '../server/db/halts.ts';
 import { listHaltedAssets } from '../server/db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../server/market/halts.ts';
-import {
-  isReason,
-  Misused,
-  mostReasonLength,
-  openDatabase,
-  parsed,
-  runCommand,
-  theAsset,
-} from './operator.ts';
+import { Misused, parsed, runCommand } from './command.ts';
+import { isReason, mostReasonLength, openDatabase, theAsset } from './operator.ts';
 
 const usage = `usage: npm run halt -- --chain KEY --reason TEXT [--json]
        npm run halt -- --asset ASSET --reason TEXT [--json]
@@ -62,7 +55,10 @@ function understand(args: string[]): Asked | null {
     return { ...what, verb: 'list' };
   }
   if (verb !== 'halt' && verb !== 'resume') throw new Misused('');
-  if ((chain === null) === (asset === null)) throw new Misused('one of --chain and --asset');
+  if ((chain === null) === (asset === null)) {
+    const both = chain === null ? '' : `, not both "${chain}" and "${asset}"`;
+    throw new Misused(`one of --chain and --asset${both}`);
+  }
   if (verb === 'halt' && !isReason(reason)) {
     throw new Misused(`halt needs a --reason: 1 to ${mostReasonLength} characters, on one line`);
   }

@@ -1,8 +1,7 @@
-// What the commands of operators share: understanding what is asked for, the market's database,
-// whether a market runs or not, the asset that is meant, and output whose reader may leave.
+// What the commands of operators share: the market's database, whether a market runs or not, and
+// the asset that is meant.
 
 import { resolve } from 'node:path';
-import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { readSettings } from '../server/config.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { runningPostgres } from '../server/db/embedded/postgres.ts';
@@ -19,23 +18,12 @@ const mostNamed = 20;
 /** Of a reason that an operator gives. */
 export const mostReasonLength = 500;
 
-/** What was asked for is not understood: the sentence says what is wrong. */
-export class Misused extends Error {}
-
 export function isReason(text: string): boolean {
   return text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
 }
 
 /** For a database that this process starts by itself: what it did is told at the end. */
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
-export function parsed<const Config extends ParseArgsConfig>(config: Config) {
-  try {
-    return parseArgs(config);
-  } catch (error) {
-    throw new Misused((error as Error).message);
-  }
-}
 
 export async function openDatabase(statementMs = usualStatementMs): Promise<Database> {
   const { databaseUrl, home } = readSettings(process.env);
@@ -85,49 +73,4 @@ export async function theAsset(db: Database, given: string): Promise<Listing> {
   }
   if (found[0] === undefined) throw new Error(`there is no asset ${given}`);
   return found[0];
-}
-
-/** A reader that leaves, such as `head`, ends the program without a word. */
-function leaveWithReader(status: number): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(status);
-    throw error;
-  });
-}
-
-export type Command<Asked> = {
-  readonly usage: string;
-  /** Null: how to use it is asked for. Throws `Misused`. */
-  understand(args: string[]): Asked | null;
-  /** The exit status. */
-  run(asked: Asked): Promise<number>;
-};
-
-/**
- * Runs a command; its exit status is the process's. What it throws is said, with how to use it
- * where it was not understood.
- */
-export async function runCommand<Asked>(command: Command<Asked>, failed = 1): Promise<void> {
-  process.exitCode = await statusOf(command, failed);
-}
-
-async function statusOf<Asked>(
-  { usage, understand, run }: Command<Asked>,
-  failed: number,
-): Promise<number> {
-  // Where a failure must not read as well, half an answer must not either.
-  leaveWithReader(failed === 1 ? 0 : failed);
-  try {
-    const asked = understand(process.argv.slice(2));
-    if (asked !== null) return await run(asked);
-    process.stdout.write(`${usage}\n`);
-    return 0;
-  } catch (error) {
-    const misused = error instanceof Misused;
-    const said = error instanceof Error ? error.message : String(error);
-    process.stderr.write(
-      [said, ...(misused ? [usage] : [])].filter(Boolean).join('\n').concat('\n'),
-    );
-    return misused ? 2 : failed;
-  }
 }

@@ -13,7 +13,8 @@ import {
 import { revokeAllKeys } from '../server/db/keys.ts';
 import { mostGapDays } from '../server/restore/gap.ts';
 import { toldOf } from '../server/restore/gate.ts';
-import { longStatementMs, Misused, openDatabase, parsed, runCommand } from './operator.ts';
+import { Misused, parsed, runCommand, wholeNumber } from './command.ts';
+import { longStatementMs, openDatabase } from './operator.ts';
 
 const usage = `usage: npm run gaps -- list [--json]
        npm run gaps -- skip CHAIN --i-know
@@ -44,12 +45,26 @@ function understand(args: string[]): Asked | null {
   const needs = { list: false, skip: true, 'read-days': true, open: true, 'revoke-keys': false };
   const needed = needs[command as keyof typeof needs];
   if (needed === undefined || needed !== (argument !== '') || rest.length > 0) {
-    throw new Misused(command === '' ? '' : `"${positionals.join(' ')}" is not understood`);
+    throw new Misused(
+      command === '' ? 'which command?' : `"${positionals.join(' ')}" is not understood`,
+    );
   }
   if (command === 'skip' && values['i-know'] !== true) {
     throw new Misused('skip leaves hashlocks unread: say --i-know');
   }
+  if (command === 'read-days') daysOf(argument);
+  if (command === 'open') sinceOf(argument);
   return { command, argument, json: values.json === true };
+}
+
+function daysOf(argument: string): number {
+  return wholeNumber('DAYS', argument, { most: mostGapDays });
+}
+
+function sinceOf(argument: string): Date {
+  const since = new Date(argument);
+  if (since.getTime() <= Date.now()) return since;
+  throw new Misused(`SINCE is a time gone by, not "${argument}"`);
 }
 
 async function act(db: Database, { command, argument, json }: Asked): Promise<string> {
@@ -61,18 +76,13 @@ async function act(db: Database, { command, argument, json }: Asked): Promise<st
       return `agreements do not wait for ${argument} any more`;
     }
     case 'read-days': {
-      const days = Number(argument);
-      if (!Number.isInteger(days) || days < 1 || days > mostGapDays) {
-        throw new Misused(`a whole number of days from 1 to ${mostGapDays}`);
-      }
+      const days = daysOf(argument);
       const since = Math.floor(now.getTime() / 1_000) - days * daySeconds;
       const begun = await shortenReadings(db, since);
       return begun === 0 ? 'no gap waits for that' : `${begun} chains are read for ${days} days`;
     }
     case 'open': {
-      const since = new Date(argument);
-      if (Number.isNaN(since.getTime()) || since > now)
-        throw new Misused('SINCE is a time gone by');
+      const since = sinceOf(argument);
       await db.transaction((tx) => markRestored(tx, now, since));
       return `the next heartbeat takes the time since ${since.toISOString()} for missing`;
     }

@@ -12,7 +12,8 @@ import { revokeAllKeys } from '../server/db/keys.ts';
 import { migrate } from '../server/db/migrate.ts';
 import { keyVersionsOf } from '../server/keyring.ts';
 import { openHome } from '../server/start-errors.ts';
-import { longStatementMs, Misused, parsed, quiet, runCommand } from './operator.ts';
+import { Misused, parsed, runCommand } from './command.ts';
+import { longStatementMs, quiet } from './operator.ts';
 
 const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE] [--keep-keys] [--json]
        npm run restore -- FOLDER --check [--json]
@@ -48,7 +49,8 @@ function understand(args: string[]): Asked | null {
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [folder, ...rest] = positionals;
-  if (folder === undefined || rest.length > 0) throw new Misused('one folder, please');
+  if (folder === undefined) throw new Misused('which folder?');
+  if (rest.length > 0) throw new Misused(`one folder, please, and not also "${rest.join(' ')}"`);
   if ((values.home === undefined) === (values.check !== true)) {
     throw new Misused('either --home or --check');
   }

@@ -14,7 +14,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { Misused, parsed, understood, wholeNumber } from './command.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const partLimitMs = 90 * 60_000;
@@ -22,16 +22,57 @@ const partLimitMs = 90 * 60_000;
 const simLimitMs = 10 * 3_600_000;
 /** Fifty bugs, ten minutes each at the most. */
 const plantedLimitMs = 10 * 3_600_000;
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    requests: { type: 'string', default: '10000' },
-    times: { type: 'string', default: '20' },
-    markets: { type: 'string', default: '10000' },
-    seed: { type: 'string' },
-    list: { type: 'boolean', default: false },
-  },
-});
+const names = [
+  'fuzz',
+  'properties',
+  'faults',
+  'model',
+  'sim',
+  'planted',
+  'crashes',
+  'schemathesis',
+  'contracts/evm',
+  'contracts/tron',
+] as const;
+type Name = (typeof names)[number];
+
+const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--markets N] [--seed N]
+       npm run soak -- --list
+  PART        ${names.join(', ')}; without one all of them
+  --requests  of the fuzz, default 10000
+  --times     as many runs of a property test as usual, default 20
+  --markets   simulated, default 10000
+  --seed      of the fuzz, and the first one of the markets
+  --list      what the parts are, as JSON; nothing is run
+Exit status: 0 all passed, 1 one did not, 2 not understood.`;
+
+function understand(args: string[]) {
+  const { values, positionals } = parsed({
+    args,
+    allowPositionals: true,
+    options: {
+      requests: { type: 'string', default: '10000' },
+      times: { type: 'string', default: '20' },
+      markets: { type: 'string', default: '10000' },
+      seed: { type: 'string' },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return null;
+  const unknown = positionals.filter((each) => !names.some((name) => name === each));
+  if (unknown.length > 0) {
+    throw new Misused(`no part is called "${unknown.join(' ')}"; there are ${names.join(', ')}`);
+  }
+  for (const name of ['requests', 'times', 'markets'] as const) {
+    wholeNumber(`--${name}`, values[name], { most: 100_000_000 });
+  }
+  if (values.seed !== undefined)
+    wholeNumber('--seed', values.seed, { least: 0, most: 2 ** 32 - 1 });
+  return { values, positionals };
+}
+
+const { values, positionals } = understood({ usage, understand });
 const bin = [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH];
 const env = {
   ...process.env,
@@ -79,7 +120,7 @@ const propertyFiles = () =>
     .filter((file) => /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')))
     .sort();
 
-const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
+const parts: Readonly<Record<Name, () => Promise<Outcome>>> = {
   fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
   properties: () => tests(propertyFiles()),
   faults: () => tests(globSync('test/faults-*.test.ts', { cwd: root }).sort()),
@@ -95,13 +136,6 @@ const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
   'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'ci']),
 };
 
-const unknown = positionals.filter((name) => !(name in parts));
-if (unknown.length > 0) {
-  console.error(
-    `no part is called ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`,
-  );
-  process.exit(2);
-}
 if (values.list) {
   console.log(JSON.stringify({ parts: Object.keys(parts), properties: propertyFiles() }));
   process.exit(0);

@@ -14,6 +14,7 @@ import { coreCoins } from '../sdk/wallets/coins.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
 import { solanaWallet } from '../sdk/wallets/solana.ts';
 import { tronWallet } from '../sdk/wallets/tron.ts';
+import { Misused, understood, wholeNumber } from './command.ts';
 import { brandOf } from './demo/brand.ts';
 
 const usage = `usage: npm run -s wallet -- <command>
@@ -139,23 +140,57 @@ function printSecret(): void {
   console.log(JSON.stringify({ secret: value, hashlock: hashlockOf(value) }));
 }
 
-async function main(args: string[]): Promise<void> {
-  const [command, file = '', place = '', index = '0', secret = ''] = args;
-  if (command === 'join' && place !== '') return join(file, place);
-  if (command === 'sign' && place !== '') return sign(file, place, Number(index), secret);
-  if (command === 'secret') return printSecret();
-  if (command === 'show' && place !== '') {
-    const purse = JSON.parse(readFileSync(file, 'utf8')) as Purse;
-    const value = purse[place as keyof Purse];
-    if (value === undefined) throw new Error(`there is no "${place}" in ${file}`);
-    console.log(value);
-    return;
+type Asked = {
+  readonly command: 'join' | 'show' | 'secret' | 'sign';
+  readonly file: string;
+  /** The market, the node, or what is shown. */
+  readonly place: string;
+  readonly index: number;
+  readonly secret: string;
+};
+
+/** How many arguments each takes, at least and at most. */
+const takes = { join: [2, 2], show: [2, 2], secret: [0, 0], sign: [2, 4] } as const;
+const mostIndex = 99;
+
+function understand(args: string[]): Asked | null {
+  if (args.includes('--help')) return null;
+  const [command = '', file = '', place = '', index = '0', secret = ''] = args;
+  const known = Object.keys(takes).find((each) => each === command) as Asked['command'] | undefined;
+  if (known === undefined) {
+    throw new Misused(command === '' ? 'which command?' : `"${command}" is no command`);
   }
-  console.error(usage);
-  process.exit(2);
+  const given = args.slice(1);
+  const [least, most] = takes[known];
+  if (given.length < least) throw new Misused(`"${args.join(' ')}" wants ${least} arguments`);
+  if (given.length > most) throw new Misused(`"${given[most]}" is more than ${known} takes`);
+  return {
+    command: known,
+    file,
+    place,
+    index: wholeNumber('n', index, { least: 0, most: mostIndex }),
+    secret,
+  };
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+async function main({ command, file, place, index, secret }: Asked): Promise<void> {
+  switch (command) {
+    case 'join':
+      return join(file, place);
+    case 'sign':
+      return sign(file, place, index, secret);
+    case 'secret':
+      return printSecret();
+    case 'show': {
+      const purse = JSON.parse(readFileSync(file, 'utf8')) as Purse;
+      const value = purse[place as keyof Purse];
+      if (value === undefined) throw new Error(`there is no "${place}" in ${file}`);
+      console.log(value);
+    }
+  }
+}
+
+main(understood({ usage, understand })).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 });

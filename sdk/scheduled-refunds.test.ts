@@ -3,9 +3,10 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import { sleep } from './http.ts';
 import { signedRefunds } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
-import { coreOf, running, sideOf, until } from './testing/stuck.ts';
+import { coreOf, running, sideOf, until, withAdapter } from './testing/stuck.ts';
 import { type TwoChains, twoChains } from './testing/two-chains.ts';
 
 const limits = { timeout: 120_000 };
@@ -66,6 +67,89 @@ test(
     await chains.dev.mining(bitcoinKey, true);
     const outcome = await running(input).end;
     assert.deepEqual([outcome.end, outcome.txids.b.refund], ['refunded', rungs.at(-1)?.txid]);
+  },
+);
+
+test(
+  'a ladder is of what is as deep as the leg wants, and of nothing shallower',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const { requiredConfirmations: wanted, address } = scene.market.watched('b');
+    assert.equal(wanted, 2);
+    await chains.dev.mining(bitcoinKey, false);
+    try {
+      let shallow = 0;
+      const input = await sideOf(scene, 'taker', { marketPollMs: 10 });
+      const side = running(
+        withAdapter(input, bitcoinKey, ({ readEscrow }) => ({
+          readEscrow: async (...about) => {
+            const facts = await readEscrow(...about);
+            if (facts.funded?.confirmations === 1) shallow += 1;
+            return facts;
+          },
+        })),
+      );
+      await side.next('funded');
+      await chains.dev.mine(bitcoinKey, 1);
+      // By the second look the pass of the first one is over.
+      while (shallow < 2) await sleep(50);
+      const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
+      assert.equal(asked(), 0);
+      // In a block of its own, which makes the funding deep.
+      await chains.dev.faucet({ chain: bitcoinKey, address, amount: 30_000n });
+      await side.next('scheduled');
+      const inputs = async () =>
+        (await core<{ vin: unknown[] }>('decoderawtransaction', [scene.market.refunds()[0]?.raw]))
+          .vin.length;
+      assert.equal(await inputs(), 1);
+      await chains.dev.mine(bitcoinKey, 1);
+      await side.next('scheduled', 2);
+      assert.equal(await inputs(), 2);
+      await chains.dev.mining(bitcoinKey, true);
+      await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
+      assert.equal((await side.end).end, 'refunded');
+    } finally {
+      await chains.dev.mining(bitcoinKey, true);
+    }
+  },
+);
+
+test(
+  'a ladder that fees have come near to is signed again, and another is not',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const fees = { times: 1, asked: 0 };
+    const input = await sideOf(scene, 'taker', { marketPollMs: 5 });
+    const side = running(
+      withAdapter(input, bitcoinKey, ({ buildRefund }) => ({
+        buildRefund: async (...about) => {
+          const built = await buildRefund(...about);
+          fees.asked += 1;
+          if (built.sign !== 'btc-sighash') return built;
+          const dearer = (rate: number) => rate * fees.times;
+          const ladder = built.ladder.map((step, at) =>
+            at === 0 ? step : { ...step, feeRateSatPerVbyte: dearer(step.feeRateSatPerVbyte) },
+          );
+          return { ...built, ladder };
+        },
+      })),
+    );
+    await side.next('scheduled');
+    const first = scene.market.refunds().at(-1)?.feeRateSatPerVbyte ?? 0;
+    const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
+    fees.times = 1.9;
+    const before = fees.asked;
+    while (fees.asked < before + 2) await sleep(50);
+    assert.equal(asked(), 1);
+    fees.times = 2.1;
+    await side.next('scheduled', 2);
+    const last = scene.market.refunds().at(-1)?.feeRateSatPerVbyte ?? 0;
+    assert.ok(last >= 2 * first, `${first} and then ${last}`);
+    scene.market.die();
+    await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
+    assert.equal((await side.end).end, 'refunded');
   },
 );
 

@@ -2,12 +2,13 @@
 // the right one if this side is away then. Made from the customer's own terms and node alone; the
 // bytes can do nothing but pay its refund address after the timelock.
 
-import type { WatchedEscrow } from '../chains/adapter.ts';
+import type { ChainAdapter, WatchedEscrow } from '../chains/adapter.ts';
 import { mostRungs, signedLadder } from '../chains/bitcoin/fee-ladder.ts';
-import { defaultFeeBounds } from '../chains/bitcoin/fees.ts';
-import { buildSpend, vsizeOf } from '../chains/bitcoin/plan.ts';
+import { defaultFeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
+import { buildSpend, type EscrowOutput, type Spend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { assemble } from '../chains/bitcoin/signed-psbt.ts';
 import { mostRefundInputs } from '../chains/bitcoin/signed-refunds.ts';
+import { ParleyError } from '../core/errors.ts';
 import type { LegName } from '../core/trade.ts';
 import type { ParleyClient } from './client.ts';
 import { VerificationError } from './errors.ts';
@@ -31,13 +32,16 @@ export type ScheduleInput = {
 };
 
 /**
- * Signs a ladder of refunds of what the escrow holds now, and has the market keep it. Returns what
- * the market says it keeps, which was checked. Throws `nothing_there` while no block holds a
- * payment, VerificationError, and what the wallet or the market refuses with.
+ * Signs a ladder of refunds of what the escrow holds at depth now, and has the market keep it.
+ * Returns what the market says it keeps, which was checked. Throws `nothing_there` while no payment
+ * is deep, VerificationError, and what the wallet or the market refuses with.
  */
-export async function scheduleRefunds(input: ScheduleInput): Promise<ScheduledRefunds> {
-  const { client, swapId, leg, escrow, former = false, signal } = input;
-  const made = await signedRefunds(input);
+export async function scheduleRefunds(
+  input: ScheduleInput,
+  plan?: RefundPlan,
+): Promise<ScheduledRefunds> {
+  const { client, swapId, leg, escrow, former = false, wallet, signal } = input;
+  const made = await signPlan(plan ?? (await planRefunds(input)), wallet, signal);
   const transactions = made.map(({ raw }) => raw);
   const body = { transactions, ...(former ? { escrow: escrow.address } : {}) };
   const kept = await client.scheduleRefunds(swapId, leg, body, { signal });
@@ -51,12 +55,30 @@ export async function scheduleRefunds(input: ScheduleInput): Promise<ScheduledRe
 /** The signed refunds, the cheapest first. */
 export async function signedRefunds({
   escrow,
-  source: { adapter, view },
+  source,
   wallet,
   signal,
-}: Pick<ScheduleInput, 'escrow' | 'source' | 'wallet' | 'signal'>): Promise<
-  { readonly txid: string; readonly raw: string }[]
-> {
+}: Pick<ScheduleInput, 'escrow' | 'source' | 'wallet' | 'signal'>): Promise<Refund[]> {
+  return signPlan(await planRefunds({ escrow, source, signal }), wallet, signal);
+}
+
+export type Refund = { readonly txid: string; readonly raw: string };
+
+/** A ladder that could be signed now. */
+export type RefundPlan = {
+  readonly spends: readonly Spend[];
+  readonly inputs: number;
+  /** All payments that are deep, also those that are too many for one refund. */
+  readonly deepSats: bigint;
+  readonly highestFeeRate: number;
+};
+
+/** What would be signed, by the customer's own source. Throws `nothing_there`. */
+export async function planRefunds({
+  escrow,
+  source: { adapter, view },
+  signal,
+}: Pick<ScheduleInput, 'escrow' | 'source' | 'signal'>): Promise<RefundPlan> {
   if (view.family !== 'bitcoin') throw new VerificationError('family', 'bitcoin', view.family);
   const { terms } = escrow;
   const { network, mostFeeRateSatPerVbyte: cap = defaultFeeBounds.capSatPerVbyte } = view;
@@ -65,8 +87,9 @@ export async function signedRefunds({
   const payments = outputsOf(built.psbtBase64);
   const limits = { validUntil: null, outputs: payments };
   verifyMaterial(built, { verb: 'refund' }, terms, view, limits);
+  const deep = await deepOf(payments, escrow, adapter, signal);
   // The largest come first.
-  const outputs = payments.slice(0, mostRefundInputs);
+  const outputs = deep.slice(0, mostRefundInputs);
   const dearest = built.ladder.at(-1)?.feeRateSatPerVbyte ?? built.feeRateSatPerVbyte;
   // The last step of a ladder is twice the rate for the next blocks.
   const rate = dearest / 2;
@@ -74,16 +97,50 @@ export async function signedRefunds({
     estimate: { fast: rate, medium: rate, slow: rate, least: 1, at: 0 },
     bounds: { ...defaultFeeBounds, capSatPerVbyte: cap },
     vsize: vsizeOf(terms, network, 'refund', outputs.length),
-    value: outputs.reduce((sum, { amount }) => sum + amount, 0n),
+    value: sumOf(outputs),
   });
   const spends = fees
     .slice(-mostRungs)
     .map((fee) => buildSpend(terms, network, 'refund', outputs, fee));
+  const last = spends.at(-1);
+  return {
+    spends,
+    inputs: outputs.length,
+    deepSats: sumOf(deep),
+    highestFeeRate: last === undefined ? 0 : rateOf(last.feeSats, last.vsize),
+  };
+}
+
+function sumOf(outputs: readonly EscrowOutput[]): bigint {
+  return outputs.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** One payment that a reorganisation takes back would make every refund that spends it void. */
+async function deepOf(
+  payments: readonly EscrowOutput[],
+  escrow: WatchedEscrow,
+  { scheduledRefunds }: ChainAdapter,
+  signal: AbortSignal,
+): Promise<EscrowOutput[]> {
+  const deep = (await scheduledRefunds?.payments(escrow, signal)) ?? [];
+  const outpoints = new Set(deep.map(({ txid, vout }) => `${txid}:${vout}`));
+  const found = payments.filter(({ txid, vout }) => outpoints.has(`${txid}:${vout}`));
+  if (found.length > 0) return found;
+  const { address, requiredConfirmations: wanted } = escrow;
+  const sentence = `no payment to the escrow ${address} has ${wanted} confirmations yet`;
+  throw new ParleyError('nothing_there', sentence, { escrow: address, wanted });
+}
+
+async function signPlan(
+  { spends, inputs }: RefundPlan,
+  wallet: ScheduleInput['wallet'],
+  signal: AbortSignal,
+): Promise<Refund[]> {
   const hashes = spends.flatMap(({ sighashHexes }) => sighashHexes);
   const signatures = await wallet.signSighashes(hashes, signal);
   return spends.map(({ psbtBase64 }, at) => {
-    const from = at * outputs.length;
+    const from = at * inputs;
     // Verifies each signature against the refund key.
-    return assemble({ psbtBase64, signaturesHex: signatures.slice(from, from + outputs.length) });
+    return assemble({ psbtBase64, signaturesHex: signatures.slice(from, from + inputs) });
   });
 }

@@ -40,9 +40,14 @@ function withoutLogin(address: string): string {
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  if (args.includes('--help') || args.some((arg) => arg !== '--json')) {
+  if (args.includes('--help')) {
     console.log(usage);
-    process.exit(args.includes('--help') ? 0 : 2);
+    process.exit(0);
+  }
+  const unknown = args.filter((arg) => arg !== '--json');
+  if (unknown.length > 0) {
+    console.error(`"${unknown.join(' ')}" is not understood\n${usage}`);
+    process.exit(2);
   }
   const settings = readSettings(process.env);
   const log = createLog(settings.logLevel);

@@ -20,7 +20,7 @@ import { tronGasPolicies } from '../chains/tron/gas-policy.ts';
 import { pageBlocks as tronPage } from '../chains/tron/hashlocks.ts';
 import { readSettings } from '../server/config.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
-import { windowSeconds } from '../server/edge/budgets.ts';
+import { refusedRelays, scheduleLimit, windowSeconds } from '../server/edge/budgets.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
 import { mostFrameBytes, mostUnreadBytes } from '../server/edge/feed/peer.ts';
 import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
@@ -70,6 +70,9 @@ const said: Record<string, string> = {
   'signed refunds kept of an escrow; inputs and characters of one': [
     `${mostRungs}; ${mostRefundInputs}, ${written(longestRefundHex)}`,
   ].join(),
+  'checks of signed refunds of an account; under way in a process': [
+    `${scheduleLimit} in ${windowSeconds} s; 1`,
+  ].join(),
   'ladders of signed refunds looked at in a pass of a chain': [
     `${scheduledLimits.perPass}, ${scheduledLimits.leaseSeconds} s in the hands of one process`,
   ].join(),
@@ -116,14 +119,34 @@ const said: Record<string, string> = {
     `${keeper.jobsAPass}, ${keeper.lanes}; ${keeper.jobMs / 1_000} s each`,
   ].join(),
   'what a gas key has under way on a chain': [
-    `${keeper.mostUnderWay} of the keeper's own, ${keeper.mostRelays} relays`,
+    `${keeper.mostUnderWay} of the keeper's own,`,
+    `${keeper.refundShare === 2n ? 'half' : '?'} of them refunds at most;`,
+    `${keeper.mostRelays} relays`,
+  ].join(' '),
+  "what refunds may use up of the keeper's cap a day": [
+    `${keeper.refundShare === 2n ? 'half' : '?'}, the rest is for claims`,
   ].join(),
+  'relays of an account on a chain in a UTC day': [
+    `${keeper.relaysPerAccount} (\`relaysPerAccount\`)`,
+  ].join(),
+  'what relays of a UTC day may take on a chain': [
+    `\`relayCap\`, one account ${keeper.accountShare === 4n ? 'a quarter' : '?'};`,
+    `default on EVM chains ${written(Number(keeper.relayGas))} gas at reserve fees,`,
+    `TRON ${written(Number(keeper.relayCap.tron) / 1e6)} TRX,`,
+    `Solana ${Number(keeper.relayCap.solana) / 1e9} SOL`,
+  ].join(' '),
+  'token accounts that relays of a UTC day make on Solana': [
+    `${keeper.relayTokenAccounts} (\`relayTokenAccounts\`), for one account a quarter`,
+  ].join(),
+  'refused relays of an account': `${refusedRelays} in ${windowSeconds} s`,
+  'looks for what a server without the key has taken up': `every ${keeper.missedEverySeconds} s`,
   "what one account may use up of the keeper's cap a day": [
     keeper.accountShare === 4n ? 'a quarter' : `one in ${keeper.accountShare}`,
   ].join(),
   'a turn to sign with a gas key': [
     `${keeper.turnMs / 1_000} s, ${keeper.signMs / 1_000} s for one signature;`,
-    `a relay waits ${keeper.turnPatienceMs / 1_000} s for it`,
+    `a request waits ${keeper.turnPatienceMs / 1_000} s for it,`,
+    `a job ${keeper.jobPatienceMs / 1_000} s`,
   ].join(' '),
   'a job of the keeper that was mined without effect': `${keeper.mostFailed} times`,
   'request body': `${written(bodyLimitBytes)} bytes`,

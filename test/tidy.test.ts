@@ -29,7 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Rooms inside the server, from the edge inwards. */
 const insideServer: Readonly<Record<string, readonly string[]>> = {
   edge: ['keeper', 'listing', 'market', 'settle', 'webhooks', 'db'],
-  doctor: ['settle', 'db'],
+  doctor: ['settle', 'restore', 'db'],
   keeper: ['settle', 'db'],
   listing: ['market', 'db'],
   webhooks: ['db'],

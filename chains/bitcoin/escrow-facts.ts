@@ -60,6 +60,11 @@ function requiredFor(payment: Payment, required: number): number {
   return payment.coinbase ? Math.max(required, coinbaseMaturity) : required;
 }
 
+/** Whether it counts: no reorganisation of less than this depth takes it back. */
+export function isDeep(payment: Payment, tip: number, required: number): boolean {
+  return confirmations(payment.height, tip) >= requiredFor(payment, required);
+}
+
 function earlier(a: Payment, b: Payment): number {
   const byHeight = (a.height ?? Infinity) - (b.height ?? Infinity);
   if (a.height !== b.height && !Number.isNaN(byHeight)) return byHeight;

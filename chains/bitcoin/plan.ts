@@ -116,6 +116,30 @@ export function buildSpend(
   outputs: readonly EscrowOutput[],
   feeSats: bigint,
 ): Spend {
+  const { tx, witnessScript, paysSats } = unsigned(terms, network, verb, outputs, feeSats);
+  return {
+    psbtBase64: base64.encode(tx.toPSBT(0)),
+    sighashHexes: outputs.map(({ amount }, index) =>
+      bytesToHex(tx.preimageWitnessV0(index, witnessScript, SigHash.ALL, amount)),
+    ),
+    feeSats,
+    vsize: vsizeOf(terms, network, verb, outputs.length),
+    paysSats,
+  };
+}
+
+/** The PSBT alone of such a spend. */
+export function spendPsbt(...about: Parameters<typeof buildSpend>): string {
+  return base64.encode(unsigned(...about).tx.toPSBT(0));
+}
+
+function unsigned(
+  terms: EscrowTerms,
+  network: BitcoinNetwork,
+  verb: Verb,
+  outputs: readonly EscrowOutput[],
+  feeSats: bigint,
+): { readonly tx: Transaction; readonly witnessScript: Uint8Array; readonly paysSats: bigint } {
   const escrow = escrowBytes(terms, network);
   const to = destination(terms, network, verb);
   const total = outputs.reduce((sum, { amount }) => sum + amount, 0n);
@@ -141,13 +165,5 @@ export function buildSpend(
     });
   }
   tx.addOutput({ script: to.script, amount: paysSats });
-  return {
-    psbtBase64: base64.encode(tx.toPSBT(0)),
-    sighashHexes: outputs.map(({ amount }, index) =>
-      bytesToHex(tx.preimageWitnessV0(index, escrow.witnessScript, SigHash.ALL, amount)),
-    ),
-    feeSats,
-    vsize: vsizeOf(terms, network, verb, outputs.length),
-    paysSats,
-  };
+  return { tx, witnessScript: escrow.witnessScript, paysSats };
 }

@@ -4,11 +4,12 @@
 import type { WatchedEscrow } from '../adapter.ts';
 import type { ScheduledRefunds } from '../scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
-import type { EscrowHistory } from './escrow-facts.ts';
+import { type EscrowHistory, isDeep } from './escrow-facts.ts';
 import { refundDeadline } from './fee-ladder.ts';
 import type { FeeBounds, FeeEstimate } from './fees.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { checkSignedRefunds, decide, outpointsOf, pendingOf } from './signed-refunds.ts';
+import { untaken } from './spending.ts';
 
 export type ScheduledContext = {
   readonly network: BitcoinNetwork;
@@ -27,12 +28,24 @@ export type ScheduledContext = {
 export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
   const { network, bounds, backend } = context;
   return {
-    check: async (escrow, transactions, signal) => {
+    check: async (escrow, { transactions, known, pause }, signal) => {
       const { history } = await context.history(escrow, signal);
       const estimate = await context.estimate(signal);
-      const { terms } = escrow;
-      const { payments } = history;
-      return checkSignedRefunds(transactions, { terms, network, payments, bounds, estimate });
+      const { terms, requiredConfirmations } = escrow;
+      const about = { terms, network, history, requiredConfirmations, bounds, estimate, known };
+      const steps = checkSignedRefunds(transactions, about);
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done) return value;
+        await pause();
+        signal.throwIfAborted();
+      }
+    },
+    payments: async (escrow, signal) => {
+      const { history } = await context.history(escrow, signal);
+      const { tip } = history;
+      const { requiredConfirmations } = escrow;
+      return untaken(history).filter((each) => isDeep(each, tip, requiredConfirmations));
     },
     next: async (escrow, ladder, signal) => {
       const { history, clock } = await context.history(escrow, signal);

@@ -8,6 +8,7 @@ import { base64 } from '@scure/base';
 import { RawTx, SigHash, Transaction } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
 import { opens, parseHex32 } from '../../core/hashlock.ts';
+import { atOnce, type Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { SignedPsbt } from '../material.ts';
 import { type EscrowScript, readEscrowScript } from './escrow-script.ts';
@@ -51,6 +52,10 @@ function bad(sentence: string, cause?: unknown): ParleyError {
 
 /** Reads a PSBT whose every input spends a swap escrow. Throws `bad_transaction`. */
 export function readPsbt(psbtBase64: string): ReadPsbt {
+  return atOnce(readingPsbt(psbtBase64));
+}
+
+function* readingPsbt(psbtBase64: string): Steps<ReadPsbt> {
   if (psbtBase64.length > maxPsbtCharacters) {
     throw bad(`the PSBT has ${psbtBase64.length} characters, more than ${maxPsbtCharacters}`);
   }
@@ -61,7 +66,11 @@ export function readPsbt(psbtBase64: string): ReadPsbt {
   } catch (cause) {
     throw bad('psbtBase64 is not a PSBT in base64', cause);
   }
-  const inputs = Array.from({ length: tx.inputsLength }, (_, at) => readInput(tx, at));
+  const inputs: PsbtInput[] = [];
+  for (let at = 0; at < tx.inputsLength; at += 1) {
+    yield;
+    inputs.push(readInput(tx, at));
+  }
   const outputs = Array.from({ length: tx.outputsLength }, (_, at) => {
     const { script, amount } = tx.getOutput(at);
     if (script === undefined || amount === undefined) throw bad(`output ${at} is incomplete`);
@@ -114,13 +123,20 @@ export type Assembled = { readonly raw: string; readonly txid: string };
  * the key of the script before anything is accepted. Throws `bad_transaction` naming the input.
  */
 export function assemble(signed: SignedPsbt): Assembled {
-  const psbt = readPsbt(signed.psbtBase64);
+  return atOnce(assembling(signed));
+}
+
+/** The same in steps of a millisecond or two: a signature each. */
+export function* assembling(signed: SignedPsbt): Steps<Assembled> {
+  const psbt = yield* readingPsbt(signed.psbtBase64);
   const { signaturesHex, preimageHex } = signed;
   const preimage = preimageHex === undefined ? null : parseHex32(preimageHex, 'preimageHex');
   if (signaturesHex.length !== 0 && signaturesHex.length !== psbt.inputs.length) {
     throw bad(`${signaturesHex.length} signatures for ${psbt.inputs.length} inputs`);
   }
-  const witnesses = psbt.inputs.map((input, at) => {
+  const witnesses: Uint8Array[][] = [];
+  for (const [at, input] of psbt.inputs.entries()) {
+    yield;
     const { escrow } = input;
     if (preimage !== null && !opens(preimage, escrow.hashlock)) {
       throw bad(`input ${at}: sha256(preimage) is not the hashlock ${escrow.hashlock}`);
@@ -129,8 +145,8 @@ export function assemble(signed: SignedPsbt): Assembled {
     const signature = signatureFor(input, at, signaturesHex[at], preimage !== null);
     const branch =
       preimage === null ? [new Uint8Array()] : [hexToBytes(preimage), Uint8Array.of(1)];
-    return [signature, ...branch, input.witnessScript];
-  });
+    witnesses.push([signature, ...branch, input.witnessScript]);
+  }
   return encode(psbt, witnesses);
 }
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
+import { atOnce } from '../../core/steps.ts';
 import type { Rung, Tried } from '../scheduled.ts';
 import type { Payment } from './escrow-facts.ts';
 import { defaultFeeBounds as bounds, feeAt } from './fees.ts';
@@ -33,8 +34,22 @@ const payment: Payment = {
   height: 100,
   ...spendable,
 };
+function historyOf(...payments: readonly Payment[]) {
+  return { payments, tip: 200 };
+}
 const second: Payment = { ...payment, txid: 'cd'.repeat(32), vout: 0, amount: 40_000n };
-const about = { terms, network, payments: [payment, second], bounds, estimate };
+const requiredConfirmations = 3;
+const about = {
+  terms,
+  network,
+  history: historyOf(payment, second),
+  requiredConfirmations,
+  bounds,
+  estimate,
+  known: [] as readonly Rung[],
+};
+const check = (transactions: readonly string[], from = about) =>
+  atOnce(checkSignedRefunds(transactions, from));
 const vsize = vsizeOf(terms, network, 'refund', 1);
 
 function refund(rate: number, spent: readonly Payment[] = [payment], by = terms, key = funder) {
@@ -55,7 +70,7 @@ function altered(raw: string, alter: (tx: Raw) => Partial<Raw>): string {
 
 function refused(transactions: readonly string[], code: string, words: RegExp, from = about) {
   assert.throws(
-    () => checkSignedRefunds(transactions, from),
+    () => check(transactions, from),
     (error) => {
       assert.ok(error instanceof ParleyError, String(error));
       assert.equal(error.code, code, error.message);
@@ -68,12 +83,12 @@ function refused(transactions: readonly string[], code: string, words: RegExp, f
 describe('a ladder of signed refunds', () => {
   it('is taken with its fees, whatever case its hex has', () => {
     const raws = [1, 3, 10].map((rate) => refund(rate));
-    const rungs = checkSignedRefunds([...raws.slice(0, 2), raws[2]?.toUpperCase() ?? ''], about);
+    const rungs = check([...raws.slice(0, 2), raws[2]?.toUpperCase() ?? '']);
     assert.deepEqual(
       rungs.map(({ raw, feeSats, feeRateSatPerVbyte }) => [raw, feeSats, feeRateSatPerVbyte]),
       raws.map((raw, at) => [raw, feeAt(vsize, [1, 3, 10][at] ?? 0), [1, 3, 10][at]]),
     );
-    assert.equal(checkSignedRefunds([refund(8, [second, payment])], about).length, 1);
+    assert.equal(check([refund(8, [second, payment])]).length, 1);
   });
 
   it('is refused with another lock time, also one that its funder signed', () => {
@@ -146,20 +161,66 @@ describe('a ladder of signed refunds', () => {
   it('spends what the chain shows of this escrow, all of it the same', () => {
     const absent = { ...payment, vout: 0 };
     refused([refund(10, [absent])], 'bad_transaction', /which the chain does not show/);
-    const unmined = { ...about, payments: [{ ...payment, height: null }] };
-    refused([refund(10)], 'bad_transaction', /which no block holds yet/, unmined);
     const spend = { txid: 'ef'.repeat(32), height: 101, secret: null };
-    const gone = { ...about, payments: [{ ...payment, spend }] };
+    const gone = { ...about, history: historyOf({ ...payment, spend }) };
     refused([refund(10)], 'nothing_there', /which efef\w+ has spent/, gone);
     const sets = [refund(4), refund(10, [payment, second])];
     refused(sets, 'bad_transaction', /transactions\[1\] spends .*, and the one before it/);
-    const lied = { ...payment, amount: 900_000n };
+    const lied = { ...payment, amount: 990_000n };
     refused([refund(10, [lied])], 'bad_transaction', /signature is not by|not the refund/);
     const many = Array.from({ length: mostRefundInputs + 1 }, (_, vout) => ({ ...payment, vout }));
-    const wide = { ...about, payments: many };
+    const wide = { ...about, history: historyOf(...many) };
     refused([refund(10, many)], 'bad_transaction', /has \d+ (inputs|characters)/, wide);
     assert.ok(refund(10, many.slice(1)).length <= longestRefundHex);
-    assert.equal(checkSignedRefunds([refund(10, many.slice(1))], wide).length, 1);
+    assert.equal(check([refund(10, many.slice(1))], wide).length, 1);
+  });
+
+  it('spends what is as deep as the escrow wants, and nothing that a small reorganisation takes', () => {
+    const at = (height: number | null, more: Partial<Payment> = {}) => ({
+      ...about,
+      history: historyOf({ ...payment, height, ...more }),
+    });
+    const shallow = /has (0|1|2) of the 3 confirmations/;
+    for (const height of [null, 200, 199]) {
+      refused([refund(10)], 'nothing_there', shallow, at(height));
+    }
+    check([refund(10)], at(198));
+    const mined = { coinbase: true };
+    refused([refund(10)], 'nothing_there', /has 99 of the 100/, at(102, mined));
+    check([refund(10)], at(101, mined));
+    const dust = { ...about, history: historyOf(payment, { ...second, height: 200 }) };
+    refused([refund(10, [payment, second])], 'nothing_there', shallow, dust);
+    check([refund(10)], dust);
+  });
+
+  it('is checked a step at a time, a signature each, and unchanged bytes without any', () => {
+    const both = [payment, second];
+    const raws = [1, 4, 10].map((rate) => refund(rate, both));
+    const stepsOf = (transactions: readonly string[], known: readonly Rung[]) => {
+      const steps = checkSignedRefunds(transactions, { ...about, known });
+      let count = 0;
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done) return { count, rungs: value };
+        count += 1;
+      }
+    };
+    const first = stepsOf(raws, []);
+    // To begin, to read each, and of each to build it, and to read and verify two inputs.
+    const verifying = 2 + 2 * both.length;
+    assert.equal(first.count, 1 + raws.length * (1 + verifying));
+    const again = stepsOf(raws, first.rungs);
+    assert.deepEqual(again, { count: 1 + raws.length, rungs: first.rungs });
+    const longer = [...raws, refund(20, both)];
+    assert.equal(stepsOf(longer, first.rungs).count, 1 + longer.length + verifying);
+    // Bytes that were never seen are not taken for known by what they would do.
+    const [kept] = first.rungs;
+    assert.ok(kept);
+    const forged = altered(kept.raw, ({ witnesses = [] }) => ({
+      witnesses: witnesses.toReversed(),
+    }));
+    const known = { ...about, known: first.rungs };
+    refused([forged, ...raws.slice(1)], 'bad_transaction', /signature is not by/, known);
   });
 
   it('pays within the bounds, each enough to replace the one before, and enough at its top', () => {
@@ -168,9 +229,9 @@ describe('a ladder of signed refunds', () => {
     refused([refund(10), refund(10.9)], 'bad_fee_rate', /to replace the one before it takes/);
     refused([refund(10), refund(10)], 'bad_fee_rate', /to replace/);
     refused([refund(12), refund(11)], 'bad_fee_rate', /to replace/);
-    checkSignedRefunds([refund(10), refund(11)], about);
+    check([refund(10), refund(11)]);
     refused([refund(1), refund(7.9)], 'bad_fee_rate', /the highest must pay at least \d+ sats/);
-    checkSignedRefunds([refund(1), refund(8)], about);
+    check([refund(1), refund(8)]);
     refused([], 'bad_field', /1 to 12/);
     const thirteen = Array.from({ length: 13 }, (_, at) => refund(at + 1));
     refused(thirteen, 'bad_field', /1 to 12/);
@@ -196,10 +257,7 @@ function toDer(compact: string): string {
 }
 
 describe('which of a ladder is sent', () => {
-  const rungs: readonly Rung[] = checkSignedRefunds(
-    [1, 2, 4, 8, 16].map((rate) => refund(rate)),
-    about,
-  );
+  const rungs: readonly Rung[] = check([1, 2, 4, 8, 16].map((rate) => refund(rate)));
   const txidOf = (at: number) => rungs[at]?.txid ?? '';
   const now = timelock + 5_000;
   const shown: Shown = {

@@ -5,9 +5,10 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
 import { type Fact, ParleyError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Rung, Tried, Verdict } from '../scheduled.ts';
-import type { EscrowHistory, Payment } from './escrow-facts.ts';
+import { coinbaseMaturity, type EscrowHistory, isDeep, type Payment } from './escrow-facts.ts';
 import { mostRungs } from './fee-ladder.ts';
 import {
   type Conflict,
@@ -23,8 +24,8 @@ import {
   smaller,
 } from './fees.ts';
 import type { BitcoinNetwork } from './networks.ts';
-import { buildSpend, destination, escrowBytes, replaceableSequence, vsizeOf } from './plan.ts';
-import { assemble } from './signed-psbt.ts';
+import { destination, escrowBytes, replaceableSequence, spendPsbt, spendVsize } from './plan.ts';
+import { assembling } from './signed-psbt.ts';
 
 /** Payments that one may spend: twelve such transactions still fit a request. */
 export const mostRefundInputs = 10;
@@ -37,39 +38,81 @@ export const refundStepSeconds = 20 * 60;
 type About = {
   readonly terms: EscrowTerms;
   readonly network: BitcoinNetwork;
-  readonly payments: readonly Payment[];
+  readonly history: Pick<EscrowHistory, 'payments' | 'tip'>;
+  readonly requiredConfirmations: number;
   readonly bounds: FeeBounds;
   readonly estimate: FeeEstimate;
+  /** Of this escrow, checked before: the same bytes are not verified again. */
+  readonly known: readonly Rung[];
 };
 
-type Read = Rung & { readonly outpoints: string; readonly vsize: number; readonly value: bigint };
+type Read = {
+  readonly raw: string;
+  readonly spent: readonly Payment[];
+  readonly signatures: readonly string[];
+  readonly feeSats: bigint;
+  readonly outpoints: string;
+  readonly vsize: number;
+  readonly value: bigint;
+};
 
 function bad(at: number, sentence: string, facts: Record<string, Fact> = {}): ParleyError {
   return new ParleyError('bad_transaction', `transactions[${at}] ${sentence}`, { at, ...facts });
 }
 
-/** The ladder. Throws `bad_transaction`, `bad_fee_rate`, `nothing_there`. */
-export function checkSignedRefunds(transactions: readonly string[], about: About): Rung[] {
+/**
+ * The ladder, in short steps. What costs little is looked at first, of all of them: signatures are
+ * verified of what could be kept. Throws `bad_transaction`, `bad_fee_rate`, `nothing_there`.
+ */
+export function* checkSignedRefunds(transactions: readonly string[], about: About): Steps<Rung[]> {
   const { length } = transactions;
   if (length < 1 || length > mostRungs) {
     throw new ParleyError('bad_field', `from 1 to ${mostRungs} transactions; got ${length}`, {});
   }
-  const read = transactions.map((raw, at) => readRefund(raw.toLowerCase(), at, about));
-  for (const [at, each] of read.entries()) {
+  yield;
+  const shape = shapeOf(about);
+  const read: Read[] = [];
+  for (const [at, given] of transactions.entries()) {
+    yield;
+    const each = readRefund(given.toLowerCase(), at, shape, about);
     const before = read[at - 1];
     if (before !== undefined && before.outpoints !== each.outpoints) {
       const sentence = `spends ${each.outpoints}, and the one before it ${before.outpoints}`;
       throw bad(at, sentence);
     }
     checkFee(each, at, before ?? null, about);
+    read.push(each);
   }
   checkTop(read, about);
-  return read.map(({ txid, raw, feeSats, feeRateSatPerVbyte }) => ({
-    txid,
-    raw,
-    feeSats,
-    feeRateSatPerVbyte,
-  }));
+  const known = new Map(about.known.map((each) => [each.raw, each]));
+  const rungs: Rung[] = [];
+  for (const [at, each] of read.entries()) {
+    const { raw, feeSats, vsize } = each;
+    // The terms of an escrow and the amount of an outpoint never change.
+    const txid = known.get(raw)?.txid ?? (yield* madeAnew(each, at, about));
+    rungs.push({ txid, raw, feeSats, feeRateSatPerVbyte: rateOf(feeSats, vsize) });
+  }
+  return rungs;
+}
+
+/** What all refunds of an escrow have in common. */
+type Shape = {
+  readonly to: ReturnType<typeof destination>;
+  readonly outputScript: string;
+  readonly witnessScript: string;
+  readonly vsizeOf: (inputs: number) => number;
+};
+
+function shapeOf({ terms, network }: About): Shape {
+  const { witnessScript } = escrowBytes(terms, network);
+  const to = destination(terms, network, 'refund');
+  const { length } = to.script;
+  return {
+    to,
+    outputScript: bytesToHex(to.script),
+    witnessScript: bytesToHex(witnessScript),
+    vsizeOf: (inputs) => spendVsize('refund', inputs, witnessScript.length, length),
+  };
 }
 
 type Decoded = ReturnType<typeof RawTx.decode>;
@@ -90,8 +133,9 @@ function decode(raw: string, at: number): Decoded {
   }
 }
 
-function readRefund(raw: string, at: number, about: About): Read {
-  const { terms, network } = about;
+function readRefund(raw: string, at: number, shape: Shape, about: About): Read {
+  const { terms } = about;
+  const { to } = shape;
   const tx = decode(raw, at);
   const must = (holds: boolean, sentence: string, facts: Record<string, Fact> = {}) => {
     if (!holds) throw bad(at, sentence, facts);
@@ -109,11 +153,10 @@ function readRefund(raw: string, at: number, about: About): Read {
     `has ${inputs.length} inputs, not 1 to ${mostRefundInputs}`,
   );
   must(outputs.length === 1, `has ${outputs.length} outputs, not 1`, { outputs: outputs.length });
-  const to = destination(terms, network, 'refund');
   const [output] = outputs;
   const paid = output?.amount ?? 0n;
   must(
-    output !== undefined && bytesToHex(output.script) === bytesToHex(to.script),
+    output !== undefined && bytesToHex(output.script) === shape.outputScript,
     `does not pay the refund address ${to.address}`,
     { refundAddress: to.address },
   );
@@ -133,52 +176,60 @@ function readRefund(raw: string, at: number, about: About): Read {
   const feeSats = value - paid;
   must(feeSats > 0n, `pays ${paid} sats of ${value}: no fee`);
   const signatures = (tx.witnesses ?? []).map((witness, index) => {
-    const script = bytesToHex(escrowBytes(terms, network).witnessScript);
     const [signature, branch, shown] = witness;
     must(
-      witness.length === 3 && branch?.length === 0 && bytesToHex(shown ?? branch) === script,
+      witness.length === 3 &&
+        branch?.length === 0 &&
+        bytesToHex(shown ?? branch) === shape.witnessScript,
       `does not take the refund branch of the escrow in input ${index}`,
     );
     return bytesToHex(signature ?? new Uint8Array());
   });
   must(signatures.length === inputs.length, 'is not signed');
-  const txid = madeAnew(raw, at, { spent, feeSats, signatures }, about);
-  const vsize = vsizeOf(terms, network, 'refund', inputs.length);
-  const feeRateSatPerVbyte = rateOf(feeSats, vsize);
-  return { txid, raw, feeSats, feeRateSatPerVbyte, outpoints: outpoints.join(), vsize, value };
+  const vsize = shape.vsizeOf(inputs.length);
+  return { raw, spent, signatures, feeSats, outpoints: outpoints.join(), vsize, value };
 }
 
 function outpointOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {
   return `${txid}:${vout}`;
 }
 
-/** The payment of an outpoint: one to this escrow that a block holds and no block spends. */
-function paymentOf(outpoint: string, at: number, { payments }: About): Payment {
+/** The payment of an outpoint: one to this escrow, deep enough to stay, that no block spends. */
+function paymentOf(outpoint: string, at: number, about: About): Payment {
+  const { history, requiredConfirmations: wanted } = about;
+  const { payments, tip } = history;
   const found = payments.find((each) => outpointOf(each) === outpoint);
   if (found === undefined) {
     throw bad(at, `spends ${outpoint}, which the chain does not show as a payment to the escrow`);
   }
-  if (found.height === null) throw bad(at, `spends ${outpoint}, which no block holds yet`);
-  if (found.spend !== null && found.spend.height !== null) {
-    throw new ParleyError(
-      'nothing_there',
-      `transactions[${at}] spends ${outpoint}, which ${found.spend.txid} has spent`,
-      { at, txid: found.spend.txid },
-    );
+  const gone = (why: string, facts: Record<string, Fact>) => {
+    const sentence = `transactions[${at}] spends ${outpoint}, which ${why}`;
+    return new ParleyError('nothing_there', sentence, { at, ...facts });
+  };
+  const { height, spend } = found;
+  if (!isDeep(found, tip, wanted)) {
+    const has = height === null ? 0 : tip - height + 1;
+    const most = found.coinbase ? Math.max(wanted, coinbaseMaturity) : wanted;
+    const why = `has ${has} of the ${most} confirmations that this escrow wants: try again later`;
+    throw gone(why, { confirmations: has, requiredConfirmations: most });
+  }
+  if (spend !== null && spend.height !== null) {
+    throw gone(`${spend.txid} has spent`, { txid: spend.txid });
   }
   return found;
 }
 
 /** Its txid, if the terms and its signatures come to these very bytes. */
-function madeAnew(
-  raw: string,
+function* madeAnew(
+  { raw, spent, feeSats, signatures }: Read,
   at: number,
-  from: { spent: readonly Payment[]; feeSats: bigint; signatures: readonly string[] },
   { terms, network }: About,
-): string {
+): Steps<string> {
   try {
-    const { psbtBase64 } = buildSpend(terms, network, 'refund', from.spent, from.feeSats);
-    const made = assemble({ psbtBase64, signaturesHex: from.signatures });
+    yield;
+    const psbtBase64 = spendPsbt(terms, network, 'refund', spent, feeSats);
+    yield;
+    const made = yield* assembling({ psbtBase64, signaturesHex: signatures });
     if (made.raw === raw) return made.txid;
   } catch (cause) {
     if (!(cause instanceof ParleyError)) throw cause;

@@ -8,6 +8,7 @@ import { type FeeStep, feeLadder } from './fee-ladder.ts';
 import {
   boundedFee,
   type Conflict,
+  defaultFeeBounds,
   type FeeBounds,
   type FeeEstimate,
   feeAt,
@@ -48,17 +49,22 @@ export function claimable(history: EscrowHistory, terms: EscrowTerms, address: s
 }
 
 /**
- * What a refund takes: every mined payment that nothing spends, or that only an unconfirmed refund
- * does (to be replaced). An unconfirmed claim is left alone: its sender has shown the secret.
+ * What a refund may take, the largest first: every mined payment that nothing spends, or that only
+ * an unconfirmed refund does (to be replaced). An unconfirmed claim is left alone: its sender has
+ * shown the secret.
  */
-export function refundable(history: EscrowHistory, address: string): Payment[] {
-  const payments = history.payments
+export function untaken({ payments }: Pick<EscrowHistory, 'payments'>): Payment[] {
+  return payments
     .filter(
       ({ height, spend }) =>
         height !== null && (spend === null || (spend.height === null && spend.secret === null)),
     )
-    .sort((a, b) => (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1))
-    .slice(0, maxInputs);
+    .sort((a, b) => (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1));
+}
+
+/** What a refund takes. Throws `nothing_there`. */
+export function refundable(history: EscrowHistory, address: string): Payment[] {
+  const payments = untaken(history).slice(0, maxInputs);
   if (payments.length === 0) {
     throw nothing(address, `the escrow ${address} holds nothing that a refund could take`);
   }
@@ -119,6 +125,14 @@ export function spend(request: SpendRequest): QuotedSpend {
 
 function txidsOf(conflicts: readonly Conflict[]): string {
   return conflicts.map(({ txid }) => txid).join(', ');
+}
+
+/** A rate that is a mistake whatever a mempool says: refused before anything is read. */
+export function mustBeRate(rate: number, bounds: FeeBounds = defaultFeeBounds): void {
+  const { floorSatPerVbyte: least, capSatPerVbyte: most } = bounds;
+  if (rate >= least && rate <= most) return;
+  const sentence = `the fee rate may be from ${least} to ${most} sat per vbyte; got ${rate}`;
+  throw new ParleyError('bad_fee_rate', sentence, { least, most, got: rate });
 }
 
 /** The caller's rate must be relayed, replace what is in the way, and be no mistake. */

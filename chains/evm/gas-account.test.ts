@@ -266,7 +266,9 @@ test('a secret that no chain has shown is told to no node before its claim is se
       const leg = await newLeg(chain, { token: asset });
       await fund(chain, leg);
       await stranger.account.reserve(claimOf(leg, false), signal());
+      const quote = await stranger.account.quote(claimOf(leg, false), signal());
       const signed = await stranger.sign(claimOf(leg, false));
+      assert.deepEqual(quote, { mostCost: signed.mostCost, makesAccount: false });
       const { gas } = parseTransaction(signed.raw as Hex);
       if (node === deaf) assert.equal(gas, devGas.mostGas);
       else assert.ok((gas ?? 0n) < 200_000n, String(gas));

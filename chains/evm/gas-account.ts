@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import type { Touch } from '../adapter.ts';
-import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
+import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
 import { mustBeOf } from '../gas-work.ts';
 import type { EvmCall } from '../material.ts';
@@ -61,6 +61,7 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     minedNonce: opened((signal) => transactionCount(node, signer.address, signal)),
     pendingNonce: opened((signal) => transactionCount(node, signer.address, signal, 'pending')),
     reserve: opened((work: GasWork, signal) => reserve(account, work, signal)),
+    quote: opened((work: GasWork, signal) => quote(account, work, signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) => sign(account, work, slot, signal)),
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) =>
       fateOf(node, signer.address, depths, sent, signal),
@@ -69,27 +70,43 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
   };
 }
 
+async function quote(account: Account, work: GasWork, signal: AbortSignal): Promise<GasQuote> {
+  const { gas, l1Fee, wished, present } = await weighed(account, work, null, signal);
+  return { mostCost: gas * (wished?.maxFee ?? priceOf(present)) + l1Fee, makesAccount: false };
+}
+
+/** What it calls, the gas that it takes by trial, and what it would offer if it might. */
+async function weighed(
+  account: Account,
+  work: GasWork,
+  above: ReturnType<typeof offerIn> | null,
+  signal: AbortSignal,
+) {
+  const { options, deployment, signer } = account;
+  const { adapter, policy } = options;
+  mustBeOf(adapter.chain, work);
+  const present = await presentFees(adapter.node, policy, signal);
+  const call = callOf(work, signer.address, deployment);
+  const l1Fee = await l1FeeOf(adapter.node, policy, call.data, signal);
+  const wished = offerAt(present, above, 2n * (priceOf(present) + (above?.maxFee ?? 0n)));
+  const gas = await gasOf(await trialOf(account, wished, signal), work, signal);
+  return { present, call, l1Fee, wished, gas };
+}
+
 async function sign(
   account: Account,
   work: GasWork,
   slot: GasSlot,
   signal: AbortSignal,
 ): Promise<GasTransaction> {
-  const { options, deployment, signer } = account;
-  const { adapter, policy } = options;
-  const { node, chain, chainId } = adapter;
+  const { options, signer } = account;
+  const { chain, chainId } = options.adapter;
   const { nonce } = slot;
   if (nonce === null || !Number.isSafeInteger(nonce)) throw new Error(`${chain}: no nonce to take`);
-  mustBeOf(chain, work);
   const above = slot.above === null ? null : offerIn(slot.above.raw);
-  const present = await presentFees(node, policy, signal);
-  const call = callOf(work, signer.address, deployment);
-  const l1Fee = await l1FeeOf(node, policy, call.data, signal);
-  const affordable = (gas: bigint) => (slot.mostCost > l1Fee ? (slot.mostCost - l1Fee) / gas : 0n);
-  const wished = offerAt(present, above, 2n * (priceOf(present) + (above?.maxFee ?? 0n)));
-  const trial = await trialOf(account, wished, signal);
-  const gas = await gasOf(trial, work, signal);
-  const offer = offerAt(present, above, affordable(gas));
+  const { present, call, l1Fee, wished, gas } = await weighed(account, work, above, signal);
+  const affordable = slot.mostCost > l1Fee ? (slot.mostCost - l1Fee) / gas : 0n;
+  const offer = offerAt(present, above, affordable);
   if (offer === null) {
     throw aboveLimit(chain, gas * (wished?.maxFee ?? priceOf(present)) + l1Fee, slot.mostCost);
   }

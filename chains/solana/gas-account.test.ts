@@ -257,7 +257,9 @@ test('a secret that no chain has shown is told to no node before its claim is se
     await fund(world, escrow);
     heard.length = 0;
     await one.account.reserve(claimOf(escrow, false), soon());
+    const quote = await one.account.quote(claimOf(escrow, false), soon());
     const signed = await one.sign(claimOf(escrow, false));
+    assert.equal(quote.mostCost, signed.mostCost);
     assert.ok(heard.length > 5);
     for (const [method] of heard as [string][]) {
       assert.ok(!/^(simulate|send)Transaction$/.test(method), method);
@@ -271,6 +273,36 @@ test('a secret that no chain has shown is told to no node before its claim is se
     await world.chain.mine(2);
     assert.equal(await one.fate(signed), 'mined');
   }
+});
+
+test('without leave the key makes no token account, whatever becomes of it later', async (context) => {
+  const world = await newWorld(context);
+  const one = stranger(world);
+  const payout = { address: walletOf('a newcomer'), pubkey: null };
+  const [first, second] = [1, 2].map((hours) =>
+    escrowIn(world, {
+      token: world.dollar,
+      amount: 1_000n,
+      payout,
+      timelock: world.time.now + hours * HOUR,
+    }),
+  ) as [WatchedEscrow, WatchedEscrow];
+  for (const escrow of [first, second]) await fund(world, escrow);
+  const quoted = await one.account.quote(claimOf(first, false), soon());
+  assert.equal(quoted.makesAccount, true);
+  for (const isPublic of [true, false]) {
+    const signing = one.sign(claimOf(first, isPublic), { withoutAccount: true });
+    await refuses(signing, 'payout_would_fail', /no account of the token/);
+  }
+  const makes = ({ raw }: GasTransaction) =>
+    readTransaction(raw).instructions.some(({ program }) => program === associatedTokenProgram);
+  assert.ok(makes(await one.send(claimOf(first))));
+  const { makesAccount } = await one.account.quote(claimOf(second, false), soon());
+  assert.equal(makesAccount, false);
+  const sent = await one.send(claimOf(second, false), { withoutAccount: true });
+  assert.ok(!makes(sent), 'what is closed meanwhile is not made again');
+  assert.equal(await one.fate(sent), 'mined');
+  assert.equal(await held(world, world.dollar, payout.address), 2_000n);
 });
 
 test('a frozen receiver is not paid for', async (context) => {

@@ -7,7 +7,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
-import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
+import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
 import { type Settling, settling } from '../gas-work.ts';
 import { opening } from '../opened.ts';
@@ -76,6 +76,7 @@ export function createSolanaGasAccount(options: SolanaGasOptions): GasAccount {
     balance: opened((signal) => balanceOf(account, signal)),
     minedNonce: async () => null,
     reserve: opened((work: GasWork, signal) => reserve(account, settling(chain, work), signal)),
+    quote: opened((work: GasWork, signal) => quote(account, settling(chain, work), signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) =>
       sign(account, settling(chain, work), slot, signal),
     ),
@@ -89,42 +90,75 @@ async function balanceOf({ rpc, address }: Account, signal: AbortSignal): Promis
   return BigInt(Math.floor(accounts[0]?.lamports ?? 0));
 }
 
+async function quote(account: Account, work: Settling, signal: AbortSignal): Promise<GasQuote> {
+  const mostCost = await balanceOf(account, signal);
+  if (work.verb !== 'claim' || work.isPublic) {
+    const { cost, rent } = await weighed(account, work, { mostCost }, signal);
+    return { mostCost: cost.mostCost, makesAccount: rent > 0n };
+  }
+  // All that could be tried is the payment, which tells nothing of the price.
+  const [, program] = await Promise.all([
+    wantedOf(account, work, signal),
+    programOf(account, work, signal),
+  ]);
+  const rent = await holdingRent(account, work, program, signal);
+  const cost = await costOf(account, work, rent, { mostCost }, signal);
+  return { mostCost: cost.mostCost, makesAccount: rent > 0n };
+}
+
 async function sign(
   account: Account,
   work: Settling,
   slot: GasSlot,
   signal: AbortSignal,
 ): Promise<GasTransaction> {
+  const { address: escrow } = solanaEscrow(work.terms, account.deployment);
+  const { unsigned, cost, diesAt } = await weighed(account, work, slot, signal);
+  const { txid, raw } = signedWith(account, unsigned);
+  return {
+    txid,
+    raw,
+    touches: [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }],
+    payer: account.address,
+    nonce: null,
+    offer: cost.unitPrice,
+    mostCost: cost.mostCost,
+    diesAt,
+  };
+}
+
+/** Its unsigned transaction, tried, and what it may cost. */
+async function weighed(
+  account: Account,
+  work: Settling,
+  slot: Pick<GasSlot, 'mostCost' | 'withoutAccount'>,
+  signal: AbortSignal,
+) {
   const { rpc, deployment, address } = account;
   const { terms } = work;
-  const { address: escrow } = solanaEscrow(terms, deployment);
   if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {
     throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
   }
   const wanted = await wantedOf(account, work, signal);
   const tokenProgram = await programOf(account, work, signal);
+  const rent = await holdingRent(account, work, tokenProgram, signal);
+  const { withoutAccount: withoutHolding = false } = slot;
+  if (withoutHolding && rent > 0n) {
+    const reason = 'there is no account of the token, and this key pays for none';
+    throw wouldFail(terms, native, 'payout', payeeOf(work), reason);
+  }
   // Before it is tried: a key that cannot pay makes every trial fail.
-  const cost = await costOf(account, work, tokenProgram, slot, signal);
+  const cost = await costOf(account, work, rent, slot, signal);
   const { blockhash } = await latestBlockhash(rpc, 'confirmed', signal);
   const diesAt = (await chainClock(rpc, signal)) + lifeSeconds;
-  const circumstances = { tokenProgram, blockhash, unitPrice: cost.unitPrice };
+  const circumstances = { tokenProgram, blockhash, unitPrice: cost.unitPrice, withoutHolding };
   const make = (what: Moving) => solanaTransaction(terms, deployment, what, circumstances, address);
   const unsigned =
     work.verb === 'claim' && !work.isPublic
       ? make(await unseen(account, work, signal))
       : await tried(account, work, wanted, make, signal);
   mustBeOwn(account, work, unsigned, tokenProgram);
-  const { txid, raw } = signedWith(account, unsigned);
-  return {
-    txid,
-    raw,
-    touches: [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }],
-    payer: address,
-    nonce: null,
-    offer: cost.unitPrice,
-    mostCost: cost.mostCost,
-    diesAt,
-  };
+  return { unsigned, cost, rent, diesAt };
 }
 
 /** The verb, as the escrow's state has it. Throws `nothing_there`. */
@@ -229,14 +263,13 @@ const larger = (one: bigint, other: bigint) => (one > other ? one : other);
 async function costOf(
   account: Account,
   work: Settling,
-  program: TokenProgram | null,
-  slot: GasSlot,
+  rent: bigint,
+  slot: Pick<GasSlot, 'mostCost'>,
   signal: AbortSignal,
 ): Promise<{ readonly unitPrice: bigint; readonly mostCost: bigint }> {
   const { rpc, chain, deployment, options } = account;
   const { leastUnitPrice } = options.policy;
   const { address: escrow } = solanaEscrow(work.terms, deployment);
-  const rent = await holdingRent(account, work, program, signal);
   const usual = await priceFor(account, work.terms, escrow, signal);
   const limit = limitOf(work);
   // A fee must not leave the key's own account with less than its rent.

@@ -125,6 +125,8 @@ export type Circumstances = {
   readonly blockhash: string;
   /** Offered for each compute unit, in millionths of a lamport. */
   readonly unitPrice: bigint;
+  /** The receiver's token account is there, and is not made again should it be closed. */
+  readonly withoutHolding?: boolean;
 };
 
 /** What is to be done with an escrow. */
@@ -234,12 +236,13 @@ export function solanaTransaction(
   circumstances: Circumstances,
   payer: string = payerOf(terms, wanted),
 ): string {
-  const { blockhash, tokenProgram: owner, unitPrice } = circumstances;
+  const { blockhash, tokenProgram: owner, unitPrice, withoutHolding = false } = circumstances;
   if ((terms.token === null) !== (owner === null)) {
     throw new Error('a token has a token program, and SOL has none');
   }
   const wallet = payerOf(terms, wanted);
-  const needsHolding = wanted.verb !== 'fund' && !(wanted.verb === 'refund' && wanted.afterClaim);
+  const bringsNone = wanted.verb === 'fund' || (wanted.verb === 'refund' && wanted.afterClaim);
+  const needsHolding = !bringsNone && !withoutHolding;
   const instructions: Instruction[] = [
     ...budget(owner, unitPrice),
     ...(needsHolding ? makeHolding(payer, wallet, terms.token, owner) : []),

@@ -263,7 +263,9 @@ test('a secret that no chain has shown is told to no node before its claim is se
     const leg = newLeg(chain, { token });
     await fund(chain, leg);
     await one.account.reserve(claimOf(leg, false), signal());
+    const quote = await one.account.quote(claimOf(leg, false), signal());
     const signed = await one.sign(claimOf(leg, false));
+    assert.deepEqual(quote, { mostCost: signed.mostCost, makesAccount: false });
     assert.ok(heard.length > 3 && heard.every((each) => !each.includes(leg.secret)));
     // What it takes is known less well, and a claim that fails has shown its secret.
     const tried = await one.sign(claimOf(leg));

@@ -5,7 +5,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
+import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
 import { type Settling, settling } from '../gas-work.ts';
 import type { SignedTron, TronTransaction } from '../material.ts';
@@ -63,12 +63,26 @@ export function createTronGasAccount(options: TronGasOptions): GasAccount {
     balance: opened(async (signal) => (await accountOf(node, address, signal))?.balance ?? 0n),
     minedNonce: async () => null,
     reserve: opened((work: GasWork, signal) => reserve(account, settling(chain, work), signal)),
+    quote: opened((work: GasWork, signal) => quote(account, settling(chain, work), signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) =>
       sign(account, settling(chain, work), slot, signal),
     ),
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(node, sent, signal)),
     paid: opened((txid: string, signal) => burntBy(node, txid, signal)),
   };
+}
+
+async function quote(account: Account, work: Settling, signal: AbortSignal): Promise<GasQuote> {
+  const { mostCost } = await weighed(account, work, signal);
+  return { mostCost, makesAccount: false };
+}
+
+/** What it may cost by trial. */
+async function weighed(account: Account, work: Settling, signal: AbortSignal) {
+  const energy = await energyOf(account, work, signal);
+  const prices = await pricesOf(account.watch.http, signal);
+  const feeLimitSun = feeLimitOf(energy, prices);
+  return { feeLimitSun, mostCost: feeLimitSun + transactionBytes * prices.byteSun };
 }
 
 async function sign(
@@ -80,10 +94,7 @@ async function sign(
   const { options, address, watch } = account;
   const { deployment, policy, key } = options;
   const { http, chain } = watch;
-  const energy = await energyOf(account, work, signal);
-  const prices = await pricesOf(http, signal);
-  const feeLimitSun = feeLimitOf(energy, prices);
-  const mostCost = feeLimitSun + transactionBytes * prices.byteSun;
+  const { feeLimitSun, mostCost } = await weighed(account, work, signal);
   if (mostCost > slot.mostCost) {
     const sentence = `a transaction on ${chain} may cost ${mostCost} sun now, and ${slot.mostCost} is the limit`;
     throw new ParleyError('fee_above_limit', sentence, {

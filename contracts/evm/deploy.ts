@@ -79,13 +79,36 @@ function deployerKey(): Hex {
   throw new DeploymentError('key_missing', sentence, {});
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { rpc: { type: 'string' }, verify: { type: 'boolean', default: false } },
-  });
-  if (values.rpc === undefined) throw new Error('usage: deploy.ts --rpc URL [--verify]');
-  const rpcUrl = values.rpc;
-  if (!values.verify) {
+const usage = `usage: npm run deploy -- --rpc URL [--verify]
+  --verify              only compares what is there with the pinned code
+  PARLEY_DEPLOYER_KEY   0x and 64 hex characters: who pays for the gas`;
+
+type Asked = { readonly rpcUrl: string; readonly verify: boolean };
+
+/** A string: what is not understood; null: how to use it is asked for. */
+function understand(args: string[]): Asked | string | null {
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    const options = { rpc: { type: 'string' }, verify: flag, help: flag } as const;
+    const { rpc, verify, help } = parseArgs({ args, options }).values;
+    if (help) return null;
+    return rpc === undefined ? '--rpc is missing' : { rpcUrl: rpc, verify };
+  } catch (error) {
+    const [sentence = ''] = (error as Error).message.split('. To specify ');
+    return sentence;
+  }
+}
+
+async function main(args: string[]): Promise<void> {
+  const asked = understand(args);
+  if (asked === null || typeof asked === 'string') {
+    if (asked === null) process.stdout.write(`${usage}\n`);
+    else process.stderr.write(`${asked}\n${usage}\n`);
+    process.exitCode = asked === null ? 0 : 2;
+    return;
+  }
+  const { rpcUrl, verify } = asked;
+  if (!verify) {
     const done = await deployContracts({ rpcUrl, privateKey: deployerKey() });
     const how = done.txHash === null ? 'was there already' : `deployed by ${done.txHash}`;
     process.stdout.write(`chain ${done.chainId}: factory ${done.factory} ${how}\n`);
@@ -100,7 +123,7 @@ async function main(): Promise<void> {
 }
 
 if (isEntry(import.meta.url)) {
-  main().catch((error: unknown) => {
+  main(process.argv.slice(2)).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;
   });

@@ -149,7 +149,8 @@ async function signFunding(
 /** Waits for the kept approval, whichever version of it is mined. */
 async function approved(context: Context, before: SwapRecord): Promise<SwapRecord> {
   const until = performance.now() + approvalLimitMs;
-  for (let record = before; ; ) {
+  const hand = handOf(context, legOf(before, ownSides(before).gives));
+  for (let record = await hand.recallApproval(before); ; ) {
     record = await pushApproval(context, record);
     if (!record.approval) return record;
     if (performance.now() > until) {

@@ -1,14 +1,18 @@
-// Leaves signed refunds of the own Bitcoin leg with the market, once its funding is in a block, and
-// again when there is other money in the escrow. Never in the way of the swap: what goes wrong is
-// told, and tried again later.
+// Leaves signed refunds of the own Bitcoin leg with the market, once its funding is deep, and again
+// when other payments are, or when fees have risen towards the highest of them. Never in the way of
+// the swap: what goes wrong is told, and tried again later.
 
-import { scheduleRefunds } from '../scheduled-refunds.ts';
+import { planRefunds, type RefundPlan, scheduleRefunds } from '../scheduled-refunds.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { type Context, legOf, ownSides, type Seen, sourceOf, watchedOf } from './context.ts';
 import { asked } from './market.ts';
 
 /** Between two tries that failed, in pauses between questions to the market. */
 const pausesBetween = 30;
+/** Between two looks at fees, likewise. */
+const pausesBetweenFees = 300;
+/** A ladder reaches eight times above its hour; another is signed when half of that is used up. */
+const renewAbove = 2;
 /** For the retries too: a market that hangs must not hold up the swap for long. */
 const limitMs = 10_000;
 
@@ -25,21 +29,25 @@ export async function leaveRefunds(
   if (!(context.scheduleRefunds ?? wallet.signsAlone ?? false)) return record;
   const { funded, claimed, refunded, balance } = state.legs[gives].facts;
   const isSpent = claimed !== null || refunded !== null || record.refund !== null;
-  if (isSpent || (funded?.confirmations ?? 0) === 0 || clocks[gives] > leg.timelock) return record;
-  // The same funding in another block is the same.
-  const about = `${funded?.txid} ${balance}`;
-  if (record.scheduled === about || isTooSoon(context, about)) return record;
+  if (isSpent || !funded?.deep || clocks[gives] > leg.timelock) return record;
+  // The same funding in another block is the same. The balance counts shallow payments too.
+  const isAll = record.scheduled === aboutOf(funded.txid, balance);
+  const pauses = isAll ? pausesBetweenFees : pausesBetween;
+  if (isTooSoon(context, aboutOf(funded.txid, balance), pauses)) return record;
   try {
     const { swapId } = context;
     const source = sourceOf(context, leg.chain);
     const escrow = watchedOf(record, gives);
-    const ask = (how: { signal: AbortSignal }) =>
-      scheduleRefunds({ client, swapId, leg: gives, escrow, source, wallet, signal: how.signal });
+    const plan = await planRefunds({ escrow, source, signal: context.limit() });
+    const about = aboutOf(funded.txid, plan.deepSats);
+    if (isKept(record, about, plan)) return record;
+    const ask = ({ signal }: { signal: AbortSignal }) =>
+      scheduleRefunds({ client, swapId, leg: gives, escrow, source, wallet, signal }, plan);
     const { count, lowestFeeRate, highestFeeRate } = await asked(context, ask, limitMs);
-    const next = { ...record, scheduled: about };
+    const next = { ...record, scheduled: about, scheduledUpTo: plan.highestFeeRate };
     await context.store.putSwap(next);
     const rates = `${lowestFeeRate} to ${highestFeeRate} sat per vbyte`;
-    const text = `the market keeps ${count} signed refunds of ${balance} sats at ${rates}`;
+    const text = `the market keeps ${count} signed refunds of ${plan.deepSats} sats at ${rates}`;
     context.tell('scheduled', gives, text);
     return next;
   } catch (error) {
@@ -50,11 +58,24 @@ export async function leaveRefunds(
   }
 }
 
-function isTooSoon(context: Context, about: string): boolean {
+function aboutOf(txid: string, sats: bigint): string {
+  return `${txid} ${sats}`;
+}
+
+/** Whether what the market keeps is of the same payments, and still far above what is paid now. */
+function isKept(
+  { scheduled, scheduledUpTo = 0 }: SwapRecord,
+  about: string,
+  { highestFeeRate }: RefundPlan,
+): boolean {
+  return scheduled === about && highestFeeRate < scheduledUpTo * renewAbove;
+}
+
+function isTooSoon(context: Context, about: string, pauses: number): boolean {
   const key = `refunds of ${about}`;
   const last = context.sentAtMs.get(key);
   const now = performance.now();
-  if (last !== undefined && now - last < context.marketPollMs * pausesBetween) return true;
+  if (last !== undefined && now - last < context.marketPollMs * pauses) return true;
   context.sentAtMs.set(key, now);
   return false;
 }

@@ -63,10 +63,14 @@ export type SwapRecord = {
   readonly relay?: { readonly askedAtMs: number; readonly txid: string | null };
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
   readonly approval?: Kept | null;
+  /** The approval that was mined last: a reorganisation may take it back, with the funding. */
+  readonly approved?: Kept;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
   readonly cancel?: Kept | null;
   /** Of which payments the market keeps signed refunds. */
   readonly scheduled?: string;
+  /** The highest rate of those, sat per vbyte. */
+  readonly scheduledUpTo?: number;
   /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
   readonly owedBy?: string | null;
   /**

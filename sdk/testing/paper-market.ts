@@ -56,11 +56,9 @@ export function paperMarket(paper: PaperSwap): PaperMarket {
   const signal = () => AbortSignal.timeout(15_000);
   const keep = async (leg: LegName, transactions: readonly string[]) => {
     const escrow = watchedOf(paper, leg);
-    const checked = await paper.sources[leg].adapter.scheduledRefunds?.check(
-      escrow,
-      transactions,
-      signal(),
-    );
+    const { scheduledRefunds } = paper.sources[leg].adapter;
+    const asking = { transactions, known: [], pause: async () => {} };
+    const checked = await scheduledRefunds?.check(escrow, asking, signal());
     const kept = (checked ?? []).slice(0, state.keepsRefunds);
     state.refunds = kept;
     const rates = kept.map((each) => each.feeRateSatPerVbyte);

@@ -1,6 +1,7 @@
 // Statements of the doctor, which only reads: swaps in pages, and what waits longer than it should.
 
 import type { Tx } from './database.ts';
+import type { Reading } from './gaps.ts';
 
 /** Ids of swaps after `after`, by id; with `done` those that have ended, newest first. */
 export async function openSwapIds(tx: Tx, after: string | null, limit: number): Promise<string[]> {
@@ -148,4 +149,33 @@ export async function stuckKeeperJobs(tx: Tx, now: Date, failures: number): Prom
     values: [now, failures],
   });
   return { count: row?.count ?? 0, oldest: row?.oldest ?? 0 };
+}
+
+type Skipped = Pick<Reading, 'gapId' | 'chain' | 'skippedAt'>;
+
+/** Chains that an operator said need not be read, since then: the newest 100. */
+export async function skippedReadings(tx: Tx, since: Date): Promise<Skipped[]> {
+  return tx.rows<Skipped>({
+    name: 'doctor_skipped',
+    text: `select gap_id as "gapId", chain, skipped_at as "skippedAt" from gap_readings
+      where skipped_at > $1 order by skipped_at desc, chain limit 100`,
+    values: [since],
+  });
+}
+
+type Around = { readonly from: Date; readonly to: Date; readonly now: Date };
+
+/** API keys revoked from `from` to `to`, and those minted until `from` that are good. */
+export async function keysAround(
+  tx: Tx,
+  { from, to, now }: Around,
+): Promise<{ revoked: number; alive: number }> {
+  const [row] = await tx.rows<{ revoked: number; alive: number }>({
+    name: 'doctor_keys',
+    text: `select count(*) filter (where revoked_at between $1 and $2) as revoked,
+        count(*) filter (where revoked_at is null and created_at <= $1 and expires_at > $3) as alive
+      from api_keys`,
+    values: [from, to, now],
+  });
+  return row ?? { revoked: 0, alive: 0 };
 }

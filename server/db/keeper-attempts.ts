@@ -240,8 +240,12 @@ export type Sums = {
   readonly spent: bigint;
   /** Of this account. */
   readonly spentOn: bigint;
+  /** On refunds. */
+  readonly spentOnRefunds: bigint;
   /** Jobs with something signed that is not mined yet, but for relays. */
   readonly underWay: number;
+  /** Of those the refunds. */
+  readonly refundsUnderWay: number;
   readonly relaysUnderWay: number;
 };
 
@@ -265,10 +269,15 @@ export async function keeperSums(
             and id is distinct from $4) as "relayReserved",
         coalesce(sum(a.charged), 0) as spent,
         coalesce(sum(a.charged) filter (where j.account_id = $3), 0) as "spentOn",
+        coalesce(sum(a.charged) filter (where j.purpose = 'refund'), 0) as "spentOnRefunds",
         (select count(distinct u.job_id)
           from keeper_attempts u join keeper_jobs o on o.id = u.job_id
           where u.chain = $1 and u.fate in ('unknown', 'pending')
             and o.purpose <> 'relay') as "underWay",
+        (select count(distinct u.job_id)
+          from keeper_attempts u join keeper_jobs o on o.id = u.job_id
+          where u.chain = $1 and u.fate in ('unknown', 'pending')
+            and o.purpose = 'refund') as "refundsUnderWay",
         (select count(distinct u.job_id)
           from keeper_attempts u join keeper_jobs o on o.id = u.job_id
           where u.chain = $1 and u.fate in ('unknown', 'pending')
@@ -284,7 +293,9 @@ export async function keeperSums(
     relayReserved: money('relayReserved'),
     spent: money('spent'),
     spentOn: money('spentOn'),
+    spentOnRefunds: money('spentOnRefunds'),
     underWay: Number(row.underWay ?? 0),
+    refundsUnderWay: Number(row.refundsUnderWay ?? 0),
     relaysUnderWay: Number(row.relaysUnderWay ?? 0),
   };
 }

@@ -18,6 +18,8 @@ export type Job = {
   readonly purpose: Purpose;
   readonly state: 'open' | 'done' | 'dropped';
   readonly reserve: bigint;
+  /** Solana, a relay: whether it may pay for the receiver's token account. */
+  readonly makesAccount: boolean;
   readonly secret: Buffer | null;
   readonly secretVersion: number | null;
   readonly failures: number;
@@ -27,8 +29,8 @@ export type Job = {
 type Row = Omit<Job, 'reserve'> & { readonly reserve: string };
 
 const columns = `id, chain, escrow, verb, swap_id as "swapId", leg, account_id as "accountId",
-  purpose, state, reserve, secret, secret_version as "secretVersion", failures,
-  created_at as "createdAt"`;
+  purpose, state, reserve, makes_account as "makesAccount", secret,
+  secret_version as "secretVersion", failures, created_at as "createdAt"`;
 
 function jobOf(row: Row): Job {
   return { ...row, reserve: BigInt(row.reserve) };
@@ -61,6 +63,35 @@ export async function takeUpRevealed(
           where keeper_jobs.state = 'dropped'
       )
       update swaps set kept = true where id in (select id from found) returning id`,
+    values: [chains, now, limit],
+  });
+  return rows.length;
+}
+
+/**
+ * The claim jobs that are missing of swaps which were taken up: by a server without a key on one of
+ * these chains. Returns how many were made.
+ */
+export async function takeUpMissed(
+  tx: Tx,
+  chains: readonly ChainKey[],
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const rows = await tx.rows({
+    name: 'keeper_take_up_missed',
+    text: `insert into keeper_jobs
+        (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
+      select l.chain, l.escrow, 'claim', s.id, l.leg,
+        case l.leg when 'a' then s.taker_id else s.maker_id end, 'secret', 'open', $2, $2
+      from swaps s join legs l on l.swap_id = s.id
+      where s.secret is not null and not s.done and s.kept
+        and l.escrow is not null and l.chain = any($1) and l.family <> 'bitcoin'
+        and not exists (
+          select 1 from keeper_jobs j
+          where j.chain = l.chain and j.escrow = l.escrow and j.verb = 'claim')
+      order by s.id limit $3
+      on conflict (chain, escrow, verb) do nothing returning id`,
     values: [chains, now, limit],
   });
   return rows.length;
@@ -147,6 +178,7 @@ export type NewRelay = {
   readonly leg: LegName;
   readonly accountId: string;
   readonly reserve: bigint;
+  readonly makesAccount: boolean;
   readonly secret: Uint8Array;
   readonly secretVersion: number;
   readonly at: Date;
@@ -160,11 +192,11 @@ export async function insertRelay(tx: Tx, relay: NewRelay): Promise<number> {
     name: 'keeper_insert_relay',
     text: `insert into keeper_jobs
         (chain, escrow, verb, swap_id, leg, account_id, purpose, state, reserve, secret,
-         secret_version, due_at, created_at)
-      values ($1, $2, 'claim', $3, $4, $5, 'relay', 'open', $6, $7, $8, $9, $10)
+         secret_version, due_at, created_at, relayed_at, makes_account)
+      values ($1, $2, 'claim', $3, $4, $5, 'relay', 'open', $6, $7, $8, $9, $10, $10, $11)
       on conflict (chain, escrow, verb) do update
         set purpose = 'relay', state = 'open', reserve = $6, secret = $7, secret_version = $8,
-          due_at = $9, failures = 0, last_failure = null
+          due_at = $9, failures = 0, last_failure = null, relayed_at = $10, makes_account = $11
       returning id`,
     values: [
       chain,
@@ -177,6 +209,7 @@ export async function insertRelay(tx: Tx, relay: NewRelay): Promise<number> {
       secretVersion,
       relay.dueAt,
       relay.at,
+      relay.makesAccount,
     ],
   });
   return (rows[0] as { id: number }).id;

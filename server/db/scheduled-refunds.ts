@@ -72,6 +72,20 @@ export async function putScheduled(
   return { count: rungs.length, lowestFeeRate, highestFeeRate, sentTxid: row?.sent_txid ?? null };
 }
 
+/** The ladder that is kept of an escrow; none: empty. */
+export async function rungsKept(tx: Tx, chain: ChainKey, escrow: string): Promise<Rung[]> {
+  const [row] = await tx.rows<{ rungs: StoredRung[] }>({
+    name: 'scheduled_rungs',
+    text: `select rungs from scheduled_refunds where chain = $1 and escrow = $2`,
+    values: [chain, escrow],
+  });
+  return read(row?.rungs ?? []);
+}
+
+function read(rungs: readonly StoredRung[]): Rung[] {
+  return rungs.map((each) => ({ ...each, feeSats: BigInt(each.feeSats) }));
+}
+
 type Row = {
   chain: ChainKey;
   escrow: string;
@@ -123,7 +137,7 @@ export async function takeScheduled(
     escrow: row.escrow,
     swapId: row.swap_id,
     leg: row.leg,
-    rungs: row.rungs.map((each) => ({ ...each, feeSats: BigInt(each.feeSats) })),
+    rungs: read(row.rungs),
     version: row.version,
     sentTxid: row.sent_txid,
     tried: row.tried,

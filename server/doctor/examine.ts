@@ -10,6 +10,7 @@ import type { Settings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { knownHeads } from '../db/doctor.ts';
 import { type Counts, type Finding, gather, unseen } from './findings.ts';
+import { examineHeld } from './held.ts';
 import { examineDatabase, examineHome } from './house.ts';
 import { examineNodes } from './nodes.ts';
 import { examineSwaps, type Looked, type Wanted } from './swaps.ts';
@@ -17,7 +18,7 @@ import { examineSwaps, type Looked, type Wanted } from './swaps.ts';
 export type DoctorDeps = {
   readonly settings: Pick<
     Settings,
-    'home' | 'chainTimeoutMs' | 'followIntervalMs' | 'databaseConnections'
+    'home' | 'chainTimeoutMs' | 'followIntervalMs' | 'databaseConnections' | 'keeper'
   >;
   /** Null: it could not be had, and why was told. */
   readonly db: Database | null;
@@ -76,8 +77,12 @@ async function look(
   const wait = deps.wait ?? passes;
   if (wanted.swap === null) {
     const house = { now, wall, connections: settings.databaseConnections };
-    if (db !== null) await examineDatabase({ ...house, db }, findings);
-    await examineHome(settings.home, findings);
+    if (db !== null) {
+      await examineDatabase({ ...house, db }, findings);
+      await examineHeld(db, new Date(now()), findings);
+    }
+    const keys = settings.keeper === 'dev' ? [] : settings.keeper.map(({ keyFile }) => keyFile);
+    await examineHome(settings.home, keys, findings);
     const known = async () => (db === null ? [] : knownHeads(db));
     const nodes = { chains, now, chainTimeoutMs, known, wait, signal };
     seen.nodes = await examineNodes(nodes, findings);

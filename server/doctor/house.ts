@@ -1,7 +1,7 @@
 // The house: its database, what waits in it longer than it should, its disk and its key.
 
 import { readdir, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Database } from '../db/database.ts';
 import {
   appliedMigrations,
@@ -141,11 +141,20 @@ async function examineServer(deps: HouseDeps, findings: Findings): Promise<void>
   findings.add(differs('standby', 'the database', says, todo, {}));
 }
 
-/** What others must not read, and room for more. */
-export async function examineHome(home: string, findings: Findings): Promise<void> {
+/**
+ * What others must not read, and room for more. `keys`: files of gas keys, wherever they are; those
+ * of dev chains are in the home.
+ */
+export async function examineHome(
+  home: string,
+  keys: readonly string[],
+  findings: Findings,
+): Promise<void> {
   const where = `PARLEY_HOME ${home}`;
   const todo = 'set PARLEY_HOME to the home of the market, on the machine that it runs on';
+  let own: string[];
   try {
+    own = (await readdir(home)).filter((name) => /^keeper-.*\.key$/.test(name));
     const { bavail, blocks, bsize } = await statfs(home, { bigint: true });
     const free = bavail * bsize;
     const share = blocks === 0n ? 1 : Number((bavail * 1_000n) / blocks) / 1_000;
@@ -160,6 +169,10 @@ export async function examineHome(home: string, findings: Findings): Promise<voi
   }
   for (const name of ['', 'server.key', 'ready.json', 'postgres/password']) {
     await examineMode(join(home, name), name === '', findings);
+  }
+  const inHome = own.map((name) => join(home, name));
+  for (const key of new Set([...keys.map((each) => resolve(each)), ...inHome])) {
+    await examineMode(key, false, findings);
   }
 }
 

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { startValkey, type TestValkey } from '../../test/support/valkey.ts';
 import { createMetrics } from '../metrics.ts';
 import { connectValkey, type Valkey } from '../valkey.ts';
-import { type Budgets, clientNetwork, createBudgets } from './budgets.ts';
+import { type Budgets, clientNetwork, createBudgets, scheduleLimit } from './budgets.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
 import { passInValkey } from './testing/valkey-time.ts';
 import { createValkeyBuckets, type ValkeyBuckets } from './valkey-buckets.ts';
@@ -127,6 +127,28 @@ for (const [where, open] of [
         await world.pass(3_600_000);
         await budgets.giveBackListing('a');
         assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
+      },
+    );
+
+    promise(
+      'checks of signed refunds are counted of each account, beside all else',
+      async (world) => {
+        const { budgets } = world;
+        const spend = async (account: string) => await budgets.spendSchedule(account);
+        for (let left = scheduleLimit - 1; left >= 0; left -= 1) {
+          const { allowed, whose, limit, remaining } = await spend('a');
+          assert.deepEqual(
+            [allowed, whose, limit, remaining],
+            [true, 'account', scheduleLimit, left],
+          );
+        }
+        assert.equal((await spend('a')).allowed, false);
+        assert.deepEqual(
+          [(await spend('b')).allowed, (await budgets.spendListing('a')).allowed],
+          [true, true],
+        );
+        await world.pass(60_000);
+        assert.equal((await spend('a')).allowed, true);
       },
     );
 

@@ -1,6 +1,7 @@
 // Who may ask how often. A bucket is a fixed window that opens with its first request: one a key
 // and one that an account's keys share, one a client address without a key, one a client address
-// for mints. Where they are kept: memory-buckets.ts, valkey-buckets.ts.
+// for mints; some costly operations have one an account beside. Where they are kept:
+// memory-buckets.ts, valkey-buckets.ts.
 
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Settings } from '../config.ts';
@@ -8,6 +9,10 @@ import type { Settings } from '../config.ts';
 export const windowSeconds = 60;
 export const mintWindowSeconds = 3_600;
 export const listingWindowSeconds = 3_600;
+/** Checks of signed refunds that an account may ask for in a minute: each costs 0.2 s of a core. */
+export const scheduleLimit = 20;
+/** Relays of one account that are refused in a window: looking at each reads chains. */
+export const refusedRelays = 20;
 /** How often each of the sockets that an address may have can be opened anew in a window. */
 const openingsOfEach = 10;
 
@@ -35,13 +40,18 @@ export type Budgets = {
   spendListing(accountId: string): Soon<Spent>;
   /** Takes that back: it was asked for in vain. */
   giveBackListing(accountId: string): Soon<void>;
+  /** One check of signed refunds for this account. */
+  spendSchedule(accountId: string): Soon<Spent>;
+  /** One claim that this account asks to have relayed; given back once it is taken on. */
+  spendRelay(accountId: string): Soon<Spent>;
+  giveBackRelay(accountId: string): Soon<void>;
   /** One socket opened from this address. */
   spendSocket(ip: string): Soon<Spent>;
 };
 
 /** How much in how long. Buckets of one name are kept together. */
 export type Rule = {
-  readonly name: 'calls' | 'clients' | 'mints' | 'listings' | 'sockets';
+  readonly name: 'calls' | 'clients' | 'mints' | 'listings' | 'relays' | 'schedules' | 'sockets';
   readonly limit: number;
   readonly windowMs: number;
 };
@@ -74,6 +84,8 @@ export function createBudgets(
     limit: settings.listingLimit,
     windowMs: listingWindowSeconds * 1_000,
   };
+  const schedules: Rule = { name: 'schedules', limit: scheduleLimit, windowMs: window.windowMs };
+  const relays: Rule = { name: 'relays', limit: refusedRelays, windowMs: window.windowMs };
   // Whoever reconnects for ever is held back; a whole network that comes back at once is not.
   const sockets: Rule = {
     name: 'sockets',
@@ -82,17 +94,21 @@ export function createBudgets(
   };
   const spendOne = (rule: Rule, ip: string) =>
     whenKnown(buckets.spend(rule, [clientNetwork(ip)]), (tally) => ofAddress(rule, tally));
+  const spendOwn = (rule: Rule, accountId: string) =>
+    whenKnown(buckets.spend(rule, [accountId]), ({ allowed, buckets: [own] }) =>
+      spentOf(rule, allowed, 'account', own!),
+    );
   const ofCalls = (tally: Tally) => ofCaller(calls, tally);
   return {
     spendCaller: ({ accountId, keyId }) =>
       whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls),
     spendClient: (ip) => spendOne(clients, ip),
     spendMint: (ip) => spendOne(mints, ip),
-    spendListing: (accountId) =>
-      whenKnown(buckets.spend(listings, [accountId]), ({ allowed, buckets: [own] }) =>
-        spentOf(listings, allowed, 'account', own!),
-      ),
+    spendListing: (accountId) => spendOwn(listings, accountId),
     giveBackListing: (accountId) => buckets.giveBack(listings, accountId),
+    spendSchedule: (accountId) => spendOwn(schedules, accountId),
+    spendRelay: (accountId) => spendOwn(relays, accountId),
+    giveBackRelay: (accountId) => buckets.giveBack(relays, accountId),
     spendSocket: (ip) => spendOne(sockets, ip),
   };
 }

@@ -32,6 +32,7 @@ export const httpCodes = {
   key_rate_limited: 429,
   mint_rate_limited: 429,
   listing_rate_limited: 429,
+  schedule_rate_limited: 429,
   headers_too_large: 431,
   internal: 500,
   shutting_down: 503,

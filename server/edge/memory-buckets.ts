@@ -19,6 +19,8 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
     clients: new Map(),
     mints: new Map(),
     listings: new Map(),
+    schedules: new Map(),
+    relays: new Map(),
     sockets: new Map(),
   };
   return {

@@ -2,8 +2,12 @@
 
 /** How long a turn to sign lasts: the reads of one signature, and what keeps it. */
 export const turnMs = 10_000;
-/** A relay waits this long for its turn; it takes the turn of anything but another relay. */
+/** A request for a relay waits this long for its turn. */
 export const turnPatienceMs = 2_500;
+/** A job waits out a whole turn of somebody else's: then it has the next one. */
+export const jobPatienceMs = 12_000;
+/** Who asks for a turn waits this much longer for it, by the database's clock. */
+export const turnAwaitedMs = 1_000;
 /** A hostile token or a slow node costs its own job this much, and no other. */
 export const jobMs = 20_000;
 /** Within a turn: what does not come sooner is not signed. */
@@ -50,6 +54,19 @@ export const relayLeadSeconds = { evm: 60, tron: 240, solana: 270 } as const;
 
 /** No account may use up more than this part of a day's cap. */
 export const accountShare = 4n;
+/** Nor all refunds together more than this part. */
+export const refundShare = 2n;
+
+/** Relays of one account in a UTC day, where the operator gives no number. */
+export const relaysPerAccount = 50;
+/** EVM: gas at reserve fees, for 40 claims of the native coin at once, or 16 of a token. */
+export const relayGas = 4_000_000n;
+/** TRON, Solana: for some 16 claims of a token at once at reserve fees, sun and lamports. */
+export const relayCap = { tron: 1_600_000_000n, solana: 80_000_000n } as const;
+/** Receivers' token accounts that relays make in a UTC day, where the operator gives no number. */
+export const relayTokenAccounts = 12;
+/** How often jobs are looked for of swaps that a server without a key has taken up. */
+export const missedEverySeconds = 15;
 
 /** How often the balance is read for the metric and the warning. */
 export const balanceEveryMs = 30_000;

@@ -5,7 +5,15 @@ import { test } from 'node:test';
 import { nothingSeen } from '../../core/facts.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
 import { bumpAfter, decide, graceOf, type Look } from './decide.ts';
-import { allowanceOf, allowanceOfRelay, dayOf, freeNonce, gapsIn, type Purse } from './spending.ts';
+import {
+  allowanceOf,
+  allowanceOfRelay,
+  dayOf,
+  freeNonce,
+  gapsIn,
+  type Purse,
+  relayShort,
+} from './spending.ts';
 
 const now = 1_800_000_000;
 const seen = (txid: string, confirmations: number, deep = false) => ({ txid, confirmations, deep });
@@ -146,7 +154,9 @@ const purse = (more: Partial<Purse['sums']> = {}): Purse => ({
     relayReserved: 0n,
     spent: 0n,
     spentOn: 0n,
+    spentOnRefunds: 0n,
     underWay: 0,
+    refundsUnderWay: 0,
     relaysUnderWay: 0,
     ...more,
   },
@@ -157,29 +167,78 @@ const charged = (amount: bigint, signedAt = new Date(now * 1_000)) => ({
 });
 
 test('the cap, one account’s share of it, and what is reserved bound what may be signed', () => {
-  assert.deepEqual(allowanceOf(purse(), null), { most: 100n });
-  assert.deepEqual(allowanceOf(purse({ spent: 350n }), null), { most: 50n });
-  assert.deepEqual(allowanceOf(purse({ spent: 400n }), null), { short: 'cap' });
-  assert.deepEqual(allowanceOf(purse({ spent: 400n }), charged(30n)), { most: 30n });
-  assert.deepEqual(allowanceOf(purse({ spent: 100n, spentOn: 100n }), null), { short: 'share' });
-  assert.deepEqual(allowanceOf(purse({ reserved: 990n }), null), { most: 10n });
-  assert.deepEqual(allowanceOf(purse({ reserved: 1_000n }), null), { short: 'balance' });
-  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null), { short: 'busy' });
-  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), charged(5n)), { most: 105n });
+  assert.deepEqual(allowanceOf(purse(), null, 'secret'), { most: 100n });
+  assert.deepEqual(allowanceOf(purse({ spent: 350n }), null, 'secret'), { most: 50n });
+  assert.deepEqual(allowanceOf(purse({ spent: 400n }), null, 'secret'), { short: 'cap' });
+  assert.deepEqual(allowanceOf(purse({ spent: 400n }), charged(30n), 'secret'), { most: 30n });
+  assert.deepEqual(allowanceOf(purse({ spent: 100n, spentOn: 100n }), null, 'secret'), {
+    short: 'share',
+  });
+  assert.deepEqual(allowanceOf(purse({ reserved: 990n }), null, 'secret'), { most: 10n });
+  assert.deepEqual(allowanceOf(purse({ reserved: 1_000n }), null, 'secret'), { short: 'balance' });
+  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null, 'secret'), { short: 'busy' });
+  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), charged(5n), 'secret'), { most: 105n });
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 900n }), 100n, true), { most: 100n });
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 901n }), 100n, true), { short: 'balance' });
 });
 
 test('what was charged on a day before raises neither the cap of this one nor a share', () => {
   const before = charged(100n, new Date(dayOf(now * 1_000).getTime() - 1));
-  assert.deepEqual(allowanceOf(purse({ spent: 400n }), before), { short: 'cap' });
-  assert.deepEqual(allowanceOf(purse({ spent: 100n, spentOn: 100n }), before), { short: 'share' });
-  assert.deepEqual(allowanceOf(purse(), before), { most: 100n });
+  assert.deepEqual(allowanceOf(purse({ spent: 400n }), before, 'secret'), { short: 'cap' });
+  assert.deepEqual(allowanceOf(purse({ spent: 100n, spentOn: 100n }), before, 'secret'), {
+    short: 'share',
+  });
+  assert.deepEqual(allowanceOf(purse(), before, 'secret'), { most: 100n });
 });
 
+test('half of a day’s cap is for claims alone', () => {
+  const half = purse({ spent: 200n, spentOnRefunds: 200n });
+  assert.deepEqual(allowanceOf(half, null, 'refund'), { short: 'cap' });
+  assert.deepEqual(allowanceOf(half, null, 'secret'), { most: 100n });
+  assert.deepEqual(allowanceOf(half, charged(30n), 'refund'), { most: 30n });
+  const claims = purse({ spent: 200n });
+  assert.deepEqual(allowanceOf(claims, null, 'refund'), { most: 100n }, 'they leave it the rest');
+  assert.deepEqual(allowanceOf(purse({ spent: 390n }), null, 'refund'), { most: 10n });
+});
+
+test('half of the places of the keeper’s own is for claims alone', () => {
+  const half = purse({ underWay: 4, refundsUnderWay: 4 });
+  assert.deepEqual(allowanceOf(half, null, 'refund'), { short: 'busy' });
+  assert.deepEqual(allowanceOf(half, charged(5n), 'refund'), { most: 105n });
+  assert.deepEqual(allowanceOf(half, null, 'secret'), { most: 100n });
+});
+
+const relays = { cap: 400n, perAccount: 3, tokenAccounts: 4 };
+const none = { own: 0, ownTaken: 0n, taken: 0n, ownMade: 0, made: 0 };
+
+for (const [what, sums, wanted, short] of [
+  ['the number of one account', { own: 3 }, {}, { what: 'number', limit: 3n, used: 3n }],
+  ['its share', { ownTaken: 91n }, {}, { what: 'share', limit: 100n, used: 91n }],
+  ['what all may take', { taken: 391n }, {}, { what: 'cap', limit: 400n, used: 391n }],
+  [
+    'token accounts for one',
+    { ownMade: 1 },
+    { makesAccount: true },
+    { what: 'accounts', limit: 1n, used: 1n },
+  ],
+  [
+    'token accounts for all',
+    { made: 4 },
+    { makesAccount: true },
+    { what: 'all accounts', limit: 4n, used: 4n },
+  ],
+  ['nothing where no token account is made', { ownMade: 9, made: 9 }, {}, null],
+  ['nothing up to the last unit', { own: 2, ownTaken: 90n, taken: 390n }, {}, null],
+] as const) {
+  test(`relays of a day: ${what} bounds them`, () => {
+    const asked = { reserve: 10n, makesAccount: false, ...wanted };
+    assert.deepEqual(relayShort(relays, { ...none, ...sums }, asked), short);
+  });
+}
+
 test('neither relays nor the keeper’s own take the places of the other', () => {
-  assert.deepEqual(allowanceOf(purse({ relaysUnderWay: 8 }), null), { most: 100n });
-  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null), { short: 'busy' });
+  assert.deepEqual(allowanceOf(purse({ relaysUnderWay: 8 }), null, 'secret'), { most: 100n });
+  assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null, 'secret'), { short: 'busy' });
   assert.deepEqual(allowanceOfRelay(purse({ underWay: 8 }), 1n, true), { most: 1_000n });
   assert.deepEqual(allowanceOfRelay(purse({ relaysUnderWay: 8 }), 1n, true), { short: 'busy' });
   assert.deepEqual(allowanceOfRelay(purse({ relaysUnderWay: 8 }), 1n, false), { most: 1_000n });

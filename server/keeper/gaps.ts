@@ -1,6 +1,7 @@
 // Nonces that were given out and are used by nothing any more: what was signed never left. All that
 // comes behind waits for them, so each is taken by a transaction of nothing.
 
+import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, liveAttempts } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
 import type { Deps } from '../deps.ts';
@@ -10,12 +11,13 @@ import {
   firstNonce,
   giveTurnBack,
   keepSigned,
+  mostOfVoid,
   mustBeTurn,
   purseOf,
   signWith,
   turnOn,
 } from './sign.ts';
-import { freeOf, gapsIn } from './spending.ts';
+import { freeOf, gapsIn, least } from './spending.ts';
 import { sendKept, withFates } from './tend.ts';
 
 /** Returns how many were sent or sent again. */
@@ -76,7 +78,8 @@ async function fill(
     }
     const purse = await purseOf(deps, turn, { accountId: null, jobId: null });
     const besides = await reservedBehind(deps.db, { chain, address, nonce }, null);
-    const slot = { nonce, instead, most: freeOf(purse, besides) };
+    const most = least(freeOf(purse, besides), await mostOfVoid(turn, instead));
+    const slot = { nonce, instead, most };
     const signed = await signWith(deps, turn, { verb: 'void' }, slot);
     attempt = await deps.db.transaction(async (tx) => {
       await mustBeTurn(tx, deps, turn);
@@ -84,6 +87,9 @@ async function fill(
     });
   } catch (error) {
     await giveTurnBack(deps, turn);
+    const isCostly = error instanceof ParleyError && error.code === 'fee_above_limit';
+    // Nodes may have forgotten it while it may not be made to pay more.
+    if (isCostly && instead !== null) return sendKept(deps, gas, instead, signal);
     throw error;
   }
   await sendKept(deps, gas, attempt, signal);

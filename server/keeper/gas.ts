@@ -8,6 +8,16 @@ export type Graces = {
   readonly refundSeconds: number;
 };
 
+/** What relays may take on a chain in a UTC day; they are outside the cap of everything else. */
+export type RelayBounds = {
+  /** Base units of the native coin, of all relays; one account may take a quarter. */
+  readonly cap: bigint;
+  /** How many of one account. */
+  readonly perAccount: number;
+  /** Solana: receivers' token accounts that are made for all relays; one account has a quarter. */
+  readonly tokenAccounts: number;
+};
+
 export type Gas = {
   readonly account: GasAccount;
   /** Base units of the native coin that a UTC day may cost, relays not counted; 0 = relays only. */
@@ -15,4 +25,5 @@ export type Gas = {
   /** Base units: below it the log warns. */
   readonly lowBalance: bigint;
   readonly graces: Graces;
+  readonly relays: RelayBounds;
 };

@@ -25,6 +25,7 @@ import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/gas-polic
 import type { ChainKey } from '../../core/families.ts';
 import { policyOf } from '../chain-policies.ts';
 import type { ChainSettings } from '../chain-settings.ts';
+import { relayCap, relayGas } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import type { KeeperSettings } from './settings.ts';
 
@@ -45,6 +46,11 @@ export function openGas(
       dailyCap: each.dailyCap,
       lowBalance: each.lowBalance,
       graces: { claimSeconds, refundSeconds },
+      relays: {
+        cap: each.relayCap ?? relayCapOf(chain, each),
+        perAccount: each.relaysPerAccount,
+        tokenAccounts: each.relayTokenAccounts,
+      },
     });
   }
   return all;
@@ -81,6 +87,15 @@ function accountOf(
   }
 }
 
+/** What relays of a day may take where the operator says nothing; one account a quarter of it. */
+function relayCapOf(
+  chain: ChainSettings & { readonly family: GasKey['family'] },
+  { reserveFeePerGas }: KeeperSettings,
+): bigint {
+  if (chain.family !== 'evm') return relayCap[chain.family];
+  return relayGas * (reserveFeePerGas ?? evmPolicyOf(chain).reserveFeePerGas);
+}
+
 /** Of a chain whose id is known, whatever it is called; else of the one whose policy it has. */
 function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasPolicy {
   const { chainId, policy } = chain;
@@ -114,6 +129,7 @@ function keyIn(path: string, family: GasKey['family']): GasKey {
 
 /** What a dev key may spend a day: nothing there is worth anything. */
 const devCap = { evm: 10n ** 18n, tron: 1_000_000_000n, solana: 1_000_000_000n } as const;
+const devRelays = 1_000;
 /** People who try the market see the keeper at work, and parties that act are not overtaken. */
 const devGraces = { claimGraceSeconds: 60, refundGraceSeconds: 120 } as const;
 
@@ -129,7 +145,17 @@ export function devKeeper(home: string, chains: readonly ChainSettings[]): Keepe
     }
     const dailyCap = devCap[family];
     return [
-      { chain, keyFile, dailyCap, lowBalance: dailyCap, ...devGraces, reserveFeePerGas: null },
+      {
+        chain,
+        keyFile,
+        dailyCap,
+        lowBalance: dailyCap,
+        ...devGraces,
+        reserveFeePerGas: null,
+        relayCap: dailyCap,
+        relaysPerAccount: devRelays,
+        relayTokenAccounts: devRelays,
+      },
     ];
   });
 }

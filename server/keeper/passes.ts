@@ -14,6 +14,7 @@ import {
   takeDueJobs,
   takeUpAnew,
   takeUpExpired,
+  takeUpMissed,
   takeUpRevealed,
 } from '../db/keeper-jobs.ts';
 import type { Deps } from '../deps.ts';
@@ -48,6 +49,9 @@ type Post = {
   told: string;
 };
 
+/** When jobs are looked for next that another server had no key for. */
+type Missed = { lookAtMs: number };
+
 export function createKeeper(deps: Deps): Keeper {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -57,12 +61,13 @@ export function createKeeper(deps: Deps): Keeper {
   }
   const loops: Promise<void>[] = [];
   const chains = [...posts.keys()];
+  const missed: Missed = { lookAtMs: -Infinity };
   return {
     begin: () => begin(deps, posts),
     pass: async (chain) => {
       const post = posts.get(chain);
       if (post === undefined) throw new Error(`there is no gas key on "${chain}"`);
-      await find(deps, posts);
+      await find(deps, posts, missed);
       const relays = await passOf(deps, post, true, signal);
       const others = await passOf(deps, post, false, signal);
       await fillGaps(deps, post.gas, limited(deps, signal));
@@ -78,7 +83,7 @@ export function createKeeper(deps: Deps): Keeper {
       const found = async () => {
         if (!began) await begin(deps, posts);
         began = true;
-        return find(deps, posts);
+        return find(deps, posts, missed);
       };
       loops.push(loop(deps, 'found', signal, null, found));
       for (const post of posts.values()) {
@@ -140,10 +145,19 @@ async function begin(deps: Deps, posts: ReadonlyMap<ChainKey, Post>): Promise<vo
 }
 
 /** Takes up what is new, on all chains. */
-async function find(deps: Deps, posts: ReadonlyMap<ChainKey, Post>): Promise<number> {
+async function find(
+  deps: Deps,
+  posts: ReadonlyMap<ChainKey, Post>,
+  missed: Missed,
+): Promise<number> {
   const now = new Date(deps.now());
   const limit = bounds.takenUpAtOnce;
-  let most = await takeUpRevealed(deps.db, [...posts.keys()], now, limit);
+  const chains = [...posts.keys()];
+  let most = await takeUpRevealed(deps.db, chains, now, limit);
+  if (now.getTime() >= missed.lookAtMs) {
+    missed.lookAtMs = now.getTime() + bounds.missedEverySeconds * 1_000;
+    most = Math.max(most, await takeUpMissed(deps.db, chains, now, limit));
+  }
   for (const chain of posts.keys()) {
     const clock = await clockOfChain(deps.db, chain);
     if (clock === null) continue;

@@ -10,6 +10,7 @@ import type { Tx } from '../db/database.ts';
 import { attemptsOf, isLive } from '../db/keeper-attempts.ts';
 import { blockersOf, holdToFree } from '../db/keeper-blocking.ts';
 import { findJob, insertRelay } from '../db/keeper-jobs.ts';
+import { relaySums } from '../db/keeper-relays.ts';
 import type { Deps } from '../deps.ts';
 import { type Claimable, claimAsked, mayClaim } from '../settle/builders.ts';
 import { adapterOf } from '../settle/preview.ts';
@@ -20,6 +21,7 @@ import { sealSecret } from './sealing.ts';
 import {
   giveTurnBack,
   keepSigned,
+  type Looking,
   mustBeTurn,
   nonceFor,
   outOfTurn,
@@ -28,7 +30,15 @@ import {
   type Turn,
   turnOn,
 } from './sign.ts';
-import { allowanceOfRelay, freeOf } from './spending.ts';
+import {
+  allowanceOfRelay,
+  dayOf,
+  freeOf,
+  type Purse,
+  type RelayShort,
+  relayShort,
+  type Short,
+} from './spending.ts';
 
 export type RelayRequest = {
   readonly accountId: string;
@@ -50,6 +60,7 @@ export type PreparedRelay =
       readonly accountId: string;
       readonly turn: Turn;
       readonly reserve: bigint;
+      readonly makesAccount: boolean;
       /** Jobs before it in the order of nonces, and what freeing the nonce of one may take. */
       readonly blockers: { readonly jobIds: readonly number[]; readonly least: bigint };
       /** Null: one of the keeper's own is under way, and is made to land. */
@@ -84,60 +95,132 @@ export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<P
     },
   );
   mustHaveTime(deps, claimable);
+  const wish = await weigh(deps, { gas, signal }, claimable, accountId);
   const turn = await turnOn(deps, gas, { relays: true, patienceMs: turnPatienceMs, signal });
   if (turn === null) throw outOfTurn(chain, turnPatienceMs);
   try {
-    const made = await signRelay(deps, turn, gas, claimable);
-    return { before: null, chain, claimable, accountId, turn, ...made };
+    const made = await signRelay(deps, turn, wish);
+    return { before: null, claimable, turn, ...wish, ...made };
   } catch (error) {
     await giveTurnBack(deps, turn);
     throw error;
   }
 }
 
-async function signRelay(deps: Deps, turn: Turn, gas: Gas, claimable: Claimable) {
-  const { chain } = gas.account;
-  const { escrow, secret, state } = claimable;
-  const { terms } = escrow;
-  const isPublic = state.secret !== null;
-  const work: GasWork = { verb: 'claim', terms, secret, isPublic };
-  const job = await findJob(deps.db, { chain, escrow: escrow.address, verb: 'claim' });
-  const { signal } = turn;
-  const reserve = await within(signal, chain, gas.account.reserve(work, signal));
+/** What is to be relayed, whom it pays, and what landing it may take. */
+type Wish = {
+  readonly chain: ChainKey;
+  readonly accountId: string;
+  readonly work: Extract<GasWork, { readonly verb: 'claim' }>;
+  readonly escrow: string;
+  readonly reserve: bigint;
+  readonly makesAccount: boolean;
+};
+
+/**
+ * Everything that can be refused without a turn, which is for whoever signs: what is refused here
+ * holds up nobody. Tried as it will be signed.
+ */
+async function weigh(
+  deps: Deps,
+  looking: Looking,
+  { escrow, secret, state }: Claimable,
+  accountId: string,
+): Promise<Wish> {
+  const { gas, signal } = looking;
+  const { account } = gas;
+  const { chain } = account;
+  const { terms, address } = escrow;
+  const work = { verb: 'claim', terms, secret, isPublic: state.secret !== null } as const;
+  const asking = Promise.all([account.quote(work, signal), account.reserve(work, signal)]);
+  const [{ mostCost, makesAccount }, reserve] = await within(signal, chain, asking);
+  mustBeWorth(work, mostCost);
+  const wish = { chain, accountId, work, escrow: address, reserve, makesAccount };
+  await roomFor(deps, looking, wish);
+  return wish;
+}
+
+async function signRelay(deps: Deps, turn: Turn, wish: Wish) {
+  const { work, makesAccount } = wish;
+  const { live, nonce, landing, blockers } = await roomFor(deps, turn, wish);
+  if (live !== undefined) return { reserve: landing, blockers, signed: null, txid: live.txid };
+  const slot = { nonce, instead: null, most: wish.reserve, withoutAccount: !makesAccount };
+  const signed = await signWith(deps, turn, work, slot);
+  mustBeWorth(work, signed.mostCost);
+  return { reserve: landing, blockers, signed, txid: signed.txid };
+}
+
+/** Bounds, purse and nonce of this moment. In a turn nobody else changes them. */
+async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
+  const { gas } = looking;
+  const { chain, escrow, reserve, accountId, makesAccount } = wish;
+  const job = await findJob(deps.db, { chain, escrow, verb: 'claim' });
+  const except = job?.id ?? null;
+  const since = dayOf(deps.now());
+  const sums = await relaySums(deps.db, { chain, since, accountId, except });
   const own = job === null ? [] : await attemptsOf(deps.db, job.id, gas.account.address);
   const live = own.find(({ fate, verb }) => verb === 'claim' && isLive(fate));
-  const nonce = live === undefined ? await nonceFor(deps, turn, null) : live.nonce;
-  const before = await freeingBefore(deps, turn, nonce);
+  const nonce = live === undefined ? await nonceFor(deps, looking, null) : live.nonce;
+  const before = await freeingBefore(deps, looking, nonce);
   const landing = reserve + before.gaps;
+  const short = relayShort(gas.relays, sums, { reserve: landing, makesAccount });
+  if (short !== null) throw beyondBounds(chain, short, landing);
   const needed = landing + before.lacking;
-  const purse = await purseOf(deps, turn, { accountId: null, jobId: job?.id ?? null });
+  const purse = await purseOf(deps, looking, { accountId: null, jobId: except });
   const allowance = allowanceOfRelay(purse, needed, true);
-  if ('short' in allowance) {
-    const { relaysUnderWay: underWay } = purse.sums;
-    const free = freeOf(purse);
-    const why =
-      allowance.short === 'balance'
-        ? `the gas key of "${chain}" has ${free} to spare and landing this may take ${needed}`
-        : `the gas key of "${chain}" has ${underWay} relays under way`;
-    throw unavailable(`${why}: send the claim yourself`, {
-      chain,
-      free,
-      reserve: needed,
-      underWay,
-    });
-  }
-  const { blockers } = before;
-  if (live !== undefined) return { reserve: landing, blockers, signed: null, txid: live.txid };
-  const slot = { nonce, instead: null, most: reserve };
-  const signed = await signWith(deps, turn, work, slot);
-  return { reserve: landing, blockers, signed, txid: signed.txid };
+  if ('short' in allowance) throw beyondPurse(chain, allowance.short, purse, needed);
+  return { live, nonce, landing, blockers: before.blockers };
+}
+
+function beyondPurse(chain: ChainKey, short: Short, purse: Purse, needed: bigint): ParleyError {
+  const { relaysUnderWay: underWay } = purse.sums;
+  const free = freeOf(purse);
+  const why =
+    short === 'balance'
+      ? `the gas key of "${chain}" has ${free} to spare and landing this may take ${needed}`
+      : `the gas key of "${chain}" has ${underWay} relays under way`;
+  const facts = { chain, free, reserve: needed, underWay };
+  return unavailable(`${why}: send the claim yourself`, facts);
+}
+
+function beyondBounds(
+  chain: ChainKey,
+  { what, limit, used }: RelayShort,
+  reserve: bigint,
+): ParleyError {
+  const until = 'until the UTC day ends: send the claim yourself';
+  const sentences: Readonly<Record<RelayShort['what'], string>> = {
+    number: `this account has had ${used} relays on "${chain}" today and ${limit} is the most`,
+    share:
+      `relays of this account on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
+      `and landing this may take ${reserve}`,
+    cap:
+      `all relays on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
+      `and landing this may take ${reserve}`,
+    accounts:
+      `its receiver has no account of the token on "${chain}", and relays have made ${used} ` +
+      `of the ${limit} that they make for one account today`,
+    'all accounts':
+      `its receiver has no account of the token on "${chain}", and relays have made ${used} ` +
+      `of the ${limit} that they make today`,
+  };
+  const facts = { chain, reason: what, limit, used, reserve };
+  return unavailable(`${sentences[what]}, ${until}`, facts);
+}
+
+/** Dust in the native coin. What a token is worth is not known here: bounds are all there is. */
+function mustBeWorth({ terms }: Wish['work'], mostCost: bigint): void {
+  const { chain, token, amount } = terms;
+  if (token !== null || amount > mostCost) return;
+  const sentence = `a leg of ${amount} is not worth the ${mostCost} that its gas may take`;
+  throw unavailable(`${sentence}: send the claim yourself`, { chain, amount, mostCost });
 }
 
 /**
  * No block takes it before everything with a lower nonce: what freeing those may take at reserve
  * fees, beyond what their own jobs hold. `gaps`: of those that have no job.
  */
-async function freeingBefore(deps: Deps, { gas, signal }: Turn, nonce: number | null) {
+async function freeingBefore(deps: Deps, { gas, signal }: Looking, nonce: number | null) {
   const { chain, address } = gas.account;
   const found = nonce === null ? [] : await blockersOf(deps.db, { chain, address, nonce });
   const least =
@@ -198,7 +281,8 @@ export async function endRelay(deps: Deps, prepared: PreparedRelay): Promise<voi
 /** Keeps all of it, in the transaction of the answer. */
 export async function storeRelay(tx: Tx, deps: Deps, prepared: PreparedRelay): Promise<Relayed> {
   if (prepared.before !== null) return prepared.before;
-  const { turn, signed, reserve, blockers, accountId, claimable, chain, txid } = prepared;
+  const { turn, signed, reserve, makesAccount, blockers, accountId, claimable, chain, txid } =
+    prepared;
   const { swap, name, escrow, secret } = claimable;
   const now = deps.now();
   await mustBeTurn(tx, deps, turn);
@@ -212,6 +296,7 @@ export async function storeRelay(tx: Tx, deps: Deps, prepared: PreparedRelay): P
     leg: name,
     accountId,
     reserve,
+    makesAccount,
     secret: sealed,
     secretVersion: version,
     at: new Date(now),

@@ -4,6 +4,7 @@
 import Type from 'typebox';
 import type { ChainSettings, Parsed } from '../chain-settings.ts';
 import { checkOf } from '../check.ts';
+import * as bounds from './bounds.ts';
 
 export type KeeperSettings = {
   readonly chain: string;
@@ -17,6 +18,12 @@ export type KeeperSettings = {
   readonly refundGraceSeconds: number;
   /** EVM: wei a unit of gas that 99.9 % of times stay below; null = the chain's own number. */
   readonly reserveFeePerGas: bigint | null;
+  /** Base units that all relays of a UTC day may take; null = the chain's own number. */
+  readonly relayCap: bigint | null;
+  /** Relays of one account in a UTC day. */
+  readonly relaysPerAccount: number;
+  /** Solana: receivers' token accounts that relays of a UTC day may make. */
+  readonly relayTokenAccounts: number;
 };
 
 export const defaultGraces = { claimSeconds: 300, refundSeconds: 3_600 } as const;
@@ -25,6 +32,7 @@ const longestGraceSeconds = 86_400;
 
 const amount = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' });
 const seconds = Type.Optional(Type.Integer({ minimum: 0, maximum: longestGraceSeconds }));
+const number = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }));
 const check = checkOf(
   Type.Object(
     {
@@ -35,6 +43,9 @@ const check = checkOf(
       claimGraceSeconds: seconds,
       refundGraceSeconds: seconds,
       reserveFeePerGas: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,20}$' })),
+      relayCap: Type.Optional(amount),
+      relaysPerAccount: number,
+      relayTokenAccounts: number,
     },
     { additionalProperties: false },
   ),
@@ -71,6 +82,9 @@ function readEntry(entry: unknown, chains: readonly Served[]): KeeperSettings | 
     claimGraceSeconds?: number;
     refundGraceSeconds?: number;
     reserveFeePerGas?: string;
+    relayCap?: string;
+    relaysPerAccount?: number;
+    relayTokenAccounts?: number;
   };
   const chain = chains.find((each) => each.chain === given.chain);
   if (chain === undefined) return `chain "${given.chain.slice(0, 40)}" is not served`;
@@ -80,6 +94,9 @@ function readEntry(entry: unknown, chains: readonly Served[]): KeeperSettings | 
   if (given.reserveFeePerGas !== undefined && chain.family !== 'evm') {
     return `chain "${chain.chain}": field "reserveFeePerGas" is for EVM chains`;
   }
+  if (given.relayTokenAccounts !== undefined && chain.family !== 'solana') {
+    return `chain "${chain.chain}": field "relayTokenAccounts" is for Solana`;
+  }
   return {
     chain: chain.chain,
     keyFile: given.keyFile,
@@ -88,5 +105,8 @@ function readEntry(entry: unknown, chains: readonly Served[]): KeeperSettings | 
     claimGraceSeconds: given.claimGraceSeconds ?? defaultGraces.claimSeconds,
     refundGraceSeconds: given.refundGraceSeconds ?? defaultGraces.refundSeconds,
     reserveFeePerGas: given.reserveFeePerGas === undefined ? null : BigInt(given.reserveFeePerGas),
+    relayCap: given.relayCap === undefined ? null : BigInt(given.relayCap),
+    relaysPerAccount: given.relaysPerAccount ?? bounds.relaysPerAccount,
+    relayTokenAccounts: given.relayTokenAccounts ?? bounds.relayTokenAccounts,
   };
 }

@@ -12,10 +12,10 @@ import {
   liveAttempts,
   nonceAboveDeep,
 } from '../db/keeper-attempts.ts';
-import { endTurn, takeTurn } from '../db/keeper-turns.ts';
+import { awaitTurn, endTurn, takeTurn } from '../db/keeper-turns.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
-import { signMs, turnMs } from './bounds.ts';
+import { signMs, turnAwaitedMs, turnMs } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import { openTransaction, sealTransaction } from './sealing.ts';
 import { dayOf, freeNonce, type Purse } from './spending.ts';
@@ -23,6 +23,9 @@ import { realTime } from './time.ts';
 
 /** A turn to sign on one chain. */
 export type Turn = { readonly gas: Gas; readonly holder: string; readonly signal: AbortSignal };
+
+/** A gas key that is looked at, in a turn or before one. */
+export type Looking = Pick<Turn, 'gas' | 'signal'>;
 
 /** Between two looks whether it is free. */
 const pollMs = 50;
@@ -40,6 +43,8 @@ export async function turnOn(
   const asked = () => ({ relays: how.relays, milliseconds: turnMs, clock: turnClock() });
   while (!(await takeTurn(deps.db, chain, holder, asked()))) {
     if (elapsedMs() > until) return null;
+    const { relays } = how;
+    await awaitTurn(deps.db, chain, { relays, milliseconds: turnAwaitedMs, clock: turnClock() });
     await pause(pollMs, how.signal);
   }
   return { gas, holder, signal: how.signal };
@@ -60,7 +65,7 @@ function end(tx: Tx, deps: Pick<Deps, 'signingTime'>, { gas, holder }: Turn): Pr
 /** What the key has, and what of it is promised. */
 export async function purseOf(
   deps: Pick<Deps, 'db' | 'now'>,
-  { gas, signal }: Turn,
+  { gas, signal }: Looking,
   of: { readonly accountId: string | null; readonly jobId: number | null },
 ): Promise<Purse> {
   const { account, dailyCap } = gas;
@@ -92,7 +97,7 @@ export async function firstNonce(
 /** The next nonce, or that of what is replaced; null on chains without. */
 export async function nonceFor(
   deps: Pick<Deps, 'db'>,
-  { gas, signal }: Turn,
+  { gas, signal }: Looking,
   instead: Attempt | null,
 ): Promise<number | null> {
   if (instead?.nonce != null) return instead.nonce;
@@ -111,9 +116,14 @@ export async function signWith(
   deps: Pick<Deps, 'settings' | 'signingTime'>,
   { gas, signal }: Turn,
   work: GasWork,
-  slot: { readonly nonce: number | null; readonly instead: Attempt | null; readonly most: bigint },
+  slot: {
+    readonly nonce: number | null;
+    readonly instead: Attempt | null;
+    readonly most: bigint;
+    readonly withoutAccount?: boolean;
+  },
 ): Promise<GasTransaction> {
-  const { nonce, instead, most: mostCost } = slot;
+  const { nonce, instead, most: mostCost, withoutAccount = false } = slot;
   const former = instead === null ? null : openTransaction(deps, instead);
   const above: GasSlot['above'] =
     instead === null || former === null ? null : { offer: instead.offer, raw: former.raw };
@@ -121,8 +131,22 @@ export async function signWith(
   return within(
     limit,
     gas.account.chain,
-    gas.account.sign(work, { nonce, above, mostCost }, limit),
+    gas.account.sign(work, { nonce, above, mostCost, withoutAccount }, limit),
   );
+}
+
+/**
+ * The most that freeing a nonce may cost: what it costs at reserve fees, or what it takes the place
+ * of. Beyond that it waits for fees to fall.
+ */
+export async function mostOfVoid(
+  { gas, signal }: Looking,
+  instead: Attempt | null,
+): Promise<bigint> {
+  const { account } = gas;
+  const usual = await within(signal, account.chain, account.reserve({ verb: 'void' }, signal));
+  const former = instead === null || instead.verb === 'void' ? 0n : instead.mostCost;
+  return former > usual ? former : usual;
 }
 
 /**

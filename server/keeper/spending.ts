@@ -2,7 +2,10 @@
 // signed in it; what relays have reserved is outside it, and nothing else is ever paid from that.
 
 import type { Attempt, Sums } from '../db/keeper-attempts.ts';
-import { accountShare, mostRelays, mostUnderWay } from './bounds.ts';
+import type { Job } from '../db/keeper-jobs.ts';
+import type { RelaySums } from '../db/keeper-relays.ts';
+import { accountShare, mostRelays, mostUnderWay, refundShare } from './bounds.ts';
+import type { RelayBounds } from './gas.ts';
 
 /** What put it off: the day's cap, one account's share of it, the balance, too many under way. */
 export type Short = 'cap' | 'share' | 'balance' | 'busy';
@@ -19,7 +22,7 @@ export type Purse = {
 
 export type Allowance = { readonly most: bigint } | { readonly short: Short };
 
-function least(...values: readonly [bigint, ...bigint[]]): bigint {
+export function least(...values: readonly [bigint, ...bigint[]]): bigint {
   const [first, ...rest] = values;
   let found = first;
   for (const each of rest) if (each < found) found = each;
@@ -36,12 +39,19 @@ export function freeOf({ balance, sums }: Purse, besides = 0n): bigint {
 export function allowanceOf(
   purse: Purse,
   instead: Pick<Attempt, 'charged' | 'signedAt'> | null,
+  purpose: Exclude<Job['purpose'], 'relay'>,
 ): Allowance {
   const { dailyCap, sums, since } = purse;
-  if (instead === null && sums.underWay >= mostUnderWay) return { short: 'busy' };
+  const isFull =
+    sums.underWay >= mostUnderWay ||
+    (purpose === 'refund' && sums.refundsUnderWay >= mostUnderWay / Number(refundShare));
+  if (instead === null && isFull) return { short: 'busy' };
   // What was signed on a day before is no part of what this one has spent.
   const counted = instead === null || instead.signedAt < since ? 0n : instead.charged;
-  const cap = dailyCap - sums.spent + counted;
+  const whole = dailyCap - sums.spent + counted;
+  // Refunds have no haste: what they leave of the day is for claims.
+  const refunds = dailyCap / refundShare - sums.spentOnRefunds + counted;
+  const cap = purpose === 'refund' ? least(whole, refunds) : whole;
   if (cap <= 0n) return { short: 'cap' };
   const share = dailyCap / accountShare - sums.spentOn + counted;
   if (share <= 0n) return { short: 'share' };
@@ -55,6 +65,41 @@ export function allowanceOfRelay(purse: Purse, reserve: bigint, isNew: boolean):
   if (isNew && purse.sums.relaysUnderWay >= mostRelays) return { short: 'busy' };
   const free = freeOf(purse);
   return free < reserve || free === 0n ? { short: 'balance' } : { most: free };
+}
+
+/** What refuses one more relay: how much there may be a day, and how much there is already. */
+export type RelayShort = {
+  readonly what: 'number' | 'share' | 'cap' | 'accounts' | 'all accounts';
+  readonly limit: bigint;
+  readonly used: bigint;
+};
+
+/** One party's part of what all relays of a day may take; one at least. */
+const shareOf = (number: number) => Math.ceil(number / Number(accountShare));
+
+/** Null: one more relay of this account may be taken on today. `sums`: without it. */
+export function relayShort(
+  { cap, perAccount, tokenAccounts }: RelayBounds,
+  sums: RelaySums,
+  wanted: { readonly reserve: bigint; readonly makesAccount: boolean },
+): RelayShort | null {
+  const { reserve, makesAccount } = wanted;
+  const share = cap / accountShare;
+  if (sums.own >= perAccount) return shortOf('number', perAccount, sums.own);
+  if (sums.ownTaken + reserve > share) return shortOf('share', share, sums.ownTaken);
+  if (sums.taken + reserve > cap) return shortOf('cap', cap, sums.taken);
+  if (!makesAccount) return null;
+  const most = shareOf(tokenAccounts);
+  if (sums.ownMade >= most) return shortOf('accounts', most, sums.ownMade);
+  return sums.made < tokenAccounts ? null : shortOf('all accounts', tokenAccounts, sums.made);
+}
+
+function shortOf(
+  what: RelayShort['what'],
+  limit: bigint | number,
+  used: bigint | number,
+): RelayShort {
+  return { what, limit: BigInt(limit), used: BigInt(used) };
 }
 
 /**

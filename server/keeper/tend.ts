@@ -36,13 +36,14 @@ import { mayReveal, readForClaim } from '../settle/live.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
-import { inHandSeconds, lookAgainSeconds, turnPatienceMs } from './bounds.ts';
+import { inHandSeconds, jobPatienceMs, lookAgainSeconds } from './bounds.ts';
 import { type Decision, decide, graceOf, type Look } from './decide.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import {
   giveTurnBack,
   keepSigned,
+  mostOfVoid,
   mustBeTurn,
   nonceFor,
   outOfTurn,
@@ -50,7 +51,7 @@ import {
   signWith,
   turnOn,
 } from './sign.ts';
-import { allowanceOf, allowanceOfRelay, freeOf, holdOf, type Short } from './spending.ts';
+import { allowanceOf, allowanceOfRelay, freeOf, holdOf, least, type Short } from './spending.ts';
 
 /** Refusals that say nothing of what was to be signed. */
 const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
@@ -194,12 +195,13 @@ async function carryOut(on: On, decision: Decision, secret: Hex32 | null): Promi
       await send(on, decision.attempt);
       return putOff(on, lookAgainSeconds);
     case 'void':
-      await send(on, await signVoid(on, decision.attempt));
+      await send(on, await orAgain(on, decision.attempt, signVoid(on, decision.attempt)));
       return putOff(on, lookAgainSeconds);
     case 'sign': {
       if (decision.reveals) await passGates(on);
       const work = workOf(on, secret, decision.reveals);
-      await send(on, await signOrYield(on, work, decision.instead));
+      const { instead } = decision;
+      await send(on, await orAgain(on, instead, signOrYield(on, work, instead)));
       return putOff(on, lookAgainSeconds);
     }
   }
@@ -223,6 +225,23 @@ async function passGates({ deps, gas, job, swap, escrow, signal }: On): Promise<
   await mayReveal(deps, swap, { escrow, payer: gas.account.address }, signal);
 }
 
+/** What may not be made to pay more is sent as it is, in case that nodes have forgotten it. */
+async function orAgain(
+  on: On,
+  former: Attempt | null,
+  signing: Promise<Attempt>,
+): Promise<Attempt> {
+  try {
+    return await signing;
+  } catch (error) {
+    const isCostly =
+      error instanceof TooShort ||
+      (error instanceof ParleyError && error.code === 'fee_above_limit');
+    if (isCostly && former !== null) await send(on, former).catch(() => {});
+    throw error;
+  }
+}
+
 /** What cannot be made to pay more gives way to a relay behind it: nothing takes its nonce. */
 async function signOrYield(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
   const { deps, gas, job } = on;
@@ -241,13 +260,15 @@ async function signOrYield(on: On, work: GasWork, instead: Attempt | null): Prom
 async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
   const { deps, gas, job, signal } = on;
   const relays = job.purpose === 'relay';
-  const turn = await turnOn(deps, gas, { relays, patienceMs: turnPatienceMs, signal });
-  if (turn === null) throw outOfTurn(job.chain, turnPatienceMs);
+  const turn = await turnOn(deps, gas, { relays, patienceMs: jobPatienceMs, signal });
+  if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
   try {
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
     const most = await allowed(on, purse, instead);
     const nonce = await nonceFor(deps, turn, instead);
-    const signed = await signWith(deps, turn, work, { nonce, instead, most });
+    const withoutAccount = relays && !job.makesAccount;
+    const slot = { nonce, instead, most, withoutAccount };
+    const signed = await signWith(deps, turn, work, slot);
     if (!relays) mustBeWorth(on, signed.mostCost);
     return await deps.db.transaction(async (tx) => {
       await mustBeTurn(tx, deps, turn);
@@ -276,7 +297,7 @@ async function allowed(
     job.purpose === 'relay'
       ? // It was promised: it does not wait behind those that were promised after it.
         allowanceOfRelay(purse, 0n, false)
-      : allowanceOf(purse, instead);
+      : allowanceOf(purse, instead, job.purpose);
   if ('short' in allowance) throw new TooShort(allowance.short);
   return allowance.most;
 }
@@ -293,15 +314,16 @@ function mustBeWorth({ job, escrow }: On, mostCost: bigint): void {
 async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
   const { deps, gas, job, signal } = on;
   const relays = job.purpose === 'relay';
-  const turn = await turnOn(deps, gas, { relays, patienceMs: turnPatienceMs, signal });
-  if (turn === null) throw outOfTurn(job.chain, turnPatienceMs);
+  const turn = await turnOn(deps, gas, { relays, patienceMs: jobPatienceMs, signal });
+  if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
   try {
     const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });
     const { nonce } = instead;
     const { chain, address } = gas.account;
     const besides =
       nonce === null ? 0n : await reservedBehind(deps.db, { chain, address, nonce }, job.id);
-    const slot = { nonce, instead, most: freeOf(purse, besides) };
+    const most = least(freeOf(purse, besides), await mostOfVoid(turn, instead));
+    const slot = { nonce, instead, most };
     const signed = await signWith(deps, turn, { verb: 'void' }, slot);
     return await deps.db.transaction(async (tx) => {
       await mustBeTurn(tx, deps, turn);

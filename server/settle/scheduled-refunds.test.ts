@@ -3,19 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { feeAt } from '../../chains/bitcoin/fees.ts';
-import { signSighashes } from '../../chains/bitcoin/keys.ts';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
-import { buildSpend, type EscrowOutput, vsizeOf } from '../../chains/bitcoin/plan.ts';
-import { parseTx } from '../../chains/bitcoin/raw-transaction.ts';
-import { assemble } from '../../chains/bitcoin/signed-psbt.ts';
 import { refundStepSeconds } from '../../chains/bitcoin/signed-refunds.ts';
-import type { EscrowTerms } from '../../core/terms.ts';
-import { escrowsOfSwap, termsOf } from '../db/escrows.ts';
+import type { ScheduledRefunds } from '../../chains/scheduled.ts';
+import { buildApp } from '../edge/app.ts';
+import { scheduleLimit } from '../edge/budgets.ts';
 import { createScheduledRefunds, scheduledLimits } from './scheduled-refunds.ts';
+import { claimAt, ladderOf, paymentOf, raws } from './testing/ladders.ts';
 import {
   type Answer,
   agree,
+  bitcoin,
   claimLong,
   claimShort,
   type Deal,
@@ -27,17 +24,18 @@ import {
   moveTo,
   must,
   refund,
+  requestsTo,
   startWorld,
   swapOf,
   type World,
 } from './testing/world.ts';
 
-const network = bitcoinNetworks.regtest;
 /** Anybody's: OP_TRUE. */
 const nobody = 'raw(51)#8lvh9jxk';
 let world: World;
 before(async () => {
-  world = await startWorld();
+  // A machine that is slow for a while is not what is tested.
+  world = await startWorld({ settings: { chainTimeoutMs: 60_000 } });
 });
 after(async () => {
   await world?.close();
@@ -66,50 +64,6 @@ function refused(answer: Answer, status: number, code: string): void {
 
 const path = (deal: Deal, leg = deal.long) => `/v1/swaps/${deal.id}/legs/${leg}/refund/scheduled`;
 
-async function termsOfLong(deal: Deal): Promise<EscrowTerms> {
-  const rows = await escrowsOfSwap(world.deps.db, deal.id);
-  const row = rows.find((each) => each.leg === deal.long);
-  assert.ok(row);
-  return termsOf(row.terms);
-}
-
-/** Signed refunds of the payments in these transactions, at these rates. */
-async function ladderOf(deal: Deal, fundings: readonly string[], rates: readonly number[]) {
-  const terms = await termsOfLong(deal);
-  const { escrow } = (await swapOf(deal)).legs[deal.long];
-  const script = await world.bitcoinRpc<{ scriptPubKey: string }>('validateaddress', [escrow]);
-  const outputs: EscrowOutput[] = [];
-  for (const txid of fundings) {
-    const raw = await world.bitcoinRpc<string>('getrawtransaction', [txid]);
-    for (const [vout, { script: paid, amount }] of parseTx(raw).outputs.entries()) {
-      if (Buffer.from(paid).toString('hex') === script.scriptPubKey) {
-        outputs.push({ txid, vout, amount });
-      }
-    }
-  }
-  const vsize = vsizeOf(terms, network, 'refund', outputs.length);
-  return rates.map((rate) => {
-    const { psbtBase64, sighashHexes } = buildSpend(
-      terms,
-      network,
-      'refund',
-      outputs,
-      feeAt(vsize, rate),
-    );
-    const signaturesHex = signSighashes(deal.initiator.btcKey, sighashHexes);
-    return assemble({ psbtBase64, signaturesHex });
-  });
-}
-
-/** Built and signed by the counterparty, and not sent. */
-async function claimAt({ id, long, counterparty, secret }: Deal, rate: number) {
-  const claim = `/v1/swaps/${id}/legs/${long}/claim?feeRate=${rate}`;
-  const { psbtBase64, sighashHexes } = must(await counterparty.post(claim, { secret }));
-  const signaturesHex = signSighashes(counterparty.btcKey, sighashHexes);
-  return assemble({ psbtBase64, signaturesHex, preimageHex: secret });
-}
-
-const raws = (ladder: readonly { raw: string }[]) => ladder.map(({ raw }) => raw);
 const pool = () => world.bitcoinRpc<string[]>('getrawmempool');
 const blockOf = (transactions: readonly string[]) =>
   world.bitcoinRpc('generateblock', [nobody, transactions]);
@@ -147,11 +101,15 @@ const scheduledOf = async (deal: Deal) => (await swapOf(deal)).legs[deal.long].s
 test('only the funder gives refunds, of its Bitcoin leg, and each is checked', async () => {
   const deal = await agree(world);
   const funding = await fundLong(world, deal);
-  const early = await ladderOf(deal, [funding], [1, 10]);
+  const early = await ladderOf(world, deal, [funding], [1, 10]);
   const { initiator, counterparty } = deal;
   const body = { transactions: raws(early) };
-  refused(await initiator.post(path(deal), body), 400, 'bad_transaction');
-  await deepen(world);
+  refused(await initiator.post(path(deal), body), 409, 'nothing_there');
+  await deepen(world, 1);
+  const shallow = await initiator.post(path(deal), body);
+  refused(shallow, 409, 'nothing_there');
+  assert.match(shallow.body.error, /has 1 of the 2 confirmations that this escrow wants/);
+  await deepen(world, 1);
   refused(await counterparty.post(path(deal), body), 403, 'not_your_leg');
   refused(await counterparty.post(path(deal, deal.short), body), 400, 'bad_chain');
   refused(await initiator.post(path(deal), {}), 400, 'bad_field');
@@ -177,10 +135,104 @@ test('only the funder gives refunds, of its Bitcoin leg, and each is checked', a
   assert.deepEqual(must(await initiator.post(path(deal), body)).scheduledRefunds, kept, 'again');
   const theirs = must(await counterparty.get(`/v1/swaps/${deal.id}`));
   assert.equal(theirs.legs[deal.long].scheduledRefunds, null, 'its own business');
-  const other = await ladderOf(deal, [funding], [2, 4, 8]);
+  const other = await ladderOf(world, deal, [funding], [2, 4, 8]);
   must(await initiator.post(path(deal), { transactions: raws(other) }));
   assert.equal((await scheduledOf(deal)).count, 3, 'replaced');
 });
+
+test('a check gives the loop back between its steps, verifies no bytes twice, and one of an account runs at a time', async () => {
+  const deal = await agree(world);
+  const funding = await fundLong(world, deal);
+  await deepen(world);
+  const turns = { count: 0, seen: [] as number[], known: 0 };
+  const gate = { reached: Promise.withResolvers<void>(), open: Promise.withResolvers<void>() };
+  const adapters = adaptersWith(({ check, ...rest }) => ({
+    ...rest,
+    check: async (escrow, { transactions, known, pause }, signal) => {
+      gate.reached.resolve();
+      await gate.open.promise;
+      turns.known = known.length;
+      turns.seen = [];
+      const counting = async () => {
+        await pause();
+        turns.seen.push(turns.count);
+      };
+      return check(escrow, { transactions, known, pause: counting }, signal);
+    },
+  }));
+  const app = await buildApp({ ...world.deps, adapters });
+  const { post } = requestsTo(app, deal.initiator.key);
+  let ticking = true;
+  const tick = () => {
+    turns.count += 1;
+    if (ticking) setImmediate(tick);
+  };
+  tick();
+  try {
+    const body = { transactions: raws(await ladderOf(world, deal, [funding], [1, 5, 20])) };
+    const first = post(path(deal), body);
+    await gate.reached.promise;
+    const second = await post(path(deal), body);
+    refused(second, 429, 'schedule_rate_limited');
+    assert.equal(second.headers['retry-after'], '1');
+    assert.match(second.body.error, /1 request at a time/);
+    gate.open.resolve();
+    const kept = must(await first);
+    assert.ok(turns.seen.length > 3 * 3, `${turns.seen.length} pauses`);
+    assert.ok(
+      turns.seen.every((at, index) => at > (turns.seen[index - 1] ?? 0)),
+      'a turn each',
+    );
+    assert.equal(turns.known, 0);
+    assert.deepEqual(must(await post(path(deal), body)), kept);
+    assert.deepEqual([turns.known, turns.seen.length], [3, 1 + 3], 'they were only read');
+    // By as many requests that were less in haste than this machine may be.
+    const spend = async () => app.edge.budgets.spendSchedule(deal.initiator.accountId);
+    assert.equal((await spend()).remaining, scheduleLimit - 3, 'the refused one cost nothing');
+    while ((await spend()).allowed);
+    const over = await post(path(deal), body);
+    refused(over, 429, 'schedule_rate_limited');
+    assert.match(over.body.error, /\(20 in 60 s\); try again in \d+ s/);
+    assert.ok(Number(over.headers['retry-after']) >= 1);
+    must(await deal.initiator.get(`/v1/swaps/${deal.id}`));
+  } finally {
+    ticking = false;
+    await app.close();
+  }
+});
+
+test('a payment to the escrow that was taken back for good is left out of the next ladder', async () => {
+  const deal = await agree(world);
+  const funding = await fundLong(world, deal);
+  await deepen(world);
+  const { escrow, timelock } = (await swapOf(deal)).legs[deal.long];
+  const coin = await world.faucetRpc<string>('sendtoaddress', [await ownAddress(), '0.001']);
+  await deepen(world);
+  // Two payments of one coin: to the escrow, and elsewhere.
+  const dust = await paymentOf(world, coin, escrow);
+  const elsewhere = await paymentOf(world, coin, await ownAddress());
+  const held = await world.bitcoinRpc<number>('getblockcount');
+  await world.bitcoinRpc('sendrawtransaction', [dust.raw]);
+  await deepen(world);
+  const ladder = await ladderOf(world, deal, [funding, dust.txid], [2, 30]);
+  must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
+  // Deeper than the leg waits for: a longer chain has the other one.
+  await world.bitcoinRpc('invalidateblock', [
+    await world.bitcoinRpc<string>('getblockhash', [held + 1]),
+  ]);
+  await blockOf([elsewhere.raw]);
+  await emptyBlocks(4);
+  await comesTo(timelock);
+  assert.equal(await pass(), 0, 'it can never be sent');
+  const without = await ladderOf(world, deal, [funding], [2, 30]);
+  must(await deal.initiator.post(path(deal), { transactions: raws(without) }));
+  assert.equal(await pass(), 1);
+  assert.deepEqual(await pool(), [without[0]?.txid]);
+  await deepen(world);
+  assert.equal((await swapOf(deal)).legs[deal.long].status, 'refunded');
+});
+
+const ownAddress = () => world.faucetRpc<string>('getnewaddress');
 
 test('with its funder gone the right one is sent when due, raised when it sticks, sent again after a reorganisation', async () => {
   const deal = await agree(world);
@@ -191,7 +243,7 @@ test('with its funder gone the right one is sent when due, raised when it sticks
     '0.0002',
   ]);
   await deepen(world);
-  const ladder = await ladderOf(deal, [funding, extra], [1, 5, 20, 60]);
+  const ladder = await ladderOf(world, deal, [funding, extra], [1, 5, 20, 60]);
   must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
   const txidOf = (at: number) => ladder[at]?.txid ?? '';
   const { timelock } = (await swapOf(deal)).legs[deal.long];
@@ -250,7 +302,7 @@ test('a claim that waits is never competed with; where it wins, the ladder ends'
   const deal = await agree(world);
   await fundBoth(world, deal);
   const { fundTx } = (await swapOf(deal)).legs[deal.long];
-  const ladder = await ladderOf(deal, [fundTx], [5, 100]);
+  const ladder = await ladderOf(world, deal, [fundTx], [5, 100]);
   must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
   await claimShort(world, deal);
   await deepen(world);
@@ -271,7 +323,7 @@ test('a claim that comes after the look is not outbid: not by the first refund, 
   const deal = await agree(world);
   await fundBoth(world, deal);
   const { fundTx } = (await swapOf(deal)).legs[deal.long];
-  const ladder = await ladderOf(deal, [fundTx], [5, 300, 400]);
+  const ladder = await ladderOf(world, deal, [fundTx], [5, 300, 400]);
   must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
   await claimShort(world, deal);
   await deepen(world);
@@ -289,6 +341,17 @@ test('a claim that comes after the look is not outbid: not by the first refund, 
   const [first] = ladder;
   assert.deepEqual(asked, ['pass', 'pass', `refused ${first?.txid}`]);
 });
+
+/** Adapters that answer otherwise of refunds signed beforehand. */
+function adaptersWith(alter: (refunds: ScheduledRefunds) => ScheduledRefunds) {
+  return new Map(
+    [...freshAdapters(world.infos, world.deps.now)].map(([key, each]) => {
+      const { scheduledRefunds } = each;
+      if (scheduledRefunds === undefined) return [key, each];
+      return [key, { ...each, scheduledRefunds: alter(scheduledRefunds) }];
+    }),
+  );
+}
 
 /** Adapters whose first answers to `late` are those of a moment at which no claim was there. */
 function adaptersThatAskedBefore(late: readonly ('next' | 'rival')[], asked: string[]) {
@@ -320,7 +383,7 @@ test('a refund of the funder’s own is left alone while it may be mined, then o
   const deal = await agree(world);
   const funding = await fundLong(world, deal);
   await deepen(world);
-  const ladder = await ladderOf(deal, [funding], [1, 2, 30]);
+  const ladder = await ladderOf(world, deal, [funding], [1, 2, 30]);
   must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
   const { timelock } = (await swapOf(deal)).legs[deal.long];
   await comesTo(timelock);
@@ -339,7 +402,7 @@ test('a server that is killed between noting a refund and sending it leaves it t
   const deal = await agree(world);
   const funding = await fundLong(world, deal);
   await deepen(world);
-  const ladder = await ladderOf(deal, [funding], [2, 30]);
+  const ladder = await ladderOf(world, deal, [funding], [2, 30]);
   must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
   await comesTo((await swapOf(deal)).legs[deal.long].timelock);
   const dead = () => Promise.reject(new Error('killed here'));
@@ -361,11 +424,63 @@ test('a server that is killed between noting a refund and sending it leaves it t
   assert.equal((await swapOf(deal)).legs[deal.long].status, 'refunded');
 });
 
+test('after a failure of the database a pass ends when what is under way has, and begins nothing more', async () => {
+  const asked: string[] = [];
+  const rows = scheduledLimits.parallel + 3;
+  const first = Promise.withResolvers<void>();
+  const failing = {
+    ...world.deps,
+    adapters: new Map(
+      [...world.deps.adapters].map(([key, each]) => [
+        key,
+        {
+          ...each,
+          heads: async () => {
+            asked.push('look');
+            // The others are under way while the first one fails.
+            if (asked.length > 1) await first.promise;
+            throw new Error('no chain today');
+          },
+        },
+      ]),
+    ),
+    db: {
+      ...world.deps.db,
+      rows: (async (statement) => {
+        if (statement.name !== 'scheduled_give_back') return world.deps.db.rows(statement);
+        asked.push('give back');
+        if (asked.filter((each) => each === 'give back').length === 1) {
+          setImmediate(first.resolve);
+          throw new Error('the database is gone');
+        }
+        return world.deps.db.rows(statement);
+      }) as typeof world.deps.db.rows,
+    },
+  };
+  const deal = await agree(world);
+  await fundLong(world, deal);
+  await world.deps.db.rows({
+    name: 'test_ladders',
+    text: `insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs, count,
+        lowest_fee_rate, highest_fee_rate, due_at, posted_at)
+      select $1, e.address || case when n = 1 then '' else n::text end, $2, $3, '[]',
+        0, 1, 1, 0, now()
+      from escrows e, generate_series(1, $4) n where e.swap_id = $2 and e.leg = $3`,
+    values: [bitcoin, deal.id, deal.long, rows],
+  });
+  await assert.rejects(pass(createScheduledRefunds(failing)), /the database is gone/);
+  const { length } = asked;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(asked.length, length, 'nothing goes on behind it');
+  const backs = asked.filter((each) => each === 'give back').length;
+  assert.equal(backs, scheduledLimits.parallel, 'those under way, and no other');
+});
+
 test('a pass over a chain that hangs ends while its ladders are still its own', async () => {
   const deal = await agree(world);
   const funding = await fundLong(world, deal);
   await deepen(world);
-  const ladder = await ladderOf(deal, [funding], [2, 30]);
+  const ladder = await ladderOf(world, deal, [funding], [2, 30]);
   must(await deal.initiator.post(path(deal), { transactions: raws(ladder) }));
   await comesTo((await swapOf(deal)).legs[deal.long].timelock);
   const { adapters, settings } = world.deps;

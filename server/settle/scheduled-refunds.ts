@@ -16,12 +16,14 @@ import {
   giveBackScheduled,
   noteSentRefund,
   putScheduled,
+  rungsKept,
   type Scheduled,
   type ScheduledView,
   takeScheduled,
 } from '../db/scheduled-refunds.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
+import { inParallel } from '../in-parallel.ts';
 import { within } from '../time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { escrowToRefund } from './builders.ts';
@@ -50,6 +52,8 @@ export type ScheduleRequest = {
   readonly leg: string;
   readonly transactions: readonly string[];
   readonly escrow: string | null;
+  /** Between two steps of the check. */
+  readonly pause: () => Promise<void>;
   readonly signal: AbortSignal;
 };
 
@@ -62,7 +66,7 @@ export type Prepared = {
 
 /** Reads the chain and checks every transaction. Only the leg's funder may. */
 export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Promise<Prepared> {
-  const { signal } = request;
+  const { signal, transactions, pause } = request;
   const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
   const { leg, chain } = legNamed(swap, request.leg);
   mustFund(swap.state.legs[leg], party);
@@ -73,7 +77,8 @@ export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Pro
     throw new ParleyError('bad_chain', sentence, { leg, chain });
   }
   const escrow = await escrowToRefund(deps, swap, leg, request.escrow);
-  const checking = scheduledRefunds.check(escrow, request.transactions, signal);
+  const known = await rungsKept(deps.db, chain, escrow.address);
+  const checking = scheduledRefunds.check(escrow, { transactions, known, pause }, signal);
   try {
     return { chain, escrow, leg, rungs: await within(signal, chain, checking) };
   } finally {
@@ -158,25 +163,13 @@ async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): P
     const lease = AbortSignal.timeout((leaseSeconds - leaseMarginSeconds) * 1_000);
     const taken = await deps.db.transaction((tx) => takeScheduled(tx, about));
     const on = { adapter, refunds: adapter.scheduledRefunds };
-    sent += await inParallel(taken, async (each) => {
+    const ends = await inParallel(taken, limits.parallel, async (each) => {
       if (!lease.aborted) return tend(deps, on, each, { stop, lease });
       await giveBackScheduled(deps.db, each, { dueAt: wall });
       return false;
     });
+    sent += ends.filter((isSent) => isSent).length;
   }
-  return sent;
-}
-
-async function inParallel(
-  items: readonly Scheduled[],
-  work: (item: Scheduled) => Promise<boolean>,
-): Promise<number> {
-  const queue = items.values();
-  let sent = 0;
-  const worker = async () => {
-    for (const item of queue) if (await work(item)) sent += 1;
-  };
-  await Promise.all(Array.from({ length: scheduledLimits.parallel }, worker));
   return sent;
 }
 

@@ -5,7 +5,7 @@
 //
 // It moves some ten TRX into escrows, which the funder of the key can take back after four hours.
 
-import { parseArgs } from 'node:util';
+import { Misused, parsed, understood } from '../../scripts/command.ts';
 import { promises } from './promises.ts';
 import { NotHere, remoteTron } from './remote-tron.ts';
 
@@ -20,8 +20,9 @@ const usage = `usage: npm run conformance -- --url URL --key-file FILE --contrac
 It takes about half an hour on a public network, where a block is solid after a minute, much
 less with --dev. For all four families, each on its dev chain: npm test -- test/adapters`;
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
+function understand(args: string[]) {
+  const { values } = parsed({
+    args,
     options: {
       url: { type: 'string' },
       'solidity-url': { type: 'string' },
@@ -33,13 +34,22 @@ async function main(): Promise<number> {
       help: { type: 'boolean', default: false },
     },
   });
+  if (values.help) return null;
   const { url, contract, token = null, only, dev = null } = values;
-  const keyFile = values['key-file'];
-  if (values.help || url === undefined || keyFile === undefined || contract === undefined) {
-    process.stdout.write(`${usage}\n`);
-    return values.help ? 0 : 1;
+  const { 'key-file': keyFile, 'solidity-url': solidityUrl } = values;
+  if (url === undefined) throw new Misused('--url is missing');
+  if (keyFile === undefined) throw new Misused('--key-file is missing');
+  if (contract === undefined) throw new Misused('--contract is missing');
+  if (!promises.some(({ name }) => name.includes(only))) {
+    throw new Misused(`no promise has "${only}" in its name`);
   }
-  const solidityUrl = values['solidity-url'];
+  return { url, contract, token, only, dev, keyFile, solidityUrl };
+}
+
+type Asked = NonNullable<ReturnType<typeof understand>>;
+
+async function main(asked: Asked): Promise<number> {
+  const { url, contract, token, only, dev, keyFile, solidityUrl } = asked;
   const source = solidityUrl === undefined ? { url } : { url, solidityUrl };
   const log = (text: string) => process.stderr.write(`${text}\n`);
   const driver = await remoteTron({ source, keyFile, contract, token, dev, log });
@@ -74,7 +84,7 @@ async function outcomeOf(
   }
 }
 
-process.exitCode = await main().catch((error: unknown) => {
+process.exitCode = await main(understood({ usage, understand })).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   return 1;
 });

@@ -23,12 +23,14 @@ export function gasOn(chain: SimChain, wire: Wire): Gas {
     balance: () => call('balance', () => chain.balances.get(address) ?? 0n),
     minedNonce: () => call('minedNonce', () => minedOf(chain)),
     reserve: () => call('reserve', () => kept),
+    quote: () => call('quote', () => ({ mostCost: BigInt(cost), makesAccount: false })),
     sign: (work, { nonce, above }) =>
       call('signGas', () => signed(chain, work, nonce ?? 0, above?.offer ?? null)),
     fate: ({ txid, nonce }) => call('fate', () => fateOf(chain, txid, nonce ?? 0)),
   };
   const graces = { claimSeconds: 0, refundSeconds: 0 };
-  return { account, dailyCap: plenty, lowBalance: 0n, graces };
+  const relays = { cap: plenty, perAccount: 1_000, tokenAccounts: 0 };
+  return { account, dailyCap: plenty, lowBalance: 0n, graces, relays };
 }
 
 const coinOf = (nonce: number) => `gas-${nonce}`;

@@ -17,8 +17,9 @@ function rungOf(raw: string, escrow: string): Rung {
 export function presignedOn(chain: SimChain, wire: Wire): ScheduledRefunds {
   const call = <R>(name: string, work: () => R) => wire.at(`${chain.chain} ${name}`, work);
   return {
-    check: ({ address }, transactions) =>
+    check: ({ address }, { transactions }) =>
       call('checkRefunds', () => transactions.map((each) => rungOf(each, address))),
+    payments: async () => [],
     next: ({ address, terms }, { tried }) =>
       call('nextRefund', () => {
         const { height } = tipOf(chain);

@@ -20,6 +20,8 @@ export type GasParts = AdapterParts & {
   readonly address: string;
   /** What a unit costs at most 99.9 % of times. */
   readonly reserveFee: number;
+  /** Told of all that is signed. */
+  readonly onSigned: (chain: SimChain, tx: SimTransaction) => void;
 };
 
 /** How long signed bytes can be mined, seconds; as the real accounts have it. */
@@ -47,6 +49,13 @@ export function simGasAccount(parts: GasParts): GasAccount {
       call('reserve', () => {
         mustBeOf(chain.chain, work);
         return BigInt(Math.max(reserveFee, presentMultiple * leastFee(chain)) + slack);
+      }),
+    quote: (work) =>
+      call('quote', () => {
+        mustBeOf(chain.chain, work);
+        tried(parts, work);
+        const mostCost = BigInt(Math.max(leastFee(chain), 2 * chain.feeFloor) + slack);
+        return { mostCost, makesAccount: false };
       }),
     sign: async (work, slot) => call('sign', () => sign(parts, work, slot)),
     fate: (sent) => call('fate', () => fateOf(parts, sent)),
@@ -116,6 +125,7 @@ function sign(parts: GasParts, work: GasWork, slot: GasSlot): GasTransaction {
     gas: { nonce, diesAt },
   };
   const raw = rawOf(tx);
+  parts.onSigned(chain, tx);
   const touches =
     work.verb === 'void'
       ? []

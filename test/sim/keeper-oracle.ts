@@ -9,7 +9,11 @@ import type { SimTransaction } from './transaction.ts';
 import { chainOf, count, seconds, violate, type World } from './world.ts';
 
 /** What a gas key sends, in the moment in which the first node has it. */
-export function checkSent(world: World, tx: SimTransaction, wasShown: boolean): void {
+export function checkSent(
+  world: World,
+  { txid, tx, wasShown }: { txid: string; tx: SimTransaction; wasShown: boolean },
+): void {
+  world.keeper?.storing.push(mustBeStored(world, txid));
   const deal = world.deals.find(({ secret }) => secret === tx.secret);
   if (deal === undefined || wasShown || tx.verb !== 'claim') return;
   if (deal.chains.some((on) => on !== tx.chain && chainOf(world, on).shown.has(deal.hashlock))) {
@@ -28,6 +32,22 @@ export function checkSent(world: World, tx: SimTransaction, wasShown: boolean): 
   if (shallow !== undefined) {
     violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}, by the keeper`);
   }
+}
+
+async function mustBeStored(world: World, txid: string): Promise<void> {
+  const text = 'select 1 from keeper_attempts where txid = $1 and sent_at is not null';
+  const found = await world.real.rows({ name: 'sim_keeper_stored', text, values: [txid] });
+  if (found.length === 0) violate(world, 'what a gas key sends is stored before', txid);
+}
+
+/** Nothing is signed in the place of what waits for another escrow, but to take its nonce. */
+export function checkSigned(world: World, chain: SimChain, tx: SimTransaction): void {
+  if (tx.verb === 'move' || tx.gas?.nonce == null) return;
+  const rival = [...chain.mempool.values()].find(
+    ({ tx: other }) => other.coins.some((coin) => tx.coins.includes(coin)) && other.verb !== 'move',
+  );
+  if (rival === undefined || rival.tx.escrow === tx.escrow) return;
+  violate(world, 'a nonce serves one escrow', `${chain.chain} ${tx.gas.nonce}: ${tx.escrow}`);
 }
 
 function minedOn(chain: SimChain): Map<string, Mined> {
@@ -183,6 +203,7 @@ export function checkKept(world: World): void {
 export async function checkKeeper(world: World): Promise<void> {
   const { keeper } = world;
   if (keeper === null) return;
+  await Promise.all(keeper.storing);
   for (const post of keeper.posts.values()) {
     const sent = [...keeper.sent.values()].filter(({ chain }) => chain === post.chain);
     checkPurse(world, post, sent);

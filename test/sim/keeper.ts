@@ -5,11 +5,10 @@
 import type { ChainKey } from '../../core/families.ts';
 import type { Gas } from '../../server/keeper/gas.ts';
 import type { SigningTime } from '../../server/keeper/time.ts';
-import type { AdapterParts } from './adapter.ts';
 import { issue, type SimChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Node } from './facts.ts';
-import { simGasAccount } from './gas.ts';
+import { type GasParts, simGasAccount } from './gas.ts';
 import type { Line } from './line.ts';
 import { unlessDead } from './process.ts';
 import type { Asked } from './relay.ts';
@@ -48,6 +47,8 @@ export type SimKeeper = {
   readonly sent: Map<string, Sent>;
   /** What was asked of it, by hashlock. */
   readonly asked: Map<string, Asked>;
+  /** Whether all that was sent had been stored by then. */
+  readonly storing: Promise<void>[];
   /** What it may do for parties that need it, for as long as there is trouble left. */
   troubles: number;
 };
@@ -63,7 +64,7 @@ const before = new Set([1, 2, 3033, 6, 7, 11, 17, 22, 24, 45, 227, 41]);
 function postOn({ chain }: Node, chance: Chance): Post {
   const purse = chance.pick(['rich', 'rich', 'rich', 'rich', 'poor', 'capped'] as const);
   const issued = { rich: 1_000_000n, poor: BigInt(chance.int(0, 500)), capped: 1_000_000n }[purse];
-  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: BigInt(chance.int(0, 60)) }[purse];
+  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: BigInt(chance.int(0, 24)) }[purse];
   const address = `gas-${chain.chain}-${chance.hex(8)}`;
   issue(chain, address, issued);
   const claimSeconds = chance.pick([0, 60, 300]);
@@ -79,18 +80,20 @@ export function keeperOf(seed: number, nodes: readonly Node[], servers: readonly
   const names = servers.map(({ name }) => name);
   const on = new Set(chance.hits(0.3) ? [chance.pick(names)] : names);
   const maps = { planned: new Map(), sent: new Map(), asked: new Map() };
-  const keeper: SimKeeper = { chance, posts, on, ...maps, troubles: chance.int(0, 4) };
+  const keeper: SimKeeper = { chance, posts, on, ...maps, storing: [], troubles: chance.int(0, 4) };
   return keeper;
 }
 
 /** The keys as one process has them. */
 export function gasOf(
   posts: Iterable<Post>,
-  parts: (chain: SimChain) => AdapterParts,
+  parts: (chain: SimChain) => Omit<GasParts, 'address' | 'reserveFee'>,
 ): ReadonlyMap<ChainKey, Gas> {
-  const all = [...posts].map(({ chain, address, dailyCap, graces }): [ChainKey, Gas] => {
+  const all = [...posts].map(({ chain, address, issued, dailyCap, graces }): [ChainKey, Gas] => {
     const account = simGasAccount({ ...parts(chain), address, reserveFee });
-    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces }];
+    // What refuses relays here is what the key has.
+    const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
+    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces, relays }];
   });
   return new Map(all);
 }

@@ -15,6 +15,9 @@ const live = edit('server/settle/live.ts');
 const swaps = edit('server/db/swaps.ts');
 const deliveries = edit('server/db/deliveries.ts');
 const once = edit('server/edge/once.ts');
+const decide = edit('server/keeper/decide.ts');
+const tend = edit('server/keeper/tend.ts');
+const keeperRelay = edit('server/keeper/relay.ts');
 
 export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'gates: no last moment to fund': [
@@ -254,5 +257,54 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'gates: anybody refunds and funds': [
     gates('if (leg.funder !== by) {', 'if (leg.funder !== by && by === null) {'),
+  ],
+  'keeper: a relay is sent before it is stored': [
+    keeperRelay(
+      'const signed = await signWith(deps, turn, work, slot);',
+      `const signed = await signWith(deps, turn, work, slot);
+  await adapterOf(deps, chain).broadcast(signed, turn.signal).catch(() => {});`,
+    ),
+  ],
+  'keeper: a relay passes no gates': [
+    keeperRelay('mustHaveTime(deps, claimable);', 'void mustHaveTime;'),
+    edit('server/settle/builders.ts')(
+      'claimGate(state, name, clocks);',
+      'if (payer === null) claimGate(state, name, clocks);',
+    ),
+    tend('if (decision.reveals) await passGates(on);\n      await send', 'await send'),
+    decide('const late = look.wall > look.revealBy;', 'const late = false;'),
+  ],
+  'keeper: what was dropped is not sent again': [
+    decide(
+      "return { do: 'send', attempt: newest, reveals: false };",
+      "return newest.sentAt === null ? { do: 'send', attempt: newest, reveals: false } : again();",
+    ),
+    decide('const isDue = newest.sentAt !== null && age', 'const isDue = age < 0 && age'),
+  ],
+  'keeper: a nonce is used again': [
+    edit('server/keeper/spending.ts')('while (all.has(nonce)) nonce += 1;', 'void all;'),
+    edit('server/keeper/sign.ts')(
+      'const asked = account.pendingNonce?.(signal);',
+      'const asked = undefined;',
+    ),
+  ],
+  "keeper: no day's cap": [
+    edit('server/keeper/spending.ts')("if (cap <= 0n) return { short: 'cap' };", ''),
+    edit('server/keeper/spending.ts')("if (share <= 0n) return { short: 'share' };", ''),
+    edit('server/keeper/spending.ts')('{ most: least(cap, share, free) }', '{ most: free }'),
+  ],
+  'keeper: a relay that left is withdrawn': [
+    decide(
+      'if (!look.isPublic) return decideReveal(look, newest);',
+      `const isHidden = look.verb === 'claim' && look.facts.claimed === null;
+  if (!look.isPublic || isHidden) return decideReveal(look, newest);`,
+    ),
+  ],
+  'keeper: what was in hand when it died is forgotten': [
+    edit('server/keeper/bounds.ts')('inHandSeconds = 30;', 'inHandSeconds = 30_000_000;'),
+  ],
+  'keeper: it never leaves a swap alone': [
+    tend("decision.do === 'wait' && swap.done && isIdle", 'swap.done && !swap.done && isIdle'),
+    decide("if (claimed?.deep || refunded?.deep) return { what: 'over' };", ''),
   ],
 };

@@ -15,6 +15,7 @@ import { createDelivering, type Delivering } from '../../server/webhooks/deliver
 import { type AdapterParts, simAdapter } from './adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
+import type { GasParts } from './gas.ts';
 import { gasOf, type SimKeeper, simTime } from './keeper.ts';
 import type { Line } from './line.ts';
 import { createWire, type Doom, type Fate, type Wire } from './wire.ts';
@@ -42,6 +43,7 @@ export type ProcessParts = {
   /** Gas keys of this process. */
   readonly gas: SimKeeper | null;
   readonly onWake: (chain: string) => void;
+  readonly onSigned: GasParts['onSigned'];
   readonly dooms: Doom[];
   readonly holdsBack: (wrote: ReadonlySet<string>) => number;
   readonly onFate: (fate: Fate, where: string) => void;
@@ -84,12 +86,13 @@ export async function startProcess(parts: ProcessParts): Promise<MarketProcess> 
   return { wire, deps, app, settlement, delivering, keeper, kept: false };
 }
 
-function gasKeys({ gas, nodes, now, onSent, count, line }: ProcessParts, wire: Wire) {
+function gasKeys(parts: ProcessParts, wire: Wire) {
+  const { gas, nodes, now, onSent, onSigned, count, line } = parts;
   if (gas === null) return {};
   const chance = gas.chance.fork();
   const keys = gasOf(gas.posts.values(), (chain) => {
     const node = nodes.find((each) => each.chain === chain) as Node;
-    return { node, chance: chance.fork(), now, at: wire.at, onSent, count };
+    return { node, chance: chance.fork(), now, at: wire.at, onSent, onSigned, count };
   });
   return { gas: keys, signingTime: simTime(line, now) };
 }

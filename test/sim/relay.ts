@@ -2,6 +2,7 @@
 // it and vanish once their secret is public, and malicious ones that ask what must be refused.
 
 import type { LegName } from '../../core/trade.ts';
+import { relayLeadSeconds } from '../../server/keeper/bounds.ts';
 import type { Turn } from './attacks.ts';
 import { tipOf } from './chain.ts';
 import type { Post } from './keeper.ts';
@@ -26,9 +27,13 @@ function askedOf(world: World, hashlock: string): Asked {
 
 const claimUrl = /^\/v1\/swaps\/([^/]+)\/legs\/([ab])\/claim$/;
 
-/** Refusals after which nothing is left of a request. */
+/** Said before anything is stored. */
+const beforehand = ['overloaded', 'chain_timeout', 'chain_unavailable', 'sources_disagree'];
+
+/** After which nothing is left of a request; of others nobody knows. */
 const isRefusal = ({ status, code }: Answer) =>
-  status >= 400 && status !== 500 && code !== null && code !== 'still_running';
+  code !== null &&
+  (beforehand.includes(code) || (status >= 400 && status < 500 && code !== 'still_running'));
 
 /** Every request to relay, whoever sends it again: what came of it is written down. */
 export function noteRelay(world: World, { url, body }: Ask): (answer: Answer) => void {
@@ -56,16 +61,19 @@ export function noteRelay(world: World, { url, body }: Ask): (answer: Answer) =>
 export type Habits = {
   /** Has no coin for gas. */
   readonly relays: boolean;
+  /** Asks for that in the last moment in which it may. */
+  readonly late: boolean;
   /** From when it is gone for good: its leg is funded, or its secret public. */
   readonly vanishes: 'funded' | 'public' | null;
 };
 
 export function habitsOf({ keeper, calm }: World, { party, role }: Side): Habits {
-  if (keeper === null) return { relays: false, vanishes: null };
+  if (keeper === null) return { relays: false, late: false, vanishes: null };
   const { chance } = keeper;
   const relays = role === 'initiator' && party.kind !== 'malicious' && chance.hits(0.5);
   const after = chance.pick(['funded', 'public', 'public', 'public', null, null] as const);
-  return { relays, vanishes: !calm && party.kind === 'honest' ? after : null };
+  const late = !calm && chance.hits(0.3);
+  return { relays, late, vanishes: !calm && party.kind === 'honest' ? after : null };
 }
 
 /** The gas key on the chain of a leg. */
@@ -94,6 +102,8 @@ export function vanishes(world: World, side: Side, deal: Deal, view: View): bool
   return true;
 }
 
+/** Before the last moment in which a relay is taken. */
+const lastSeconds = 60;
 /** After so many refusals it finds some coins and sends its claim itself. */
 const mostRefusals = 4;
 
@@ -108,6 +118,16 @@ export async function relayed(
   if (side.habits?.relays !== true || view === null || view.secret !== null) return false;
   if (postOf(world, view, leg) === null) return false;
   if (askedOf(world, hashlock).refused >= mostRefusals) return false;
+  if (side.habits.late && !world.ending) {
+    const { family } = chainOf(world, view.legs[leg].chain);
+    const lead = relayLeadSeconds[family === 'bitcoin' ? 'evm' : family];
+    const left = view.deadlines.revealBy - seconds(world) - lead;
+    if (left > lastSeconds) {
+      side.busyUntil.delete(name);
+      wakeIn(world, side, left - world.chance.int(5, lastSeconds));
+      return true;
+    }
+  }
   const answer = await ask(world, side.party, {
     method: 'POST',
     url: `/v1/swaps/${deal.id}/legs/${leg}/claim`,
@@ -125,8 +145,11 @@ export async function relayed(
 /** What must be refused, beside what may be asked: whenever, with any secret, of any leg, twice. */
 export async function plotRelay({ world, side, deal, view }: Turn): Promise<void> {
   const { keeper } = world;
-  if (!keeper?.chance.hits(0.1)) return;
+  if (keeper === null) return;
   const { chance } = keeper;
+  const isHidden = side.role === 'initiator' && view.secret === null;
+  const isLate = isHidden && seconds(world) > view.deadlines.revealBy;
+  if (!chance.hits(isLate ? 0.6 : 0.1)) return;
   const own = paidLeg(side, view);
   const other = own === 'a' ? 'b' : 'a';
   const url = (leg: LegName) => `/v1/swaps/${deal.id}/legs/${leg}/claim`;
@@ -136,7 +159,7 @@ export async function plotRelay({ world, side, deal, view }: Turn): Promise<void
   const right = { secret, relay: true };
   const method = 'POST' as const;
   count(world, 'attack on relays');
-  switch (chance.int(0, 3)) {
+  switch (isLate ? 3 : chance.int(0, 3)) {
     case 0:
       await ask(world, side.party, { method, url: url(own), body: wrong });
       return;

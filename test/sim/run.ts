@@ -3,44 +3,77 @@
 //
 //   npm run sim -- --seeds 1000 --from 1     so many seeds, from that one on
 //   npm run sim -- --seed 42 --story         one seed, told whatever came of it
-//   npm run sim -- --known                   first the seeds that once found something
-//   npm run sim -- --minutes 2               no new seed after that time
-//   npm run sim -- --workers 1               so many processes; otherwise one a core
-//   npm run sim -- --first                   no further than the first that broke
-//   npm run sim -- --json                    one line of JSON
-//   npm run sim -- --no-keep                 seeds that broke are not added to seeds.json
+//   npm run sim -- --help                    the rest
 
-import { parseArgs } from 'node:util';
+import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { mostWorkers, runCrew } from './crew.ts';
 import { type Kept, keep, keptSeeds } from './kept.ts';
 import { addTo, lineOf, tallyOf } from './tally.ts';
 import type { Done } from './worker.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '100' },
-    from: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    story: { type: 'boolean', default: false },
-    known: { type: 'boolean', default: false },
-    minutes: { type: 'string' },
-    workers: { type: 'string', default: String(mostWorkers) },
-    first: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    'no-keep': { type: 'boolean', default: false },
-  },
-});
+const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--minutes N]
+                     [--workers N] [--first] [--story] [--json] [--no-keep]
+  --seeds    so many, default 100
+  --from     the first of them, default 1
+  --seed     that one alone
+  --known    the seeds that once found something first
+  --minutes  no new seed after that time
+  --workers  so many processes, default one a core
+  --first    no further than the first that broke
+  --story    every story is told
+  --json     one line of JSON
+  --no-keep  seeds that broke are not added to seeds.json
+Exit status: 0 nobody lost, 1 somebody did or nothing was run, 2 not understood.`;
+
+const mostSeeds = 10_000_000;
+/** So that every seed that is counted up to is exact. */
+const mostSeed = Number.MAX_SAFE_INTEGER - mostSeeds;
+const mostMinutes = 10_080;
+/** Each has a database and some hundred MB. */
+const mostProcesses = 64;
+
+function understand(args: string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parsed({
+    args,
+    options: {
+      seeds: { type: 'string', default: '100' },
+      from: { type: 'string', default: '1' },
+      seed: { type: 'string' },
+      minutes: { type: 'string' },
+      workers: { type: 'string', default: String(mostWorkers) },
+      ...{ story: flag, known: flag, first: flag, json: flag, 'no-keep': flag, help: flag },
+    },
+  });
+  if (values.help) return null;
+  const { story, known, first, json, 'no-keep': noKeep, minutes } = values;
+  const seed = (option: string, given: string) =>
+    wholeNumber(option, given, { least: 0, most: mostSeed });
+  if (minutes !== undefined && !(Number(minutes) > 0 && Number(minutes) <= mostMinutes)) {
+    throw new Misused(`--minutes is a number above 0, at most ${mostMinutes}, not "${minutes}"`);
+  }
+  return {
+    seeds: wholeNumber('--seeds', values.seeds, { most: mostSeeds }),
+    from: seed('--from', values.from),
+    seed: values.seed === undefined ? null : seed('--seed', values.seed),
+    workers: wholeNumber('--workers', values.workers, { most: mostProcesses }),
+    limitMs: minutes === undefined ? Number.POSITIVE_INFINITY : Number(minutes) * 60_000,
+    ...{ story, known, first, json, noKeep },
+  };
+}
+
+const asked = understood({ usage, understand });
 
 function knownSeeds(): number[] {
-  return values.known ? keptSeeds().map(({ seed }) => seed) : [];
+  return asked.known ? keptSeeds().map(({ seed }) => seed) : [];
 }
 
 /** The known ones are the first of as many as were asked for. */
 function wantedSeeds(): number[] {
-  if (values.seed !== undefined) return [Number(values.seed)];
-  const [from, most] = [Number(values.from), Number(values.seeds)];
-  const counted = Array.from({ length: most }, (_, at) => from + at);
-  return [...new Set([...knownSeeds(), ...counted])].slice(0, most);
+  const { seed, from, seeds } = asked;
+  if (seed !== null) return [seed];
+  const counted = Array.from({ length: seeds }, (_, at) => from + at);
+  return [...new Set([...knownSeeds(), ...counted])].slice(0, seeds);
 }
 
 /** Lines of the story that are printed: how it began, and how it ended. */
@@ -48,7 +81,7 @@ const [openingLines, closingLines] = [12, 60];
 
 function storyOf({ seed, story, violations }: Done): string {
   const short =
-    story.length <= openingLines + closingLines || values.story
+    story.length <= openingLines + closingLines || asked.story
       ? story
       : [...story.slice(0, openingLines), '   …', ...story.slice(-closingLines)];
   const broken = violations.map(({ rule, what }) => `   ${rule}: ${what}`);
@@ -60,13 +93,11 @@ const total = new Map<string, number>();
 const broken: number[] = [];
 const found: Kept[] = [];
 const began = performance.now();
-const limitMs = values.minutes === undefined ? Infinity : Number(values.minutes) * 60_000;
 let done = 0;
 await runCrew({
   seeds: wanted,
-  workers: Number(values.workers),
-  goesOn: () =>
-    performance.now() - began < limitMs && !(values.first === true && broken.length > 0),
+  workers: asked.workers,
+  goesOn: () => performance.now() - began < asked.limitMs && !(asked.first && broken.length > 0),
   onDone: (result) => {
     done += 1;
     addTo(total, result.counts);
@@ -76,14 +107,14 @@ await runCrew({
       broken.push(result.seed);
       found.push({ seed: result.seed, why: `${first.rule}: ${first.what}` });
     }
-    if (isBroken || values.story) console.error(storyOf(result));
+    if (isBroken || asked.story) console.error(storyOf(result));
   },
 });
 const secondsTaken = Math.round((performance.now() - began) / 1_000);
-if (!values['no-keep']) keep(found);
+if (!asked.noKeep) keep(found);
 const tally = tallyOf(total);
 broken.sort((one, other) => one - other);
-if (values.json) {
+if (asked.json) {
   const facts = { seeds: done, wanted: wanted.length, broken, seconds: secondsTaken };
   console.log(JSON.stringify({ ...facts, ...tally }));
 } else {

@@ -3,7 +3,7 @@
 
 import { type SimChain, submit, tipOf } from './chain.ts';
 import { noteSent, planKeep, stirKeeper } from './keeper.ts';
-import { checkSent } from './keeper-oracle.ts';
+import { checkSent, checkSigned } from './keeper-oracle.ts';
 import { type MarketProcess, startProcess, unlessDead } from './process.ts';
 import { checkStored } from './stored.ts';
 import type { SimTransaction } from './transaction.ts';
@@ -53,6 +53,7 @@ export async function openServer(world: World, server: Server): Promise<void> {
     line,
     gas,
     onWake: (chain) => planKeep(world, chain, 1),
+    onSigned: (chain, tx) => checkSigned(world, chain, tx),
     dooms: server.dooms,
     now: () => world.nowMs,
     send: (sending) => world.receiver.take(sending),
@@ -65,7 +66,7 @@ export async function openServer(world: World, server: Server): Promise<void> {
     onSent: (chain, txid, wasShown) => {
       noteActivity(world, chain);
       const tx = noteSent(world, chain, txid);
-      if (tx !== null) checkSent(world, tx, wasShown);
+      if (tx !== null) checkSent(world, { txid, tx, wasShown });
     },
     count: (fault) => count(world, fault),
   });

@@ -32,6 +32,7 @@ type Counted = {
   readonly swaps: number;
   readonly ends: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
+  readonly keeper: Readonly<Record<string, number>>;
 };
 
 /** Two quiet cores need a minute for all; a machine that is busy elsewhere is stopped here. */
@@ -65,16 +66,30 @@ const commonFaults = [
   'sources disagree',
   'transaction dropped',
 ];
+/** What gas keys did, and what became of it. */
+const commonDeeds = [
+  'keeper bumps',
+  'keeper claims',
+  'keeper parties vanished',
+  'keeper refunds',
+  'keeper transactions lost',
+  'relays asked',
+  'relays landed',
+  'relays promised',
+  'relays refused',
+];
 
 test('whoever follows the rules ends with its own or with what it was promised', async (t) => {
   const found = await run('--known', '--seeds', '300', '--minutes', String(mostMinutes));
-  const { code, broken, seeds, wanted, swaps, ends, faults, errors } = found;
+  const { code, broken, seeds, wanted, swaps, ends, faults, keeper, errors } = found;
   t.diagnostic(`${seeds} of ${wanted} simulated markets, ${swaps} swaps`);
   t.diagnostic(`ends ${JSON.stringify(ends)}, faults ${JSON.stringify(faults)}`);
+  t.diagnostic(`gas keys ${JSON.stringify(keeper)}`);
   assert.deepEqual(broken, [], errors);
   assert.equal(code, 0);
   assert.ok(seeds >= leastSeeds, `only ${seeds} seeds in ${mostMinutes} minutes`);
-  const missed = commonFaults.filter((each) => (faults[each] ?? 0) === 0);
+  const met = { ...faults, ...keeper };
+  const missed = [...commonFaults, ...commonDeeds].filter((each) => (met[each] ?? 0) === 0);
   if (seeds >= fairSeeds) assert.deepEqual(missed, [], `not met in ${seeds} seeds`);
 });
 

@@ -1,13 +1,14 @@
-// Databases for tests, on a real PostgreSQL. One cluster a run: the one of
-// PARLEY_TEST_DATABASE_URL (a URL that may create databases), else one that this process starts and
-// stops. The schema is migrated once into a template, and every test gets a clone of it.
+// Databases for tests, on a real PostgreSQL: the one of PARLEY_TEST_DATABASE_URL (a URL that may
+// create databases), else one of the run's clusters that nobody else uses, else one that this
+// process starts and stops. The schema is migrated once into a template, and every test gets a
+// clone of it.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { connect, type Database, databaseLimits } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, openCluster } from './cluster.ts';
 
 export type TestDatabase = {
   readonly url: string;
@@ -57,7 +58,7 @@ export async function testDatabase(options?: {
 
 function theCluster(): Promise<Cluster> {
   const given = process.env.PARLEY_TEST_DATABASE_URL;
-  cluster ??= given ? Promise.resolve({ adminUrl: given, stop: async () => {} }) : startCluster();
+  cluster ??= given ? Promise.resolve({ adminUrl: given, stop: async () => {} }) : openCluster();
   return cluster;
 }
 

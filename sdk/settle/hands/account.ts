@@ -6,10 +6,10 @@ import type { Material } from '../../../chains/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import { sleep } from '../../http.ts';
-import type { Kept, SwapRecord } from '../../stores/store.ts';
+import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
 import type { AccountWallet, Fate } from '../../wallets/wallet.ts';
 import type { Context, SetLeg } from '../context.ts';
-import { due, lookedAfter, type Slot, sendToAll, sendWaiting } from '../send.ts';
+import { due, lookedAfter, type Slot, sendToAll, sendWaiting, waitAnew } from '../send.ts';
 import { accountKey, inTurn } from '../turns.ts';
 import type { Hand, Signing, Spending } from './hand.ts';
 
@@ -36,6 +36,21 @@ export function accountHand(
   family: AccountFamily,
 ): Hand {
   const fateOf = (kept: Kept) => wallet.fate(kept, context.limit());
+  const recallApproval = (record: SwapRecord) => recall(context, leg, record, fateOf);
+  const tendApproval = async (record: SwapRecord, approval: Kept) => {
+    const fate = await fateOf(approval);
+    if (fate.state === 'waiting') {
+      if (!due(context, leg, approval)) return record;
+      return family.push(record, 'approval', approval, fate);
+    }
+    const isMined = fate.state === 'succeeded';
+    const next = { ...record, approval: null, ...(isMined ? { approved: approval } : {}) };
+    await context.store.putSwap(next);
+    if (isMined) return next;
+    const { txid } = approval;
+    const sentence = `the approval ${txid} has ${fate.state}`;
+    throw new ParleyError('funding_would_fail', sentence, { txid });
+  };
   return {
     approvesTokens: family.approvesTokens,
     claimsPastTimelock: false,
@@ -47,9 +62,19 @@ export function accountHand(
       return sign();
     },
     forget: () => family.forget(),
-    tendFunding: async (record, funding) => {
-      if (!due(context, leg, funding)) return record;
-      const fate = await fateOf(funding);
+    tendFunding: async (before, kept) => {
+      if (!due(context, leg, kept)) return before;
+      const fate = await fateOf(kept);
+      const recalled = fate.state === 'waiting' ? await recallApproval(before) : before;
+      const { approval } = recalled;
+      const record = approval ? await tendApproval(recalled, approval) : recalled;
+      const { funding } = record;
+      if (funding === null) return record;
+      if (fate.state === 'waiting' && record.approval) {
+        // It is next when the approval is mined: nothing of it is raised, and no nonce filled.
+        await sendWaiting(context, leg, funding);
+        return record;
+      }
       if (fate.state === 'waiting') return family.push(record, 'funding', funding, fate);
       lookedAfter(context, funding);
       if (fate.state === 'succeeded') return record;
@@ -59,19 +84,8 @@ export function accountHand(
       context.tell('waiting', leg.leg, text);
       return 'dead';
     },
-    tendApproval: async (record, approval) => {
-      const fate = await fateOf(approval);
-      if (fate.state === 'waiting') {
-        if (!due(context, leg, approval)) return record;
-        return family.push(record, 'approval', approval, fate);
-      }
-      const next = { ...record, approval: null };
-      await context.store.putSwap(next);
-      if (fate.state === 'succeeded') return next;
-      const { txid } = approval;
-      const sentence = `the approval ${txid} has ${fate.state}`;
-      throw new ParleyError('funding_would_fail', sentence, { txid });
-    },
+    tendApproval,
+    recallApproval,
     tendSpend: (record, verb, kept) => tendSpend(context, record, verb, kept, { fateOf, family }),
     sendSpend: async (record, _, kept) => {
       await sendWaiting(context, leg, kept, sendToAll);
@@ -90,6 +104,28 @@ export function accountHand(
     cancelFunding: (record, funding) => family.cancelFunding(record, funding),
     withdrawClaim: (record) => family.withdrawClaim(record),
   };
+}
+
+/** In their order: without its approval the funding would wait for a nonce, or fail. */
+async function recall(
+  context: Context,
+  leg: SetLeg,
+  record: SwapRecord,
+  fateOf: (kept: Kept) => Promise<Fate>,
+): Promise<SwapRecord> {
+  const { approval, approved, funding } = record;
+  if (approval || !approved || (await fateOf(approved)).state !== 'waiting') return record;
+  // They wait from now on: the same bytes are sent again, and not others in their place.
+  const waiting = keptNow(approved);
+  waitAnew(context, waiting);
+  if (funding !== null) waitAnew(context, funding);
+  context.sentAtMs.delete(approved.txid);
+  const again = { approval: waiting, funding: funding === null ? null : keptNow(funding) };
+  const next = { ...record, ...again };
+  await context.store.putSwap(next);
+  const text = `a reorganisation took back the approval ${approved.txid}: sends it again`;
+  context.tell('waiting', leg.leg, text, approved.txid);
+  return next;
 }
 
 async function tendSpend(

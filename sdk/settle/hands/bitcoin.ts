@@ -27,6 +27,7 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
     forget: () => {},
     tendFunding: (record, funding) => sendFunding(on, record, funding),
     tendApproval: async (record) => record,
+    recallApproval: async (record) => record,
     tendSpend: (record, verb, kept) => sendSpend(on, record, verb, kept),
     sendSpend: (record, verb, kept) => sendSpend(on, record, verb, kept),
     untilMined: async () => {},

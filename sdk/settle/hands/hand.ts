@@ -40,6 +40,11 @@ export type Hand = {
   tendFunding(record: SwapRecord, funding: Kept): Promise<SwapRecord | 'dead'>;
   /** The record without its approval once that is mined. Throws when it never will be. */
   tendApproval(record: SwapRecord, approval: Kept): Promise<SwapRecord>;
+  /**
+   * The record with the approval that was mined to be looked after again, where a reorganisation
+   * has taken it out of its block.
+   */
+  recallApproval(record: SwapRecord): Promise<SwapRecord>;
   /** Sends the kept claim or refund again; the record without it when it has to be made anew. */
   tendSpend(record: SwapRecord, verb: Spending['verb'], kept: Kept): Promise<SwapRecord>;
   /** Sends a claim or refund; the record without it when it has to be made anew. */

@@ -188,8 +188,26 @@ test('a refund is for the funder, from the timelock on, and of a known escrow', 
   await moveTo(world, swap.legs[long].timelock);
   refused(await initiator.post(leg(deal, long, 'refund')), 409, 'nothing_there');
   refused(await counterparty.post(leg(deal, short, 'refund')), 409, 'nothing_there');
-  refused(await initiator.post(`${leg(deal, long, 'refund')}?feeRate=0`), 400, 'bad_field');
   refused(await initiator.post(`${leg(deal, long, 'refund')}?feeRate=x`), 400, 'bad_field');
+});
+
+test('a fee rate out of bounds is refused with the bounds, by one code, whatever is built', async () => {
+  const deal = await agree(world);
+  const { initiator, counterparty, long, short, secret } = deal;
+  for (const rate of ['-1', '0', '0.5', '500.1', '10000', '20000', '1e300']) {
+    const query = `?feeRate=${rate}`;
+    for (const answer of [
+      await initiator.post(`${leg(deal, long, 'fund')}${query}`),
+      await counterparty.post(`${leg(deal, short, 'fund')}${query}`),
+      await counterparty.post(`${leg(deal, long, 'claim')}${query}`, { secret }),
+      await initiator.post(`${leg(deal, long, 'refund')}${query}`),
+    ]) {
+      refused(answer, 400, 'bad_fee_rate');
+      assert.match(answer.body.error, /from 1 to 500 sat per vbyte; got /, rate);
+    }
+  }
+  const built = must(await initiator.post(`${leg(deal, long, 'fund')}?feeRate=500`));
+  assert.equal(built.sign, 'btc-payment');
 });
 
 test('what is not JSON, or too much of it, is refused before anything is read', async () => {

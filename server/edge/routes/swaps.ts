@@ -1,6 +1,7 @@
 // Swaps: reading them, setting addresses, and building what a party signs.
 
 import type { FastifyInstance } from 'fastify';
+import { ParleyError } from '../../../core/errors.ts';
 import { partyOf, swapById, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
 import { endRelay, prepareRelay, storeRelay } from '../../keeper/relay.ts';
@@ -15,9 +16,9 @@ import {
   mustLive,
   mustStillBe,
 } from '../../settle/builders.ts';
-import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
 import { swapView } from '../../settle/view.ts';
 import { createWarnings, type Warnings } from '../../settle/warnings.ts';
+import type { Spent } from '../budgets.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, pageLimit } from '../schemas/common.ts';
@@ -28,10 +29,9 @@ import {
   legParams,
   material,
   refundQuery,
-  scheduleBody,
-  scheduleReply,
 } from '../schemas/material.ts';
 import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../schemas/swap.ts';
+import { registerScheduled } from './scheduled.ts';
 
 const tags = ['swaps'] as const;
 
@@ -39,7 +39,7 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
   readSwaps(app, deps, createWarnings(deps));
   writeAddress(app, deps);
   buildLegs(app, deps);
-  scheduleRefunds(app, deps);
+  registerScheduled(app, deps);
 }
 
 function readSwaps(app: FastifyInstance, deps: Deps, warnings: Warnings): void {
@@ -149,12 +149,17 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     secret: true,
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
-      if (input.body.relay) return { relay: await prepareRelay(deps, request) };
+      if (input.body.relay) {
+        mayAskRelay(await app.edge.budgets.spendRelay(request.accountId));
+        return { relay: await prepareRelay(deps, request) };
+      }
       return { relay: null, built: await buildClaim(deps, request) };
     },
-    run: async (tx, { prepared }) => {
+    run: async (tx, { caller, prepared }) => {
       if (prepared.relay === null) return { status: 200, body: prepared.built };
-      return { status: 200, body: await storeRelay(tx, deps, prepared.relay) };
+      const body = await storeRelay(tx, deps, prepared.relay);
+      await app.edge.budgets.giveBackRelay(caller.accountId);
+      return { status: 200, body };
     },
     release: async ({ relay }) => {
       if (relay !== null) await endRelay(deps, relay);
@@ -183,30 +188,13 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
-  command(app, deps, {
-    method: 'POST',
-    url: '/v1/swaps/:id/legs/:leg/refund/scheduled',
-    operationId: 'scheduleRefunds',
-    summary: 'Bitcoin: signed refunds of your leg at rising fees, kept and sent when they are due',
-    tags,
-    params: legParams,
-    body: scheduleBody,
-    replies: { 200: scheduleReply },
-    before: ({ caller, params, body, signal }) =>
-      prepareSchedule(deps, {
-        accountId: caller.accountId,
-        swapId: params.id,
-        leg: params.leg,
-        transactions: body.transactions,
-        escrow: body.escrow ?? null,
-        signal,
-      }),
-    run: async (tx, { params, prepared }) => {
-      const scheduledRefunds = await storeSchedule(tx, deps, params.id, prepared);
-      return { status: 200, body: { scheduledRefunds } };
-    },
-  });
+/** Refused ones are counted: each has chains read, and may hold up those of others. */
+function mayAskRelay({ allowed, limit, resetSeconds }: Spent): void {
+  if (allowed) return;
+  const sentence =
+    `${limit} relays of this account were refused within a minute, and none is looked at for ` +
+    `${resetSeconds} s: send the claim yourself`;
+  throw new ParleyError('relay_unavailable', sentence, { limit, resetSeconds });
 }
 
 /** What was kept is sent at once; the keeper would find it by itself. */

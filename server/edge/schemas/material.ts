@@ -2,6 +2,7 @@
 
 import Type from 'typebox';
 import { mostRungs } from '../../../chains/bitcoin/fee-ladder.ts';
+import { defaultFeeBounds } from '../../../chains/bitcoin/fees.ts';
 import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
 import { hex32Input, input, named, unixSeconds } from './common.ts';
 import { scheduledFields } from './swap.ts';
@@ -157,12 +158,14 @@ export const claimReply = named(
   Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx, relayed]),
 );
 
+const { floorSatPerVbyte, capSatPerVbyte } = defaultFeeBounds;
+// What is out of bounds is `bad_fee_rate`, by these as by the narrower ones of the moment.
 const feeRate = Type.Optional(
   Type.Number({
-    minimum: 1,
-    maximum: 10_000,
     description:
-      'Bitcoin: sat per vbyte instead of the estimate, within bounds that a refusal names',
+      `Bitcoin: sat per vbyte instead of the estimate, from ${floorSatPerVbyte} to ` +
+      `${capSatPerVbyte} and within the narrower bounds of now; else \`bad_fee_rate\`, with the ` +
+      'bounds. Of no effect on other chains, nor on a funding, which your wallet pays for',
   }),
 );
 
@@ -185,7 +188,9 @@ export const scheduleBody = named(
     transactions: Type.Array(Type.String({ minLength: 1, maxLength: longestRefundHex }), {
       minItems: 1,
       maxItems: mostRungs,
-      description: 'signed refunds of one escrow in hex, the lowest fee first',
+      description:
+        'signed refunds of one escrow in hex, the lowest fee first; they spend what is as deep as ' +
+        'the leg wants (`requiredConfirmations`)',
     }),
     escrow: Type.Optional(
       Type.String({

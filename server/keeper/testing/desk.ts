@@ -47,6 +47,8 @@ export type Desk = Omit<World, 'deps'> & {
 
 export type DeskOptions = {
   readonly key?: string;
+  /** Chains that it has the key of; default: both. */
+  readonly on?: readonly ChainKey[];
   readonly gas?: Partial<Omit<Gas, 'account'>>;
 };
 
@@ -54,14 +56,15 @@ const quietGas = {
   dailyCap: ether,
   lowBalance: 0n,
   graces: { claimSeconds: 0, refundSeconds: 0 },
+  relays: { cap: 10n * ether, perAccount: 100, tokenAccounts: 0 },
 };
 
 function gasOn(
   adapters: ReadonlyMap<ChainKey, ChainAdapter>,
-  { key, gas = {} }: DeskOptions & { readonly key: string },
+  { key, on = both, gas = {} }: DeskOptions & { readonly key: string },
 ): ReadonlyMap<ChainKey, Gas> {
   return new Map(
-    both.map((chain) => {
+    on.map((chain) => {
       const account = createEvmGasAccount({
         key: parseGasKey('evm', key),
         adapter: adapters.get(chain) as EvmAdapter,
@@ -91,7 +94,7 @@ export async function anotherDesk(world: World, options: DeskOptions): Promise<D
     settlement,
     keeper,
     key,
-    gasAddress: gas.get(evm)?.account.address ?? '',
+    gasAddress: (gas.get(evm) ?? gas.get(evm2))?.account.address ?? '',
     rpc: (chain) => rpcTo(urlOf(chain)),
     client: (chain) => createPublicClient({ transport: http(urlOf(chain)), cacheTime: 0 }),
     close: async () => {
@@ -128,11 +131,14 @@ export type Deal = {
 
 const amount = ether / 10n;
 
-export async function agree(desk: Desk, on: { long?: Asset; short?: Asset } = {}): Promise<Deal> {
+export async function agree(
+  desk: Desk,
+  on: { long?: Asset; short?: Asset; taker?: Party } = {},
+): Promise<Deal> {
   const { assets } = desk;
   const long = on.long ?? assets.eth;
   const short = on.short ?? (assets.eth2 as Asset);
-  const [taker, maker] = [await newParty(desk), await newParty(desk)];
+  const [taker, maker] = [on.taker ?? (await newParty(desk)), await newParty(desk)];
   const { rfq } = must(
     await taker.post('/v1/rfqs', {
       direction: 'sell_base',

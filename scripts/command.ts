@@ -1,0 +1,101 @@
+// How commands understand their arguments, and end: 0 with how to use it where that is asked for, 2
+// where what was asked for is not understood, with one sentence that has the wrong part in it.
+
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+/** What was asked for is not understood: the sentence says what is wrong. */
+export class Misused extends Error {}
+
+type Config = ParseArgsConfig & { readonly args: string[] };
+
+export function parsed<const Given extends Config>(config: Given) {
+  mustHaveValues(config);
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    // The rest is about positional arguments that begin with a dash.
+    const [sentence = ''] = (error as Error).message.split('. To specify ');
+    throw new Misused(sentence);
+  }
+}
+
+/** Node says of these that they are ambiguous, in three lines without the value. */
+function mustHaveValues({ args, options = {} }: Config): void {
+  for (const [at, arg] of args.entries()) {
+    const next = args[at + 1];
+    if (arg === '--') return;
+    if (options[arg.slice(2)]?.type !== 'string' || !arg.startsWith('--')) continue;
+    if (next === undefined) throw new Misused(`${arg} wants a value`);
+    if (next.startsWith('-')) throw new Misused(`"${next}" is no value for ${arg}`);
+  }
+}
+
+/** Of an option: a whole number within bounds. */
+export function wholeNumber(
+  option: string,
+  given: string,
+  { least = 1, most }: { readonly least?: number; readonly most: number },
+): number {
+  const value = /^(0|[1-9]\d{0,15})$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new Misused(`${option} is a whole number from ${least} to ${most}, not "${given}"`);
+}
+
+export type Command<Asked> = {
+  readonly usage: string;
+  /** Null: how to use it is asked for. Throws `Misused`. */
+  understand(args: string[]): Asked | null;
+  /** The exit status. */
+  run(asked: Asked): Promise<number>;
+};
+
+/**
+ * Runs a command; its exit status is the process's. What it throws is said, with how to use it
+ * where it was not understood.
+ */
+export async function runCommand<Asked>(command: Command<Asked>, failed = 1): Promise<void> {
+  process.exitCode = await statusOf(command, failed);
+}
+
+async function statusOf<Asked>(command: Command<Asked>, failed: number): Promise<number> {
+  const { usage, understand, run } = command;
+  // Where a failure must not read as well, half an answer must not either.
+  leaveWithReader(failed === 1 ? 0 : failed);
+  try {
+    const asked = understand(process.argv.slice(2));
+    if (asked !== null) return await run(asked);
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  } catch (error) {
+    process.stderr.write(said(error, usage));
+    return error instanceof Misused ? 2 : failed;
+  }
+}
+
+/** What a program that goes on by itself was asked for; else the process ends here. */
+export function understood<Asked>({ usage, understand }: Omit<Command<Asked>, 'run'>): Asked {
+  try {
+    const asked = understand(process.argv.slice(2));
+    if (asked !== null) return asked;
+  } catch (error) {
+    if (!(error instanceof Misused)) throw error;
+    process.stderr.write(said(error, usage));
+    process.exit(2);
+  }
+  process.stdout.write(`${usage}\n`);
+  process.exit(0);
+}
+
+function said(error: unknown, usage: string): string {
+  const sentence = error instanceof Error ? error.message : String(error);
+  const lines = [sentence, ...(error instanceof Misused ? [usage] : [])];
+  return `${lines.filter(Boolean).join('\n')}\n`;
+}
+
+/** A reader that leaves, such as `head`, ends the program without a word. */
+function leaveWithReader(status: number): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(status);
+    throw error;
+  });
+}

@@ -1,0 +1,122 @@
+// `npm test` runs this for its test files: `node --test` begins with a, and each file of it starts
+// a PostgreSQL of its own. Here the long ones begin first, those that mostly wait before all
+// others, and a file takes one of the run's clusters that nobody uses at that time
+// (test/support/cluster.ts). Says at its end which files took long.
+//
+//   node scripts/test-files.ts FILES_AT_ONCE FILE...
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { type EmbeddedPostgres, startPostgres } from '../server/db/embedded/postgres.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** Of one file. */
+const fileLimitMs = 240_000;
+/** Files that take longer are named at the end. */
+const longMs = 30_000;
+
+/** By how long they take, those first that wait for most of it. */
+const first: readonly string[] = [
+  'test/conformance.test.ts',
+  'test/faults-network.test.ts',
+  'test/feed-market.test.ts',
+  'test/sim/sim.test.ts',
+  'test/restore.test.ts',
+  'sdk/settle-expiring.test.ts',
+  'scripts/doctor.test.ts',
+  'test/secrets.test.ts',
+  'test/start.test.ts',
+  'sdk/settle-hostile.test.ts',
+  'sdk/settle-poor.test.ts',
+  'test/faults-servers.test.ts',
+  'test/crash-matrix.test.ts',
+  'test/tour.test.ts',
+  'devnet/devnet.test.ts',
+  'test/webhooks-order.test.ts',
+  'test/webhooks-crashes.test.ts',
+  'sdk/settle-noise.test.ts',
+  'test/keeper-families.test.ts',
+  'test/families.test.ts',
+  'test/demo.test.ts',
+];
+
+function ordered(files: readonly string[]): string[] {
+  const long = first.filter((file) => files.includes(file));
+  return [...long, ...files.filter((file) => !first.includes(file))];
+}
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+
+type Clusters = { readonly folder: string; stop(): Promise<void> };
+
+/** One for each file that runs at once: a file has it for itself while it runs. */
+async function startClusters(count: number): Promise<Clusters> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-clusters-'));
+  const started: EmbeddedPostgres[] = [];
+  const stop = async () => {
+    await Promise.all(started.map((each) => each.stop()));
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    for (let at = 0; at < count; at += 1) {
+      const dir = join(folder, String(at));
+      await mkdir(dir);
+      const postgres = await startPostgres({ dir, log: quiet });
+      started.push(postgres);
+      await hurry(postgres.url);
+      await writeFile(join(dir, 'url'), postgres.url, { mode: 0o600 });
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { folder, stop };
+}
+
+/** What is lost when the machine stops is of no use then; what a process loses is as ever. */
+async function hurry(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const name of ['fsync', 'full_page_writes']) {
+    await client.query(`alter system set ${name} = off`);
+  }
+  await client.query('select pg_reload_conf()');
+  await client.end();
+}
+
+function tell(durations: ReadonlyMap<string, number>): void {
+  const long = [...durations].filter(([, ms]) => ms >= longMs).sort((a, b) => b[1] - a[1]);
+  for (const [file, ms] of long) {
+    const seconds = `${Math.round(ms / 1_000)}`.padStart(4);
+    console.log(`${seconds} s  ${file.replace(root, '')}`);
+  }
+}
+
+const [atOnce = '1', ...given] = process.argv.slice(2);
+const concurrency = Number(atOnce);
+const isOwn = process.env.PARLEY_TEST_DATABASE_URL === undefined;
+const clusters = isOwn ? await startClusters(Math.min(concurrency, given.length)) : null;
+if (clusters !== null) process.env.PARLEY_TEST_CLUSTERS = clusters.folder;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    await clusters?.stop();
+    process.exit(1);
+  });
+}
+const durations = new Map<string, number>();
+let isWell = false;
+const files = ordered(given).map((file) => join(root, file));
+const stream = run({ files, concurrency, timeout: fileLimitMs });
+stream.on('test:summary', ({ file, duration_ms, success }) => {
+  if (file === undefined) isWell = success;
+  else durations.set(file, duration_ms);
+});
+for await (const text of stream.compose(spec)) process.stdout.write(text);
+tell(durations);
+await clusters?.stop();
+process.exitCode = isWell ? 0 : 1;

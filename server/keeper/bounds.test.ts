@@ -1,0 +1,254 @@
+// Relays of a day have bounds, and none of those that are refused keeps the keeper from signing.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ParleyError } from '../../core/errors.ts';
+import { found, rowsOfAll } from '../../test/support/secrets.ts';
+import { relaySums } from '../db/keeper-relays.ts';
+import { takeTurn } from '../db/keeper-turns.ts';
+import { refusedRelays } from '../edge/budgets.ts';
+import { evm, evm2, must } from '../settle/testing/world.ts';
+import type { Gas } from './gas.ts';
+import { giveTurnBack, turnOn } from './sign.ts';
+import { dayOf } from './spending.ts';
+import {
+  agree,
+  anotherDesk,
+  attemptsOn,
+  claimOwn,
+  type Deal,
+  type Desk,
+  deepen,
+  ether,
+  fundBoth,
+  hurry,
+  jobsOf,
+  keep,
+  relay,
+  startDesk,
+  swapOf,
+} from './testing/desk.ts';
+
+const limits = { timeout: 120_000 };
+type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
+let desk: Desk;
+let gas: Loose;
+let given: Gas;
+/** Two of one account and one of another; what one test leaves of them the next goes on with. */
+let [first, second, stranger] = [] as unknown as [Deal, Deal, Deal];
+before(async () => {
+  desk = await startDesk();
+  gas = desk.deps.gas.get(evm2) as Loose;
+  given = { ...gas };
+  first = await agree(desk);
+  second = await agree(desk, { taker: first.taker });
+  stranger = await agree(desk);
+  for (const deal of [first, second, stranger]) await fundBoth(desk, deal);
+}, limits);
+beforeEach(() => {
+  Object.assign(gas, given);
+});
+after(() => desk?.close());
+
+async function refusedFor(deal: Deal, says: RegExp): Promise<void> {
+  const answer = await relay(deal);
+  assert.deepEqual([answer.status, answer.code], [409, 'relay_unavailable'], answer.body.error);
+  assert.match(answer.body.error, says);
+  assert.deepEqual(await jobsOf(desk, deal), [], 'nothing is left of it');
+  const hidden = new Map([['secret of a swap', deal.secret]]);
+  assert.deepEqual(found(await rowsOfAll(desk.deps.db), hidden), []);
+  assert.equal((await swapOf(deal)).secret, null);
+}
+
+const accountOf = async (deal: Deal) => {
+  const [row] = await desk.deps.db.rows<{ id: string }>({
+    name: 'test_taker',
+    text: 'select taker_id as id from swaps where id = $1',
+    values: [deal.id],
+  });
+  return row?.id ?? '';
+};
+
+const sumsOf = async (deal: Deal) =>
+  relaySums(desk.deps.db, {
+    chain: evm2,
+    since: dayOf(desk.deps.now()),
+    accountId: await accountOf(deal),
+    except: null,
+  });
+
+/** As if it had been taken on so many days ago. */
+async function relayedBefore(deal: Deal, days: number): Promise<void> {
+  await desk.deps.db.rows({
+    name: 'test_relayed_before',
+    text: `update keeper_jobs set relayed_at = created_at - $2 * interval '1 day'
+      where swap_id = $1`,
+    values: [deal.id, days],
+  });
+}
+
+test('an account has its number of relays a day, and the next day more', limits, async () => {
+  must(await relay(first));
+  gas.relays = { ...given.relays, perAccount: 1 };
+  await refusedFor(second, /has had 1 relays on "evm-dev-2" today and 1 is the most/);
+  gas.relays = { ...given.relays, perAccount: 1, cap: 1n };
+  await relayedBefore(first, 1);
+  await refusedFor(second, /of this account .* may take 0 today, 0 of it is taken/);
+  await relayedBefore(first, 0);
+});
+
+test(
+  'what relays may take is counted by reserve, then by what they have cost',
+  limits,
+  async () => {
+    const open = await sumsOf(first);
+    const [job] = await jobsOf(desk, first);
+    assert.deepEqual([open.own, open.ownTaken], [1, BigInt(job?.reserve ?? 0)]);
+    gas.relays = { ...given.relays, cap: 6n * open.ownTaken };
+    await refusedFor(second, /of this account .* may take \d+ today, \d+ of it is taken/);
+    await keep(desk);
+    await deepen(desk);
+    await hurry(desk);
+    await keep(desk);
+    assert.equal((await swapOf(first)).legs.a.claimedBy, 'keeper');
+    const cost = await sumsOf(first);
+    assert.equal(cost.own, 1);
+    assert.ok(cost.ownTaken > 0n && cost.ownTaken < open.ownTaken / 2n, 'what it did cost');
+    // Of the others' nothing is seen, but that all together take too much.
+    await desk.deps.db.rows({
+      name: 'test_dear',
+      text: 'update keeper_jobs set reserve = $2 where swap_id = $1',
+      values: [first.id, (4n * ether).toString()],
+    });
+    gas.relays = { ...given.relays, cap: 4n * ether };
+    await refusedFor(stranger, /all relays on "evm-dev-2" may take \d+ today/);
+    await desk.deps.db.rows({
+      name: 'test_cheap',
+      text: 'update keeper_jobs set reserve = 0 where swap_id = $1',
+      values: [first.id],
+    });
+  },
+);
+
+test('dust is not relayed: a leg has to be worth more than its gas', limits, async () => {
+  const { amount } = (await swapOf(second)).legs.a;
+  const quote = async () => ({ mostCost: BigInt(amount), makesAccount: false });
+  gas.account = { ...given.account, quote };
+  await refusedFor(second, new RegExp(`a leg of ${amount} is not worth the ${amount}`));
+  // What is found only when it is signed is refused then.
+  const sign: Gas['account']['sign'] = async (...asked) => ({
+    ...(await given.account.sign(...asked)),
+    mostCost: BigInt(amount),
+  });
+  gas.account = { ...given.account, sign };
+  await refusedFor(second, /is not worth/);
+});
+
+test('what is refused without signing takes no turn', limits, async () => {
+  const { db } = desk.deps;
+  const how = { relays: false, milliseconds: 60_000, clock: null };
+  assert.equal(await takeTurn(db, evm2, '00000000-0000-4000-8000-000000000001', how), true);
+  try {
+    gas.account = { ...given.account, balance: async () => 1n };
+    await refusedFor(stranger, /to spare and landing this may take/);
+    gas.account = { ...given.account, reserve: async () => 100n * ether };
+    await refusedFor(stranger, /may take/);
+    const fails = new ParleyError('payout_would_fail', 'its trial failed', {});
+    gas.account = { ...given.account, quote: () => Promise.reject(fails) };
+    assert.equal((await relay(stranger)).code, 'payout_would_fail');
+  } finally {
+    const text = 'update keeper_turns set holder = null where chain = $1';
+    await db.rows({ name: 'test_end_turn', text, values: [evm2] });
+  }
+});
+
+test('refused relays of one account are looked at so often and no more', limits, async () => {
+  const { budgets } = desk.app.edge;
+  const accountId = await accountOf(second);
+  desk.deps.advance(61_000);
+  for (let time = 1; time < refusedRelays; time += 1) await budgets.spendRelay(accountId);
+  gas.relays = { ...given.relays, perAccount: 0 };
+  await refusedFor(second, /0 is the most/);
+  gas.relays = given.relays;
+  await refusedFor(second, new RegExp(`^${refusedRelays} relays of this account were refused`));
+  must(await relay(stranger));
+  desk.deps.advance(61_000);
+  for (let time = 1; time < refusedRelays; time += 1) await budgets.spendRelay(accountId);
+  for (let time = 0; time < 3; time += 1) must(await relay(second));
+});
+
+test('a nonce is freed at reserve fees at most, whatever the key has', limits, async () => {
+  await desk.deps.db.rows({
+    name: 'test_give_up',
+    text: `with own as (update keeper_jobs set state = 'dropped', reserve = 0
+        where swap_id = $1 returning id)
+      update keeper_attempts set fate = 'gone' where job_id in (select id from own)`,
+    values: [stranger.id],
+  });
+  const asked: bigint[] = [];
+  const usual = await given.account.reserve({ verb: 'void' }, AbortSignal.timeout(10_000));
+  const sign: Gas['account']['sign'] = (work, slot, signal) => {
+    if (work.verb === 'void') asked.push(slot.mostCost);
+    return given.account.sign(work, slot, signal);
+  };
+  gas.account = { ...given.account, sign };
+  await keep(desk);
+  assert.equal(asked.length, 1, 'the gap before the other one is filled');
+  assert.ok((asked[0] ?? 0n) <= 2n * usual && usual < ether / 100n, `${asked} of ${usual}`);
+  await deepen(desk);
+  await hurry(desk);
+  await keep(desk);
+  await deepen(desk);
+  assert.equal((await swapOf(second)).legs.a.claimedBy, 'keeper');
+});
+
+/** As requests that pass every look and are refused when they would sign. */
+function refusing(strangers: number, until: AbortSignal): Promise<number[]> {
+  const loops = Array.from({ length: strangers }, async () => {
+    let refused = 0;
+    while (!until.aborted) {
+      const how = { relays: true, patienceMs: 2_500, signal: AbortSignal.timeout(60_000) };
+      const turn = await turnOn(desk.deps, gas, how);
+      if (turn === null) continue;
+      await sleep(40);
+      await giveTurnBack(desk.deps, turn);
+      refused += 1;
+    }
+    return refused;
+  });
+  return Promise.all(loops);
+}
+
+test(
+  'strangers hold up no claim of the keeper’s, nor does a server without the key',
+  limits,
+  async () => {
+    const narrow = await anotherDesk(desk, { key: desk.key, on: [evm2] });
+    const stopping = new AbortController();
+    const strangers = refusing(6, stopping.signal);
+    try {
+      const deal = await agree(desk);
+      await fundBoth(desk, deal);
+      await claimOwn(desk, deal);
+      await desk.rpc(evm2)('anvil_dropAllTransactions');
+      // A transaction of the party's own is waited for that long.
+      desk.deps.advance(1_300_000);
+      await narrow.keeper.pass(evm2);
+      const signed = async () => (await attemptsOn(desk, deal)).map(({ chain }) => chain);
+      assert.deepEqual(await signed(), [evm2], 'in its first pass');
+      assert.deepEqual((await jobsOf(desk, deal)).length, 1, 'it has no key of the other chain');
+      stopping.abort();
+      for (const refused of await strangers) assert.ok(refused > 0, 'all had turns meanwhile');
+      await keep(desk);
+      assert.deepEqual((await signed()).toSorted(), [evm, evm2].toSorted());
+      await deepen(desk);
+      const { legs } = await swapOf(deal);
+      assert.deepEqual([legs.a.claimedBy, legs.b.claimedBy], ['keeper', 'keeper']);
+    } finally {
+      stopping.abort();
+      await strangers;
+      await narrow.close();
+    }
+  },
+);

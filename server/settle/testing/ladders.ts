@@ -1,0 +1,80 @@
+// Tests only: ladders of refunds that the initiator of a deal signed beforehand.
+
+import assert from 'node:assert/strict';
+import { feeAt } from '../../../chains/bitcoin/fees.ts';
+import { signSighashes } from '../../../chains/bitcoin/keys.ts';
+import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
+import { buildSpend, type EscrowOutput, vsizeOf } from '../../../chains/bitcoin/plan.ts';
+import { parseTx } from '../../../chains/bitcoin/raw-transaction.ts';
+import { assemble } from '../../../chains/bitcoin/signed-psbt.ts';
+import type { EscrowTerms } from '../../../core/terms.ts';
+import { escrowsOfSwap, termsOf } from '../../db/escrows.ts';
+import { type Deal, must, swapOf, type World } from './world.ts';
+
+const network = bitcoinNetworks.regtest;
+
+async function termsOfLong(world: World, deal: Deal): Promise<EscrowTerms> {
+  const rows = await escrowsOfSwap(world.deps.db, deal.id);
+  const row = rows.find((each) => each.leg === deal.long);
+  assert.ok(row);
+  return termsOf(row.terms);
+}
+
+/** Signed refunds of the payments in these transactions, at these rates. */
+export async function ladderOf(
+  world: World,
+  deal: Deal,
+  fundings: readonly string[],
+  rates: readonly number[],
+) {
+  const terms = await termsOfLong(world, deal);
+  const { escrow } = (await swapOf(deal)).legs[deal.long];
+  const script = await world.bitcoinRpc<{ scriptPubKey: string }>('validateaddress', [escrow]);
+  const outputs: EscrowOutput[] = [];
+  for (const txid of fundings) {
+    const raw = await world.bitcoinRpc<string>('getrawtransaction', [txid]);
+    for (const [vout, { script: paid, amount }] of parseTx(raw).outputs.entries()) {
+      if (Buffer.from(paid).toString('hex') === script.scriptPubKey) {
+        outputs.push({ txid, vout, amount });
+      }
+    }
+  }
+  const vsize = vsizeOf(terms, network, 'refund', outputs.length);
+  return rates.map((rate) => {
+    const { psbtBase64, sighashHexes } = buildSpend(
+      terms,
+      network,
+      'refund',
+      outputs,
+      feeAt(vsize, rate),
+    );
+    const signaturesHex = signSighashes(deal.initiator.btcKey, sighashHexes);
+    return assemble({ psbtBase64, signaturesHex });
+  });
+}
+
+/** Built and signed by the counterparty, and not sent. */
+export async function claimAt({ id, long, counterparty, secret }: Deal, rate: number) {
+  const claim = `/v1/swaps/${id}/legs/${long}/claim?feeRate=${rate}`;
+  const { psbtBase64, sighashHexes } = must(await counterparty.post(claim, { secret }));
+  const signaturesHex = signSighashes(counterparty.btcKey, sighashHexes);
+  return assemble({ psbtBase64, signaturesHex, preimageHex: secret });
+}
+
+export const raws = (ladder: readonly { raw: string }[]) => ladder.map(({ raw }) => raw);
+/** A signed payment of all of the faucet's output of 0.001 coins, less its fee, not sent. */
+export async function paymentOf(
+  world: World,
+  txid: string,
+  address: string,
+): Promise<{ txid: string; raw: string }> {
+  const outputs = parseTx(await world.bitcoinRpc<string>('getrawtransaction', [txid])).outputs;
+  const vout = outputs.findIndex(({ amount }) => amount === 100_000n);
+  const made = [[{ txid, vout }], [{ [address]: '0.00099' }]];
+  const raw = await world.faucetRpc<string>('createrawtransaction', made);
+  const { hex } = await world.faucetRpc<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+  return {
+    txid: (await world.bitcoinRpc<{ txid: string }>('decoderawtransaction', [hex])).txid,
+    raw: hex,
+  };
+}
