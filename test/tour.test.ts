@@ -16,7 +16,7 @@ test('the tour by curl settles a bitcoin trade for dollars', async (t) => {
   const market = await startMarketProcess(t, home);
   const tour = spawn('bash', ['docs/tour/tour.sh'], {
     cwd: root,
-    env: { ...process.env, READY: join(home, 'ready.json'), WALLETS: join(home, 'tour') },
+    env: { ...process.env, PARLEY_HOME: home, READY: '', WALLETS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 180_000,
   });

@@ -1,9 +1,10 @@
 # A bitcoin trade for dollars by curl, from both sides. The README shows it in pieces; a test runs it whole.
-# Needs a running market (`npm start`). Alice sells 0.01 BTC, Bob pays 650 dollars.
+# Needs a running market (`npm start`), in PARLEY_HOME where that is set. Alice sells 0.01 BTC, Bob pays 650 dollars.
 set -euo pipefail
 export PATH="$PWD/node_modules/.bin:$PATH"
-READY=${READY:-.parley/ready.json}
-W=${WALLETS:-.parley/tour}
+HOME_OF_MARKET=${PARLEY_HOME:-.parley}
+READY=${READY:-$HOME_OF_MARKET/ready.json}
+W=${WALLETS:-$HOME_OF_MARKET/tour}
 
 # --- 1: small helpers
 field() { node -pe "JSON.parse(require('fs').readFileSync(0,'utf8'))$1"; }

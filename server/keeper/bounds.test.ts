@@ -5,8 +5,9 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
 import { found, rowsOfAll } from '../../test/support/secrets.ts';
+import { keeperSums } from '../db/keeper-attempts.ts';
 import { relaySums } from '../db/keeper-relays.ts';
-import { takeTurn } from '../db/keeper-turns.ts';
+import { awaitTurn, endTurn, takeTurn } from '../db/keeper-turns.ts';
 import { refusedRelays } from '../edge/budgets.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
@@ -50,6 +51,8 @@ beforeEach(() => {
   Object.assign(gas, given);
 });
 after(() => desk?.close());
+
+const idOf = (end: number) => `00000000-0000-4000-8000-00000000000${end}`;
 
 async function refusedFor(deal: Deal, says: RegExp): Promise<void> {
   const answer = await relay(deal);
@@ -137,18 +140,47 @@ test('dust is not relayed: a leg has to be worth more than its gas', limits, asy
   gas.account = { ...given.account, quote };
   await refusedFor(second, new RegExp(`a leg of ${amount} is not worth the ${amount}`));
   // What is found only when it is signed is refused then.
-  const sign: Gas['account']['sign'] = async (...asked) => ({
-    ...(await given.account.sign(...asked)),
-    mostCost: BigInt(amount),
-  });
+  const leave: unknown[] = [];
+  const sign: Gas['account']['sign'] = async (work, slot, signal) => {
+    leave.push(slot.withoutAccount);
+    return { ...(await given.account.sign(work, slot, signal)), mostCost: BigInt(amount) };
+  };
   gas.account = { ...given.account, sign };
   await refusedFor(second, /is not worth/);
+  // As on Solana, where the receiver has no account of the token.
+  const making = async () => ({ mostCost: 1n, makesAccount: true });
+  gas.account = { ...given.account, sign, quote: making };
+  await refusedFor(second, /no account of the token .* have made 0 of the 0/);
+  gas.relays = { ...given.relays, tokenAccounts: 1 };
+  await refusedFor(second, /is not worth/);
+  assert.deepEqual(leave, [true, false], 'one is made only where that was counted');
+});
+
+test('relays and the keeper’s own take turns while both wait', limits, async () => {
+  const { db } = desk.deps;
+  const clock = null;
+  const take = (end: number, relays: boolean) =>
+    takeTurn(db, 'nowhere', idOf(end), { relays, milliseconds: 60_000, clock });
+  const end = (of: number) => endTurn(db, 'nowhere', idOf(of), clock);
+  assert.equal(await take(1, true), true);
+  assert.equal(await take(2, false), false, 'nobody is interrupted');
+  assert.equal(await take(3, true), false);
+  await awaitTurn(db, 'nowhere', { relays: false, milliseconds: 60_000, clock });
+  assert.equal(await end(1), true);
+  assert.equal(await take(3, true), false, 'another kind waits');
+  assert.equal(await take(2, false), true);
+  await awaitTurn(db, 'nowhere', { relays: true, milliseconds: 60_000, clock });
+  assert.equal(await end(2), true);
+  assert.equal(await take(4, false), false);
+  assert.equal(await take(3, true), true);
+  assert.equal(await end(3), true);
+  assert.equal(await take(4, true), true, 'while nobody else waits');
 });
 
 test('what is refused without signing takes no turn', limits, async () => {
   const { db } = desk.deps;
   const how = { relays: false, milliseconds: 60_000, clock: null };
-  assert.equal(await takeTurn(db, evm2, '00000000-0000-4000-8000-000000000001', how), true);
+  assert.equal(await takeTurn(db, evm2, idOf(1), how), true);
   try {
     gas.account = { ...given.account, balance: async () => 1n };
     await refusedFor(stranger, /to spare and landing this may take/);
@@ -196,12 +228,40 @@ test('a nonce is freed at reserve fees at most, whatever the key has', limits, a
   await keep(desk);
   assert.equal(asked.length, 1, 'the gap before the other one is filled');
   assert.ok((asked[0] ?? 0n) <= 2n * usual && usual < ether / 100n, `${asked} of ${usual}`);
+  // What may not be made to pay more is not forgotten: it is sent again as it is.
+  const dear = new ParleyError('fee_above_limit', 'it may cost too much now', {});
+  gas.account = { ...given.account, sign: () => Promise.reject(dear) };
+  await desk.rpc(evm2)('anvil_dropAllTransactions');
+  desk.deps.advance(900_000);
+  await hurry(desk);
+  await keep(desk);
+  const claim = (await attemptsOn(desk, second)).find(({ chain }) => chain === evm2);
+  assert.notEqual(await desk.rpc(evm2)('eth_getTransactionByHash', [claim?.txid]), null);
+  gas.account = given.account;
   await deepen(desk);
   await hurry(desk);
   await keep(desk);
   await deepen(desk);
   assert.equal((await swapOf(second)).legs.a.claimedBy, 'keeper');
 });
+
+/** What claims and refunds have under way and have spent is told apart. */
+async function countsAsRefund(deal: Deal): Promise<void> {
+  const { db } = desk.deps;
+  const since = dayOf(desk.deps.now());
+  const sums = () => keeperSums(db, { chain: evm, since, accountId: null, except: null });
+  const become = async (purpose: string) => {
+    const text = 'update keeper_jobs set purpose = $3 where swap_id = $1 and chain = $2';
+    await db.rows({ name: 'test_become', text, values: [deal.id, evm, purpose] });
+  };
+  const claims = await sums();
+  await become('refund');
+  const refunds = await sums();
+  await become('secret');
+  assert.deepEqual([claims.spentOnRefunds, claims.refundsUnderWay], [0n, 0]);
+  assert.equal(refunds.refundsUnderWay, 1);
+  assert.ok(refunds.spentOnRefunds > 0n && refunds.spent === claims.spent);
+}
 
 /** As requests that pass every look and are refused when they would sign. */
 function refusing(strangers: number, until: AbortSignal): Promise<number[]> {
@@ -242,6 +302,7 @@ test(
       for (const refused of await strangers) assert.ok(refused > 0, 'all had turns meanwhile');
       await keep(desk);
       assert.deepEqual((await signed()).toSorted(), [evm, evm2].toSorted());
+      await countsAsRefund(deal);
       await deepen(desk);
       const { legs } = await swapOf(deal);
       assert.deepEqual([legs.a.claimedBy, legs.b.claimedBy], ['keeper', 'keeper']);

@@ -64,10 +64,14 @@ const before = new Set([1, 2, 3033, 6, 7, 11, 17, 22, 24, 45, 227, 41]);
 function postOn({ chain }: Node, chance: Chance): Post {
   const purse = chance.pick(['rich', 'rich', 'rich', 'rich', 'poor', 'capped'] as const);
   const issued = { rich: 1_000_000n, poor: BigInt(chance.int(0, 500)), capped: 1_000_000n }[purse];
-  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: BigInt(chance.int(0, 24)) }[purse];
+  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: BigInt(chance.int(0, 24) % 18) }[
+    purse
+  ];
   const address = `gas-${chain.chain}-${chance.hex(8)}`;
   issue(chain, address, issued);
-  const claimSeconds = chance.pick([0, 60, 300]);
+  const grace = chance.pick([0, 60, 300]);
+  // One that soon comes to its cap is eager.
+  const claimSeconds = purse === 'capped' ? 0 : grace;
   const refundSeconds = chance.pick([0, 600, 3_600]);
   return { chain, address, purse, issued, dailyCap, graces: { claimSeconds, refundSeconds } };
 }

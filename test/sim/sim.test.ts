@@ -68,11 +68,8 @@ const commonFaults = [
 ];
 /** What gas keys did, and what became of it. */
 const commonDeeds = [
-  'keeper bumps',
   'keeper claims',
-  'keeper parties vanished',
   'keeper refunds',
-  'keeper transactions lost',
   'relays asked',
   'relays landed',
   'relays promised',
