@@ -6,11 +6,11 @@ import type { LegName } from '../../core/trade.ts';
 import { feeToReplace } from './adapter.ts';
 import { clockAt, issue, refusal, type SimChain, tipOf } from './chain.ts';
 import { isPublic } from './drills.ts';
-import { ask, type Deal, ownLeg, type Side, type View } from './people.ts';
+import { ask, askPlainly, type Deal, ownLeg, type Side, type View } from './people.ts';
 import { isDeep, isStrayed } from './promises.ts';
 import { sendDirect } from './servers.ts';
 import { rawOf, type SimTransaction, type Verb } from './transaction.ts';
-import { count, seconds, tell, violate, type World } from './world.ts';
+import { count, nodeOf, seconds, tell, violate, type World } from './world.ts';
 
 export type Turn = {
   readonly world: World;
@@ -99,17 +99,32 @@ const takeBack: Move = (turn) => {
   }
 };
 
-export const moveAddress: Move = async ({ world, side, deal, own, other }) => {
+/** Whether the escrow that a leg has at this moment holds a payment that its node shows. */
+async function isPaidNow({ world, side, deal, view }: Turn, chain: SimChain): Promise<boolean> {
+  const at = [view.legs.a, view.legs.b].find((leg) => leg.chain === chain.chain);
+  const { lag } = nodeOf(world, chain.chain);
+  const held = chain.holdings.get(at?.escrow ?? '') ?? [];
+  const isWhole = held.some(({ amount }) => amount >= BigInt(at?.amount ?? 0));
+  if (!isWhole || lag > 0 || world.lied.has(at?.escrow ?? '')) return false;
+  const { status, body } = await askPlainly(world, side.party, { url: `/v1/swaps/${deal.id}` });
+  if (status !== 200) return false;
+  return [body.legs.a, body.legs.b].some(({ escrow }) => escrow === at?.escrow);
+}
+
+export const moveAddress: Move = async (turn) => {
+  const { world, side, deal, own, other } = turn;
   const chain = side.party.chance.pick([own, other]);
   const name = `move ${chain.chain}`;
   if ((side.busyUntil.get(name) ?? 0) > seconds(world)) return;
   const wallet = side.party.chance.pick(side.party.wallets.get(chain.chain) ?? []);
   const address = wallet.pubkey ?? wallet.address;
+  const isFixed = await isPaidNow(turn, chain);
   const { status, code } = await ask(world, side.party, {
     method: 'POST',
     url: `/v1/swaps/${deal.id}/address`,
     body: { chain: chain.chain, address },
   });
+  if (isFixed && status === 200) violate(world, 'a leg that is paid does not move', deal.name);
   count(world, 'attack move address');
   if (status === 409) side.busyUntil.set(name, seconds(world) + 7_200);
   tell(world, `${side.party.name} moves its address on ${chain.chain}: ${code ?? status}`);
@@ -184,7 +199,7 @@ const nonsense: Move = async (turn) => {
 };
 
 /** Asks the builders for what they must not hand out. */
-const tryBuilders: Move = async ({ world, side, deal, view, own }) => {
+export const tryBuilders: Move = async ({ world, side, deal, view, own }) => {
   count(world, 'attack on builders');
   const ownName = ownLeg(deal, side.role);
   const otherName = ownName === 'a' ? 'b' : 'a';
@@ -198,6 +213,8 @@ const tryBuilders: Move = async ({ world, side, deal, view, own }) => {
   if (wrong.status === 200) violate(world, 'no claim with a wrong secret', deal.name);
   const theirs = await build(otherName, 'refund');
   if (theirs.status === 200) violate(world, 'nobody refunds what another funded', deal.name);
+  const paying = await build(otherName, 'fund');
+  if (paying.status === 200) violate(world, 'nobody funds what another must', deal.name);
   await tryToReveal({ world, side, deal, view }, otherName);
   await tryToFund({ world, side, deal, view }, ownName);
   const early = clockAt(own, tipOf(own).height) + clockSlackSeconds < view.legs[ownName].timelock;

@@ -1,6 +1,6 @@
 // Situations that chance alone brings about too seldom: in half of the seeds the first swap is one
-// of these, each in its turn, so that any forty seeds in a row meet all of them twice. Who trades
-// and where is given, and what happens at the moment that matters; the rest is the seed's.
+// of these, each in its turn, so that any fifty-two seeds in a row meet all of them twice. Who
+// trades and where is given, and what happens when it matters; the rest is the seed's.
 
 import type { Family } from '../../core/families.ts';
 import { depthFor } from '../../core/policy.ts';
@@ -143,6 +143,26 @@ export const drills: readonly Drill[] = [
     plan: 'neverPay',
     families: ['evm', 'solana'],
     begin: (world, deal) => lieSoon(world, deal, 30),
+  },
+  {
+    ...honest,
+    name: 'an initiator that has paid goes past the gates',
+    initiator: 'malicious',
+    plan: 'pastDeadlines',
+  },
+  {
+    ...honest,
+    name: 'the leg moves under the hands of whoever pays it',
+    counterparty: 'malicious',
+    plan: 'moveOften',
+    families: ['evm', 'bitcoin'],
+  },
+  {
+    ...honest,
+    name: 'a leg is paid next to nothing',
+    initiator: 'malicious',
+    plan: 'underpay',
+    families: ['evm', 'bitcoin'],
   },
 ];
 

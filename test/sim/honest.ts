@@ -32,6 +32,8 @@ export function isGone(world: World, side: Side): boolean {
   return side.backAt === null || now < side.backAt;
 }
 
+const whenPublic = ['initiator_claimed', 'counterparty_claimed', 'refunded', 'half_settled'];
+
 export async function readSwap(world: World, side: Side, deal: Deal): Promise<View | null> {
   const wasTold = deal.revealed || (deal.view?.secret ?? null) !== null;
   const answer = await ask(world, side.party, { url: `/v1/swaps/${deal.id}` });
@@ -43,9 +45,19 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
   if (wasTold && view.secret === null) {
     violate(world, 'a secret seen is seen for ever', deal.name);
   }
+  if (view.secret !== null && !whenPublic.includes(view.status)) {
+    violate(world, 'statuses match the chains', `${deal.name} ${view.status}, with its secret`);
+  }
   deal.view = view;
   return view;
 }
+
+/** What a plan leaves undone while the secret is not public. */
+const leaves: Readonly<Record<string, string>> = {
+  revealLate: 'claim',
+  pastDeadlines: 'claim',
+  underpay: 'fund',
+};
 
 /** With a plan it keeps to them until it is to reveal. */
 export async function followRules(
@@ -58,9 +70,8 @@ export async function followRules(
   const view = await readSwap(world, side, deal);
   if (view === null || vanishes(world, side, deal, view)) return;
   const mine = view.next.filter(({ by }) => by === side.role);
-  const holdsBack = plan === 'revealLate' || plan === 'pastGates';
-  const reveals = holdsBack && view.secret === null;
-  const open = mine.filter(({ action }) => action !== 'wait' && !(reveals && action === 'claim'));
+  const withheld = view.secret === null ? (leaves[plan ?? ''] ?? null) : null;
+  const open = mine.filter(({ action }) => action !== 'wait' && action !== withheld);
   for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {
     await take(world, side, deal, view, step);
   }

@@ -44,6 +44,8 @@ export function newDeal(
   const { name, taker, maker, base, quote, direction } = about;
   const { chance, drill } = world;
   const long = longOf(about);
+  const isPlain = drill === null || (world.deals.length > 0 && !drill.lateAgreement);
+  const mayPause = isPlain && !world.calm;
   const initiator = long === 'a' ? maker : taker;
   const counterparty = long === 'a' ? taker : maker;
   const secret = chance.hex(32);
@@ -67,7 +69,7 @@ export function newDeal(
     closed: false,
     acceptedAt: new Map(),
     openUntil: null,
-    pause: chance.hits(slowShare) && !world.calm && drill === null ? chance.pick(pauses) : 0,
+    pause: mayPause && chance.hits(slowShare) ? chance.pick(pauses) : 0,
     tries: 0,
     revealed: false,
     view: null,
@@ -106,8 +108,8 @@ export function kindFor(chance: Chance, calm: boolean, other: Kind | null): Kind
 }
 
 /** Some take their time: longer than an acceptance stands, or than the RFQ. */
-const slowShare = 0.15;
-const pauses = [630, 900, 7_300] as const;
+const slowShare = 0.25;
+const pauses = [630, 7_300] as const;
 
 /** Gives up when it has taken too long: an RFQ lives for a while only. */
 const mostTries = 40;

@@ -4,7 +4,7 @@
 import { claimAny, fundAny, type Move, make, moveAddress, send, type Turn } from './attacks.ts';
 import { tipOf } from './chain.ts';
 import type { Side } from './people.ts';
-import { pastGates, payFormer, payUnasked } from './probes.ts';
+import { pastDeadlines, pastGates, payFormer, payUnasked } from './probes.ts';
 import { count, seconds } from './world.ts';
 
 export type Plan = {
@@ -69,11 +69,28 @@ const neverPay: Move = async (turn) => {
   if (isPaid(turn)) await claimAny(turn);
 };
 
+const dust = 600n;
+
+/** Pays next to nothing, and takes whatever lies there. */
+const underpay: Move = async (turn) => {
+  const { own } = turn;
+  const escrow = ownEscrow(turn);
+  const isPaidIn = escrow === null || (own.about.get(escrow) ?? []).length > 0;
+  const waits = [...own.mempool.values()].some(({ tx }) => tx.escrow === escrow);
+  if (escrow !== null && !isPaidIn && !waits) {
+    send(turn, own, make(turn, own, { verb: 'fund', escrow, amount: dust }));
+  }
+  if (isPaid(turn)) await claimAny(turn);
+};
+
 /** Moves the escrow under the hands of whoever is about to pay it; takes what went to any. */
 const keepMoving: Move = async (turn) => {
   await moveAddress({ ...turn, own: turn.other });
   await claimAny(turn);
 };
+
+/** So often that a payment is on its way to where the leg was. */
+const moveOften: Move = (turn) => keepMoving(turn);
 
 const payTwice: Move = async (turn) => {
   const { own, deal } = turn;
@@ -90,10 +107,12 @@ export const plans: readonly Plan[] = [
   { by: 'counterparty', keepsRules: false, every: 200, turn: doubleSpend },
   { by: 'initiator', keepsRules: true, every: 100, turn: revealLate },
   { by: 'initiator', keepsRules: false, every: 300, turn: neverPay },
+  { by: 'initiator', keepsRules: true, every: 300, turn: underpay },
   { by: 'counterparty', keepsRules: true, every: 120, turn: keepMoving },
+  { by: 'counterparty', keepsRules: true, every: 40, turn: moveOften },
   { by: 'initiator', keepsRules: true, every: 900, turn: payTwice },
   { by: 'initiator', keepsRules: false, every: 300, turn: pastGates },
-  { by: 'initiator', keepsRules: true, every: 300, turn: pastGates },
+  { by: 'initiator', keepsRules: true, every: 300, turn: pastDeadlines },
   { by: 'counterparty', keepsRules: true, every: 200, turn: pastGates },
   { by: 'initiator', keepsRules: false, every: 300, turn: payFormer },
   { by: 'initiator', keepsRules: false, every: 300, turn: payUnasked },

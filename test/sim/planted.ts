@@ -4,47 +4,66 @@
 //
 //   npm run -s node -- test/sim/planted.ts                  all of them
 //   npm run -s node -- test/sim/planted.ts 'gates|live'     those whose names fit
-//   npm run -s node -- test/sim/planted.ts --list           their names, nothing run
-//     --count 20     so many seeds are run whatever they find
-//     --seeds 60     and so many at the most, until one finds it
-//     --minutes 10   for each bug
-//     --from 1       the first seed
-//     --workers 2    processes; otherwise one a core
+//   npm run -s node -- test/sim/planted.ts --help           the rest
 
 import { spawn } from 'node:child_process';
-import { parseArgs } from 'node:util';
+import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { startCluster } from '../support/cluster.ts';
 import { copyOfTree } from '../support/planted.ts';
 import { mostWorkers } from './crew.ts';
 import { mutations } from './mutations.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    list: { type: 'boolean', default: false },
-    count: { type: 'string', default: '20' },
-    seeds: { type: 'string', default: '60' },
-    minutes: { type: 'string', default: '10' },
-    from: { type: 'string', default: '1' },
-    workers: { type: 'string', default: String(mostWorkers) },
-  },
-});
+const usage = `usage: npm run -s node -- test/sim/planted.ts [PATTERN] [--count N] [--seeds N]
+                     [--minutes N] [--from N] [--workers N] [--list]
+  PATTERN    of the names of the bugs, default all
+  --count    so many seeds are run whatever they find, default 20
+  --seeds    so many at the most, until one finds it, default 60
+  --minutes  for each bug, default 10
+  --from     the first seed, default 1
+  --workers  so many processes, default one a core
+  --list     the names, nothing run
+Exit status: 0 every bug was found, 1 one survived, 2 not understood.`;
 
-/** A whole number from 1 on; the process ends with 2 where it is none. */
-function whole(name: 'count' | 'seeds' | 'minutes' | 'from' | 'workers'): number {
-  const number = Number(values[name]);
-  if (Number.isSafeInteger(number) && number >= 1) return number;
-  console.error(`--${name} must be a whole number from 1 on, got ${values[name]}`);
-  process.exit(2);
+const most = { seeds: 1_000_000, minutes: 1_440, workers: 64 } as const;
+
+function namesLike(pattern: string): string[] {
+  let like: RegExp;
+  try {
+    like = new RegExp(pattern);
+  } catch {
+    throw new Misused(`"${pattern}" is no pattern`);
+  }
+  const names = Object.keys(mutations).filter((name) => like.test(name));
+  if (names.length === 0) throw new Misused(`no bug is called like "${pattern}"`);
+  return names;
 }
 
-const limits = {
-  count: whole('count'),
-  seeds: whole('seeds'),
-  minutes: whole('minutes'),
-  from: whole('from'),
-  workers: whole('workers'),
-};
+function understand(args: string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const number = (given: number) => ({ type: 'string', default: String(given) }) as const;
+  const { values, positionals } = parsed({
+    args,
+    allowPositionals: true,
+    options: {
+      ...{ list: flag, help: flag, count: number(20), seeds: number(60), minutes: number(10) },
+      ...{ from: number(1), workers: number(mostWorkers) },
+    },
+  });
+  if (values.help) return null;
+  const [pattern = '', more] = positionals;
+  if (more !== undefined) throw new Misused(`one pattern, and not "${more}" too`);
+  return {
+    names: namesLike(pattern),
+    list: values.list,
+    count: wholeNumber('--count', values.count, { most: most.seeds }),
+    seeds: wholeNumber('--seeds', values.seeds, { most: most.seeds }),
+    minutes: wholeNumber('--minutes', values.minutes, { most: most.minutes }),
+    from: wholeNumber('--from', values.from, { most: most.seeds }),
+    workers: wholeNumber('--workers', values.workers, { most: most.workers }),
+  };
+}
+
+const limits = understood({ usage, understand });
 
 type Found = {
   readonly ran: number;
@@ -118,14 +137,8 @@ function failed({ ran, output }: Found): null {
   return null;
 }
 
-const names = new RegExp(positionals[0] ?? '');
-const wanted = Object.entries(mutations).filter(([name]) => names.test(name));
-if (wanted.length === 0) {
-  console.error(`no bug is called like ${positionals[0]}`);
-  process.exit(2);
-}
-if (values.list) {
-  console.log(JSON.stringify(wanted.map(([name]) => name)));
+if (limits.list) {
+  console.log(JSON.stringify(limits.names));
   process.exit(0);
 }
 
@@ -133,8 +146,8 @@ const { tree, plant, remove } = copyOfTree();
 const cluster = await startCluster();
 let survived = 0;
 try {
-  for (const [name, edits] of wanted) {
-    const restore = plant(edits);
+  for (const name of limits.names) {
+    const restore = plant(mutations[name] ?? []);
     const by = await lookFor(tree, cluster.adminUrl);
     restore();
     if (by === null) survived += 1;
@@ -144,5 +157,5 @@ try {
   await cluster.stop();
   remove();
 }
-console.log(`planted: ${wanted.length - survived} found, ${survived} survived`);
+console.log(`planted: ${limits.names.length - survived} found, ${survived} survived`);
 process.exitCode = survived === 0 ? 0 : 1;

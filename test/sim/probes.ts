@@ -3,7 +3,15 @@
 // an escrow that the same secret opens.
 
 import type { LegName } from '../../core/trade.ts';
-import { type Move, make, send, type Turn, tryToFund, tryToReveal } from './attacks.ts';
+import {
+  type Move,
+  make,
+  send,
+  type Turn,
+  tryBuilders,
+  tryToFund,
+  tryToReveal,
+} from './attacks.ts';
 import { clockAt, type SimChain, tipOf } from './chain.ts';
 import { isPublic } from './drills.ts';
 import { ask, ownLeg } from './people.ts';
@@ -95,7 +103,11 @@ export const pastGates: Move = async (turn) => {
   if (chance.hits(0.5)) await claimPast(turn);
   if (chance.hits(0.3)) await refundPast(turn);
   if (chance.hits(0.3)) await tryToReveal(turn, other);
+  if (chance.hits(0.3)) await tryBuilders(turn);
 };
+
+/** Of one that pays by the rules, and then shows its secret to nobody in time. */
+export const pastDeadlines: Move = (turn) => pastGates(turn);
 
 const paid = (chain: SimChain, escrow: string) =>
   (chain.holdings.get(escrow) ?? []).length > 0 ||

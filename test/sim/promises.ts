@@ -15,24 +15,50 @@ function heightAt({ blocks, drift }: SimChain, at: number): number {
   return newest?.height ?? -1;
 }
 
-/** A swap is followed until every escrow it ever had is empty at depth. */
+type Closed = {
+  readonly id: string;
+  readonly chain: string;
+  readonly leg: LegName;
+  /** Null where the leg never had one. */
+  readonly address: string | null;
+  /** When the swap was closed. */
+  readonly at: Date;
+  /** The later of its timelocks, Unix seconds. */
+  readonly last: number;
+};
+
+/** For so long a swap is followed that was not carried through. */
+const watchSeconds = 7 * 86_400;
+
+/** A swap is followed until every escrow it ever had is empty at depth, and nothing can come. */
 export async function checkClosed(world: World): Promise<void> {
-  const rows = await world.real.rows<{ id: string; chain: string; address: string; at: Date }>({
+  const rows = await world.real.rows<Closed>({
     name: '',
-    text: `select s.id, e.chain, e.address, s.updated_at as at
-      from swaps s join escrows e on e.swap_id = s.id where s.done`,
+    text: `select s.id, l.chain, l.leg, e.address, s.updated_at as at,
+        (select max(timelock)::float8 from legs where swap_id = s.id) as last
+      from swaps s join legs l on l.swap_id = s.id
+        left join escrows e on e.swap_id = s.id and e.leg = l.leg
+      where s.done`,
     values: [],
   });
-  for (const { id, chain: on, address, at } of rows) {
+  const ended = new Set<string>();
+  for (const { id, chain: on, leg, address, at } of rows) {
     const chain = chainOf(world, on);
     const then = heightAt(chain, at.getTime() / 1_000);
-    const holds = (chain.holdings.get(address) ?? []).some(({ height, spentBy }) => {
+    const held = address === null ? [] : (chain.holdings.get(address) ?? []);
+    const holds = held.some(({ height, spentBy }) => {
       return height <= then - certainBlocks && (spentBy?.height ?? Infinity) > then;
     });
-    const name = world.deals.find((each) => each.id === id)?.name ?? id;
-    if (holds) violate(world, 'followed until it is empty', `${name} with ${address}`);
+    if (held.some(({ spentBy }) => (spentBy?.height ?? Infinity) <= then)) ended.add(id + leg);
+    if (holds) violate(world, 'followed until it is empty', `${nameOf(world, id)} ${address}`);
+  }
+  for (const { id, leg, at, last } of rows) {
+    if (ended.has(id + leg) || at.getTime() / 1_000 >= last + watchSeconds) continue;
+    violate(world, 'followed until nothing can come', `${nameOf(world, id)}, leg ${leg}`);
   }
 }
+
+const nameOf = ({ deals }: World, id: string) => deals.find((each) => each.id === id)?.name ?? id;
 
 /** What is asked twice under one key is done once. */
 export async function checkOnce(world: World): Promise<void> {

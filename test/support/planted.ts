@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
-const rooms = ['core', 'chains', 'contracts', 'devnet', 'server', 'test', 'host', 'package.json'];
+const rooms = [
+  ...['core', 'chains', 'contracts', 'devnet', 'server', 'scripts', 'test', 'host'],
+  'package.json',
+];
 
 /** `find` is in the file exactly once. */
 export type Edit = { readonly file: string; readonly find: string; readonly put: string };
