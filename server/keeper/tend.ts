@@ -102,7 +102,8 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
   const isOver = decision.do === 'wait' && swap.done && isIdle;
-  await carryOut(on, isOver ? { do: 'end', as: 'done' } : decision, secret.known);
+  const known = { secret: secret.known, isPublic };
+  await carryOut(on, isOver ? { do: 'end', as: 'done' } : decision, known);
 }
 
 async function lookOf(
@@ -174,7 +175,9 @@ function secretOf(
   return { isPublic, known: shown ?? openSecret(deps, job) };
 }
 
-async function carryOut(on: On, decision: Decision, secret: Hex32 | null): Promise<void> {
+type Known = { readonly secret: Hex32 | null; readonly isPublic: boolean };
+
+async function carryOut(on: On, decision: Decision, known: Known): Promise<void> {
   const { deps, job, swap } = on;
   if (job.secret !== null && swap.state.secret !== null) await forgetSecret(deps.db, job.id);
   switch (decision.do) {
@@ -194,14 +197,19 @@ async function carryOut(on: On, decision: Decision, secret: Hex32 | null): Promi
       if (decision.reveals) await passGates(on);
       await send(on, decision.attempt);
       return putOff(on, lookAgainSeconds);
-    case 'void':
-      await send(on, await orAgain(on, decision.attempt, signVoid(on, decision.attempt)));
+    case 'void': {
+      const { attempt } = decision;
+      // A claim that is withdrawn must not show what nobody else knows.
+      const kept = attempt.verb === 'void' || known.isPublic ? { attempt, reveals: false } : null;
+      await send(on, await orAgain(on, kept, signVoid(on, attempt)));
       return putOff(on, lookAgainSeconds);
+    }
     case 'sign': {
-      if (decision.reveals) await passGates(on);
-      const work = workOf(on, secret, decision.reveals);
-      const { instead } = decision;
-      await send(on, await orAgain(on, instead, signOrYield(on, work, instead)));
+      const { instead, reveals } = decision;
+      if (reveals) await passGates(on);
+      const work = workOf(on, known.secret, reveals);
+      const kept = instead && { attempt: instead, reveals };
+      await send(on, await orAgain(on, kept, signOrYield(on, work, instead)));
       return putOff(on, lookAgainSeconds);
     }
   }
@@ -225,10 +233,13 @@ async function passGates({ deps, gas, job, swap, escrow, signal }: On): Promise<
   await mayReveal(deps, swap, { escrow, payer: gas.account.address }, signal);
 }
 
-/** What may not be made to pay more is sent as it is, in case that nodes have forgotten it. */
+/**
+ * What may not be made to pay more is sent as it is, in case that nodes have forgotten it. What
+ * shows the secret asks the gates again: signing may have waited.
+ */
 async function orAgain(
   on: On,
-  former: Attempt | null,
+  kept: { readonly attempt: Attempt; readonly reveals: boolean } | null,
   signing: Promise<Attempt>,
 ): Promise<Attempt> {
   try {
@@ -237,8 +248,25 @@ async function orAgain(
     const isCostly =
       error instanceof TooShort ||
       (error instanceof ParleyError && error.code === 'fee_above_limit');
-    if (isCostly && former !== null) await send(on, former).catch(() => {});
+    if (isCostly && kept !== null) await sendAgain(on, kept);
     throw error;
+  }
+}
+
+/** Does not throw: why it could not be made to pay more is what its job is put off for. */
+async function sendAgain(
+  on: On,
+  { attempt, reveals }: { readonly attempt: Attempt; readonly reveals: boolean },
+): Promise<void> {
+  const { deps, job } = on;
+  try {
+    if (reveals) await passGates(on);
+    await send(on, attempt);
+  } catch (error) {
+    // A refusal of a chain may quote what was sent.
+    const failure = error instanceof ParleyError ? error.code : (error as Error).name;
+    const { txid } = attempt;
+    deps.log.warn({ chain: job.chain, txid, failure }, 'what waits could not be sent again');
   }
 }
 
