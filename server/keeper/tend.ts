@@ -74,6 +74,8 @@ type On = {
   readonly escrow: WatchedEscrow;
   readonly adapter: ChainAdapter;
   readonly signal: AbortSignal;
+  /** The newest transaction that this look knows of. */
+  readonly newest: number | null;
 };
 
 /** One look and one step. Throws what a chain throws, `TooShort`, or a refusal of the chain's. */
@@ -82,8 +84,10 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const row = await escrowAt(deps.db, job.chain, job.escrow);
   if (swap === null || row === null) return endJob(deps.db, job.id, 'dropped');
   const escrow = escrowOfRow(swap, row);
-  const on: On = { deps, gas, job, swap, escrow, adapter: adapterOf(deps, job.chain), signal };
   const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
+  const adapter = adapterOf(deps, job.chain);
+  const newest = attempts.at(-1)?.id ?? null;
+  const on: On = { deps, gas, job, swap, escrow, adapter, signal, newest };
   const wall = Math.floor(deps.now() / 1000);
   if (attempts.length === 0 && job.purpose !== 'relay') {
     const clock = Math.max(wall, swap.chainClocks[job.leg]);
@@ -291,6 +295,7 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
   const turn = await turnOn(deps, gas, { relays, patienceMs: jobPatienceMs, signal });
   if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
   try {
+    await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
     const most = await allowed(on, purse, instead);
     const nonce = await nonceFor(deps, turn, instead);
@@ -302,13 +307,26 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
       await mustBeTurn(tx, deps, turn);
       const about = { jobId: job.id, verb: work.verb };
       const attempt = await keepSigned(tx, deps, turn, signed, about);
-      await keepReserve(tx, job.id, relays ? signed.mostCost : holdOf(purse, signed.mostCost));
+      const reserve = relays ? signed.mostCost : holdOf(purse, signed.mostCost);
+      if (!(await keepReserve(tx, job.id, reserve))) throw overtaken(on);
       return attempt;
     });
   } catch (error) {
     await giveTurnBack(deps, turn);
     throw error;
   }
+}
+
+/** While this waited for its turn another server may have taken the same job up, and signed. */
+async function mustBeNewest(on: On): Promise<void> {
+  const { deps, gas, job, newest } = on;
+  const now = await attemptsOf(deps.db, job.id, gas.account.address);
+  if ((now.at(-1)?.id ?? null) !== newest) throw overtaken(on);
+}
+
+function overtaken({ job: { id, chain } }: On): ParleyError {
+  const sentence = `job ${id} of the keeper has moved on since it was looked at; nothing was signed`;
+  return new ParleyError('overloaded', sentence, { chain, job: id });
 }
 
 async function allowed(
@@ -345,6 +363,7 @@ async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
   const turn = await turnOn(deps, gas, { relays, patienceMs: jobPatienceMs, signal });
   if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
   try {
+    await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });
     const { nonce } = instead;
     const { chain, address } = gas.account;
