@@ -25,9 +25,9 @@ const usage = `usage: npm run gaps -- list [--json]
   skip         agreements do not wait for this chain: a hashlock that was used on it in the time
                that is missing could be used again, at the loss of whoever offers it
   read-days    a gap longer than ${mostGapDays} days is read for so many days (1 to ${mostGapDays})
-  open         time is missing since SINCE (2026-11-21T13:00:00Z, with its zone, and not more than
-               ${mostGapDays} days ago) although nobody noticed: the next heartbeat of a running server, or
-               the next start, begins to read it back
+  open         time is missing since SINCE (2026-11-21T13:00:00Z, with its zone, and not more
+               than ${mostGapDays} days ago) although nobody noticed: the next heartbeat of a
+               running server, or the next start, begins to read it back
   revoke-keys  every API key: after a restore by other means than npm run restore
 Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done,
 1 refused, 2 not understood.`;
