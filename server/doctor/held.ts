@@ -6,6 +6,7 @@ import { keysAround, skippedReadings } from '../db/doctor.ts';
 import {
   type Gap,
   type GapReason,
+  gapById,
   listGaps,
   openReadings,
   type Reading,
@@ -57,7 +58,10 @@ async function examineGaps(db: Tx, now: Date, findings: Findings): Promise<void>
   const { restored, isLineageSame } = await standing(db);
   const gaps = await listGaps(db, mostGaps);
   const known = new Map(gaps.map((gap) => [gap.id, gap]));
-  for (const each of await openReadings(db)) tellUnread(each, known.get(each.gapId), findings);
+  for (const each of await openReadings(db)) {
+    // One that is read for long may be older than the newest.
+    tellUnread(each, known.get(each.gapId) ?? (await gapById(db, each.gapId)), findings);
+  }
   if (restored || !isLineageSame) {
     const why = reasons[restored ? 'restored' : 'lineage'];
     const says = `time is missing from the database (${why}) and no server has noticed yet`;
@@ -75,7 +79,7 @@ async function examineGaps(db: Tx, now: Date, findings: Findings): Promise<void>
   for (const gap of gaps) await tellGone(db, gap, now, findings);
 }
 
-function tellUnread(reading: Reading, gap: Gap | undefined, findings: Findings): void {
+function tellUnread(reading: Reading, gap: Gap | null, findings: Findings): void {
   const { gapId, chain, since, found, blocksLeft, trouble } = reading;
   const [from = '', to = ''] = [gap?.beganAt, gap?.endedAt].map((each) => each?.toISOString());
   const whole = `the time from ${from} to ${to} is missing and not read back`;
