@@ -131,20 +131,24 @@ const said: Record<string, string> = {
   ].join(),
   'what relays of a UTC day may take on a chain': [
     `\`relayCap\`, one account ${keeper.accountShare === 4n ? 'a quarter' : '?'};`,
-    `default on EVM chains ${written(Number(keeper.relayGas))} gas at reserve fees,`,
+    `default on EVM chains ${written(Number(keeper.relayGas))} gas`,
+    `(${keeper.dearRelays} of the dearest, if that is more) at reserve fees,`,
     `TRON ${written(Number(keeper.relayCap.tron) / 1e6)} TRX,`,
     `Solana ${Number(keeper.relayCap.solana) / 1e9} SOL`,
   ].join(' '),
   'token accounts that relays of a UTC day make on Solana': [
     `${keeper.relayTokenAccounts} (\`relayTokenAccounts\`), for one account a quarter`,
   ].join(),
-  'refused relays of an account': `${refusedRelays} in ${windowSeconds} s`,
+  'relays of an account that are refused or not answered yet': [
+    `${refusedRelays} in ${windowSeconds} s`,
+  ].join(),
   'looks for what a server without the key has taken up': `every ${keeper.missedEverySeconds} s`,
   "what one account may use up of the keeper's cap a day": [
     keeper.accountShare === 4n ? 'a quarter' : `one in ${keeper.accountShare}`,
   ].join(),
   'a turn to sign with a gas key': [
-    `${keeper.turnMs / 1_000} s, ${keeper.signMs / 1_000} s for one signature;`,
+    `${keeper.turnMs / 1_000} s,`,
+    `${keeper.signMs / 1_000} s for all that is read and signed in it;`,
     `a request waits ${keeper.turnPatienceMs / 1_000} s for it,`,
     `a job ${keeper.jobPatienceMs / 1_000} s`,
   ].join(' '),

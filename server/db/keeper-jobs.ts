@@ -70,7 +70,8 @@ export async function takeUpRevealed(
 
 /**
  * The claim jobs that are missing of swaps which were taken up: by a server without a key on one of
- * these chains. Returns how many were made.
+ * these chains, which does not reopen a relay that was dropped there either. Returns how many were
+ * made or reopened.
  */
 export async function takeUpMissed(
   tx: Tx,
@@ -89,9 +90,13 @@ export async function takeUpMissed(
         and l.escrow is not null and l.chain = any($1) and l.family <> 'bitcoin'
         and not exists (
           select 1 from keeper_jobs j
-          where j.chain = l.chain and j.escrow = l.escrow and j.verb = 'claim')
+          where j.chain = l.chain and j.escrow = l.escrow and j.verb = 'claim'
+            and (j.purpose <> 'relay' or j.state <> 'dropped'))
       order by s.id limit $3
-      on conflict (chain, escrow, verb) do nothing returning id`,
+      on conflict (chain, escrow, verb) do update set state = 'open', purpose = 'secret',
+          due_at = $2
+        where keeper_jobs.purpose = 'relay' and keeper_jobs.state = 'dropped'
+      returning id`,
     values: [chains, now, limit],
   });
   return rows.length;
@@ -258,12 +263,15 @@ export async function endJob(tx: Tx, id: number, state: 'done' | 'dropped'): Pro
   });
 }
 
-export async function keepReserve(tx: Tx, id: number, reserve: bigint): Promise<void> {
-  await tx.rows({
+/** False: it has ended meanwhile, and nothing is kept for it any more. */
+export async function keepReserve(tx: Tx, id: number, reserve: bigint): Promise<boolean> {
+  const rows = await tx.rows({
     name: 'keeper_keep_reserve',
-    text: `update keeper_jobs set reserve = greatest(reserve, $2) where id = $1`,
+    text: `update keeper_jobs set reserve = greatest(reserve, $2)
+      where id = $1 and state = 'open' returning id`,
     values: [id, reserve.toString()],
   });
+  return rows.length === 1;
 }
 
 /** The swap knows the secret by now. */

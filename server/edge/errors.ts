@@ -33,6 +33,7 @@ export const httpCodes = {
   mint_rate_limited: 429,
   listing_rate_limited: 429,
   schedule_rate_limited: 429,
+  relay_rate_limited: 429,
   headers_too_large: 431,
   internal: 500,
   shutting_down: 503,

@@ -1,16 +1,16 @@
 // Limits of the keeper, so that nothing of it holds up anything else.
 
-/** How long a turn to sign lasts: the reads of one signature, and what keeps it. */
+/** How long a turn to sign lasts: all of one signature, and the commit that keeps it. */
 export const turnMs = 10_000;
 /** A request for a relay waits this long for its turn. */
 export const turnPatienceMs = 2_500;
 /** A job waits out a whole turn of somebody else's: then it has the next one. */
 export const jobPatienceMs = 12_000;
-/** Who asks for a turn waits this much longer for it, by the database's clock. */
+/** Who asks for a turn counts as waiting for this long, by the clock of turns. */
 export const turnAwaitedMs = 1_000;
 /** A hostile token or a slow node costs its own job this much, and no other. */
 export const jobMs = 20_000;
-/** Within a turn: what does not come sooner is not signed. */
+/** All that is read and signed in one turn: what does not come sooner is not signed. */
 export const signMs = 4_000;
 
 /** Jobs of a chain looked at in one pass; the rest in the next. */
@@ -61,6 +61,8 @@ export const refundShare = 2n;
 export const relaysPerAccount = 50;
 /** EVM: gas at reserve fees, for 40 claims of the native coin at once, or 16 of a token. */
 export const relayGas = 4_000_000n;
+/** EVM, where one takes the most that the chain's policy allows: at least so many at once. */
+export const dearRelays = 8n;
 /** TRON, Solana: for some 16 claims of a token at once at reserve fees, sun and lamports. */
 export const relayCap = { tron: 1_600_000_000n, solana: 80_000_000n } as const;
 /** Receivers' token accounts that relays make in a UTC day, where the operator gives no number. */

@@ -5,7 +5,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, liveAttempts } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
 import type { Deps } from '../deps.ts';
-import { bumpSeconds, mostUnderWay } from './bounds.ts';
+import { bumpSeconds, jobPatienceMs, mostUnderWay } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import {
   firstNonce,
@@ -66,14 +66,16 @@ async function fill(
   { nonce, instead }: { readonly nonce: number; readonly instead: Attempt | null },
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = await turnOn(deps, gas, { relays: false, patienceMs: 0, signal });
+  const how = { relays: false, patienceMs: jobPatienceMs, signal };
+  const turn = await turnOn(deps, gas, how);
   if (turn === null) return;
   let attempt: Attempt;
   try {
     const { chain, address } = gas.account;
     const live = await liveAttempts(deps.db, chain, address);
-    // Somebody has taken it meanwhile.
-    if (instead === null && live.some((each) => each.nonce === nonce)) {
+    // Somebody has taken it meanwhile, or made it pay more.
+    const newest = live.findLast((each) => each.nonce === nonce)?.id ?? null;
+    if (newest !== (instead?.id ?? null)) {
       return await giveTurnBack(deps, turn);
     }
     const purse = await purseOf(deps, turn, { accountId: null, jobId: null });

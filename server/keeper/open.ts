@@ -25,7 +25,7 @@ import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/gas-polic
 import type { ChainKey } from '../../core/families.ts';
 import { policyOf } from '../chain-policies.ts';
 import type { ChainSettings } from '../chain-settings.ts';
-import { relayCap, relayGas } from './bounds.ts';
+import { accountShare, dearRelays, relayCap, relayGas } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import type { KeeperSettings } from './settings.ts';
 
@@ -47,7 +47,7 @@ export function openGas(
       lowBalance: each.lowBalance,
       graces: { claimSeconds, refundSeconds },
       relays: {
-        cap: each.relayCap ?? relayCapOf(chain, each),
+        cap: relayCapOf(chain, each),
         perAccount: each.relaysPerAccount,
         tokenAccounts: each.relayTokenAccounts,
       },
@@ -87,13 +87,28 @@ function accountOf(
   }
 }
 
-/** What relays of a day may take where the operator says nothing; one account a quarter of it. */
+/**
+ * What relays of a day may take; one account a quarter of it. Throws where that would refuse every
+ * relay of a secret which no chain has shown, on a node that lends no state to try it.
+ */
 function relayCapOf(
   chain: ChainSettings & { readonly family: GasKey['family'] },
-  { reserveFeePerGas }: KeeperSettings,
+  { reserveFeePerGas, relayCap: given }: KeeperSettings,
 ): bigint {
-  if (chain.family !== 'evm') return relayCap[chain.family];
-  return relayGas * (reserveFeePerGas ?? evmPolicyOf(chain).reserveFeePerGas);
+  if (chain.family !== 'evm') return given ?? relayCap[chain.family];
+  const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
+  const fee = reserveFeePerGas ?? usual;
+  if (given === null) {
+    const dear = dearRelays * mostGas;
+    if (dear > relayGas) return dear * fee;
+    return relayGas * fee;
+  }
+  const least = accountShare * mostGas * fee;
+  if (given === 0n || given >= least) return given;
+  throw new Error(
+    `PARLEY_KEEPER, chain "${chain.chain}": relayCap ${given} refuses relays, since one account ` +
+      `has a quarter of it and one relay may reserve ${mostGas * fee}: give ${least} at least, or 0`,
+  );
 }
 
 /** Of a chain whose id is known, whatever it is called; else of the one whose policy it has. */

@@ -49,8 +49,8 @@ type Post = {
   told: string;
 };
 
-/** When jobs are looked for next that another server had no key for. */
-type Missed = { lookAtMs: number };
+/** When jobs were last looked for that another server had no key for, and all were found. */
+type Missed = { lookedAtMs: number };
 
 export function createKeeper(deps: Deps): Keeper {
   const stopping = new AbortController();
@@ -61,7 +61,7 @@ export function createKeeper(deps: Deps): Keeper {
   }
   const loops: Promise<void>[] = [];
   const chains = [...posts.keys()];
-  const missed: Missed = { lookAtMs: -Infinity };
+  const missed: Missed = { lookedAtMs: -Infinity };
   return {
     begin: () => begin(deps, posts),
     pass: async (chain) => {
@@ -154,9 +154,12 @@ async function find(
   const limit = bounds.takenUpAtOnce;
   const chains = [...posts.keys()];
   let most = await takeUpRevealed(deps.db, chains, now, limit);
-  if (now.getTime() >= missed.lookAtMs) {
-    missed.lookAtMs = now.getTime() + bounds.missedEverySeconds * 1_000;
-    most = Math.max(most, await takeUpMissed(deps.db, chains, now, limit));
+  // A clock that was set back must not silence it.
+  const age = Math.abs(now.getTime() - missed.lookedAtMs);
+  if (age >= bounds.missedEverySeconds * 1_000) {
+    const made = await takeUpMissed(deps.db, chains, now, limit);
+    if (made < limit) missed.lookedAtMs = now.getTime();
+    most = Math.max(most, made);
   }
   for (const chain of posts.keys()) {
     const clock = await clockOfChain(deps.db, chain);

@@ -46,18 +46,21 @@ export type RelayRequest = {
   readonly leg: string;
   readonly secret: string;
   readonly signal: AbortSignal;
+  /** Asked before chains are read for it; throws where this account has had enough of that. */
+  readonly admit: () => Promise<void>;
 };
 
 export type Relayed = { readonly relayed: true; readonly txid: string };
 
 /** Signed and not kept; or what was relayed before. */
 export type PreparedRelay =
-  | { readonly before: Relayed; readonly chain: ChainKey }
+  | { readonly before: Relayed; readonly chain: ChainKey; readonly wasAdmitted: boolean }
   | {
       readonly before: null;
       readonly chain: ChainKey;
       readonly claimable: Claimable;
       readonly accountId: string;
+      readonly escrow: string;
       readonly turn: Turn;
       readonly reserve: bigint;
       readonly makesAccount: boolean;
@@ -84,7 +87,8 @@ export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<P
   }
   const { escrow } = swap.state.legs[name];
   const earlier = escrow === null ? null : await relayedBefore(deps.db, gas, escrow);
-  if (earlier !== null) return { before: earlier, chain };
+  if (earlier !== null) return { before: earlier, chain, wasAdmitted: false };
+  await request.admit();
   const claimable = await mayClaim(deps, asked, gas.account.address, signal).catch(
     (error: unknown) => {
       if (!(error instanceof ParleyError) || error.code !== 'claim_unpayable') throw error;
@@ -99,6 +103,12 @@ export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<P
   const turn = await turnOn(deps, gas, { relays: true, patienceMs: turnPatienceMs, signal });
   if (turn === null) throw outOfTurn(chain, turnPatienceMs);
   try {
+    // Several requests may have waited for the same.
+    const meanwhile = await relayedBefore(deps.db, gas, wish.escrow);
+    if (meanwhile !== null) {
+      await giveTurnBack(deps, turn);
+      return { before: meanwhile, chain, wasAdmitted: true };
+    }
     const made = await signRelay(deps, turn, wish);
     return { before: null, claimable, turn, ...wish, ...made };
   } catch (error) {
@@ -188,7 +198,8 @@ function beyondBounds(
   { what, limit, used }: RelayShort,
   reserve: bigint,
 ): ParleyError {
-  const until = 'until the UTC day ends: send the claim yourself';
+  // What no relay of the day has used up another day has no more of.
+  const until = used === 0n ? '' : ', until the UTC day ends';
   const sentences: Readonly<Record<RelayShort['what'], string>> = {
     number: `this account has had ${used} relays on "${chain}" today and ${limit} is the most`,
     share:
@@ -198,14 +209,14 @@ function beyondBounds(
       `all relays on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
       `and landing this may take ${reserve}`,
     accounts:
-      `its receiver has no account of the token on "${chain}", and relays have made ${used} ` +
-      `of the ${limit} that they make for one account today`,
+      `its receiver has no account of the token on "${chain}", and relays asked for by you ` +
+      `make or have made ${used} of the ${limit} that they make for one customer a day`,
     'all accounts':
-      `its receiver has no account of the token on "${chain}", and relays have made ${used} ` +
-      `of the ${limit} that they make today`,
+      `its receiver has no account of the token on "${chain}", and relays make or have made ` +
+      `${used} of the ${limit} that they make a day`,
   };
   const facts = { chain, reason: what, limit, used, reserve };
-  return unavailable(`${sentences[what]}, ${until}`, facts);
+  return unavailable(`${sentences[what]}${until}: send the claim yourself`, facts);
 }
 
 /** Dust in the native coin. What a token is worth is not known here: bounds are all there is. */
@@ -273,9 +284,15 @@ function mustHaveTime(deps: Deps, { name, state, clocks }: Claimable): void {
   throw unavailable(sentence, { leg: name, now, by, needs });
 }
 
-/** Whatever became of it: nobody waits for a turn that nothing is signed in any more. */
-export async function endRelay(deps: Deps, prepared: PreparedRelay): Promise<void> {
-  if (prepared.before === null) await giveTurnBack(deps, prepared.turn);
+/**
+ * Whatever became of it: nobody waits for a turn that nothing is signed in any more. True: it was
+ * admitted, and it is relayed.
+ */
+export async function endRelay(deps: Deps, prepared: PreparedRelay): Promise<boolean> {
+  if (prepared.before !== null) return prepared.wasAdmitted;
+  const { turn, escrow } = prepared;
+  await giveTurnBack(deps, turn);
+  return (await relayedBefore(deps.db, turn.gas, escrow)) !== null;
 }
 
 /** Keeps all of it, in the transaction of the answer. */

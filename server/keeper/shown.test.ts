@@ -171,6 +171,47 @@ test('a node’s silence counts as if it had it, a refusal does not', limits, as
   }
 });
 
+for (const [when, isLost] of [
+  ['after the time to reveal', false],
+  ['after the timelock', true],
+] as const) {
+  test(`what all nodes refused is not shown ${when} by a key without coins`, limits, async () => {
+    const deal = await funded();
+    const sent: string[] = [];
+    try {
+      must(await relay(deal));
+      const refuse = () => Promise.reject(new ParleyError('refused_by_node', 'of a test', {}));
+      blind({ broadcast: refuse });
+      await keep(desk);
+      const { timelock } = (await swapOf(deal)).legs.a;
+      blind({
+        heads: async (signal) => {
+          const heads = await adapter.heads(signal);
+          return isLost ? { ...heads, clock: timelock + 1 } : heads;
+        },
+        broadcast: (transaction, signal) => {
+          sent.push(transaction.txid);
+          return adapter.broadcast(transaction, signal);
+        },
+      });
+      gas.account = { ...account, balance: async () => 0n };
+      await pastReveal(deal);
+      const verbs = (await onShort(deal)).map(({ verb }) => verb);
+      const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
+      assert.deepEqual([verbs, job?.last_failure], [['claim'], 'fee_above_limit']);
+      assert.deepEqual(sent, [], 'nothing leaves');
+      gas.account = account;
+      await hurry(desk);
+      await keep(desk);
+      await deepen(desk);
+      assert.equal(sent.length, 1, 'its nonce is taken by nothing');
+      assert.equal((await swapOf(deal)).secret, null);
+    } finally {
+      restore();
+    }
+  });
+}
+
 test('what a former key sent is landed by the key that follows it', limits, async () => {
   const deal = await funded();
   must(await relay(deal));

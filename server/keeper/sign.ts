@@ -21,7 +21,7 @@ import { openTransaction, sealTransaction } from './sealing.ts';
 import { dayOf, freeNonce, type Purse } from './spending.ts';
 import { realTime } from './time.ts';
 
-/** A turn to sign on one chain. */
+/** A turn to sign on one chain. `signal` ends all that is read and signed in it. */
 export type Turn = { readonly gas: Gas; readonly holder: string; readonly signal: AbortSignal };
 
 /** A gas key that is looked at, in a turn or before one. */
@@ -47,7 +47,9 @@ export async function turnOn(
     await awaitTurn(deps.db, chain, { relays, milliseconds: turnAwaitedMs, clock: turnClock() });
     await pause(pollMs, how.signal);
   }
-  return { gas, holder, signal: how.signal };
+  // One limit for all of it: others wait, and a request does so for less than a whole turn.
+  const limit = (deps.signingTime ?? realTime).limit(signMs);
+  return { gas, holder, signal: AbortSignal.any([how.signal, limit]) };
 }
 
 export async function giveTurnBack(
@@ -113,7 +115,7 @@ export async function nonceFor(
 }
 
 export async function signWith(
-  deps: Pick<Deps, 'settings' | 'signingTime'>,
+  deps: Pick<Deps, 'settings'>,
   { gas, signal }: Turn,
   work: GasWork,
   slot: {
@@ -127,12 +129,8 @@ export async function signWith(
   const former = instead === null ? null : openTransaction(deps, instead);
   const above: GasSlot['above'] =
     instead === null || former === null ? null : { offer: instead.offer, raw: former.raw };
-  const limit = AbortSignal.any([signal, (deps.signingTime ?? realTime).limit(signMs)]);
-  return within(
-    limit,
-    gas.account.chain,
-    gas.account.sign(work, { nonce, above, mostCost, withoutAccount }, limit),
-  );
+  const signing = gas.account.sign(work, { nonce, above, mostCost, withoutAccount }, signal);
+  return within(signal, gas.account.chain, signing);
 }
 
 /**

@@ -74,6 +74,8 @@ type On = {
   readonly escrow: WatchedEscrow;
   readonly adapter: ChainAdapter;
   readonly signal: AbortSignal;
+  /** The newest transaction that this look knows of. */
+  readonly newest: number | null;
 };
 
 /** One look and one step. Throws what a chain throws, `TooShort`, or a refusal of the chain's. */
@@ -82,8 +84,10 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const row = await escrowAt(deps.db, job.chain, job.escrow);
   if (swap === null || row === null) return endJob(deps.db, job.id, 'dropped');
   const escrow = escrowOfRow(swap, row);
-  const on: On = { deps, gas, job, swap, escrow, adapter: adapterOf(deps, job.chain), signal };
   const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
+  const adapter = adapterOf(deps, job.chain);
+  const newest = attempts.at(-1)?.id ?? null;
+  const on: On = { deps, gas, job, swap, escrow, adapter, signal, newest };
   const wall = Math.floor(deps.now() / 1000);
   if (attempts.length === 0 && job.purpose !== 'relay') {
     const clock = Math.max(wall, swap.chainClocks[job.leg]);
@@ -102,7 +106,8 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
   const isOver = decision.do === 'wait' && swap.done && isIdle;
-  await carryOut(on, isOver ? { do: 'end', as: 'done' } : decision, secret.known);
+  const known = { secret: secret.known, isPublic };
+  await carryOut(on, isOver ? { do: 'end', as: 'done' } : decision, known);
 }
 
 async function lookOf(
@@ -174,7 +179,9 @@ function secretOf(
   return { isPublic, known: shown ?? openSecret(deps, job) };
 }
 
-async function carryOut(on: On, decision: Decision, secret: Hex32 | null): Promise<void> {
+type Known = { readonly secret: Hex32 | null; readonly isPublic: boolean };
+
+async function carryOut(on: On, decision: Decision, known: Known): Promise<void> {
   const { deps, job, swap } = on;
   if (job.secret !== null && swap.state.secret !== null) await forgetSecret(deps.db, job.id);
   switch (decision.do) {
@@ -194,14 +201,19 @@ async function carryOut(on: On, decision: Decision, secret: Hex32 | null): Promi
       if (decision.reveals) await passGates(on);
       await send(on, decision.attempt);
       return putOff(on, lookAgainSeconds);
-    case 'void':
-      await send(on, await orAgain(on, decision.attempt, signVoid(on, decision.attempt)));
+    case 'void': {
+      const { attempt } = decision;
+      // A claim that is withdrawn must not show what nobody else knows.
+      const kept = attempt.verb === 'void' || known.isPublic ? { attempt, reveals: false } : null;
+      await send(on, await orAgain(on, kept, signVoid(on, attempt)));
       return putOff(on, lookAgainSeconds);
+    }
     case 'sign': {
-      if (decision.reveals) await passGates(on);
-      const work = workOf(on, secret, decision.reveals);
-      const { instead } = decision;
-      await send(on, await orAgain(on, instead, signOrYield(on, work, instead)));
+      const { instead, reveals } = decision;
+      if (reveals) await passGates(on);
+      const work = workOf(on, known.secret, reveals);
+      const kept = instead && { attempt: instead, reveals };
+      await send(on, await orAgain(on, kept, signOrYield(on, work, instead)));
       return putOff(on, lookAgainSeconds);
     }
   }
@@ -225,10 +237,13 @@ async function passGates({ deps, gas, job, swap, escrow, signal }: On): Promise<
   await mayReveal(deps, swap, { escrow, payer: gas.account.address }, signal);
 }
 
-/** What may not be made to pay more is sent as it is, in case that nodes have forgotten it. */
+/**
+ * What may not be made to pay more is sent as it is, in case that nodes have forgotten it. What
+ * shows the secret asks the gates again: signing may have waited.
+ */
 async function orAgain(
   on: On,
-  former: Attempt | null,
+  kept: { readonly attempt: Attempt; readonly reveals: boolean } | null,
   signing: Promise<Attempt>,
 ): Promise<Attempt> {
   try {
@@ -237,8 +252,25 @@ async function orAgain(
     const isCostly =
       error instanceof TooShort ||
       (error instanceof ParleyError && error.code === 'fee_above_limit');
-    if (isCostly && former !== null) await send(on, former).catch(() => {});
+    if (isCostly && kept !== null) await sendAgain(on, kept);
     throw error;
+  }
+}
+
+/** Does not throw: why it could not be made to pay more is what its job is put off for. */
+async function sendAgain(
+  on: On,
+  { attempt, reveals }: { readonly attempt: Attempt; readonly reveals: boolean },
+): Promise<void> {
+  const { deps, job } = on;
+  try {
+    if (reveals) await passGates(on);
+    await send(on, attempt);
+  } catch (error) {
+    // A refusal of a chain may quote what was sent.
+    const failure = error instanceof ParleyError ? error.code : (error as Error).name;
+    const { txid } = attempt;
+    deps.log.warn({ chain: job.chain, txid, failure }, 'what waits could not be sent again');
   }
 }
 
@@ -263,6 +295,7 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
   const turn = await turnOn(deps, gas, { relays, patienceMs: jobPatienceMs, signal });
   if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
   try {
+    await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
     const most = await allowed(on, purse, instead);
     const nonce = await nonceFor(deps, turn, instead);
@@ -274,13 +307,26 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
       await mustBeTurn(tx, deps, turn);
       const about = { jobId: job.id, verb: work.verb };
       const attempt = await keepSigned(tx, deps, turn, signed, about);
-      await keepReserve(tx, job.id, relays ? signed.mostCost : holdOf(purse, signed.mostCost));
+      const reserve = relays ? signed.mostCost : holdOf(purse, signed.mostCost);
+      if (!(await keepReserve(tx, job.id, reserve))) throw overtaken(on);
       return attempt;
     });
   } catch (error) {
     await giveTurnBack(deps, turn);
     throw error;
   }
+}
+
+/** While this waited for its turn another server may have taken the same job up, and signed. */
+async function mustBeNewest(on: On): Promise<void> {
+  const { deps, gas, job, newest } = on;
+  const now = await attemptsOf(deps.db, job.id, gas.account.address);
+  if ((now.at(-1)?.id ?? null) !== newest) throw overtaken(on);
+}
+
+function overtaken({ job: { id, chain } }: On): ParleyError {
+  const sentence = `job ${id} of the keeper has moved on since it was looked at; nothing was signed`;
+  return new ParleyError('overloaded', sentence, { chain, job: id });
 }
 
 async function allowed(
@@ -317,6 +363,7 @@ async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
   const turn = await turnOn(deps, gas, { relays, patienceMs: jobPatienceMs, signal });
   if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
   try {
+    await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });
     const { nonce } = instead;
     const { chain, address } = gas.account;

@@ -24,10 +24,15 @@ export const mostWorkers = availableParallelism();
 
 type Place = { readonly url: string; drop(): Promise<void> };
 
+/** Whether nobody else uses the cluster, now or later. */
+const isOwnCluster =
+  process.env.PARLEY_TEST_DATABASE_URL === undefined &&
+  process.env.PARLEY_TEST_CLUSTERS === undefined;
+
 /** What is lost when the machine stops is of no use then. */
 async function hurry({ db }: Awaited<ReturnType<typeof testDatabase>>): Promise<void> {
   const run = (text: string) => db.rows({ name: '', text, values: [] });
-  if (process.env.PARLEY_TEST_DATABASE_URL === undefined) {
+  if (isOwnCluster) {
     for (const name of ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum']) {
       await run(`alter system set ${name} = off`);
     }
@@ -42,7 +47,7 @@ async function openPlaces(count: number): Promise<Place[]> {
   const places: Place[] = [];
   for (let made = 0; made < count; made += 1) {
     const place = await testDatabase({ connections: 1 });
-    if (made === 0 || process.env.PARLEY_TEST_DATABASE_URL !== undefined) await hurry(place);
+    if (made === 0 || !isOwnCluster) await hurry(place);
     places.push(place);
   }
   return places;

@@ -1,11 +1,13 @@
 // Situations that chance alone brings about too seldom: in half of the seeds the first swap is one
-// of these, each in its turn, so that any fifty-two seeds in a row meet all of them twice. Who
-// trades and where is given, and what happens when it matters; the rest is the seed's.
+// of these, each in its turn, so that any fifty-two seeds in a row meet all of them twice; in some
+// of the others it is one of moments.ts. Who trades and where is given, and what happens when it
+// matters; the rest is the seed's.
 
 import type { Family } from '../../core/families.ts';
 import { depthFor } from '../../core/policy.ts';
 import { tipOf } from './chain.ts';
 import { lieAbout, standStill, takeClaimBack } from './faults.ts';
+import { moments } from './moments.ts';
 import { type Deal, type Kind, legOf, type Side, type View } from './people.ts';
 import { noteActivity } from './servers.ts';
 import { chainOf, count, later, nodeOf, seconds, tell, type World } from './world.ts';
@@ -22,6 +24,25 @@ export type Drill = {
   readonly alone: boolean;
   /** The swap's agreement commits late, after that of a second one was followed. */
   readonly lateAgreement?: true;
+  /** The commit that tells the secret is late, while everybody looks. */
+  readonly lateReveal?: true;
+  /** The long leg is on the second of its families, whichever timelock is longer. */
+  readonly isOrdered?: true;
+  /** So many swaps; without, as the market draws them. */
+  readonly deals?: number;
+  /** Both swaps are those of the drill. */
+  readonly isPair?: true;
+  readonly servers?: 2;
+  /** Gas keys on all chains, or none; without, as the market draws them. */
+  readonly keys?: 'none' | 'rich' | 'capped';
+  /** Every write carries an Idempotency-Key. */
+  readonly isKeyed?: true;
+  /** Whatever happens, its swaps settle. */
+  readonly settles?: true;
+  /** No chain takes anything back. */
+  readonly isSteady?: true;
+  /** The market is open, and nothing has happened yet. */
+  open?(world: World): void;
   /** The swap is agreed. */
   begin?(world: World, deal: Deal, swap: Pick<View, 'deadlines' | 'legs'>): void;
   /** Somebody was told that its secret is public. */
@@ -166,16 +187,23 @@ export const drills: readonly Drill[] = [
   },
 ];
 
-/** Null in the other half of the seeds. */
+/** Of as many seeds as it takes for each drill, and as many again: those with a moment. */
+const placesOfMoments = [14, 18, 22, 24];
+
+/** Null in most of the other half of the seeds. */
 export function drillOf(seed: number): Drill | null {
-  return drills[seed % (2 * drills.length)] ?? null;
+  const round = 2 * drills.length;
+  const place = placesOfMoments.indexOf(seed % round);
+  if (place === -1) return drills[seed % round] ?? null;
+  const turn = Math.floor(seed / round) * placesOfMoments.length + place;
+  return moments[turn % moments.length] ?? null;
 }
 
 /** Of two turns of a drill the first is without gas keys, which would act for its parties. */
 export const isBare = (seed: number): boolean => seed % (4 * drills.length) < drills.length;
 
 export const isDrilled = ({ drill, deals }: World, deal: Deal): boolean =>
-  drill !== null && deals[0] === deal;
+  drill !== null && (drill.isPair === true || deals[0] === deal);
 
 /** Which side the plan of the drill is for. */
 export function plannedRole({ initiator }: Drill): Side['role'] {

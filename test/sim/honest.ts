@@ -7,6 +7,7 @@ import { feeToReplace, unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
 import { insideOf } from './material.ts';
 import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
+import { checkRead } from './promises.ts';
 import { relayed, vanishes } from './relay.ts';
 import { sendDirect } from './servers.ts';
 import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
@@ -48,6 +49,7 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
   if (view.secret !== null && !whenPublic.includes(view.status)) {
     violate(world, 'statuses match the chains', `${deal.name} ${view.status}, with its secret`);
   }
+  checkRead(world, deal, view);
   deal.view = view;
   return view;
 }

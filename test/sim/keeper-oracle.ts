@@ -87,23 +87,33 @@ function checkPurse(world: World, post: Post, sent: readonly Sent[]): void {
   }
 }
 
-/** Of two claims that were promised to land, one nonce serves one. */
-function checkNonces(world: World, sent: readonly Sent[]): void {
-  const owners = new Map<string, Sent>();
-  for (const each of sent) {
+/** Of two claims that were promised to land, one nonce serves one, until nothing has taken it. */
+async function checkNonces(world: World, post: Post, sent: SimKeeper['sent']): Promise<void> {
+  const text = `select txid, verb, nonce from keeper_attempts
+    where chain = $1 and address = $2 and nonce is not null order by id`;
+  const values = [post.chain.chain, post.address];
+  const signed = await world.real.rows<{ txid: string; verb: string; nonce: number }>({
+    name: 'sim_keeper_nonces',
+    text,
+    values,
+  });
+  const owners = new Map<number, Sent>();
+  for (const { txid, verb, nonce } of signed) {
+    if (verb === 'void') owners.delete(nonce);
+    const each = sent.get(txid);
+    if (verb !== 'claim' || each === undefined) continue;
     const { tx } = each;
-    const nonce = tx.gas?.nonce ?? null;
-    if (nonce === null || tx.verb !== 'claim' || !wasAsked(world, { promised: true, tx })) continue;
-    const other = owners.get(`${nonce}`);
-    if (other === undefined) owners.set(`${nonce}`, each);
-    else if (other.tx.escrow !== tx.escrow && !wasEverMined(each) && !wasEverMined(other)) {
-      violate(world, 'a nonce serves one relay', `${tx.chain} ${nonce}: ${tx.escrow}`);
-    }
+    if (!wasAsked(world, { promised: true, tx })) continue;
+    const other = owners.get(nonce);
+    owners.set(nonce, each);
+    if (other === undefined || other.tx.escrow === tx.escrow || hadNoEffect(other)) continue;
+    violate(world, 'a nonce serves one relay', `${tx.chain} ${nonce}: ${tx.escrow}`);
   }
 }
 
-const wasEverMined = ({ chain, txid }: Sent) =>
-  [...chain.about.values()].some((all) => all.some((each) => each.txid === txid));
+/** Its escrow was paid without it. */
+const hadNoEffect = ({ chain, txid }: Sent) =>
+  [...chain.about.values()].some((all) => all.some((each) => each.txid === txid && !each.ok));
 
 /** How the whole payment in the leg's own escrow ended. */
 function endOf(world: World, view: View, name: 'a' | 'b'): Mined | null {
@@ -207,7 +217,7 @@ export async function checkKeeper(world: World): Promise<void> {
   for (const post of keeper.posts.values()) {
     const sent = [...keeper.sent.values()].filter(({ chain }) => chain === post.chain);
     checkPurse(world, post, sent);
-    checkNonces(world, sent);
+    await checkNonces(world, post, keeper.sent);
     for (const { tx, ok } of minedOn(post.chain).values()) {
       if (tx.by !== post.address) continue;
       if (!ok) count(world, 'keeper transactions without effect');

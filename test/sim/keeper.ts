@@ -1,5 +1,5 @@
 // The operator's gas keys of a simulated market, which servers have them, when their keeper looks,
-// and what becomes of what it sends. About half of all markets have any. All of it is drawn from a
+// and what becomes of what it sends. About two in five markets have any. All of it is drawn from a
 // random stream of its own: a market without tells the same story as if there were no keeper.
 
 import type { ChainKey } from '../../core/families.ts';
@@ -7,6 +7,7 @@ import type { Gas } from '../../server/keeper/gas.ts';
 import type { SigningTime } from '../../server/keeper/time.ts';
 import { issue, type SimChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
+import type { Drill } from './drills.ts';
 import type { Node } from './facts.ts';
 import { type GasParts, simGasAccount } from './gas.ts';
 import type { Line } from './line.ts';
@@ -49,24 +50,26 @@ export type SimKeeper = {
   readonly asked: Map<string, Asked>;
   /** Whether all that was sent had been stored by then. */
   readonly storing: Promise<void>[];
-  /** What it may do for parties that need it, for as long as there is trouble left. */
+  /** How often what it has just sent may still be forgotten, or pay too little. */
   troubles: number;
 };
 
 /** Fees in simulated chains stay below this, but for chains beyond their budget. */
 export const reserveFee = 200;
+/** Of a transaction that a block takes. */
+const leastFee = 3;
 /** What keeps them apart from all else that is drawn from a seed. */
 const ownStream = 2 ** 40;
 
-/** Kept before any market had a keeper: they tell what they were kept for. */
-const before = new Set([1, 2, 3033, 6, 7, 11, 17, 22, 24, 45, 227, 41]);
+/** Kept without a keeper: each finds the bug that it is kept for. */
+const before = new Set([1, 2, 3033, 6, 7, 11, 45, 227]);
 
-function postOn({ chain }: Node, chance: Chance): Post {
-  const purse = chance.pick(['rich', 'rich', 'rich', 'rich', 'poor', 'capped'] as const);
+function postOn({ chain }: Node, chance: Chance, given: Purse | null): Post {
+  const drawn = chance.pick(['rich', 'rich', 'rich', 'rich', 'poor', 'capped'] as const);
+  const purse = given ?? drawn;
   const issued = { rich: 1_000_000n, poor: BigInt(chance.int(0, 500)), capped: 1_000_000n }[purse];
-  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: BigInt(chance.int(0, 24) % 18) }[
-    purse
-  ];
+  const small = BigInt(given === null ? chance.int(0, 24) % 18 : chance.int(0, leastFee - 1));
+  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: small }[purse];
   const address = `gas-${chain.chain}-${chance.hex(8)}`;
   issue(chain, address, issued);
   const grace = chance.pick([0, 60, 300]);
@@ -76,15 +79,23 @@ function postOn({ chain }: Node, chance: Chance): Post {
   return { chain, address, purse, issued, dailyCap, graces: { claimSeconds, refundSeconds } };
 }
 
-export function keeperOf(seed: number, nodes: readonly Node[], servers: readonly Server[]) {
+/** With a drill's keys they are all of one kind, and nothing happens to what they send. */
+export function keeperOf(
+  { seed, drill }: { readonly seed: number; readonly drill: Drill | null },
+  nodes: readonly Node[],
+  servers: readonly Server[],
+) {
+  const { keys = null } = drill ?? {};
+  if (keys === 'none') return null;
   const chance = chanceOf(seed + ownStream);
-  if (before.has(seed) || chance.hits(0.5)) return null;
+  if ((before.has(seed) || chance.hits(0.5)) && keys === null) return null;
   const able = nodes.filter(({ chain }) => chain.family !== 'bitcoin');
-  const posts = new Map(able.map((node) => [node.chain.chain, postOn(node, chance)]));
+  const posts = new Map(able.map((node) => [node.chain.chain, postOn(node, chance, keys)]));
   const names = servers.map(({ name }) => name);
   const on = new Set(chance.hits(0.3) ? [chance.pick(names)] : names);
   const maps = { planned: new Map(), sent: new Map(), asked: new Map() };
-  const keeper: SimKeeper = { chance, posts, on, ...maps, storing: [], troubles: chance.int(0, 4) };
+  const troubles = keys === null ? chance.int(0, 4) : 0;
+  const keeper: SimKeeper = { chance, posts, on, ...maps, storing: [], troubles };
   return keeper;
 }
 

@@ -262,7 +262,7 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
     keeperRelay(
       'const signed = await signWith(deps, turn, work, slot);',
       `const signed = await signWith(deps, turn, work, slot);
-  await adapterOf(deps, chain).broadcast(signed, turn.signal).catch(() => {});`,
+  await adapterOf(deps, wish.chain).broadcast(signed, turn.signal).catch(() => {});`,
     ),
   ],
   'keeper: a relay passes no gates': [

@@ -44,7 +44,8 @@ export function newDeal(
   const { name, taker, maker, base, quote, direction } = about;
   const { chance, drill } = world;
   const long = longOf(about);
-  const isPlain = drill === null || (world.deals.length > 0 && !drill.lateAgreement);
+  const isOther = world.deals.length > 0 && !drill?.lateAgreement && !drill?.isPair;
+  const isPlain = drill === null || isOther;
   const mayPause = isPlain && !world.calm;
   const initiator = long === 'a' ? maker : taker;
   const counterparty = long === 'a' ? taker : maker;
@@ -213,9 +214,11 @@ async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
 /** As a proxy asks that has not seen the answer. */
 async function askTwice(world: World, party: Party, asked: Ask): Promise<Answer> {
   const answer = await ask(world, party, asked);
-  if (world.calm || !party.usesKeys || !world.chance.hits(0.3)) return answer;
+  const { calm, chance, drill } = world;
+  if (calm || !party.usesKeys || !(chance.hits(0.3) || drill?.isKeyed)) return answer;
   count(world, 'request again later');
-  later(world, world.chance.int(1, 300), async () => {
+  // One that died has been started again by then.
+  later(world, chance.int(drill?.isKeyed ? 200 : 1, 300), async () => {
     await askPlainly(world, party, asked);
   });
   return answer;

@@ -2,6 +2,7 @@
 // whether statuses and events tell what happened, and whether every swap has ended.
 
 import { type SimChain, tipOf } from './chain.ts';
+import { isDrilled } from './drills.ts';
 import { type Deal, legOf, ownLeg, type Party, type Side, type View } from './people.ts';
 import type { Told } from './receiver.ts';
 import { chainOf, count, violate, type World } from './world.ts';
@@ -133,7 +134,8 @@ export function checkStatus(world: World, deal: Deal, view: View): void {
   if (secretMined(world, deal) && view.secret === null) {
     violate(world, 'a secret seen is seen for ever', `${deal.name} has none`);
   }
-  if (world.calm && view.status !== 'counterparty_claimed') {
+  const mustSettle = world.calm || (world.drill?.settles && isDrilled(world, deal));
+  if (mustSettle && view.status !== 'counterparty_claimed') {
     violate(world, 'honest swaps settle', `${deal.name} is ${view.status}`);
   }
   count(world, `end ${view.status}`);
@@ -213,6 +215,7 @@ export function checkEvents(world: World, deal: Deal, view: View): void {
     if (times('swap.settled') > 1 + reorged) complain('settled too often');
     if (times('swap.refunded') > 2 + 2 * reorged) complain('refunded too often');
     if (ends.long !== 'claimed' && times('swap.settled') > reorged) complain('never settled');
-    if (world.calm && reorged > 0) complain('nothing was taken back');
+    const isSteady = world.calm || world.drill?.isSteady === true;
+    if (isSteady && reorged > 0) complain('nothing was taken back');
   }
 }

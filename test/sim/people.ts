@@ -155,7 +155,8 @@ const walletsEach = 3;
 
 /** An account with its wallets and key, straight into the database. */
 export async function newParty(
-  world: Pick<World, 'chance' | 'real' | 'nowMs' | 'nodes' | 'parties'>,
+  world: Pick<World, 'chance' | 'real' | 'nowMs' | 'nodes' | 'parties'> &
+    Partial<Pick<World, 'drill'>>,
   name: string,
   kind: Kind,
 ): Promise<Party> {
@@ -206,7 +207,8 @@ export async function newParty(
       new Date(nowMs + 400 * 86_400_000),
     ],
   );
-  return { name, kind, accountId, key, wallets, usesKeys: chance.hits(0.6), chance, webhook: null };
+  const usesKeys = chance.hits(0.6) || world.drill?.isKeyed === true;
+  return { name, kind, accountId, key, wallets, usesKeys, chance, webhook: null };
 }
 
 export type Answer = {

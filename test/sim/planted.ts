@@ -17,7 +17,7 @@ const usage = `usage: npm run -s node -- test/sim/planted.ts [PATTERN] [--count 
                      [--minutes N] [--from N] [--workers N] [--list]
   PATTERN    of the names of the bugs, default all
   --count    so many seeds are run whatever they find, default 20
-  --seeds    so many at the most, until one finds it, default 60
+  --seeds    so many at the most, until one finds it, default 100
   --minutes  for each bug, default 10
   --from     the first seed, default 1
   --workers  so many processes, default one a core
@@ -45,7 +45,7 @@ function understand(args: string[]) {
     args,
     allowPositionals: true,
     options: {
-      ...{ list: flag, help: flag, count: number(20), seeds: number(60), minutes: number(10) },
+      ...{ list: flag, help: flag, count: number(20), seeds: number(100), minutes: number(10) },
       ...{ from: number(1), workers: number(mostWorkers) },
     },
   });

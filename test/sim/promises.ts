@@ -4,7 +4,7 @@
 import type { LegName } from '../../core/trade.ts';
 import { type SimChain, tipOf } from './chain.ts';
 import type { Deal, View } from './people.ts';
-import { chainOf, nodeOf, violate, type World } from './world.ts';
+import { chainClock, chainOf, nodeOf, seconds, violate, type World } from './world.ts';
 
 /** No reorganisation, lagging node or late look reaches further. */
 const certainBlocks = 8;
@@ -86,6 +86,28 @@ export function checkAgreed(world: World, deal: Deal, agreedAt: number): void {
   }
   if (deal.openUntil !== null && agreedAt >= deal.openUntil) {
     violate(world, 'an RFQ ends', `${deal.name} is agreed after its RFQ`);
+  }
+}
+
+/** By then, with no faults left, the market knows what the chain's clock shows. */
+const knownSeconds = 7_200;
+
+/** What a party reads of its swap, whatever the party is like. */
+export function checkRead(world: World, deal: Deal, view: View): void {
+  const legs = (['a', 'b'] as const).map((name) => ({ name, ...view.legs[name] }));
+  if (view.status === 'expired' && legs.some(({ status }) => status !== 'unfunded')) {
+    violate(world, 'nothing is paid in a swap that expired', deal.name);
+  }
+  for (const { name, chain: on, timelock, formerEscrows } of legs) {
+    const known = Math.min(seconds(world), chainClock(chainOf(world, on))) - knownSeconds;
+    const isKnown = world.ending && known >= timelock;
+    for (const { escrow, balance } of isKnown ? formerEscrows : []) {
+      const isOffered = view.next.some(
+        ({ action, leg, why }) => action === 'refund' && leg === name && why.includes(escrow),
+      );
+      if (BigInt(balance) === 0n || isOffered) continue;
+      violate(world, 'what is in a former escrow may be taken back', `${deal.name} ${escrow}`);
+    }
   }
 }
 

@@ -65,6 +65,8 @@ export type Habits = {
   readonly late: boolean;
   /** From when it is gone for good: its leg is funded, or its secret public. */
   readonly vanishes: 'funded' | 'public' | null;
+  /** Whether it does not ask yet. */
+  readonly waits?: () => boolean;
 };
 
 export function habitsOf({ keeper, calm }: World, { party, role }: Side): Habits {
@@ -118,6 +120,11 @@ export async function relayed(
   if (side.habits?.relays !== true || view === null || view.secret !== null) return false;
   if (postOf(world, view, leg) === null) return false;
   if (askedOf(world, hashlock).refused >= mostRefusals) return false;
+  if (!world.ending && side.habits.waits?.()) {
+    side.busyUntil.delete(name);
+    wakeIn(world, side, world.chance.int(5, 30));
+    return true;
+  }
   if (side.habits.late && !world.ending) {
     const { family } = chainOf(world, view.legs[leg].chain);
     const lead = relayLeadSeconds[family === 'bitcoin' ? 'evm' : family];

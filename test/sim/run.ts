@@ -23,6 +23,7 @@ const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known]
   --story    every story is told
   --json     one line of JSON
   --no-keep  seeds that broke are not added to seeds.json
+Every 500 seeds it says how far it is; after SIGTERM it begins no new one and counts.
 Exit status: 0 nobody lost, 1 somebody did or nothing was run, 2 not understood.`;
 
 const mostSeeds = 10_000_000;
@@ -88,16 +89,23 @@ function storyOf({ seed, story, violations }: Done): string {
   return [`seed ${seed}:`, ...broken, ...short.map((line) => `  ${line}`)].join('\n');
 }
 
+const toldEach = 500;
 const wanted = wantedSeeds();
 const total = new Map<string, number>();
 const broken: number[] = [];
 const found: Kept[] = [];
 const began = performance.now();
 let done = 0;
+let isStopped = false;
+process.once('SIGTERM', () => {
+  isStopped = true;
+});
+const goesOn = () =>
+  !isStopped && performance.now() - began < asked.limitMs && !(asked.first && broken.length > 0);
 await runCrew({
   seeds: wanted,
   workers: asked.workers,
-  goesOn: () => performance.now() - began < asked.limitMs && !(asked.first && broken.length > 0),
+  goesOn,
   onDone: (result) => {
     done += 1;
     addTo(total, result.counts);
@@ -108,6 +116,7 @@ await runCrew({
       found.push({ seed: result.seed, why: `${first.rule}: ${first.what}` });
     }
     if (isBroken || asked.story) console.error(storyOf(result));
+    if (done % toldEach === 0) console.error(`${done} of ${wanted.length} seeds are done`);
   },
 });
 const secondsTaken = Math.round((performance.now() - began) / 1_000);

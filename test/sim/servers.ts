@@ -2,6 +2,7 @@
 // and deliver. Two of them share one database in some markets, as behind a load balancer.
 
 import { type SimChain, submit, tipOf } from './chain.ts';
+import { isPublic } from './drills.ts';
 import { noteSent, planKeep, stirKeeper } from './keeper.ts';
 import { checkSent, checkSigned } from './keeper-oracle.ts';
 import { type MarketProcess, startProcess, unlessDead } from './process.ts';
@@ -14,17 +15,34 @@ export function newServer(name: string): Server {
   return { name, process: null, ...sets, lookedAtTimeAt: 0, dooms: [] };
 }
 
+const fates = {
+  crash: { name: 'crash', does: 'dies' },
+  cut: { name: 'connection lost', does: 'loses a connection' },
+  wait: { name: 'overtaken', does: 'is overtaken' },
+} as const;
+
 const nameOf = ({ servers }: World, { name }: Server) =>
   servers.length === 1 ? 'the market' : `server ${name}`;
 
+/** Whether it is the commit that the drill wants late. */
+function lateOf(world: World, wrote: ReadonlySet<string>): string | null {
+  const { drill } = world;
+  if (drill?.lateAgreement && wrote.has('swap_insert')) return 'the first agreement';
+  const tells = wrote.has('swap_update') && wrote.has('outbox_insert');
+  const [deal] = world.deals;
+  if (!drill?.lateReveal || !tells || deal === undefined) return null;
+  return isPublic(world, deal) ? 'what tells the secret' : null;
+}
+
 /** Commits that are late, and how late: some others are served before. */
 function holdBack(world: World, wrote: ReadonlySet<string>): number {
-  const { chance, rushes, ending, drill } = world;
-  if (drill?.lateAgreement && !world.wasLate && wrote.has('swap_insert')) {
+  const { chance, rushes, ending } = world;
+  const late = world.wasLate ? null : lateOf(world, wrote);
+  if (late !== null) {
     world.wasLate = true;
     world.alone = false;
     count(world, 'commit late');
-    tell(world, 'the first agreement commits late');
+    tell(world, `${late} commits late`);
     world.beside.push(world.overtake(world));
     // It goes on when nobody else wants to be served.
     return Number.POSITIVE_INFINITY;
@@ -58,9 +76,8 @@ export async function openServer(world: World, server: Server): Promise<void> {
     now: () => world.nowMs,
     send: (sending) => world.receiver.take(sending),
     onFate: (fate, where) => {
-      count(world, fate === 'crash' ? 'crash' : 'connection lost');
-      const what = fate === 'crash' ? 'dies' : 'loses a connection';
-      tell(world, `${nameOf(world, server)} ${what} ${where}`);
+      count(world, fates[fate].name);
+      tell(world, `${nameOf(world, server)} ${fates[fate].does} ${where}`);
     },
     holdsBack: (wrote) => holdBack(world, wrote),
     onSent: (chain, txid, wasShown) => {
@@ -201,7 +218,8 @@ const againAfter = [16, 31, 61, 121, 241];
 
 /** By one of the servers, now and then by all of them at once. */
 export async function deliver(world: World, tries = 0): Promise<void> {
-  const { servers, chance } = world;
+  const { servers, chance, nowMs, mutedUntil } = world;
+  if (!world.ending && nowMs < mutedUntil) return;
   const all = servers.length > 1 && !world.ending && chance.hits(0.2);
   const chosen = all ? servers : [aServer(world)];
   world.hasNews = false;

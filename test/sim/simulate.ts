@@ -124,7 +124,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
   const calm = chance.hits(0.15) && drill === null;
   const nodes = chainsFor(chance, drill?.families ?? []);
   const receiver = createReceiver(chance.fork(), (told) => checkHeard(world, told));
-  const two = chance.hits(calm || drill?.alone ? 0 : 0.25);
+  const two = chance.hits(calm || drill?.alone ? 0 : 0.25) || drill?.servers === 2;
   const servers = two ? [newServer('1'), newServer('2')] : [newServer('1')];
   const world: World = {
     seed,
@@ -143,7 +143,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     violations: [],
     agenda: { events: [] },
     servers,
-    keeper: isBare(seed) ? null : keeperOf(seed, nodes, servers),
+    keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
     line: createLine(real, chance.fork()),
     beside: [],
     begun: 0,
@@ -155,6 +155,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     lied: new Set(),
     unchecked: new Set(),
     wasLate: false,
+    mutedUntil: 0,
     overtake,
     hasNews: false,
   };
@@ -181,7 +182,9 @@ async function assetsOf(world: World): Promise<Asset[]> {
 async function openDeals(world: World): Promise<void> {
   const { chance, drill } = world;
   const assets = await assetsOf(world);
-  const number = chance.int(drill?.lateAgreement ? 2 : 1, 3);
+  const number = drill?.deals ?? chance.int(drill?.lateAgreement ? 2 : 1, 3);
+  const isTogether = drill?.lateAgreement === true || drill?.isPair === true;
+  drill?.open?.(world);
   for (let index = 0; index < number; index += 1) {
     const about = termsFor(world, assets, index);
     const kinds = kindsFor(world, about, index);
@@ -192,17 +195,21 @@ async function openDeals(world: World): Promise<void> {
     for (const each of [taker, maker]) await register(world, each);
     const deal = newDeal(world, { name: `swap ${index + 1}`, taker, maker, ...about });
     world.deals.push(deal);
-    later(world, chance.int(0, drill?.lateAgreement ? 60 : hour), () => negotiate(world, deal));
+    later(world, chance.int(0, isTogether ? 60 : hour), () => negotiate(world, deal));
   }
 }
 
 /** What is traded for what. */
 function termsFor({ chance, drill }: World, assets: readonly Asset[], index: number): Terms {
   const wanted: readonly Family[] = drill?.families ?? [];
-  const isGiven = wanted.length > 0 && (index === 0 || drill?.lateAgreement === true);
+  const isOf = index === 0 || drill?.lateAgreement === true || drill?.isPair === true;
+  const isGiven = wanted.length > 0 && isOf;
   const fit = isGiven ? assets.filter(({ family }) => wanted.includes(family)) : assets;
   const base = chance.pick(fit);
   const quote = chance.pick(fit.filter(({ chain }) => chain !== base.chain));
+  // Of two timelocks alike the longer is that of what the taker gives.
+  const isBaseLong = base.family === wanted[1];
+  if (drill?.isOrdered) return { base, quote, direction: isBaseLong ? 'sell_base' : 'buy_base' };
   return { base, quote, direction: chance.pick(['sell_base', 'buy_base'] as const) };
 }
 
@@ -210,7 +217,7 @@ function kindsFor({ chance, calm, drill }: World, terms: Terms, index: number) {
   const one = kindFor(chance, calm, null);
   const other = kindFor(chance, calm, one);
   const isFirst = chance.hits(0.5);
-  if (drill !== null && index === 0) {
+  if (drill !== null && (index === 0 || drill.isPair)) {
     const { initiator, counterparty } = drill;
     const makerInitiates = longOf(terms) === 'a';
     return makerInitiates
@@ -259,6 +266,10 @@ function isOver(world: World, deal: Deal): boolean {
 /** Faults end, whoever was gone comes back, and everything goes where it belongs. */
 async function finish(world: World): Promise<void> {
   checkKept(world);
+  const { drill, servers } = world;
+  if (drill?.alone && servers.some(({ dooms }) => dooms.length > 0)) {
+    count(world, `drill ${drill.name}: its moment did not come`);
+  }
   world.ending = true;
   healAll(world);
   for (const { dooms } of world.servers) dooms.length = 0;

@@ -9,11 +9,17 @@ import type { Database, Session, Statement, Tx } from '../../server/db/database.
 import type { Chance } from './chance.ts';
 import { createLine, type Line, type Turn } from './line.ts';
 
-export type Fate = 'crash' | 'cut';
+/** `wait`: what passed is answered when `meanwhile` is over. */
+export type Fate = 'crash' | 'cut' | 'wait';
 
 /** What is to happen at the `left`-th passage from now on; with `at`, of those of this name. */
 export type Doom = {
   readonly fate: Fate;
+  /** Passages count for as long as this holds. */
+  readonly from?: () => boolean;
+  /** What passes before, in turn. */
+  readonly after?: string[];
+  readonly meanwhile?: () => Promise<void>;
   left: number;
   readonly when: 'before' | 'after';
   readonly at: string | null;
@@ -105,6 +111,14 @@ function transactionsOn({ pass, died, holdsBack }: Parts) {
   };
 }
 
+function isCounted({ from, after = [], at }: Doom, name: string): boolean {
+  if (from?.() === false) return false;
+  const [next] = after;
+  if (next === undefined) return at === null || name.endsWith(at);
+  if (name.endsWith(next)) after.shift();
+  return false;
+}
+
 export function createWire(parts: WireParts): Wire {
   const { real, chance, onFate, onPass, holdsBack = () => 0 } = parts;
   const { line = createLine(real, chance), dooms = [] } = parts;
@@ -126,14 +140,14 @@ export function createWire(parts: WireParts): Wire {
     line.await(Promise.allSettled(underway));
   };
   const drawn = (name: string, survives: boolean): Doom | undefined => {
-    for (const each of dooms) if (each.at === null || name.endsWith(each.at)) each.left -= 1;
+    for (const each of dooms) if (isCounted(each, name)) each.left -= 1;
     const at = dooms.findIndex((each) => each.left <= 0 && !(survives && each.fate === 'cut'));
     const [due] = at === -1 ? [] : dooms.splice(at, 1);
     if (due !== undefined) onFate(due.fate, `${due.when} ${name}`);
     return due;
   };
   const strike = (due: Doom | undefined, when: Doom['when'], name: string) => {
-    if (due?.when === when) {
+    if (due?.when === when && due.fate !== 'wait') {
       if (due.fate === 'cut') throw lostConnection();
       kill(`${when} ${name}`);
     }
@@ -145,6 +159,7 @@ export function createWire(parts: WireParts): Wire {
     const due = drawn(name, isNode);
     strike(due, 'before', name);
     const result = await work();
+    if (due?.fate === 'wait') await due.meanwhile?.();
     strike(due, 'after', name);
     return result;
   };

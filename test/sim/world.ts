@@ -58,6 +58,8 @@ export type World = {
   readonly unchecked: Set<string>;
   /** The commit that the drill wants late was late. */
   wasLate: boolean;
+  /** Until then nothing is delivered, milliseconds. */
+  mutedUntil: number;
   /** What happens while it is. */
   readonly overtake: (world: World) => Promise<void>;
   /** Something may wait to be delivered. */

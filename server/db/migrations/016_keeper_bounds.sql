@@ -5,6 +5,8 @@ alter table keeper_jobs add column relayed_at timestamptz;
 update keeper_jobs set relayed_at = created_at where purpose = 'relay';
 -- Solana: whether it pays for the receiver's token account.
 alter table keeper_jobs add column makes_account boolean not null default false;
+-- Whatever was promised before may need one made.
+update keeper_jobs set makes_account = true where purpose = 'relay' and state = 'open';
 create index keeper_jobs_relayed on keeper_jobs (chain, relayed_at) where relayed_at is not null;
 
 -- Until when somebody waits who signs a relay, and somebody who signs anything else.

@@ -2,7 +2,6 @@
 
 import type { FastifyInstance } from 'fastify';
 import { mustBeRate } from '../../../chains/bitcoin/spending.ts';
-import { ParleyError } from '../../../core/errors.ts';
 import { partyOf, swapById, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
 import { endRelay, prepareRelay, storeRelay } from '../../keeper/relay.ts';
@@ -19,9 +18,10 @@ import {
 } from '../../settle/builders.ts';
 import { swapView } from '../../settle/view.ts';
 import { createWarnings, type Warnings } from '../../settle/warnings.ts';
-import type { Spent } from '../budgets.ts';
+import { type Spent, windowSeconds } from '../budgets.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
+import { HttpError } from '../errors.ts';
 import { idParams, pageLimit } from '../schemas/common.ts';
 import {
   buildQuery,
@@ -150,20 +150,21 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     secret: true,
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
+      const { accountId } = request;
       if (input.body.relay) {
-        mayAskRelay(await app.edge.budgets.spendRelay(request.accountId));
-        return { relay: await prepareRelay(deps, request) };
+        const admit = async () => mayAskRelay(await app.edge.budgets.spendRelay(accountId));
+        const relay = await prepareRelay(deps, { ...request, admit });
+        return { relay, accountId };
       }
-      return { relay: null, built: await buildClaim(deps, request) };
+      return { relay: null, built: await buildClaim(deps, request), accountId };
     },
-    run: async (tx, { caller, prepared }) => {
+    run: async (tx, { prepared }) => {
       if (prepared.relay === null) return { status: 200, body: prepared.built };
-      const body = await storeRelay(tx, deps, prepared.relay);
-      await app.edge.budgets.giveBackRelay(caller.accountId);
-      return { status: 200, body };
+      return { status: 200, body: await storeRelay(tx, deps, prepared.relay) };
     },
-    release: async ({ relay }) => {
-      if (relay !== null) await endRelay(deps, relay);
+    release: async ({ relay, accountId }) => {
+      if (relay === null || !(await endRelay(deps, relay))) return;
+      await app.edge.budgets.giveBackRelay(accountId);
     },
     after: async ({ params, body }) => {
       if (body.relay) await wakeKeeper(deps, params);
@@ -189,13 +190,13 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** Refused ones are counted: each has chains read, and may hold up those of others. */
+/** Each has chains read, and may hold up those of others; what is taken on is given back. */
 function mayAskRelay({ allowed, limit, resetSeconds }: Spent): void {
   if (allowed) return;
   const sentence =
-    `${limit} relays of this account were refused within a minute, and none is looked at for ` +
-    `${resetSeconds} s: send the claim yourself`;
-  throw new ParleyError('relay_unavailable', sentence, { limit, resetSeconds });
+    `${limit} relays that this account asked for within ${windowSeconds} s were refused or are not ` +
+    `answered yet; try again in ${resetSeconds} s, or send the claim yourself`;
+  throw new HttpError('relay_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
 }
 
 /** What was kept is sent at once; the keeper would find it by itself. */

@@ -1,0 +1,205 @@
+// What changed while somebody waited for a turn to sign is seen in it, and no turn lasts as long as
+// a slow node likes.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { takeUpRevealed } from '../db/keeper-jobs.ts';
+import { endTurn, takeTurn } from '../db/keeper-turns.ts';
+import { evm, evm2, must } from '../settle/testing/world.ts';
+import { signMs } from './bounds.ts';
+import type { Gas } from './gas.ts';
+import {
+  agree,
+  anotherDesk,
+  attemptsOn,
+  claimOwn,
+  type Deal,
+  type Desk,
+  deepen,
+  fundBoth,
+  hurry,
+  jobsOf,
+  keep,
+  relay,
+  startDesk,
+  swapOf,
+} from './testing/desk.ts';
+import { realTime } from './time.ts';
+
+const limits = { timeout: 120_000 };
+type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
+const somebody = '00000000-0000-4000-8000-000000000001';
+let desk: Desk;
+let gas: Loose;
+let account: Gas['account'];
+before(async () => {
+  desk = await startDesk();
+  gas = desk.deps.gas.get(evm2) as Loose;
+  ({ account } = gas);
+}, limits);
+beforeEach(() => {
+  gas.account = account;
+});
+after(() => desk?.close());
+
+async function funded(): Promise<Deal> {
+  const deal = await agree(desk);
+  await fundBoth(desk, deal);
+  return deal;
+}
+
+/** Its secret is public by a claim of its own, which then disappears from every mempool. */
+async function forgotten(): Promise<Deal> {
+  const deal = await funded();
+  await claimOwn(desk, deal);
+  await desk.settlement.pass(evm2);
+  await desk.settlement.passDue();
+  await desk.rpc(evm2)('anvil_dropAllTransactions');
+  // A transaction of the party's own is waited for that long.
+  desk.deps.advance(1_300_000);
+  return deal;
+}
+
+const takeIt = async () => {
+  const how = { relays: true, milliseconds: 60_000, clock: null };
+  assert.equal(await takeTurn(desk.deps.db, evm2, somebody, how), true);
+};
+const endIt = () => endTurn(desk.deps.db, evm2, somebody, null);
+
+test('two servers that wait with one job sign one transaction for it', limits, async () => {
+  const other = await anotherDesk(desk, { key: desk.key });
+  try {
+    const deal = await forgotten();
+    await takeIt();
+    const passing = [desk.keeper.pass(evm2)];
+    await sleep(300);
+    // As when the first is slower than a job is in its hand.
+    await hurry(desk);
+    passing.push(other.keeper.pass(evm2));
+    await sleep(300);
+    await endIt();
+    await Promise.all(passing);
+    const own = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+    assert.deepEqual(
+      own.map(({ verb }) => verb),
+      ['claim'],
+    );
+    await deepen(desk);
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+    assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
+  } finally {
+    await endIt();
+    await other.close();
+  }
+});
+
+test('nothing is signed for a job that ended while it waited', limits, async () => {
+  const deal = await funded();
+  must(await relay(deal));
+  await keep(desk);
+  await deepen(desk);
+  const next = await forgotten();
+  await takeIt();
+  try {
+    const passing = desk.keeper.pass(evm2);
+    await sleep(300);
+    await desk.deps.db.rows({
+      name: 'test_end',
+      text: `update keeper_jobs set state = 'dropped' where swap_id = $1`,
+      values: [next.id],
+    });
+    await endIt();
+    await passing;
+    const own = (await attemptsOn(desk, next)).filter(({ chain }) => chain === evm2);
+    assert.deepEqual(own, []);
+  } finally {
+    await endIt();
+  }
+});
+
+test('a node that does not answer holds no turn for longer than its limit', limits, async () => {
+  const signingTime = {
+    ...realTime,
+    limit: (ms: number) =>
+      ms === signMs ? AbortSignal.timeout(100) : new AbortController().signal,
+  };
+  const slow = await anotherDesk({ ...desk, deps: { ...desk.deps, signingTime } }, desk);
+  try {
+    const deal = await forgotten();
+    const own = slow.deps.gas.get(evm2) as Loose;
+    const balance = () => new Promise<bigint>(() => {});
+    own.account = { ...own.account, balance };
+    await takeUpRevealed(desk.deps.db, [evm2], new Date(desk.deps.now()), 10);
+    // What is not under a limit never ends.
+    const passing = slow.keeper.pass(evm2).catch(() => {});
+    for (let time = 0; time < 100; time += 1) {
+      const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
+      if (job?.last_failure === 'chain_timeout') break;
+      await sleep(100);
+    }
+    const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
+    assert.equal(job?.last_failure, 'chain_timeout');
+    await takeIt();
+    await endIt();
+    void passing;
+  } finally {
+    await slow.settlement.stop();
+    await slow.app.close();
+  }
+});
+
+test('many requests for one claim sign once, and the others take no purse', limits, async () => {
+  const deal = await funded();
+  let balances = 0;
+  gas.account = {
+    ...account,
+    balance: (signal) => {
+      balances += 1;
+      return account.balance(signal);
+    },
+  };
+  await takeIt();
+  const asking = Array.from({ length: 3 }, () => relay(deal));
+  while (balances < 3) await sleep(20);
+  await endIt();
+  const answers = (await Promise.all(asking)).map((each) => must(each).txid);
+  assert.equal(new Set(answers).size, 1);
+  assert.equal(balances, 4, 'three before a turn, one in it');
+  gas.account = account;
+  await keep(desk);
+  await deepen(desk);
+  assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
+});
+
+test('a server without the key leaves no dropped relay behind', limits, async () => {
+  const deal = await funded();
+  const before = desk.deps.now();
+  must(await relay(deal));
+  const { revealBy } = (await swapOf(deal)).deadlines;
+  desk.deps.freeze((revealBy + 1) * 1_000);
+  await keep(desk);
+  await hurry(desk);
+  await keep(desk);
+  const jobOf = async () => (await jobsOf(desk, deal)).find(({ chain }) => chain === evm2);
+  assert.equal((await jobOf())?.state, 'dropped');
+  // Its clock is set back: what was looked for later is looked for again.
+  desk.deps.freeze(before);
+  const text = 'update swaps set secret = $2 where id = $1';
+  const { db } = desk.deps;
+  await db.rows({ name: 'test_public', text, values: [deal.id, deal.secret] });
+  await takeUpRevealed(db, [evm], new Date(before), 100);
+  await keep(desk);
+  const job = await jobOf();
+  assert.deepEqual([job?.state, job?.purpose], ['open', 'secret']);
+  await db.rows({
+    name: 'test_dropped',
+    text: `update keeper_jobs set state = 'dropped' where swap_id = $1`,
+    values: [deal.id],
+  });
+  desk.deps.freeze(before + 60_000);
+  await keep(desk);
+  assert.equal((await jobOf())?.state, 'dropped', 'what was given up otherwise stays so');
+});
