@@ -1,6 +1,6 @@
 // Whether a nonce was given to another transaction. A reorganisation that empties the pools makes
-// the node count as if a kept transaction had never been, and the next one of the account gets its
-// nonce. Of the two only one is mined: the one kept last has it, and what was kept before gives way.
+// the node count as if a kept transaction had never been, and the next one of the account gets
+// its nonce. Only one of the two is mined: the one kept last has it, and the other gives way.
 
 import { parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
