@@ -29,7 +29,8 @@ export async function relaySums(
     text: `with relays as (
         select j.account_id = $3 as own, j.makes_account and j.state <> 'dropped' as makes,
           greatest(j.reserve, (
-            select coalesce(sum(a.charged), 0) from keeper_attempts a where a.job_id = j.id
+            select coalesce(sum(a.charged), 0) from keeper_attempts a
+            where a.job_id = j.id and a.purpose = 'relay'
           )) as takes
         from keeper_jobs j
         where j.chain = $1 and j.relayed_at >= $2 and j.id is distinct from $4)
