@@ -86,7 +86,8 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attemp
     text: `insert into keeper_attempts
         (chain, address, job_id, purpose, verb, txid, nonce, sealed, sealed_version, offer,
          most_cost, charged, dies_at, signed_at)
-      values ($1, $2, $3, (select purpose from keeper_jobs where id = $3), $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
+      values ($1, $2, $3, (select purpose from keeper_jobs where id = $3),
+        $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
       returning ${columns}`,
     values: [
       chain,
