@@ -7,6 +7,7 @@ import { keeperSums } from '../db/keeper-attempts.ts';
 import { relaySums } from '../db/keeper-relays.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import { mostFailed } from './bounds.ts';
+import type { Gas } from './gas.ts';
 import { dayOf } from './spending.ts';
 import {
   agree,
@@ -78,5 +79,45 @@ test(
     await desk.keeper.pass(evm2);
     assert.deepEqual([(await jobOf())?.purpose, (await failed()).length], ['secret', mostFailed]);
     assert.deepEqual(await sums(), before);
+  },
+);
+
+test(
+  'a relay whose claims have failed is not sent again, and counts each time',
+  limits,
+  async () => {
+    const refused = await relay(deal);
+    assert.deepEqual([refused.status, refused.code], [409, 'relay_unavailable']);
+    assert.match(refused.body.error, /took 5 claims of this leg and refused each/);
+    // As if it had been given up before its last failure.
+    await desk.deps.db.rows({
+      name: '',
+      text: `update keeper_attempts set fate = 'gone' where id = (
+      select max(id) from keeper_attempts where fate = 'failed')`,
+      values: [],
+    });
+    const { relays: past } = await sums();
+    assert.equal(past.own, 1);
+    must(await relay(deal));
+    const { relays: now } = await sums();
+    const reserve = BigInt((await jobOf())?.reserve ?? 0);
+    assert.ok(reserve > 0n);
+    assert.deepEqual([now.own, now.ownTaken], [2, past.ownTaken + reserve]);
+    // Given up once more, there is no room for it a third time, nor beside what it has cost.
+    await desk.deps.db.rows({
+      name: '',
+      text: `with own as (update keeper_jobs set state = 'dropped', reserve = 0
+        where chain = $1 returning id)
+      update keeper_attempts set fate = 'gone', charged = 0
+      where fate in ('unknown', 'pending') and job_id in (select id from own)`,
+      values: [evm2],
+    });
+    const gas = desk.deps.gas.get(evm2) as { -readonly [Name in keyof Gas]: Gas[Name] };
+    const given = gas.relays;
+    gas.relays = { ...given, perAccount: 2 };
+    assert.match((await relay(deal)).body.error, /has had 2 relays .* and 2 is the most/);
+    gas.relays = { ...given, cap: 4n * (reserve + past.ownTaken - 1n) };
+    assert.match((await relay(deal)).body.error, /of this account .* and landing this may take/);
+    gas.relays = given;
   },
 );

@@ -3,6 +3,8 @@
 -- When it was taken on as a relay: what it takes counts against that day.
 alter table keeper_jobs add column relayed_at timestamptz;
 update keeper_jobs set relayed_at = created_at where purpose = 'relay';
+-- How often it was, that day: given up, it can be asked for again.
+alter table keeper_jobs add column relays integer not null default 1;
 -- Solana: whether it pays for the receiver's token account.
 alter table keeper_jobs add column makes_account boolean not null default false;
 -- Whatever was promised before may need one made.
