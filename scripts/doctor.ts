@@ -11,7 +11,7 @@ import { connect, type Database, databaseLimits } from '../server/db/database.ts
 import { runningPostgres } from '../server/db/embedded/postgres.ts';
 import { devChains } from '../server/dev-network.ts';
 import { type DoctorDeps, type Examined, examine } from '../server/doctor/examine.ts';
-import { exitStatus, type Finding, unseen } from '../server/doctor/findings.ts';
+import { exitStatus, type Finding, linesOf, unseen } from '../server/doctor/findings.ts';
 import { databaseFault } from '../server/start-errors.ts';
 import { parsed, runCommand, wholeNumber } from './command.ts';
 
@@ -112,10 +112,6 @@ function tooLate(): Promise<never> {
   });
 }
 
-function line({ severity, what, where, says, todo }: Finding): string {
-  return `${severity.padEnd(8)} ${what}  ${where}: ${says}\n         → ${todo}`;
-}
-
 function lastLine({ open, ended, nodes, counts }: Examined): string {
   const { danger, differs, unseen: unknown, notice } = counts;
   const looked = `${open} open and ${ended} ended swaps, ${nodes} nodes`;
@@ -128,7 +124,7 @@ async function run(asked: Asked): Promise<number> {
   const [database, found] = await Promise.all([openDatabase(settings), findChains(settings)]);
   const { chains, offsetMs } = found.value;
   const print = (text: string) => process.stdout.write(`${text}\n`);
-  const tell = (finding: Finding) => print(asked.json ? JSON.stringify(finding) : line(finding));
+  const tell = (finding: Finding) => print(asked.json ? JSON.stringify(finding) : linesOf(finding));
   const deps: DoctorDeps = {
     settings: { ...settings, home: resolve(settings.home) },
     db: database.value,

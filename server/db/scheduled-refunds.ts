@@ -27,7 +27,10 @@ export type ScheduledView = {
   readonly sentTxid: string | null;
 };
 
-/** Keeps a ladder in the place of any former one of its escrow, due from `dueAt` (Unix seconds). */
+/**
+ * Keeps a ladder in the place of any former one of its escrow, due from `dueAt` (Unix seconds) and
+ * not before now, or when that one was. The same one again changes nothing, unless it had ended.
+ */
 export async function putScheduled(
   tx: Tx,
   ladder: Pick<Scheduled, 'chain' | 'escrow' | 'swapId' | 'leg' | 'rungs'> & {
@@ -40,6 +43,8 @@ export async function putScheduled(
   const rates = rungs.map(({ feeRateSatPerVbyte }) => feeRateSatPerVbyte);
   const [lowestFeeRate = 0] = rates;
   const highestFeeRate = rates.at(-1) ?? 0;
+  // What waits already comes first, however old a timelock somebody posts.
+  const dueAt = Math.max(ladder.dueAt, Math.floor(ladder.at.getTime() / 1000));
   const [row] = await tx.rows<{ sent_txid: string | null }>({
     name: 'scheduled_put',
     text: `insert into scheduled_refunds
@@ -47,7 +52,8 @@ export async function putScheduled(
          posted_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       on conflict (chain, escrow) do update
-        set rungs = excluded.rungs, count = excluded.count, due_at = excluded.due_at,
+        set rungs = excluded.rungs, count = excluded.count,
+          due_at = least(scheduled_refunds.due_at, excluded.due_at),
           lowest_fee_rate = excluded.lowest_fee_rate,
           highest_fee_rate = excluded.highest_fee_rate, posted_at = excluded.posted_at,
           version = scheduled_refunds.version + 1,
@@ -55,6 +61,7 @@ export async function putScheduled(
             when excluded.rungs @> jsonb_build_array(
               jsonb_build_object('txid', scheduled_refunds.sent_txid))
             then scheduled_refunds.sent_txid end
+        where scheduled_refunds.due_at is null or scheduled_refunds.rungs <> excluded.rungs
       returning sent_txid`,
     values: [
       ladder.chain,
@@ -65,11 +72,24 @@ export async function putScheduled(
       rungs.length,
       lowestFeeRate,
       highestFeeRate,
-      ladder.dueAt,
+      dueAt,
       ladder.at,
     ],
   });
-  return { count: rungs.length, lowestFeeRate, highestFeeRate, sentTxid: row?.sent_txid ?? null };
+  const sentTxid = row === undefined ? await sentOf(tx, ladder) : row.sent_txid;
+  return { count: rungs.length, lowestFeeRate, highestFeeRate, sentTxid };
+}
+
+async function sentOf(
+  tx: Tx,
+  { chain, escrow }: Pick<Scheduled, 'chain' | 'escrow'>,
+): Promise<string | null> {
+  const [row] = await tx.rows<{ sent_txid: string | null }>({
+    name: 'scheduled_sent',
+    text: `select sent_txid from scheduled_refunds where chain = $1 and escrow = $2`,
+    values: [chain, escrow],
+  });
+  return row?.sent_txid ?? null;
 }
 
 /** The ladder that is kept of an escrow; none: empty. */
@@ -144,18 +164,23 @@ export async function takeScheduled(
   }));
 }
 
-/** Notes what is about to be sent, so that a crash after sending forgets nothing. */
+/**
+ * Notes what is about to be sent, so that a crash after sending forgets nothing. False: another
+ * ladder has been posted meanwhile, and nothing of this one is noted.
+ */
 export async function noteSentRefund(
   tx: Tx,
   { chain, escrow, version }: Scheduled,
   note: Pick<Scheduled, 'sentTxid' | 'tried'>,
-): Promise<void> {
-  await tx.rows({
+): Promise<boolean> {
+  const noted = await tx.rows<{ version: number }>({
     name: 'scheduled_note_sent',
     text: `update scheduled_refunds set sent_txid = $4, tried = $5
-      where chain = $1 and escrow = $2 and version = $3`,
+      where chain = $1 and escrow = $2 and version = $3
+      returning version`,
     values: [chain, escrow, version, note.sentTxid, written(note.tried)],
   });
+  return noted.length > 0;
 }
 
 const written = (tried: Tried | null) => (tried === null ? null : JSON.stringify(tried));

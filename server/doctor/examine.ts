@@ -9,7 +9,7 @@ import { openOne } from '../chains.ts';
 import type { Settings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { knownHeads } from '../db/doctor.ts';
-import { type Counts, type Finding, gather, unseen } from './findings.ts';
+import { attempt, type Counts, type Finding, gather, unseen } from './findings.ts';
 import { examineHeld } from './held.ts';
 import { examineDatabase, examineHome } from './house.ts';
 import { examineNodes } from './nodes.ts';
@@ -50,17 +50,10 @@ export async function examine(
   const findings = gather(tell);
   for (const each of before) findings.add(each);
   const seen = { open: 0, ended: 0, nodes: 0 };
-  try {
-    await look(deps, wanted, findings, seen);
-  } catch (error) {
-    if (!deps.signal.aborted) {
-      const why = error instanceof Error ? error.message : String(error);
-      const todo = 'see whether the database is still there, and look again';
-      findings.add(unseen('ended', 'the doctor', `it ended half-way: ${why}`, todo, {}));
-    } else {
-      const says = 'its time was over before everything was looked at';
-      findings.add(unseen('time_over', 'the doctor', says, 'a longer --time', {}));
-    }
+  await look(deps, wanted, findings, seen);
+  if (deps.signal.aborted) {
+    const says = 'its time was over before everything was looked at';
+    findings.add(unseen('time_over', 'the doctor', says, 'a longer --time', {}));
   }
   return { ...seen, counts: findings.counts() };
 }
@@ -75,29 +68,36 @@ async function look(
   const { chainTimeoutMs } = settings;
   const passes = async () => void (await sleep(settleMs(settings), undefined, { signal }));
   const wait = deps.wait ?? passes;
+  const part = async (where: string, work: () => Promise<void>) => {
+    if (!signal.aborted) await attempt(where, findings, work, signal);
+  };
   if (wanted.swap === null) {
     const house = { now, wall, connections: settings.databaseConnections };
     if (db !== null) {
-      await examineDatabase({ ...house, db }, findings);
-      await examineHeld(db, new Date(now()), findings);
+      await part('the database', () => examineDatabase({ ...house, db }, findings));
+      await part('what is held', () => examineHeld(db, new Date(now()), findings));
     }
     const keys = settings.keeper === 'dev' ? [] : settings.keeper.map(({ keyFile }) => keyFile);
-    await examineHome(settings.home, keys, findings);
+    await part('the home', () => examineHome(settings.home, keys, findings));
     const known = async () => (db === null ? [] : knownHeads(db));
     const nodes = { chains, now, chainTimeoutMs, known, wait, signal };
-    seen.nodes = await examineNodes(nodes, findings);
+    await part('the nodes', async () => {
+      seen.nodes = await examineNodes(nodes, findings);
+    });
   }
   if (db === null) return;
   const log = { info: () => {}, warn: () => {} };
-  const own = chains.map((each) => openOne(each, settings, { now, log }).adapter);
-  const adapters = deps.adapters ?? new Map(own.map((each) => [each.chain, each]));
   const several = new Set(chains.filter(hasSeveral).map(({ chain }) => chain));
-  try {
-    const swaps = { db, adapters, several, now, chainTimeoutMs, wait, signal };
-    Object.assign(seen, await examineSwaps(swaps, wanted, findings));
-  } finally {
-    await Promise.all(own.map((each) => each.close()));
-  }
+  await part('the swaps', async () => {
+    const own = chains.map((each) => openOne(each, settings, { now, log }).adapter);
+    const adapters = deps.adapters ?? new Map(own.map((each) => [each.chain, each]));
+    try {
+      const swaps = { db, adapters, several, now, chainTimeoutMs, wait, signal };
+      Object.assign(seen, await examineSwaps(swaps, wanted, findings));
+    } finally {
+      await Promise.all(own.map((each) => each.close()));
+    }
+  });
 }
 
 function hasSeveral(chain: ChainSettings): boolean {

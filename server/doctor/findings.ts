@@ -73,3 +73,32 @@ export const notice: Told = (what, where, says, todo, facts) => {
 export const unseen: Told = (what, where, says, todo, facts) => {
   return { severity: 'unseen', what, where, says, todo, facts };
 };
+
+/** A part that cannot be looked at is one finding, and what comes after it is looked at. */
+export async function attempt(
+  where: string,
+  findings: Findings,
+  work: () => Promise<void> | void,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // Its time is over: that is said once, for all of it.
+    if (signal?.aborted) return;
+    const why = error instanceof Error ? error.message : String(error);
+    const todo = 'see whether the database is still there and this row is as the market writes it';
+    findings.add(unseen('ended', where, `looking at it ended half-way: ${why}`, todo, {}));
+  }
+}
+
+/**
+ * A finding as lines of a terminal. Reasons and the words of a node are somebody else's: nothing
+ * that moves the cursor, turns the direction or begins a line of its own is shown as it is.
+ */
+export function linesOf({ severity, what, where, says, todo }: Finding): string {
+  const [at, said, then] = [where, says, todo].map((text) =>
+    text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' '),
+  );
+  return `${severity.padEnd(8)} ${what}  ${at}: ${said}\n         → ${then}`;
+}

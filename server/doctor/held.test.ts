@@ -15,7 +15,7 @@ import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { setListing } from '../db/listing.ts';
 import { seedAssets } from '../market/assets.ts';
 import { examine } from './examine.ts';
-import { exitStatus, type Finding } from './findings.ts';
+import { exitStatus, type Finding, linesOf, notice } from './findings.ts';
 
 const run = promisify(execFile);
 let database: TestDatabase;
@@ -44,11 +44,11 @@ afterEach(async () => {
 
 const sql = (text: string) => database.db.rows<never>({ name: '', text, values: [] });
 
-async function doctor(keeper: Parameters<typeof settingsOf>[0] = 'dev') {
+async function doctor(keeper: Parameters<typeof settingsOf>[0] = 'dev', reading = db) {
   const found: Finding[] = [];
   const deps = {
     settings: settingsOf(keeper),
-    db,
+    db: reading,
     chains: [],
     now: Date.now,
     wall: Date.now,
@@ -173,6 +173,55 @@ test('the command tells both as lines, and as JSON', async () => {
   assert.deepEqual(kinds, ['halted', 'gap_unread', 'time_missing']);
   const same = found.filter(({ what }) => kinds.includes(what));
   assert.deepEqual(same, held);
+});
+
+test('a row that cannot be read is one finding, and all the rest is looked at', async () => {
+  await sql(`insert into halts (chain, at, reason) values
+    ('bitcoin', 'infinity', 'r'), ('evm-dev', now(), 'its nodes disagree')`);
+  await sql(`update assets set closings = '{"halt":{"at":"x","reasons":"no list"}}'`);
+  await gap('silence', '3 minutes', reading('evm-dev', '1', '12', 'null'));
+  const { held, code } = await doctor();
+  await sql(`update assets set closings = '{}'`);
+  assert.deepEqual(
+    held.map(({ what, where }) => `${what} ${where.replace(/\d+/, 'N')}`),
+    [
+      'ended chain bitcoin',
+      'halted chain evm-dev',
+      `ended asset BTC of bitcoin (${assetId})`.replace(/\d+/, 'N'),
+      'gap_unread gap N chain evm-dev',
+      'time_missing gap N',
+    ],
+  );
+  assert.equal(code, 2);
+});
+
+test('a part that ends half-way leaves the parts after it to be looked at', async () => {
+  const failing: Database = {
+    ...db,
+    rows: async (query) => {
+      if (query.text.includes('from halts') || query.text.includes('from gap_readings')) {
+        throw new Error('a page of it cannot be read');
+      }
+      return db.rows(query);
+    },
+  };
+  await gap('silence', '3 minutes');
+  const { what } = await doctor('dev', failing);
+  assert.deepEqual(what, ['ended', 'ended', 'time_missing']);
+});
+
+test('what others have written moves no cursor and begins no line of its own', () => {
+  const said = notice(
+    'halted',
+    'a',
+    'since x: r\n\u001b[2J\r\u0085\u202eall well: 0 open',
+    'go\n',
+    {},
+  );
+  assert.equal(
+    linesOf(said),
+    'notice   halted  a: since x: r [2J all well: 0 open\n         → go ',
+  );
 });
 
 test('a database brought back that no server has seen yet differs', async () => {

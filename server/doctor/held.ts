@@ -14,7 +14,7 @@ import {
 import { listHalts } from '../db/halts.ts';
 import { listHaltedAssets } from '../db/listing.ts';
 import { toldOf } from '../restore/gate.ts';
-import { differs, type Findings, notice } from './findings.ts';
+import { attempt, differs, type Findings, notice } from './findings.ts';
 
 /** Halted assets, and gaps, that are looked at: the newest. */
 const most = 1_000;
@@ -33,31 +33,56 @@ const reasons: Readonly<Record<GapReason, string>> = {
 };
 
 export async function examineHeld(db: Tx, now: Date, findings: Findings): Promise<void> {
-  await examineHalts(db, findings);
-  await examineGaps(db, now, findings);
+  await attempt('halts of chains', findings, () => examineHalts(db, findings));
+  await attempt('halts of assets', findings, () => examineAssets(db, findings));
+  await attempt('what was not read back', findings, () => examineReadings(db, now, findings));
+  await attempt('the time that is missing', findings, async () => {
+    for (const gap of await listGaps(db, mostGaps)) {
+      await attempt(`gap ${gap.id}`, findings, () => tellGone(db, gap, now, findings));
+    }
+  });
+}
+
+function tellHalt(
+  findings: Findings,
+  halted: { where: string; which: string; since: string; reason: string },
+): void {
+  const { where, which, since, reason } = halted;
+  const says = `nothing new is made with it: halted since ${since}: ${reason}`;
+  const todo = `npm run resume -- ${which} when that is over`;
+  findings.add(notice('halted', where, says, todo, { since, reason }));
 }
 
 async function examineHalts(db: Tx, findings: Findings): Promise<void> {
-  const tell = (where: string, which: string, since: string, reason: string) => {
-    const says = `nothing new is made with it: halted since ${since}: ${reason}`;
-    const todo = `npm run resume -- ${which} when that is over`;
-    findings.add(notice('halted', where, says, todo, { since, reason }));
-  };
   for (const { chain, at, reason } of await listHalts(db)) {
-    tell(`chain ${chain}`, `--chain ${chain}`, at.toISOString(), reason);
-  }
-  for (const { asset, closings } of await listHaltedAssets(db, most)) {
-    const { at = '', reasons: given = [] } = closings.halt ?? {};
-    const where = `asset ${asset.symbol} of ${asset.chain} (${asset.id})`;
-    tell(where, `--asset ${asset.id}`, at, given.join('; '));
+    const where = `chain ${chain}`;
+    await attempt(where, findings, () => {
+      const which = `--chain ${chain}`;
+      tellHalt(findings, { where, which, since: at.toISOString(), reason });
+    });
   }
 }
 
-async function examineGaps(db: Tx, now: Date, findings: Findings): Promise<void> {
+async function examineAssets(db: Tx, findings: Findings): Promise<void> {
+  for (const { asset, closings } of await listHaltedAssets(db, most)) {
+    const where = `asset ${asset.symbol} of ${asset.chain} (${asset.id})`;
+    await attempt(where, findings, () => {
+      const { at: since = '', reasons: given = [] } = closings.halt ?? {};
+      const which = `--asset ${asset.id}`;
+      tellHalt(findings, { where, which, since, reason: given.join('; ') });
+    });
+  }
+}
+
+async function examineReadings(db: Tx, now: Date, findings: Findings): Promise<void> {
   const { restored, isLineageSame } = await standing(db);
   const gaps = await listGaps(db, mostGaps);
   const known = new Map(gaps.map((gap) => [gap.id, gap]));
-  for (const each of await openReadings(db)) tellUnread(each, known.get(each.gapId), findings);
+  for (const each of await openReadings(db)) {
+    await attempt(`gap ${each.gapId} chain ${each.chain}`, findings, () =>
+      tellUnread(each, known.get(each.gapId), findings),
+    );
+  }
   if (restored || !isLineageSame) {
     const why = reasons[restored ? 'restored' : 'lineage'];
     const says = `time is missing from the database (${why}) and no server has noticed yet`;
@@ -67,12 +92,14 @@ async function examineGaps(db: Tx, now: Date, findings: Findings): Promise<void>
   }
   const since = new Date(now.getTime() - olderDays * dayMs);
   for (const { chain, gapId, skippedAt } of await skippedReadings(db, since)) {
-    const at = skippedAt?.toISOString() ?? '';
-    const says = `it was not read back, by an operator's word of ${at}`;
-    const todo = 'nothing; who offers a hashlock of its own again may lose by it';
-    findings.add(notice('gap_skipped', `gap ${gapId} chain ${chain}`, says, todo, { at }));
+    const where = `gap ${gapId} chain ${chain}`;
+    await attempt(where, findings, () => {
+      const at = skippedAt?.toISOString() ?? '';
+      const says = `it was not read back, by an operator's word of ${at}`;
+      const todo = 'nothing; who offers a hashlock of its own again may lose by it';
+      findings.add(notice('gap_skipped', where, says, todo, { at }));
+    });
   }
-  for (const gap of gaps) await tellGone(db, gap, now, findings);
 }
 
 function tellUnread(reading: Reading, gap: Gap | undefined, findings: Findings): void {

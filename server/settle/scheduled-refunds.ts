@@ -264,7 +264,7 @@ async function sendFrom(
     const { txid } = rung;
     const outcome = await sendOne(deps, on, ladder, { rung, ...next }, signal);
     if (outcome === 'sent') return true;
-    if (outcome === 'rival') break;
+    if (outcome === 'rival' || outcome === 'replaced') break;
     deps.log.warn({ swapId, escrow, txid, err: outcome }, 'the node refused a scheduled refund');
     least = at + 1;
     next = await verdictOf(deps, on, ladder, signal);
@@ -280,13 +280,13 @@ async function sendOne(
   ladder: Scheduled,
   { rung, over, height }: { rung: Rung; over: string | null; height: number },
   signal: AbortSignal,
-): Promise<'sent' | 'rival' | ParleyError> {
+): Promise<'sent' | 'rival' | 'replaced' | ParleyError> {
   const { swapId, escrow, tried: before } = ladder;
   const { txid, raw } = rung;
   const { chain } = adapter;
   const tried = before?.txid === txid ? before : { txid, at: seconds(deps), height };
   // Kept first: once it is sent, a lower one must not follow it.
-  await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried });
+  if (!(await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried }))) return 'replaced';
   const rival = await within(signal, chain, refunds.rival(rung, over, signal));
   if (rival !== null) {
     deps.log.info({ swapId, escrow, txid, rival }, 'a scheduled refund gives way');

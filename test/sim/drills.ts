@@ -82,6 +82,8 @@ function fallBehind(world: World, deal: Deal): void {
     });
     const lasts = world.chance.int(240, 500);
     node.lag = Math.max(1, ...lags);
+    // A look that is under way saw the node as it was.
+    world.begun += 1;
     count(world, 'node lagging (spells)');
     tell(world, `${name}: its node is ${node.lag} blocks behind for ${lasts} s`);
     noteActivity(world, chain);

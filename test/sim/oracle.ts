@@ -1,7 +1,7 @@
 // What must hold, judged by the chains themselves and by nothing that the market says: who lost,
 // whether statuses and events tell what happened, and whether every swap has ended.
 
-import { type SimChain, tipOf } from './chain.ts';
+import { type Mined, type SimChain, tipOf } from './chain.ts';
 import { isDrilled } from './drills.ts';
 import { type Deal, legOf, ownLeg, type Party, type Side, type View } from './people.ts';
 import type { Told } from './receiver.ts';
@@ -109,11 +109,30 @@ export function expectedStatus(world: World, deal: Deal, view: View): string {
   return short === 'claimed' || secretMined(world, deal) ? 'initiator_claimed' : 'expired';
 }
 
+const timeOf = (chain: SimChain, { height }: Pick<Mined, 'height'>): number =>
+  chain.blocks[height]?.time ?? 0;
+
+/** The block time of the last spend once both legs were spent; Infinity before. */
+function spentAt(world: World, deal: Deal): number {
+  const times = deal.chains.map((name) => {
+    const chain = chainOf(world, name);
+    const spends = escrowsOn(chain, deal).flatMap((escrow) =>
+      (chain.holdings.get(escrow) ?? []).flatMap(({ spentBy }) => spentBy ?? []),
+    );
+    return spends.length === 0
+      ? Number.POSITIVE_INFINITY
+      : Math.max(...spends.map((each) => timeOf(chain, each)));
+  });
+  return Math.max(...times);
+}
+
+/** While the swap was followed: what is shown after its end, the market need not see. */
 function secretMined(world: World, deal: Deal): boolean {
+  const until = spentAt(world, deal);
   return deal.chains.some((name) => {
     const chain = chainOf(world, name);
     const all = escrowsOn(chain, deal).flatMap((escrow) => chain.about.get(escrow) ?? []);
-    return all.some(({ tx }) => tx.secret === deal.secret);
+    return all.some((each) => each.tx.secret === deal.secret && timeOf(chain, each) <= until);
   });
 }
 

@@ -23,6 +23,7 @@ function digestOf(facts: EscrowFacts | Row['facts']): string {
 export async function checkStored(world: World, on: string): Promise<void> {
   const node = nodeOf(world, on);
   if (node.down || node.slow) return;
+  const { begun } = world;
   const turn = await world.line.take();
   const reading = world.real.rows<Row>({
     name: 'sim_stored',
@@ -34,6 +35,8 @@ export async function checkStored(world: World, on: string): Promise<void> {
     values: [on, seconds(world) + againSeconds],
   });
   const rows = await reading.finally(turn.end);
+  // The node may have changed while this waited.
+  if (world.begun !== begun) return;
   count(world, 'checked facts', rows.length);
   for (const { address, facts, required } of rows) {
     const asked = { escrow: address, required, secret: null };

@@ -1,0 +1,112 @@
+// The queue of ladders of signed refunds: who is looked at next, whoever posts meanwhile.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import {
+  giveBackScheduled,
+  noteSentRefund,
+  putScheduled,
+  type Scheduled,
+  takeScheduled,
+} from './scheduled-refunds.ts';
+
+const timelock = 1_800_000_000;
+const swapId = '00000000-0000-4000-8000-000000000001';
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+  // What is tested here is the queue alone.
+  await sql('alter table scheduled_refunds drop constraint scheduled_refunds_swap_id_fkey');
+});
+after(() => database?.drop());
+beforeEach(() => sql('truncate scheduled_refunds'));
+
+const sql = (text: string) => database.db.rows<never>({ name: '', text, values: [] });
+const rungsOf = (fees: readonly bigint[]) =>
+  fees.map((feeSats) => {
+    return { txid: `tx ${feeSats}`, raw: '00', feeSats, feeRateSatPerVbyte: Number(feeSats) / 7 };
+  });
+
+type Posted = { escrow: string; now: number; fees?: readonly bigint[] };
+
+function post({ escrow, now, fees = [200n, 400n] }: Posted) {
+  const dueAt = timelock - 1_000;
+  const ladder = {
+    chain: 'bitcoin',
+    escrow,
+    swapId,
+    leg: 'b',
+    rungs: rungsOf(fees),
+    dueAt,
+  } as const;
+  return putScheduled(database.db, { ...ladder, at: new Date(now * 1_000) });
+}
+
+function take(wall: number, limit = 20): Promise<Scheduled[]> {
+  const about = { chain: 'bitcoin', wall, leasedUntil: wall + 60, limit } as const;
+  return database.db.transaction((tx) => takeScheduled(tx, about));
+}
+
+test('a ladder is looked at as often while strangers post theirs again and again', async () => {
+  const passes = 60;
+  const looks: number[] = [];
+  for (const fees of [null, [200n], [200n, 401n]]) {
+    await sql('truncate scheduled_refunds');
+    for (let at = 0; at < 24; at += 1) await post({ escrow: `other${at}`, now: timelock });
+    await post({ escrow: 'honest', now: timelock + 1 });
+    let looked = 0;
+    let next = 0;
+    for (let pass = 0; pass < passes; pass += 1) {
+      const wall = timelock + 5 + pass * 5;
+      for (let left = fees === null ? 0 : 20; left > 0; left -= 1) {
+        await post({ escrow: `other${next % 24}`, now: wall, fees: fees ?? [] });
+        next += 1;
+      }
+      for (const each of await take(wall)) {
+        if (each.escrow === 'honest') looked += 1;
+        await giveBackScheduled(database.db, each, { dueAt: wall + 15 });
+      }
+    }
+    looks.push(looked);
+  }
+  const [alone = 0, ...amongPosts] = looks;
+  assert.ok(alone >= 15, `${alone} looks`);
+  for (const each of amongPosts) assert.ok(each >= alone / 2, `${each} of ${alone} looks`);
+});
+
+test('the same ladder posted again changes neither its place nor its version, nor what is noted', async () => {
+  await post({ escrow: 'first', now: timelock });
+  await post({ escrow: 'second', now: timelock + 1 });
+  const [taken] = await take(timelock + 5, 1);
+  assert.equal(taken?.escrow, 'first');
+  await post({ escrow: 'first', now: timelock - 1_000 });
+  const note = { sentTxid: 'tx 400', tried: { txid: 'tx 400', at: timelock, height: 1 } };
+  assert.equal(await noteSentRefund(database.db, taken, note), true);
+  await giveBackScheduled(database.db, taken, { dueAt: timelock + 20 });
+  assert.equal((await post({ escrow: 'first', now: timelock })).sentTxid, 'tx 400');
+  const [next] = await take(timelock + 30, 1);
+  assert.equal(next?.escrow, 'second');
+});
+
+test('another ladder keeps the place of the former one, and nothing is noted of that one', async () => {
+  await post({ escrow: 'first', now: timelock });
+  const [taken] = await take(timelock + 5, 1);
+  assert.ok(taken);
+  await post({ escrow: 'first', now: timelock + 5, fees: [300n] });
+  const note = { sentTxid: 'tx 400', tried: null };
+  assert.equal(await noteSentRefund(database.db, taken, note), false);
+  await giveBackScheduled(database.db, taken, { dueAt: timelock + 1_000 });
+  const [again] = await take(timelock + 10, 1);
+  assert.deepEqual(again?.rungs, rungsOf([300n]));
+});
+
+test('a ladder that had ended is looked at again once it is posted again', async () => {
+  await post({ escrow: 'first', now: timelock });
+  const [taken] = await take(timelock + 5);
+  assert.ok(taken);
+  await giveBackScheduled(database.db, taken, { dueAt: null });
+  assert.deepEqual(await take(timelock + 100), []);
+  await post({ escrow: 'first', now: timelock + 100 });
+  assert.equal((await take(timelock + 100)).length, 1);
+});
