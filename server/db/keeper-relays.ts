@@ -37,8 +37,10 @@ export async function relaySums(
             when j.purpose = 'relay' and j.id is distinct from $4 then j.reserve else 0
           end) as takes
         from keeper_jobs j cross join lateral (
-          select coalesce(sum(a.charged) filter (where a.fate in ('deep', 'failed', 'gone')), 0) as past,
-            coalesce(sum(a.charged) filter (where a.fate not in ('deep', 'failed', 'gone')), 0) as live
+          select coalesce(sum(a.charged) filter (where a.fate in ('deep', 'failed', 'gone')), 0)
+              as past,
+            coalesce(sum(a.charged) filter (where a.fate in ('unknown', 'pending', 'mined')), 0)
+              as live
           from keeper_attempts a where a.job_id = j.id and a.purpose = 'relay'
         ) costs
         where j.chain = $1 and j.relayed_at >= $2)
