@@ -199,8 +199,9 @@ function beyondBounds(
   { what, limit, used }: RelayShort,
   reserve: bigint,
 ): ParleyError {
-  // What no relay of the day has used up another day has no more of.
-  const until = used === 0n ? '' : ', until the UTC day ends';
+  // What is too much for a whole day is so on every day.
+  const isOver = limit === 0n || ((what === 'share' || what === 'cap') && reserve > limit);
+  const until = isOver ? '' : ', until the UTC day ends';
   const sentences: Readonly<Record<RelayShort['what'], string>> = {
     number: `this account has had ${used} relays on "${chain}" today and ${limit} is the most`,
     share:
