@@ -30,6 +30,10 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   gaps: [
     [['read-days', 'many'], /"many"/],
     [['open', 'yesterday'], /"yesterday"/],
+    [['open', '1'], /"1"/],
+    [['open', '2026'], /"2026"/],
+    [['open', '2020-01-01T00:00:00Z'], /"2020-/],
+    [['open', new Date().toISOString().slice(0, 19)], /SINCE .*T[\d:]+"$/m],
   ],
   doctor: [[['--limit', '0'], /--limit .*"0"/]],
   halt: [[['evm-dev'], /evm-dev/]],

@@ -25,8 +25,9 @@ const usage = `usage: npm run gaps -- list [--json]
   skip         agreements do not wait for this chain: a hashlock that was used on it in the time
                that is missing could be used again, at the loss of whoever offers it
   read-days    a gap longer than ${mostGapDays} days is read for so many days (1 to ${mostGapDays})
-  open         time is missing since SINCE (2026-11-21T13:00:00Z) although nobody noticed: the next
-               heartbeat of a running server, or the next start, begins to read it back
+  open         time is missing since SINCE (2026-11-21T13:00:00Z, with its zone, and not more than
+               ${mostGapDays} days ago) although nobody noticed: the next heartbeat of a running server, or
+               the next start, begins to read it back
   revoke-keys  every API key: after a restore by other means than npm run restore
 Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done,
 1 refused, 2 not understood.`;
@@ -61,10 +62,15 @@ function daysOf(argument: string): number {
   return wholeNumber('DAYS', argument, { most: mostGapDays });
 }
 
+/** With a zone: what `Date` makes of less, "1" or "2026", is years away from what was meant. */
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+
 function sinceOf(argument: string): Date {
-  const since = new Date(argument);
-  if (since.getTime() <= Date.now()) return since;
-  throw new Misused(`SINCE is a time gone by, not "${argument}"`);
+  const since = new Date(instant.test(argument) ? argument : Number.NaN);
+  const age = Date.now() - since.getTime();
+  if (age >= 0 && age <= mostGapDays * daySeconds * 1_000) return since;
+  const wanted = `a time of the last ${mostGapDays} days like 2026-11-21T13:00:00Z`;
+  throw new Misused(`SINCE is ${wanted}, not "${argument}"`);
 }
 
 async function act(db: Database, { command, argument, json }: Asked): Promise<string> {

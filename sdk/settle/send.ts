@@ -2,6 +2,7 @@
 // version only ever takes the place of one with the same nonce or coins, or of one that is dead: at
 // most one of them is mined, whichever it is and wherever this side is interrupted.
 
+import { saysFeeTooLow } from '../../chains/fee-refusals.ts';
 import type { Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
@@ -96,9 +97,6 @@ export async function sendAlone(context: Context, leg: SetLeg, kept: Kept): Prom
 /** The transactions of a record. */
 export type Slot = 'approval' | 'funding' | 'cancel' | 'claim' | 'refund';
 
-/** What a node says of a fee that is too low to take the transaction at all. */
-const tooCheap = /underpriced|base ?fee|fee(cap)? (is )?too low/i;
-
 /** A refusal changes nothing by itself: the next look asks what became of the nonce. */
 export async function sendWaiting(
   context: Context,
@@ -111,7 +109,7 @@ export async function sendWaiting(
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
     // No pool holds it: waiting longer at this fee is of no use.
-    if (tooCheap.test(error.message)) context.waitsSinceMs.set(kept.txid, -Infinity);
+    if (saysFeeTooLow(error.message)) context.waitsSinceMs.set(kept.txid, -Infinity);
     context.tell('waiting', leg.leg, error.message, kept.txid);
   }
 }

@@ -171,6 +171,32 @@ test('a node’s silence counts as if it had it, a refusal does not', limits, as
   }
 });
 
+test('a claim that nodes refuse for its fee pays more at the next look', limits, async () => {
+  const deal = await funded();
+  let first: string | null = null;
+  const words = 'max fee per gas less than block base fee';
+  try {
+    must(await relay(deal));
+    blind({
+      broadcast: (transaction, signal) => {
+        first ??= transaction.txid;
+        if (transaction.txid !== first) return adapter.broadcast(transaction, signal);
+        return Promise.reject(new ParleyError('refused_by_node', words, {}));
+      },
+    });
+    await keep(desk);
+    await hurry(desk);
+    await keep(desk);
+    const [refused, raised, ...more] = await onShort(deal);
+    assert.deepEqual([refused?.txid, raised?.verb, more], [first, 'claim', []]);
+    assert.equal(raised?.nonce, refused?.nonce);
+    assert.ok(BigInt(raised?.offer ?? 0) > BigInt(refused?.offer ?? 0));
+  } finally {
+    restore();
+  }
+  await lands(deal);
+});
+
 for (const [when, isLost] of [
   ['after the time to reveal', false],
   ['after the timelock', true],

@@ -3,6 +3,7 @@
 // kept is sent until the chain shows what became of it.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import { saysFeeTooLow } from '../../chains/fee-refusals.ts';
 import type { GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
@@ -197,10 +198,17 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
         tell(on, 'what was signed never left, and is given up');
       }
       return putOff(on, 0);
-    case 'send':
-      if (decision.reveals) await passGates(on);
-      await send(on, decision.attempt);
+    case 'send': {
+      const { attempt, reveals } = decision;
+      if (reveals) await passGates(on);
+      try {
+        await send(on, attempt);
+      } catch (error) {
+        if (!isForItsFee(attempt, error)) throw error;
+        return carryOut(on, { do: 'sign', instead: attempt, reveals }, known);
+      }
       return putOff(on, lookAgainSeconds);
+    }
     case 'void': {
       const { attempt } = decision;
       // A claim that is withdrawn must not show what nobody else knows.
@@ -217,6 +225,12 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
       return putOff(on, lookAgainSeconds);
     }
   }
+}
+
+/** No pool has it: it is made to pay more at once, not after the time that others are left. */
+function isForItsFee({ nonce, verb }: Attempt, error: unknown): boolean {
+  if (nonce === null || verb === 'void' || !(error instanceof ParleyError)) return false;
+  return error.code === 'refused_by_node' && saysFeeTooLow(error.message);
 }
 
 function workOf({ job, escrow, swap }: On, secret: Hex32 | null, reveals: boolean): GasWork {

@@ -67,17 +67,32 @@ const takeIt = async () => {
 };
 const endIt = () => endTurn(desk.deps.db, evm2, somebody, null);
 
+/** Another server with the same key, and when one of its jobs waits for a turn. */
+async function watched(): Promise<{ server: Desk; waits: Promise<void> }> {
+  const { promise: waits, resolve } = Promise.withResolvers<void>();
+  const { db } = desk.deps;
+  const watching: typeof db = {
+    ...db,
+    rows: async <Row>(statement: Parameters<typeof db.rows>[0]) => {
+      if (statement.name === 'keeper_await_turn_others_wait') resolve();
+      return db.rows<Row>(statement);
+    },
+  };
+  const server = await anotherDesk({ ...desk, deps: { ...desk.deps, db: watching } }, desk);
+  return { server, waits };
+}
+
 test('two servers that wait with one job sign one transaction for it', limits, async () => {
-  const other = await anotherDesk(desk, { key: desk.key });
+  const [one, other] = [await watched(), await watched()];
   try {
     const deal = await forgotten();
     await takeIt();
-    const passing = [desk.keeper.pass(evm2)];
-    await sleep(300);
+    const passing = [one.server.keeper.pass(evm2)];
+    await one.waits;
     // As when the first is slower than a job is in its hand.
     await hurry(desk);
-    passing.push(other.keeper.pass(evm2));
-    await sleep(300);
+    passing.push(other.server.keeper.pass(evm2));
+    await other.waits;
     await endIt();
     await Promise.all(passing);
     const own = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
@@ -92,7 +107,7 @@ test('two servers that wait with one job sign one transaction for it', limits, a
     assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
   } finally {
     await endIt();
-    await other.close();
+    for (const { server } of [one, other]) await server.close();
   }
 });
 
@@ -102,10 +117,11 @@ test('nothing is signed for a job that ended while it waited', limits, async () 
   await keep(desk);
   await deepen(desk);
   const next = await forgotten();
+  const { server, waits } = await watched();
   await takeIt();
   try {
-    const passing = desk.keeper.pass(evm2);
-    await sleep(300);
+    const passing = server.keeper.pass(evm2);
+    await waits;
     await desk.deps.db.rows({
       name: 'test_end',
       text: `update keeper_jobs set state = 'dropped' where swap_id = $1`,
@@ -117,6 +133,7 @@ test('nothing is signed for a job that ended while it waited', limits, async () 
     assert.deepEqual(own, []);
   } finally {
     await endIt();
+    await server.close();
   }
 });
 

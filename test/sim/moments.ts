@@ -6,8 +6,9 @@ import { depthFor } from '../../core/policy.ts';
 import { tipOf } from './chain.ts';
 import { type Drill, highValueFrom, isPublic } from './drills.ts';
 import { mineOne, standStill } from './faults.ts';
+import { noteLost } from './keeper.ts';
 import { type Deal, legOf, type View } from './people.ts';
-import { deliver, look } from './servers.ts';
+import { deliver, look, noteActivity } from './servers.ts';
 import type { Doom } from './wire.ts';
 import { chainOf, later, nodeOf, seconds, type World } from './world.ts';
 
@@ -98,6 +99,25 @@ function relayTogether(world: World, deal: Deal, { legs, deadlines }: Agreed): v
   if (initiator !== undefined) {
     initiator.habits = { relays: true, late: false, vanishes: null, waits };
   }
+}
+
+/** Relayed in the last moment, in no block, and forgotten by all when its owner has gone. */
+function forgetRelay(world: World, deal: Deal, { legs, deadlines }: Agreed): void {
+  const [initiator] = deal.sides;
+  if (initiator !== undefined) initiator.habits = { relays: true, late: true, vanishes: null };
+  const node = nodeOf(world, legs[legOf(deal, 'short')].chain);
+  const { chain } = node;
+  const forget = () => {
+    if (initiator !== undefined) initiator.goneAt = seconds(world);
+    for (const [txid, { tx }] of [...chain.mempool]) {
+      if (tx.secret === deal.secret) chain.mempool.delete(txid);
+    }
+    noteLost(world, chain);
+    noteActivity(world, chain);
+  };
+  const left = deadlines.revealBy - seconds(world);
+  later(world, left - togetherSeconds / 2, () => standStill(world, node, 2 * togetherSeconds));
+  later(world, left + 60, forget);
 }
 
 /** Nobody but the counterparty itself claims the long leg, and it is there until it could. */
@@ -201,5 +221,12 @@ export const moments: readonly Drill[] = [
       const from = () => isMined(world, deal);
       strike(world, { fate: 'cut', when: 'before', at: 'swaps_of_escrows', from });
     },
+  },
+  {
+    ...quiet,
+    name: 'a relayed claim is forgotten after its last moment',
+    deals: 1,
+    keys: 'rich',
+    begin: forgetRelay,
   },
 ];

@@ -229,6 +229,7 @@ export type AttemptRow = {
   readonly chain: string;
   readonly txid: string;
   readonly nonce: number;
+  readonly offer: string;
   readonly fate: string;
   readonly purpose: string | null;
   readonly state: string | null;
@@ -237,7 +238,7 @@ export type AttemptRow = {
 export async function attemptsOn({ deps }: Desk, deal: Deal): Promise<AttemptRow[]> {
   return deps.db.rows<AttemptRow>({
     name: 'test_attempts',
-    text: `select a.verb, a.chain, a.txid, a.nonce, a.fate, j.purpose, j.state
+    text: `select a.verb, a.chain, a.txid, a.nonce, a.offer, a.fate, j.purpose, j.state
       from keeper_attempts a join keeper_jobs j on j.id = a.job_id
       where j.swap_id = $1 order by a.id`,
     values: [deal.id],
