@@ -5,6 +5,7 @@
 //
 //   node scripts/test-files.ts FILES_AT_ONCE FILE...
 
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +47,9 @@ const first: readonly string[] = [
 ];
 
 function ordered(files: readonly string[]): string[] {
+  // One that was renamed would lose its place without a word.
+  const gone = first.filter((file) => !existsSync(join(root, file)));
+  if (gone.length > 0) throw new Error(`of the files that begin first, not there: ${gone.join()}`);
   const long = first.filter((file) => files.includes(file));
   return [...long, ...files.filter((file) => !first.includes(file))];
 }
@@ -55,7 +59,7 @@ const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 type Clusters = { readonly folder: string; stop(): Promise<void> };
 
 /** One for each file that runs at once: a file has it for itself while it runs. */
-async function startClusters(count: number): Promise<Clusters> {
+async function startClusters(count: number, signal: AbortSignal): Promise<Clusters> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-clusters-'));
   const started: EmbeddedPostgres[] = [];
   const stop = async () => {
@@ -64,6 +68,7 @@ async function startClusters(count: number): Promise<Clusters> {
   };
   try {
     for (let at = 0; at < count; at += 1) {
+      signal.throwIfAborted();
       const dir = join(folder, String(at));
       await mkdir(dir);
       const postgres = await startPostgres({ dir, log: quiet });
@@ -100,18 +105,18 @@ function tell(durations: ReadonlyMap<string, number>): void {
 const [atOnce = '1', ...given] = process.argv.slice(2);
 const concurrency = Number(atOnce);
 const isOwn = process.env.PARLEY_TEST_DATABASE_URL === undefined;
-const clusters = isOwn ? await startClusters(Math.min(concurrency, given.length)) : null;
-if (clusters !== null) process.env.PARLEY_TEST_CLUSTERS = clusters.folder;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, async () => {
-    await clusters?.stop();
-    process.exit(1);
-  });
+const files = ordered(given).map((file) => join(root, file));
+// Before anything is started, so that all of it is stopped: databases, and files that run.
+const stopping = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => stopping.abort(new Error(`ended by ${name}`)));
 }
+const { signal } = stopping;
+const clusters = isOwn ? await startClusters(Math.min(concurrency, files.length), signal) : null;
+if (clusters !== null) process.env.PARLEY_TEST_CLUSTERS = clusters.folder;
 const durations = new Map<string, number>();
 let isWell = false;
-const files = ordered(given).map((file) => join(root, file));
-const stream = run({ files, concurrency, timeout: fileLimitMs });
+const stream = run({ files, concurrency, timeout: fileLimitMs, signal });
 stream.on('test:summary', ({ file, duration_ms, success }) => {
   if (file === undefined) isWell = success;
   else durations.set(file, duration_ms);
@@ -119,4 +124,4 @@ stream.on('test:summary', ({ file, duration_ms, success }) => {
 for await (const text of stream.compose(spec)) process.stdout.write(text);
 tell(durations);
 await clusters?.stop();
-process.exitCode = isWell ? 0 : 1;
+process.exitCode = isWell && !signal.aborted ? 0 : 1;

@@ -3,10 +3,23 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import { parseTransaction } from 'viem';
+import type { Hex32 } from '../core/hashlock.ts';
 import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
-import { type Anvil, anvilOf, evmKey, isFunded, running, sideOf, until } from './testing/stuck.ts';
-import { type TwoChains, twoChains } from './testing/two-chains.ts';
+import { type Kept, keptNow } from './stores/store.ts';
+import {
+  type Anvil,
+  anvilOf,
+  evmKey,
+  gwei,
+  isFunded,
+  later,
+  running,
+  sideOf,
+  until,
+} from './testing/stuck.ts';
+import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
 
 const limits = { timeout: 120_000 };
 let chains: TwoChains;
@@ -79,3 +92,102 @@ for (const restarted of [true, false]) {
     },
   );
 }
+
+type Lost = {
+  readonly taker: SettleInput;
+  readonly maker: SettleInput;
+  readonly approved: Kept;
+  readonly funding: Kept;
+  readonly had: number;
+};
+
+/** The maker's approval and funding were mined and taken back; nothing runs, no block comes. */
+async function bothTakenBack(scene: Scene): Promise<Lost> {
+  const taker = await sideOf(scene, 'taker');
+  await until(taker, isFunded);
+  const { evm } = chains.purses.maker;
+  const [from, had] = [await height(), await nonceOf(evm.address)];
+  const maker = await sideOf(scene, 'maker');
+  await until(maker, isFunded);
+  const { funding, approved } = await recordOf(maker);
+  assert.ok(funding && approved);
+  while ((await known(funding.txid)) === null) await sleep(20);
+  await anvil.hold();
+  await takeBack(from);
+  assert.equal(await nonceOf(evm.address), had);
+  evm.forget();
+  return { taker, maker, approved, funding, had };
+}
+
+const nonceIn = ({ raw }: Kept) => parseTransaction(raw as `0x${string}`).nonce;
+/** Another swap of the same account, whose claim on this chain waits in the pool. */
+async function claimKept(input: SettleInput, claim: Kept): Promise<void> {
+  const { trade, swap } = await recordOf(input);
+  await input.store.putSwap({
+    trade: { ...trade, party: 'taker', threadId: 'another' },
+    swap: { ...swap, id: 'another', hashlock: '0'.repeat(64) as Hex32 },
+    ...{ funding: null, claim: keptNow(claim), refund: null, publicSecret: null },
+  });
+}
+
+test(
+  'an approval that was taken back never displaces the claim of another swap from its nonce',
+  limits,
+  async () => {
+    const { taker, maker, approved, funding } = await bothTakenBack(chains.swap());
+    try {
+      const { evm } = chains.purses.maker;
+      const idle = { to: evm.address, data: '0x', value: '0x0' };
+      const other = await evm.sign(31_337, idle, AbortSignal.timeout(30_000));
+      assert.equal(nonceIn(other), nonceIn(approved));
+      await anvil.call('eth_sendRawTransaction', [other.raw]);
+      await claimKept(maker, other);
+      const side = running(maker);
+      const waits = () => side.told.some(({ text }) => /has the nonce of the approval/.test(text));
+      while (!waits()) {
+        assert.ok(!side.told.some(({ step }) => step === 'replaced'), 'displaced');
+        await sleep(20);
+      }
+      await anvil.block(gwei);
+      while ((await known(other.txid)) === null) {
+        assert.equal(await known(approved.txid), null);
+        await sleep(20);
+      }
+      await anvil.go();
+      const [end, theirs] = await Promise.all([side.end, settle(taker)]);
+      assert.deepEqual([end.end, theirs.end], ['received', 'received']);
+      assert.notEqual(end.txids.a.fund, funding.txid);
+    } finally {
+      await anvil.go();
+    }
+  },
+);
+
+const isRecalled = ({ text }: { text: string }) => /took back the approval/.test(text);
+
+// The last: its approval stays, for whatever is funded next.
+test(
+  'an approval that was taken back and is late with its funding is raised, and holds nobody up',
+  limits,
+  async () => {
+    const { maker, approved, had } = await bothTakenBack(chains.swap());
+    try {
+      await until({ ...maker, replaceAfterMs: 60_000 }, isRecalled);
+      const { counterpartyFundBy } = (await recordOf(maker)).swap.deadlines;
+      const side = running(later(maker, counterpartyFundBy - chains.now() + 4_000));
+      await side.next('cancelled');
+      await anvil.block(50n * gwei);
+      await side.next('replaced');
+      const raised = async () => (await recordOf(maker)).approval;
+      while ((await raised())?.former === undefined) await sleep(20);
+      assert.deepEqual((await raised())?.former, [approved.txid]);
+      await anvil.block(50n * gwei);
+      await anvil.go();
+      assert.equal((await side.end).end, 'nothing');
+      // The approval, and what took the place of the funding.
+      assert.equal(await nonceOf(chains.purses.maker.evm.address), had + 2);
+    } finally {
+      await anvil.go();
+    }
+  },
+);

@@ -56,6 +56,14 @@ test(
     assert.equal(asked(), 1);
     gone.abort();
     await assert.rejects(side.end);
+    // As much, of another payment: what is kept spends one that a reorganisation took.
+    const record = await input.store.getSwap(input.swapId);
+    assert.ok(record?.scheduled);
+    assert.equal(record.scheduledOf, 1_000_000n);
+    const other = { ...record, scheduled: `${'0'.repeat(64)}:0` };
+    await input.store.putSwap(other);
+    await until(input, isScheduled);
+    assert.equal(asked(), 2);
 
     const { timelock } = scene.market.watched('b').terms;
     await chains.dev.mining(bitcoinKey, false);

@@ -8,6 +8,7 @@ import { defaultFeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
 import { buildSpend, type EscrowOutput, type Spend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { assemble } from '../chains/bitcoin/signed-psbt.ts';
 import { mostRefundInputs } from '../chains/bitcoin/signed-refunds.ts';
+import type { DeepPayment } from '../chains/scheduled.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { LegName } from '../core/trade.ts';
 import type { ParleyClient } from './client.ts';
@@ -68,8 +69,12 @@ export type Refund = { readonly txid: string; readonly raw: string };
 export type RefundPlan = {
   readonly spends: readonly Spend[];
   readonly inputs: number;
-  /** All payments that are deep, also those that are too many for one refund. */
+  /** What the refunds spend, `txid:vout`. */
+  readonly outpoints: readonly string[];
+  /** All that is deep and that a refund of now would take, be it too many for these. */
   readonly deepSats: bigint;
+  /** All that is deep. */
+  readonly allDeepSats: bigint;
   readonly highestFeeRate: number;
 };
 
@@ -87,7 +92,7 @@ export async function planRefunds({
   const payments = outputsOf(built.psbtBase64);
   const limits = { validUntil: null, outputs: payments };
   verifyMaterial(built, { verb: 'refund' }, terms, view, limits);
-  const deep = await deepOf(payments, escrow, adapter, signal);
+  const { found: deep, all } = await deepOf(payments, escrow, adapter, signal);
   // The largest come first.
   const outputs = deep.slice(0, mostRefundInputs);
   const dearest = built.ladder.at(-1)?.feeRateSatPerVbyte ?? built.feeRateSatPerVbyte;
@@ -103,15 +108,26 @@ export async function planRefunds({
     .slice(-mostRungs)
     .map((fee) => buildSpend(terms, network, 'refund', outputs, fee));
   const last = spends.at(-1);
+  if (last === undefined) {
+    const sats = sumOf(outputs);
+    const sentence = `no refund of ${sats} sats pays its fee at ${rate} sat per vbyte`;
+    throw new ParleyError('payout_would_fail', sentence, { sats, rate, highest: cap });
+  }
   return {
     spends,
     inputs: outputs.length,
+    outpoints: outputs.map(outpointOf),
     deepSats: sumOf(deep),
-    highestFeeRate: last === undefined ? 0 : rateOf(last.feeSats, last.vsize),
+    allDeepSats: sumOf(all),
+    highestFeeRate: rateOf(last.feeSats, last.vsize),
   };
 }
 
-function sumOf(outputs: readonly EscrowOutput[]): bigint {
+function outpointOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {
+  return `${txid}:${vout}`;
+}
+
+function sumOf(outputs: readonly Pick<EscrowOutput, 'amount'>[]): bigint {
   return outputs.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
@@ -121,11 +137,11 @@ async function deepOf(
   escrow: WatchedEscrow,
   { scheduledRefunds }: ChainAdapter,
   signal: AbortSignal,
-): Promise<EscrowOutput[]> {
-  const deep = (await scheduledRefunds?.payments(escrow, signal)) ?? [];
-  const outpoints = new Set(deep.map(({ txid, vout }) => `${txid}:${vout}`));
-  const found = payments.filter(({ txid, vout }) => outpoints.has(`${txid}:${vout}`));
-  if (found.length > 0) return found;
+): Promise<{ found: EscrowOutput[]; all: readonly DeepPayment[] }> {
+  const all = (await scheduledRefunds?.payments(escrow, signal)) ?? [];
+  const outpoints = new Set(all.map(outpointOf));
+  const found = payments.filter((each) => outpoints.has(outpointOf(each)));
+  if (found.length > 0) return { found, all };
   const { address, requiredConfirmations: wanted } = escrow;
   const sentence = `no payment to the escrow ${address} has ${wanted} confirmations yet`;
   throw new ParleyError('nothing_there', sentence, { escrow: address, wanted });

@@ -117,8 +117,10 @@ async function act(context: Context, record: SwapRecord, seen: Seen): Promise<Sw
   const raised = await raiseFunding(context, record, seen);
   if (raised !== record) return raised;
   if (has('fund', gives)) return fund(context, record);
-  if (isLate(record, seen)) return cancelFunding(context, record);
-  if (record.approval) return pushApproval(context, record);
+  // What takes the late funding's nonce waits behind the approval, if that waits.
+  const tended = await pushApproval(context, record);
+  if (isLate(tended, seen)) return cancelFunding(context, tended);
+  if (record.approval) return tended;
   const [first] = open;
   if (first !== undefined) context.tell('waiting', first.leg, first.why);
   return record;

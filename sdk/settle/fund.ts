@@ -22,14 +22,17 @@ import { send, sendWaiting } from './send.ts';
 export async function fund(context: Context, record: SwapRecord): Promise<SwapRecord> {
   const hand = handOf(context, legOf(record, ownSides(record).gives));
   const { funding } = record;
+  let latest = record;
   if (funding !== null) {
     const tended = await hand.tendFunding(record, funding);
     if (tended !== 'dead') return tended;
     hand.forget();
+    // What was kept while it was looked after counts.
+    latest = (await context.store.getSwap(context.swapId)) ?? record;
   }
   // Approving and funding belong together, until the funding has used the allowance up.
   return hand.alone(async () => {
-    const next = await fundOnce(context, record);
+    const next = await fundOnce(context, latest);
     const sent = next.funding;
     if (sent !== null && sent !== funding) await hand.untilMined(sent);
     return next;

@@ -30,21 +30,31 @@ export async function leaveRefunds(
   const { funded, claimed, refunded, balance } = state.legs[gives].facts;
   const isSpent = claimed !== null || refunded !== null || record.refund !== null;
   if (isSpent || !funded?.deep || clocks[gives] > leg.timelock) return record;
-  // The same funding in another block is the same. The balance counts shallow payments too.
-  const isAll = record.scheduled === aboutOf(funded.txid, balance);
+  // Where nothing came or went since; the balance counts shallow payments too.
+  const isAll = record.scheduledOf === balance;
   const pauses = isAll ? pausesBetweenFees : pausesBetween;
-  if (isTooSoon(context, aboutOf(funded.txid, balance), pauses)) return record;
+  if (isTooSoon(context, `${funded.txid} ${balance}`, pauses)) return record;
   try {
     const { swapId } = context;
     const source = sourceOf(context, leg.chain);
     const escrow = watchedOf(record, gives);
     const plan = await planRefunds({ escrow, source, signal: context.limit() });
-    const about = aboutOf(funded.txid, plan.deepSats);
-    if (isKept(record, about, plan)) return record;
+    const about = plan.outpoints.toSorted().join(' ');
+    // Also what one refund does not take, too many or too small, is deep and not new.
+    const scheduledOf = plan.allDeepSats;
+    if (isKept(record, about, plan)) {
+      if (record.scheduledOf === scheduledOf) return record;
+      const seen = { ...record, scheduledOf };
+      await context.store.putSwap(seen);
+      return seen;
+    }
     const ask = ({ signal }: { signal: AbortSignal }) =>
       scheduleRefunds({ client, swapId, leg: gives, escrow, source, wallet, signal }, plan);
     const { count, lowestFeeRate, highestFeeRate } = await asked(context, ask, limitMs);
-    const next = { ...record, scheduled: about, scheduledUpTo: plan.highestFeeRate };
+    const next = {
+      ...record,
+      ...{ scheduled: about, scheduledOf, scheduledUpTo: plan.highestFeeRate },
+    };
     await context.store.putSwap(next);
     const rates = `${lowestFeeRate} to ${highestFeeRate} sat per vbyte`;
     const text = `the market keeps ${count} signed refunds of ${plan.deepSats} sats at ${rates}`;
@@ -56,10 +66,6 @@ export async function leaveRefunds(
     context.tell('market_refused', gives, `signed refunds are not kept: ${why}`);
     return record;
   }
-}
-
-function aboutOf(txid: string, sats: bigint): string {
-  return `${txid} ${sats}`;
 }
 
 /** Whether what the market keeps is of the same payments, and still far above what is paid now. */

@@ -67,8 +67,10 @@ export type SwapRecord = {
   readonly approved?: Kept;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
   readonly cancel?: Kept | null;
-  /** Of which payments the market keeps signed refunds. */
+  /** Of which payments, by their outpoints, the market keeps signed refunds. */
   readonly scheduled?: string;
+  /** What the escrow held at depth when that was looked at last. */
+  readonly scheduledOf?: bigint;
   /** The highest rate of those, sat per vbyte. */
   readonly scheduledUpTo?: number;
   /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */

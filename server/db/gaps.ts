@@ -283,6 +283,15 @@ export function listGaps(tx: Tx, limit: number): Promise<Gap[]> {
   });
 }
 
+export async function gapById(tx: Tx, id: number): Promise<Gap | null> {
+  const [gap] = await tx.rows<Gap>({
+    name: 'gap_by_id',
+    text: `select id, why, began_at as "beganAt", ended_at as "endedAt" from gaps where id = $1`,
+    values: [id],
+  });
+  return gap ?? null;
+}
+
 export function readingsOf(tx: Tx, gapId: number): Promise<Reading[]> {
   return tx.rows<Reading>({
     name: 'gap_readings_of',

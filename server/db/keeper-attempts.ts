@@ -3,11 +3,14 @@
 import type { GasFate } from '../../chains/gas-account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
+import type { Purpose } from './keeper-jobs.ts';
 
 export type Attempt = {
   readonly id: number;
   readonly chain: ChainKey;
   readonly jobId: number | null;
+  /** Of its job, when it was signed: what its cost counts against. */
+  readonly purpose: Purpose | null;
   readonly verb: 'claim' | 'refund' | 'void';
   readonly txid: string;
   /** EVM; null elsewhere. */
@@ -37,7 +40,7 @@ type Row = Omit<Attempt, 'offer' | 'mostCost' | 'charged'> & {
   readonly charged: string;
 };
 
-const columns = `id, chain, job_id as "jobId", verb, txid, nonce, sealed,
+const columns = `id, chain, job_id as "jobId", purpose, verb, txid, nonce, sealed,
   sealed_version as "sealedVersion", offer, most_cost as "mostCost", charged,
   dies_at as "diesAt", signed_at as "signedAt", sent_at as "sentAt",
   shown_at as "shownAt", fate`;
@@ -81,9 +84,10 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attemp
   const rows = await tx.rows<Row>({
     name: 'keeper_insert_attempt',
     text: `insert into keeper_attempts
-        (chain, address, job_id, verb, txid, nonce, sealed, sealed_version, offer, most_cost,
-         charged, dies_at, signed_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
+        (chain, address, job_id, purpose, verb, txid, nonce, sealed, sealed_version, offer,
+         most_cost, charged, dies_at, signed_at)
+      values ($1, $2, $3, (select purpose from keeper_jobs where id = $3),
+        $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
       returning ${columns}`,
     values: [
       chain,
@@ -269,7 +273,7 @@ export async function keeperSums(
             and id is distinct from $4) as "relayReserved",
         coalesce(sum(a.charged), 0) as spent,
         coalesce(sum(a.charged) filter (where j.account_id = $3), 0) as "spentOn",
-        coalesce(sum(a.charged) filter (where j.purpose = 'refund'), 0) as "spentOnRefunds",
+        coalesce(sum(a.charged) filter (where a.purpose = 'refund'), 0) as "spentOnRefunds",
         (select count(distinct u.job_id)
           from keeper_attempts u join keeper_jobs o on o.id = u.job_id
           where u.chain = $1 and u.fate in ('unknown', 'pending')
@@ -283,7 +287,7 @@ export async function keeperSums(
           where u.chain = $1 and u.fate in ('unknown', 'pending')
             and o.purpose = 'relay') as "relaysUnderWay"
       from keeper_attempts a left join keeper_jobs j on j.id = a.job_id
-      where a.chain = $1 and a.signed_at >= $2 and j.purpose is distinct from 'relay'`,
+      where a.chain = $1 and a.signed_at >= $2 and a.purpose is distinct from 'relay'`,
     values: [of.chain, of.since, of.accountId, of.except],
   });
   const row = rows[0] ?? {};

@@ -187,6 +187,8 @@ export type NewRelay = {
   readonly secret: Uint8Array;
   readonly secretVersion: number;
   readonly at: Date;
+  /** The beginning of the day that it counts for. */
+  readonly since: Date;
   readonly dueAt: Date;
 };
 
@@ -201,7 +203,8 @@ export async function insertRelay(tx: Tx, relay: NewRelay): Promise<number> {
       values ($1, $2, 'claim', $3, $4, $5, 'relay', 'open', $6, $7, $8, $9, $10, $10, $11)
       on conflict (chain, escrow, verb) do update
         set purpose = 'relay', state = 'open', reserve = $6, secret = $7, secret_version = $8,
-          due_at = $9, failures = 0, last_failure = null, relayed_at = $10, makes_account = $11
+          due_at = $9, failures = 0, last_failure = null, relayed_at = $10, makes_account = $11,
+          relays = case when keeper_jobs.relayed_at >= $12 then keeper_jobs.relays + 1 else 1 end
       returning id`,
     values: [
       chain,
@@ -215,6 +218,7 @@ export async function insertRelay(tx: Tx, relay: NewRelay): Promise<number> {
       relay.dueAt,
       relay.at,
       relay.makesAccount,
+      relay.since,
     ],
   });
   return (rows[0] as { id: number }).id;

@@ -4,9 +4,9 @@ import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
 
 export type RelaySums = {
-  /** How many, of this account. */
+  /** How many, of this account: one that was given up and asked for again each time. */
   readonly own: number;
-  /** Base units: what is reserved for those that are open, and what the others have cost. */
+  /** Base units: what they have cost, and what is reserved for those that are open. */
   readonly ownTaken: bigint;
   readonly taken: bigint;
   /** Solana: those that pay for their receiver's token account. */
@@ -14,7 +14,10 @@ export type RelaySums = {
   readonly made: number;
 };
 
-/** Of those taken on since then; `except`: a job that is left out. */
+/**
+ * Of those taken on since then. `except`: a job whose reserve and token account are left out, since
+ * it is to have new ones; what it has cost and how often it was taken on are not.
+ */
 export async function relaySums(
   tx: Tx,
   of: {
@@ -27,13 +30,21 @@ export async function relaySums(
   const rows = await tx.rows<Record<string, string>>({
     name: 'keeper_relay_sums',
     text: `with relays as (
-        select j.account_id = $3 as own, j.makes_account and j.state <> 'dropped' as makes,
-          greatest(j.reserve, (
-            select coalesce(sum(a.charged), 0) from keeper_attempts a where a.job_id = j.id
-          )) as takes
-        from keeper_jobs j
-        where j.chain = $1 and j.relayed_at >= $2 and j.id is distinct from $4)
-      select count(*) filter (where own) as own, coalesce(sum(takes), 0) as taken,
+        select j.account_id = $3 as own, j.relays,
+          j.makes_account and j.state <> 'dropped' and j.purpose = 'relay'
+            and j.id is distinct from $4 as makes,
+          costs.past + greatest(costs.live, case
+            when j.purpose = 'relay' and j.id is distinct from $4 then j.reserve else 0
+          end) as takes
+        from keeper_jobs j cross join lateral (
+          select coalesce(sum(a.charged) filter (where a.fate in ('deep', 'failed', 'gone')), 0)
+              as past,
+            coalesce(sum(a.charged) filter (where a.fate in ('unknown', 'pending', 'mined')), 0)
+              as live
+          from keeper_attempts a where a.job_id = j.id and a.purpose = 'relay'
+        ) costs
+        where j.chain = $1 and j.relayed_at >= $2)
+      select coalesce(sum(relays) filter (where own), 0) as own, coalesce(sum(takes), 0) as taken,
         coalesce(sum(takes) filter (where own), 0) as "ownTaken",
         count(*) filter (where makes) as made,
         count(*) filter (where makes and own) as "ownMade"

@@ -44,10 +44,13 @@ afterEach(async () => {
 
 const sql = (text: string) => database.db.rows<never>({ name: '', text, values: [] });
 
-async function doctor(keeper: Parameters<typeof settingsOf>[0] = 'dev', reading = db) {
+async function doctor(
+  keeper: Parameters<typeof settingsOf>[0] = 'dev',
+  { reading = db, at = home } = {},
+) {
   const found: Finding[] = [];
   const deps = {
-    settings: settingsOf(keeper),
+    settings: { ...settingsOf(keeper), home: at },
     db: reading,
     chains: [],
     now: Date.now,
@@ -158,6 +161,15 @@ test('a gap that is not read back differs, with how far each chain is and what t
   assert.deepEqual([bitcoin.severity, bitcoin.facts.found], ['differs', 3]);
 });
 
+test('an unread gap is told with its time however many came since', async () => {
+  await gap('silence', '40 days', reading('evm-dev', '1', '12', 'null'));
+  for (let more = 0; more < 21; more += 1) await gap('silence', '35 days');
+  const { held } = await doctor();
+  const [unread, ...rest] = held;
+  assert.deepEqual(rest, []);
+  assert.match(unread?.says ?? '', /^the time from 20\S+Z to 20\S+Z is missing/);
+});
+
 test('the command tells both as lines, and as JSON', async () => {
   await sql(`insert into halts (chain, reason, at) values ('evm-dev', 'its nodes disagree',
     '2026-01-02T03:04:05Z')`);
@@ -206,7 +218,7 @@ test('a part that ends half-way leaves the parts after it to be looked at', asyn
     },
   };
   await gap('silence', '3 minutes');
-  const { what } = await doctor('dev', failing);
+  const { what } = await doctor('dev', { reading: failing });
   assert.deepEqual(what, ['ended', 'ended', 'time_missing']);
 });
 
@@ -293,6 +305,10 @@ test('key files of the keeper that others may read are found, in the home and el
   };
   assert.deepEqual(await open(other, own), [[`danger mode ${other}`, `danger mode ${own}`], 1]);
   assert.deepEqual(await open(), [[`danger mode ${own}`], 1]);
+  const gone = await doctor([{ chain: 'evm', keyFile: other }] as never, {
+    at: join(home, 'gone'),
+  });
+  assert.deepEqual(gone.what, ['home', 'mode']);
   await chmod(own, 0o600);
   await chmod(other, 0o600);
   assert.deepEqual(await open(other, own), [[], 0]);

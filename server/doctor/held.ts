@@ -6,6 +6,7 @@ import { keysAround, skippedReadings } from '../db/doctor.ts';
 import {
   type Gap,
   type GapReason,
+  gapById,
   listGaps,
   openReadings,
   type Reading,
@@ -79,9 +80,11 @@ async function examineReadings(db: Tx, now: Date, findings: Findings): Promise<v
   const gaps = await listGaps(db, mostGaps);
   const known = new Map(gaps.map((gap) => [gap.id, gap]));
   for (const each of await openReadings(db)) {
-    await attempt(`gap ${each.gapId} chain ${each.chain}`, findings, () =>
-      tellUnread(each, known.get(each.gapId), findings),
-    );
+    await attempt(`gap ${each.gapId} chain ${each.chain}`, findings, async () => {
+      // One that is read for long may be older than the newest.
+      const gap = known.get(each.gapId) ?? (await gapById(db, each.gapId));
+      tellUnread(each, gap, findings);
+    });
   }
   if (restored || !isLineageSame) {
     const why = reasons[restored ? 'restored' : 'lineage'];
@@ -102,7 +105,7 @@ async function examineReadings(db: Tx, now: Date, findings: Findings): Promise<v
   }
 }
 
-function tellUnread(reading: Reading, gap: Gap | undefined, findings: Findings): void {
+function tellUnread(reading: Reading, gap: Gap | null, findings: Findings): void {
   const { gapId, chain, since, found, blocksLeft, trouble } = reading;
   const [from = '', to = ''] = [gap?.beganAt, gap?.endedAt].map((each) => each?.toISOString());
   const whole = `the time from ${from} to ${to} is missing and not read back`;

@@ -152,7 +152,7 @@ export async function examineHome(
 ): Promise<void> {
   const where = `PARLEY_HOME ${home}`;
   const todo = 'set PARLEY_HOME to the home of the market, on the machine that it runs on';
-  let own: string[];
+  let own: string[] = [];
   try {
     own = (await readdir(home)).filter((name) => /^keeper-.*\.key$/.test(name));
     const { bavail, blocks, bsize } = await statfs(home, { bigint: true });
@@ -165,7 +165,6 @@ export async function examineHome(
     }
   } catch {
     findings.add(unseen('home', where, 'it is not there, or may not be read', todo, {}));
-    return;
   }
   for (const name of ['', 'server.key', 'ready.json', 'postgres/password']) {
     await examineMode(join(home, name), name === '', findings);

@@ -281,7 +281,9 @@ async function countsAsRefund(deal: Deal): Promise<void> {
   const since = dayOf(desk.deps.now());
   const sums = () => keeperSums(db, { chain: evm, since, accountId: null, except: null });
   const become = async (purpose: string) => {
-    const text = 'update keeper_jobs set purpose = $3 where swap_id = $1 and chain = $2';
+    const text = `with own as (
+        update keeper_jobs set purpose = $3 where swap_id = $1 and chain = $2 returning id)
+      update keeper_attempts set purpose = $3 where job_id in (select id from own)`;
     await db.rows({ name: 'test_become', text, values: [deal.id, evm, purpose] });
   };
   const claims = await sums();

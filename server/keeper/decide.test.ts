@@ -37,6 +37,7 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   id: 1,
   chain: 'evm-dev',
   jobId: 1,
+  purpose: 'secret',
   verb: 'claim',
   txid: 'own',
   nonce: 3,
@@ -164,6 +165,7 @@ const purse = (more: Partial<Purse['sums']> = {}): Purse => ({
 const charged = (amount: bigint, signedAt = new Date(now * 1_000)) => ({
   charged: amount,
   signedAt,
+  purpose: 'secret' as const,
 });
 
 test('the cap, one account’s share of it, and what is reserved bound what may be signed', () => {
@@ -189,6 +191,12 @@ test('what was charged on a day before raises neither the cap of this one nor a 
     short: 'share',
   });
   assert.deepEqual(allowanceOf(purse(), before, 'secret'), { most: 100n });
+});
+
+test('what a relay was charged raises neither the cap of the keeper’s own nor a share', () => {
+  const relayed = { ...charged(100n), purpose: 'relay' as const };
+  assert.deepEqual(allowanceOf(purse({ spent: 400n }), relayed, 'secret'), { short: 'cap' });
+  assert.deepEqual(allowanceOf(purse(), relayed, 'secret'), { most: 100n });
 });
 
 test('half of a day’s cap is for claims alone', () => {

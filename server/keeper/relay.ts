@@ -7,7 +7,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import { pessimistic } from '../../core/swap.ts';
 import type { Tx } from '../db/database.ts';
-import { attemptsOf, isLive } from '../db/keeper-attempts.ts';
+import { type Attempt, attemptsOf, isLive } from '../db/keeper-attempts.ts';
 import { blockersOf, holdToFree } from '../db/keeper-blocking.ts';
 import { findJob, insertRelay } from '../db/keeper-jobs.ts';
 import { relaySums } from '../db/keeper-relays.ts';
@@ -15,7 +15,7 @@ import type { Deps } from '../deps.ts';
 import { type Claimable, claimAsked, mayClaim } from '../settle/builders.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { within } from '../time-limit.ts';
-import { relayLeadSeconds, turnPatienceMs } from './bounds.ts';
+import { mostFailed, relayLeadSeconds, turnPatienceMs } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import { sealSecret } from './sealing.ts';
 import {
@@ -169,6 +169,7 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
   const since = dayOf(deps.now());
   const sums = await relaySums(deps.db, { chain, since, accountId, except });
   const own = job === null ? [] : await attemptsOf(deps.db, job.id, gas.account.address);
+  mustNotFail(chain, own);
   const live = own.find(({ fate, verb }) => verb === 'claim' && isLive(fate));
   const nonce = live === undefined ? await nonceFor(deps, looking, null) : live.nonce;
   const before = await freeingBefore(deps, looking, nonce);
@@ -218,6 +219,14 @@ function beyondBounds(
   };
   const facts = { chain, reason: what, limit, used, reserve };
   return unavailable(`${sentences[what]}${until}: send the claim yourself`, facts);
+}
+
+/** Asked for again, what a chain refuses each time would cost gas each time. */
+function mustNotFail(chain: ChainKey, attempts: readonly Attempt[]): void {
+  const failed = attempts.filter(({ fate, verb }) => fate === 'failed' && verb === 'claim').length;
+  if (failed < mostFailed) return;
+  const sentence = `"${chain}" took ${failed} claims of this leg and refused each of them`;
+  throw unavailable(`${sentence}: send the claim yourself`, { chain, failed });
 }
 
 /** Dust in the native coin. What a token is worth is not known here: bounds are all there is. */
@@ -318,6 +327,7 @@ export async function storeRelay(tx: Tx, deps: Deps, prepared: PreparedRelay): P
     secret: sealed,
     secretVersion: version,
     at: new Date(now),
+    since: dayOf(now),
     dueAt: new Date(now),
   });
   await holdToFree(tx, blockers.jobIds, { least: blockers.least, now: new Date(now) });

@@ -38,7 +38,7 @@ export function freeOf({ balance, sums }: Purse, besides = 0n): bigint {
 /** For a claim or refund that nobody asked for. `instead`: the one whose place it takes. */
 export function allowanceOf(
   purse: Purse,
-  instead: Pick<Attempt, 'charged' | 'signedAt'> | null,
+  instead: Pick<Attempt, 'charged' | 'signedAt' | 'purpose'> | null,
   purpose: Exclude<Job['purpose'], 'relay'>,
 ): Allowance {
   const { dailyCap, sums, since } = purse;
@@ -46,8 +46,9 @@ export function allowanceOf(
     sums.underWay >= mostUnderWay ||
     (purpose === 'refund' && sums.refundsUnderWay >= mostUnderWay / Number(refundShare));
   if (instead === null && isFull) return { short: 'busy' };
-  // What was signed on a day before is no part of what this one has spent.
-  const counted = instead === null || instead.signedAt < since ? 0n : instead.charged;
+  // What was signed on a day before is no part of what this one has spent, nor is a relay's.
+  const isCounted = instead !== null && instead.signedAt >= since && instead.purpose !== 'relay';
+  const counted = isCounted ? instead.charged : 0n;
   const whole = dailyCap - sums.spent + counted;
   // Refunds have no haste: what they leave of the day is for claims.
   const refunds = dailyCap / refundShare - sums.spentOnRefunds + counted;

@@ -2,7 +2,6 @@
 // any transaction; the secret of a claim passes through and is neither stored nor logged.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import { mustBeRate } from '../../chains/bitcoin/spending.ts';
 import type { Material } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
@@ -81,14 +80,9 @@ export function mustLive(material: Built, nowSeconds: number): void {
   );
 }
 
-function rateChecked(request: BuildRequest): BuildRequest {
-  if (request.feeRateSatPerVbyte !== null) mustBeRate(request.feeRateSatPerVbyte);
-  return request;
-}
-
 /** The funding of the caller's own leg. */
 export async function buildFund(deps: Deps, request: BuildRequest): Promise<Built> {
-  const { signal, feeRateSatPerVbyte } = rateChecked(request);
+  const { signal, feeRateSatPerVbyte } = request;
   const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
   const { leg: name } = legNamed(swap, request.leg);
   mustFund(swap.state.legs[name], party);
@@ -160,7 +154,7 @@ export async function buildClaim(
   deps: Deps,
   request: BuildRequest & { readonly secret: string },
 ): Promise<Built> {
-  const { signal, feeRateSatPerVbyte } = rateChecked(request);
+  const { signal, feeRateSatPerVbyte } = request;
   const asked = await claimAsked(deps.db, request);
   const { swap, name, secret, escrow, state, clocks } = await mayClaim(deps, asked, null, signal);
   const leg = state.legs[name];
@@ -179,7 +173,7 @@ export async function buildRefund(
   deps: Deps,
   request: BuildRequest & { readonly escrow: string | null },
 ): Promise<Built> {
-  const { signal, feeRateSatPerVbyte } = rateChecked(request);
+  const { signal, feeRateSatPerVbyte } = request;
   const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
   const { leg: name, chain } = legNamed(swap, request.leg);
   mustFund(swap.state.legs[name], party);

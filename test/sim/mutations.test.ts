@@ -30,7 +30,7 @@ test('every room and module that a simulated swap passes through has a bug plant
   const core = ['gates', 'facts', 'deadlines', 'status', 'next'].map((each) => `core/${each}.ts`);
   const settle = ['outcome', 'reconcile', 'follow', 'live', 'take-up', 'events', 'broadcast'];
   const wanted = [...rooms, ...core, ...settle.map((each) => `server/settle/${each}.ts`)];
-  for (const each of [...wanted, 'server/webhooks/']) {
+  for (const each of [...wanted, 'server/webhooks/', 'server/keeper/']) {
     assert.ok(
       [...files].some((file) => file.startsWith(each)),
       `nothing is planted in ${each}`,

@@ -224,7 +224,7 @@ async function askTwice(world: World, party: Party, asked: Ask): Promise<Answer>
   return answer;
 }
 
-/** A malicious initiator offers a hashlock that served before: of two swaps one would be free. */
+/** The initiator offers a hashlock that served before: of two swaps one would be free. */
 async function offerUsed(world: World, deal: Deal): Promise<void> {
   const [initiator] = deal.sides;
   const used = world.deals.filter(({ id }) => id !== null).map(({ hashlock }) => hashlock);

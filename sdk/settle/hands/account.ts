@@ -6,7 +6,7 @@ import type { Material } from '../../../chains/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import { sleep } from '../../http.ts';
-import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
+import type { Kept, SwapRecord } from '../../stores/store.ts';
 import type { AccountWallet, Fate } from '../../wallets/wallet.ts';
 import type { Context, SetLeg } from '../context.ts';
 import { due, lookedAfter, type Slot, sendToAll, sendWaiting, waitAnew } from '../send.ts';
@@ -27,6 +27,8 @@ export type AccountFamily = Pick<
   signingsOf(built: Material): readonly Signing[];
   /** Sends a kept transaction that waits again, or one that takes its place. */
   push(record: SwapRecord, slot: Slot, kept: Kept, fate: Waiting): Promise<SwapRecord>;
+  /** Whether another transaction of the account has its nonce now. */
+  isGivenAway(record: SwapRecord, slot: Slot, kept: Kept): Promise<boolean>;
 };
 
 export function accountHand(
@@ -36,7 +38,13 @@ export function accountHand(
   family: AccountFamily,
 ): Hand {
   const fateOf = (kept: Kept) => wallet.fate(kept, context.limit());
-  const recallApproval = (record: SwapRecord) => recall(context, leg, record, fateOf);
+  const { isGivenAway } = family;
+  const waits = async (kept?: Kept) => kept && (await fateOf(kept)).state === 'waiting';
+  const recallApproval = async (record: SwapRecord) => {
+    const { approval, approved } = record;
+    if (approval || !approved || !(await waits(approved))) return record;
+    return recall(context, leg, record, { approved, isGivenAway });
+  };
   const tendApproval = async (record: SwapRecord, approval: Kept) => {
     const fate = await fateOf(approval);
     if (fate.state === 'waiting') {
@@ -75,7 +83,12 @@ export function accountHand(
         await sendWaiting(context, leg, funding);
         return record;
       }
-      if (fate.state === 'waiting') return family.push(record, 'funding', funding, fate);
+      if (fate.state === 'waiting') {
+        if (!(await waits(record.approved))) return family.push(record, 'funding', funding, fate);
+        // Its approval was not sent again: alone it would only fail.
+        lookedAfter(context, funding);
+        return record;
+      }
       lookedAfter(context, funding);
       if (fate.state === 'succeeded') return record;
       // If a reorganisation let a version of it come back, the contract would still make the escrow
@@ -111,17 +124,26 @@ async function recall(
   context: Context,
   leg: SetLeg,
   record: SwapRecord,
-  fateOf: (kept: Kept) => Promise<Fate>,
+  { approved, isGivenAway }: Pick<AccountFamily, 'isGivenAway'> & { readonly approved: Kept },
 ): Promise<SwapRecord> {
-  const { approval, approved, funding } = record;
-  if (approval || !approved || (await fateOf(approved)).state !== 'waiting') return record;
+  const { funding } = record;
+  // Of before the question: what is kept during it is kept later.
+  const keptAtMs = Date.now();
+  if (await isGivenAway(record, 'approval', approved)) {
+    const text = `another transaction has the nonce of the approval ${approved.txid}`;
+    context.tell('waiting', leg.leg, `${text}: it is not sent again`, approved.txid);
+    return record;
+  }
   // They wait from now on: the same bytes are sent again, and not others in their place.
-  const waiting = keptNow(approved);
-  waitAnew(context, waiting);
-  if (funding !== null) waitAnew(context, funding);
+  const approval = { ...approved, keptAtMs };
+  waitAnew(context, approval);
   context.sentAtMs.delete(approved.txid);
-  const again = { approval: waiting, funding: funding === null ? null : keptNow(funding) };
-  const next = { ...record, ...again };
+  let again = funding;
+  if (funding !== null && !(await isGivenAway(record, 'funding', funding))) {
+    again = { ...funding, keptAtMs };
+    waitAnew(context, again);
+  }
+  const next = { ...record, approval, funding: again };
   await context.store.putSwap(next);
   const text = `a reorganisation took back the approval ${approved.txid}: sends it again`;
   context.tell('waiting', leg.leg, text, approved.txid);

@@ -17,6 +17,7 @@ import {
   waitAnew,
 } from '../send.ts';
 import { accountHand, notFor, type Waiting } from './account.ts';
+import { isGivenAway, isSpend } from './given-away.ts';
 import type { Hand, On } from './hand.ts';
 import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
 
@@ -41,6 +42,7 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
     forget: () => wallet.forget(),
     cancelFunding: (record, funding) => cancelFunding(on, record, funding),
     withdrawClaim: (record) => withdraw(on, record),
+    isGivenAway: (record, slot, kept) => isGivenAway(context, leg, record, { slot, kept }),
   });
 }
 
@@ -61,6 +63,9 @@ async function push(
   { slot, kept, by, cancel }: Push,
   fate: Waiting,
 ): Promise<SwapRecord> {
+  if (await isGivenAway(context, leg, record, { slot, kept, cancel })) {
+    return giveWay({ context, leg, wallet }, record, { slot, kept, by, cancel });
+  }
   if (!overdue(context, leg, kept)) {
     await sendWaiting(context, leg, kept, by);
     return record;
@@ -83,6 +88,25 @@ async function push(
   // The market relays what concerns the swap; the rest is for one's own node alone.
   if (slot === 'cancel') lookedAfter(context, raised);
   await sendWaiting(context, leg, raised, by);
+  return next;
+}
+
+/** Sent again it could displace what has the nonce now, maybe a claim whose secret was shown. */
+async function giveWay(
+  { context, leg, wallet }: OnEvm,
+  record: SwapRecord,
+  { slot, kept, cancel }: Push,
+): Promise<SwapRecord> {
+  lookedAfter(context, kept);
+  const isAnew = isSpend({ slot, cancel });
+  const then = isAnew ? 'made anew' : 'it waits until that one is mined';
+  const text = `another transaction has the nonce of the ${slot}: ${then}`;
+  context.tell('waiting', leg.leg, text, kept.txid);
+  if (!isAnew) return record;
+  // The escrow pays once, whichever of them is mined.
+  wallet.forget();
+  const next = { ...record, [slot]: null };
+  await context.store.putSwap(next);
   return next;
 }
 
@@ -138,6 +162,8 @@ async function cancelFunding(on: OnEvm, record: SwapRecord, funding: Kept): Prom
   if (cancel)
     return push(on, record, { slot: 'cancel', kept: cancel, by: send, cancel: false }, fate);
   if (!overdue(context, leg, funding)) return record;
+  const late: Push = { slot: 'funding', kept: funding, by: send, cancel: true };
+  if (await isGivenAway(context, leg, record, late)) return giveWay(on, record, late);
   const how = { ...raiseOf(leg), cancel: true };
   const signed = await wallet.raise(funding, how, context.limit());
   if (signed === null) return noFee(context, record, leg, funding);

@@ -34,6 +34,8 @@ export function expiringHand(
     cancelFunding: (record, funding) => awaitDeath(context, record, funding, leg, wallet),
     // It holds nobody up, and fails without effect if it is mined.
     withdrawClaim: async (record) => record,
+    // They have no nonces.
+    isGivenAway: async () => false,
   });
 }
 

@@ -1,6 +1,7 @@
 // Swaps: reading them, setting addresses, and building what a party signs.
 
 import type { FastifyInstance } from 'fastify';
+import { mustBeRate } from '../../../chains/bitcoin/spending.ts';
 import { partyOf, swapById, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
 import { endRelay, prepareRelay, storeRelay } from '../../keeper/relay.ts';
@@ -215,11 +216,13 @@ function buildRequest(input: {
   query: { feeRate?: number };
   signal: AbortSignal;
 }): BuildRequest {
+  const { feeRate } = input.query;
+  if (feeRate !== undefined) mustBeRate(feeRate);
   return {
     accountId: input.caller.accountId,
     swapId: input.params.id,
     leg: input.params.leg,
-    feeRateSatPerVbyte: input.query.feeRate ?? null,
+    feeRateSatPerVbyte: feeRate ?? null,
     signal: input.signal,
   };
 }

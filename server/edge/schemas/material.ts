@@ -165,7 +165,8 @@ const feeRate = Type.Optional(
     description:
       `Bitcoin: sat per vbyte instead of the estimate, from ${floorSatPerVbyte} to ` +
       `${capSatPerVbyte} and within the narrower bounds of now; else \`bad_fee_rate\`, with the ` +
-      'bounds. Of no effect on other chains, nor on a funding, which your wallet pays for',
+      'bounds. On other chains, and of a funding, which your wallet pays for, it is refused out of ' +
+      'the same numbers and is else of no effect',
   }),
 );
 
