@@ -228,8 +228,9 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
 }
 
 /** No pool has it: it is made to pay more at once, not after the time that others are left. */
-function isForItsFee({ nonce, verb }: Attempt, error: unknown): boolean {
-  if (nonce === null || verb === 'void' || !(error instanceof ParleyError)) return false;
+function isForItsFee({ nonce, verb, shownAt }: Attempt, error: unknown): boolean {
+  if (nonce === null || verb === 'void' || shownAt !== null || !(error instanceof ParleyError))
+    return false;
   return error.code === 'refused_by_node' && saysFeeTooLow(error.message);
 }
 
