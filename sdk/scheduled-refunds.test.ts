@@ -173,7 +173,7 @@ test(
     await side.next('scheduled');
     const before = scene.market.refunds();
     const { address } = scene.market.watched('b');
-    await chains.dev.faucet({ chain: bitcoinKey, address, amount: 600n });
+    await chains.dev.faucet({ chain: bitcoinKey, address, amount: 1_000n });
     await chains.dev.faucet({ chain: bitcoinKey, address, amount: 30_000n });
     await side.next('scheduled', 2);
     type Decoded = { vin: unknown[]; vout: { value: number }[] };
