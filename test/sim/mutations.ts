@@ -271,7 +271,10 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
       'claimGate(state, name, clocks);',
       'if (payer === null) claimGate(state, name, clocks);',
     ),
-    tend('if (decision.reveals) await passGates(on);\n      await send', 'await send'),
+    tend(
+      '  const { state, clocks } = await readForClaim(deps, swap, job.leg, signal);\n  claimGate',
+      '  if (job !== null) return;\n  const { state, clocks } = await readForClaim(deps, swap, job.leg, signal);\n  claimGate',
+    ),
     decide('const late = look.wall > look.revealBy;', 'const late = false;'),
   ],
   'keeper: what was dropped is not sent again': [
