@@ -121,3 +121,51 @@ test(
     gas.relays = given;
   },
 );
+
+test(
+  'what one node says of the next nonce puts no claim behind many that nothing has',
+  limits,
+  async () => {
+    const gas = desk.deps.gas.get(evm2) as { -readonly [Name in keyof Gas]: Gas[Name] };
+    const given = gas.account;
+    const other = await agree(desk);
+    await fundBoth(desk, other);
+    const count = await desk.rpc(evm2)('eth_getTransactionCount', [desk.gasAddress, 'latest']);
+    const mined = Number(count);
+    let alone = 0n;
+    const says = (pending: number) => {
+      const reserve: typeof given.reserve = async (work, signal) => {
+        const wanted = await given.reserve(work, signal);
+        if (work.verb === 'claim') alone = wanted;
+        return wanted;
+      };
+      gas.account = { ...given, reserve, pendingNonce: async () => pending };
+    };
+    says(mined + 3_000);
+    const refused = await relay(other);
+    assert.deepEqual(
+      [refused.status, refused.code],
+      [503, 'chain_unavailable'],
+      refused.body.error,
+    );
+    assert.deepEqual(await jobsOf(desk, other), []);
+    says(mined + 3);
+    must(await relay(other));
+    gas.account = given;
+    const nonces = async () => (await attemptsOn(desk, other)).map(({ nonce }) => nonce);
+    assert.deepEqual(await nonces(), [mined + 3]);
+    const work = { verb: 'void' } as const;
+    const usual = await given.reserve(work, AbortSignal.timeout(10_000));
+    const [job] = await jobsOf(desk, other);
+    assert.equal(BigInt(job?.reserve ?? 0), alone + 3n * usual, 'to free what is missing');
+    // Its cap is for what nobody was promised.
+    const { dailyCap } = gas;
+    gas.dailyCap = 0n;
+    await turn();
+    await deepen(desk);
+    await turn();
+    gas.dailyCap = dailyCap;
+    const [claim] = await attemptsOn(desk, other);
+    assert.equal(claim?.fate, 'deep');
+  },
+);

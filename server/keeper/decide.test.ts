@@ -256,8 +256,9 @@ test('nonces: the lowest free one, and the gaps that others wait behind', () => 
   assert.equal(freeNonce(5, []), 5);
   assert.equal(freeNonce(5, [5, 6, 8]), 7);
   assert.equal(freeNonce(5, [3, null]), 5);
-  assert.deepEqual(gapsIn(5, [5, 6, 8, 10]), [7, 9]);
-  assert.deepEqual(gapsIn(5, []), []);
-  assert.deepEqual(gapsIn(5, [3, 4]), []);
+  assert.deepEqual(gapsIn(5, [5, 6, 8, 10], 8), [7, 9]);
+  assert.deepEqual(gapsIn(5, [], 8), []);
+  assert.deepEqual(gapsIn(5, [3, 4], 8), []);
+  assert.deepEqual(gapsIn(5, [2_000_000_000], 3), [5, 6, 7], 'however far it is');
   assert.equal(dayOf(Date.UTC(2026, 10, 21, 23, 59)).toISOString(), '2026-11-21T00:00:00.000Z');
 });

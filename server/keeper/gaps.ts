@@ -30,7 +30,7 @@ export async function fillGaps(deps: Deps, gas: Gas, signal: AbortSignal): Promi
   if (from === null) return 0;
   let sent = await tendFillers(deps, gas, live, signal);
   const taken = live.map(({ nonce }) => nonce);
-  for (const nonce of gapsIn(from, taken).slice(0, mostUnderWay)) {
+  for (const nonce of gapsIn(from, taken, mostUnderWay)) {
     await fill(deps, gas, { nonce, instead: null }, signal);
     sent += 1;
   }
@@ -81,6 +81,11 @@ async function fill(
     const purse = await purseOf(deps, turn, { accountId: null, jobId: null });
     const besides = await reservedBehind(deps.db, { chain, address, nonce }, null);
     const most = least(freeOf(purse, besides), await mostOfVoid(turn, instead));
+    // What nobody was promised waits for the next day, as all else beyond the cap does.
+    if (instead === null && besides === 0n && purse.sums.spent >= purse.dailyCap) {
+      deps.log.warn({ chain, nonce }, 'the day’s cap leaves nothing to free a nonce');
+      return await giveTurnBack(deps, turn);
+    }
     const slot = { nonce, instead, most };
     const signed = await signWith(deps, turn, { verb: 'void' }, slot);
     attempt = await deps.db.transaction(async (tx) => {

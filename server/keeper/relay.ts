@@ -22,6 +22,7 @@ import {
   giveTurnBack,
   keepSigned,
   type Looking,
+  missingBefore,
   mustBeTurn,
   nonceFor,
   outOfTurn,
@@ -239,17 +240,19 @@ function mustBeWorth({ terms }: Wish['work'], mostCost: bigint): void {
 
 /**
  * No block takes it before everything with a lower nonce: what freeing those may take at reserve
- * fees, beyond what their own jobs hold. `gaps`: of those that have no job.
+ * fees, beyond what their own jobs hold. `gaps`: of those that
+ * have no job, or nothing at all.
  */
 async function freeingBefore(deps: Deps, { gas, signal }: Looking, nonce: number | null) {
   const { chain, address } = gas.account;
   const found = nonce === null ? [] : await blockersOf(deps.db, { chain, address, nonce });
+  const missing = nonce === null ? 0 : await missingBefore(deps, { gas, signal }, nonce);
   const least =
-    found.length === 0
+    found.length + missing === 0
       ? 0n
       : await within(signal, chain, gas.account.reserve({ verb: 'void' }, signal));
   const jobIds: number[] = [];
-  let [gaps, lacking] = [0n, 0n];
+  let [gaps, lacking] = [least * BigInt(missing), 0n];
   for (const { jobId, held } of found) {
     if (jobId === null) gaps += least;
     else {

@@ -15,10 +15,10 @@ import {
 import { awaitTurn, endTurn, takeTurn } from '../db/keeper-turns.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
-import { signMs, turnAwaitedMs, turnMs } from './bounds.ts';
+import { mostRelays, mostUnderWay, signMs, turnAwaitedMs, turnMs } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import { openTransaction, sealTransaction } from './sealing.ts';
-import { dayOf, freeNonce, type Purse } from './spending.ts';
+import { dayOf, freeNonce, gapsIn, type Purse } from './spending.ts';
 import { realTime } from './time.ts';
 
 /** A turn to sign on one chain. `signal` ends all that is read and signed in it. */
@@ -88,12 +88,43 @@ export async function firstNonce(
   signal: AbortSignal,
 ): Promise<number | null> {
   const { chain, address } = account;
-  const mined = await within(signal, chain, account.minedNonce(signal));
-  if (mined === null) return null;
+  const used = await usedNonces(deps, account, signal);
+  if (used === null) return null;
   const asked = account.pendingNonce?.(signal);
-  const pending = asked === undefined ? mined : await within(signal, chain, asked);
+  const pending = asked === undefined ? used : await within(signal, chain, asked);
+  if (pending <= used) return used;
+  const live = await liveAttempts(deps.db, chain, address);
+  // What is signed behind nonces that nothing has lands only once each of them is paid for.
+  const most = used + new Set(live.map(({ nonce }) => nonce)).size + mostUnderWay + mostRelays;
+  if (pending <= most) return pending;
+  const sentence = `a node of ${chain} gives ${pending} as the gas key's next nonce, above ${most}`;
+  throw new ParleyError('chain_unavailable', sentence, { chain, pending, most });
+}
+
+/** How many blocks have used; null on chains without. */
+async function usedNonces(
+  deps: Pick<Deps, 'db'>,
+  account: Gas['account'],
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { chain, address } = account;
+  const mined = await within(signal, chain, account.minedNonce(signal));
   // A node that is behind must not make us use one twice.
-  return Math.max(mined, pending, await nonceAboveDeep(deps.db, chain, address));
+  return mined === null ? null : Math.max(mined, await nonceAboveDeep(deps.db, chain, address));
+}
+
+/** How many before this one neither a block nor anything of ours has. */
+export async function missingBefore(
+  deps: Pick<Deps, 'db'>,
+  { gas: { account }, signal }: Looking,
+  nonce: number,
+): Promise<number> {
+  const used = await usedNonces(deps, account, signal);
+  if (used === null) return 0;
+  const live = await liveAttempts(deps.db, account.chain, account.address);
+  const taken = [...live.map((each) => each.nonce), nonce];
+  const below = taken.filter((each) => each !== null && each <= nonce);
+  return gapsIn(used, below, 2 * (mostUnderWay + mostRelays)).length;
 }
 
 /** The next nonce, or that of what is replaced; null on chains without. */

@@ -119,12 +119,14 @@ export function freeNonce(from: number, taken: readonly (number | null)[]): numb
   return nonce;
 }
 
-/** Nonces that nothing has, though something has one above them. */
-export function gapsIn(from: number, taken: readonly (number | null)[]): number[] {
+/** Nonces that nothing has, though something has one above them: the lowest, so many at most. */
+export function gapsIn(from: number, taken: readonly (number | null)[], most: number): number[] {
   const all = new Set(taken);
   const last = Math.max(from - 1, ...taken.map((each) => each ?? -1));
   const gaps: number[] = [];
-  for (let nonce = from; nonce < last; nonce += 1) if (!all.has(nonce)) gaps.push(nonce);
+  for (let nonce = from; nonce < last && gaps.length < most; nonce += 1) {
+    if (!all.has(nonce)) gaps.push(nonce);
+  }
   return gaps;
 }
 
