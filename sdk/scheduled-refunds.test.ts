@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { sleep } from './http.ts';
-import { signedRefunds } from './scheduled-refunds.ts';
+import { signedRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
 import { coreOf, running, sideOf, until, withAdapter } from './testing/stuck.ts';
 import { type TwoChains, twoChains } from './testing/two-chains.ts';
@@ -60,10 +60,13 @@ test(
     const record = await input.store.getSwap(input.swapId);
     assert.ok(record?.scheduled);
     assert.equal(record.scheduledOf, 1_000_000n);
-    const other = { ...record, scheduled: `${'0'.repeat(64)}:0` };
+    const other = { ...record, scheduled: `${'0'.repeat(64)}:0`, scheduledUpTo: 300 };
     await input.store.putSwap(other);
     await until(input, isScheduled);
     assert.equal(asked(), 2);
+    // Fees are low now; the one in its place reaches as high.
+    const { scheduledUpTo = 0 } = (await input.store.getSwap(input.swapId)) ?? {};
+    assert.ok(scheduledUpTo > 299, `up to ${scheduledUpTo}`);
 
     const { timelock } = scene.market.watched('b').terms;
     await chains.dev.mining(bitcoinKey, false);
@@ -161,22 +164,29 @@ test(
   },
 );
 
-test('further money in the escrow is signed for as well', limits, async () => {
-  const scene = chains.swap();
-  const side = running(await sideOf(scene, 'taker', { marketPollMs: 50 }));
-  await side.next('scheduled');
-  const before = scene.market.refunds();
-  const { address } = scene.market.watched('b');
-  await chains.dev.faucet({ chain: bitcoinKey, address, amount: 30_000n });
-  await side.next('scheduled', 2);
-  const inputs = async (raw = '') =>
-    (await core<{ vin: unknown[] }>('decoderawtransaction', [raw])).vin.length;
-  assert.equal(await inputs(before[0]?.raw), 1);
-  assert.equal(await inputs(scene.market.refunds()[0]?.raw), 2);
-  scene.market.die();
-  await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
-  assert.equal((await side.end).end, 'refunded');
-});
+test(
+  'further money in the escrow is signed for as well, and dust of a stranger is not',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const side = running(await sideOf(scene, 'taker', { marketPollMs: 50 }));
+    await side.next('scheduled');
+    const before = scene.market.refunds();
+    const { address } = scene.market.watched('b');
+    await chains.dev.faucet({ chain: bitcoinKey, address, amount: 1_000n });
+    await chains.dev.faucet({ chain: bitcoinKey, address, amount: 30_000n });
+    await side.next('scheduled', 2);
+    type Decoded = { vin: unknown[]; vout: { value: number }[] };
+    const decoded = (raw = '') => core<Decoded>('decoderawtransaction', [raw]);
+    assert.equal((await decoded(before[0]?.raw)).vin.length, 1);
+    const { vin, vout } = await decoded(scene.market.refunds()[0]?.raw);
+    assert.equal(vin.length, 2);
+    assert.ok((vout[0]?.value ?? 0) > 0.0102, `${vout[0]?.value} BTC`);
+    scene.market.die();
+    await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
+    assert.equal((await side.end).end, 'refunded');
+  },
+);
 
 test(
   'a wallet that asks a person signs none unasked, and a market that keeps fewer is told',
@@ -209,4 +219,10 @@ test('nothing is signed for an escrow that no block shows a payment to', limits,
   const signal = AbortSignal.timeout(20_000);
   const escrow = scene.market.watched('b');
   await assert.rejects(signedRefunds({ escrow, source, wallet, signal }), /holds nothing/);
+});
+
+test('payments that bring less than it costs to spend them are left out, but never all', () => {
+  const sats = (...amounts: bigint[]) => amounts.map((amount) => ({ amount }));
+  assert.deepEqual(worthOf(sats(90_000n, 7_001n, 7_000n, 546n), 7_000n), sats(90_000n, 7_001n));
+  assert.deepEqual(worthOf(sats(546n, 546n), 7_000n), sats(546n));
 });

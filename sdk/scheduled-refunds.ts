@@ -3,8 +3,8 @@
 // bytes can do nothing but pay its refund address after the timelock.
 
 import type { ChainAdapter, WatchedEscrow } from '../chains/adapter.ts';
-import { mostRungs, signedLadder } from '../chains/bitcoin/fee-ladder.ts';
-import { defaultFeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
+import { mostRungs, reserve, signedLadder } from '../chains/bitcoin/fee-ladder.ts';
+import { defaultFeeBounds, feeAt, rateOf } from '../chains/bitcoin/fees.ts';
 import { buildSpend, type EscrowOutput, type Spend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { assemble } from '../chains/bitcoin/signed-psbt.ts';
 import { mostRefundInputs } from '../chains/bitcoin/signed-refunds.ts';
@@ -78,12 +78,18 @@ export type RefundPlan = {
   readonly highestFeeRate: number;
 };
 
-/** What would be signed, by the customer's own source. Throws `nothing_there`. */
+/**
+ * What would be signed, by the customer's own source, up to `leastTop` sat per vbyte at least where
+ * the bounds allow it. Throws `nothing_there`.
+ */
 export async function planRefunds({
   escrow,
   source: { adapter, view },
   signal,
-}: Pick<ScheduleInput, 'escrow' | 'source' | 'signal'>): Promise<RefundPlan> {
+  leastTop = 0,
+}: Pick<ScheduleInput, 'escrow' | 'source' | 'signal'> & {
+  readonly leastTop?: number;
+}): Promise<RefundPlan> {
   if (view.family !== 'bitcoin') throw new VerificationError('family', 'bitcoin', view.family);
   const { terms } = escrow;
   const { network, mostFeeRateSatPerVbyte: cap = defaultFeeBounds.capSatPerVbyte } = view;
@@ -93,17 +99,22 @@ export async function planRefunds({
   const limits = { validUntil: null, outputs: payments };
   verifyMaterial(built, { verb: 'refund' }, terms, view, limits);
   const { found: deep, all } = await deepOf(payments, escrow, adapter, signal);
-  // The largest come first.
-  const outputs = deep.slice(0, mostRefundInputs);
   const dearest = built.ladder.at(-1)?.feeRateSatPerVbyte ?? built.feeRateSatPerVbyte;
   // The last step of a ladder is twice the rate for the next blocks.
-  const rate = dearest / 2;
-  const fees = signedLadder({
-    estimate: { fast: rate, medium: rate, slow: rate, least: 1, at: 0 },
-    bounds: { ...defaultFeeBounds, capSatPerVbyte: cap },
-    vsize: vsizeOf(terms, network, 'refund', outputs.length),
-    value: sumOf(outputs),
-  });
+  const rate = Math.max(dearest, leastTop / reserve) / 2;
+  const vsize = (inputs: number) => vsizeOf(terms, network, 'refund', inputs);
+  const feesOf = (spent: readonly EscrowOutput[]) =>
+    signedLadder({
+      estimate: { fast: rate, medium: rate, slow: rate, least: 1, at: 0 },
+      bounds: { ...defaultFeeBounds, capSatPerVbyte: cap },
+      vsize: vsize(spent.length),
+      value: sumOf(spent),
+    });
+  // The largest come first.
+  const largest = deep.slice(0, mostRefundInputs);
+  const top = rateOf(feesOf(largest).at(-1) ?? 0n, vsize(largest.length));
+  const outputs = worthOf(largest, feeAt(vsize(2) - vsize(1), top));
+  const fees = feesOf(outputs);
   const spends = fees
     .slice(-mostRungs)
     .map((fee) => buildSpend(terms, network, 'refund', outputs, fee));
@@ -121,6 +132,14 @@ export async function planRefunds({
     allDeepSats: sumOf(all),
     highestFeeRate: rateOf(last.feeSats, last.vsize),
   };
+}
+
+/** Anybody can pay dust to an escrow: it must not make the refund of the rest dearer. */
+export function worthOf<Output extends { readonly amount: bigint }>(
+  largestFirst: readonly Output[],
+  inputSats: bigint,
+): Output[] {
+  return largestFirst.filter(({ amount }, at) => at === 0 || amount > inputSats);
 }
 
 function outpointOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {

@@ -77,7 +77,7 @@ export function feeLadder(request: LadderRequest): FeeStep[] {
 export const mostRungs = 12;
 
 /** A signed ladder reaches so many times above what its last hour would cost now. */
-const reserve = 8;
+export const reserve = 8;
 
 /**
  * The fees of a ladder of refunds that are signed now and sent some day: from the least that is

@@ -38,7 +38,9 @@ export async function leaveRefunds(
     const { swapId } = context;
     const source = sourceOf(context, leg.chain);
     const escrow = watchedOf(record, gives);
-    const plan = await planRefunds({ escrow, source, signal: context.limit() });
+    // Whoever pays dust in quiet hours must not have a ladder replaced by one that ends lower.
+    const leastTop = record.scheduledUpTo ?? 0;
+    const plan = await planRefunds({ escrow, source, signal: context.limit(), leastTop });
     const about = plan.outpoints.toSorted().join(' ');
     // Also what one refund does not take, too many or too small, is deep and not new.
     const scheduledOf = plan.allDeepSats;

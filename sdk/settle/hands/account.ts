@@ -79,7 +79,9 @@ export function accountHand(
       const { funding } = record;
       if (funding === null) return record;
       if (fate.state === 'waiting' && record.approval) {
-        // It is next when the approval is mined: nothing of it is raised, and no nonce filled.
+        // It is next when the approval is mined: nothing of it is raised, and no nonce filled. One
+        // look alone that misses the approval, at a node that lags, does not begin its wait anew.
+        if (before.approval) waitAnew(context, funding);
         await sendWaiting(context, leg, funding);
         return record;
       }
@@ -126,7 +128,6 @@ async function recall(
   record: SwapRecord,
   { approved, isGivenAway }: Pick<AccountFamily, 'isGivenAway'> & { readonly approved: Kept },
 ): Promise<SwapRecord> {
-  const { funding } = record;
   // Of before the question: what is kept during it is kept later.
   const keptAtMs = Date.now();
   if (await isGivenAway(record, 'approval', approved)) {
@@ -134,16 +135,11 @@ async function recall(
     context.tell('waiting', leg.leg, `${text}: it is not sent again`, approved.txid);
     return record;
   }
-  // They wait from now on: the same bytes are sent again, and not others in their place.
+  // It waits from now on: the same bytes are sent again, and not others in their place.
   const approval = { ...approved, keptAtMs };
   waitAnew(context, approval);
   context.sentAtMs.delete(approved.txid);
-  let again = funding;
-  if (funding !== null && !(await isGivenAway(record, 'funding', funding))) {
-    again = { ...funding, keptAtMs };
-    waitAnew(context, again);
-  }
-  const next = { ...record, approval, funding: again };
+  const next = { ...record, approval };
   await context.store.putSwap(next);
   const text = `a reorganisation took back the approval ${approved.txid}: sends it again`;
   context.tell('waiting', leg.leg, text, approved.txid);
