@@ -26,13 +26,13 @@ import {
   hurry,
   jobsOf,
   keep,
+  type Loose,
   relay,
   startDesk,
   swapOf,
 } from './testing/desk.ts';
 
 const limits = { timeout: 120_000 };
-type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
 let desk: Desk;
 let gas: Loose;
 let given: Gas;

@@ -7,17 +7,17 @@ import { found, rowsOfAll } from '../../test/support/secrets.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import {
-  agree,
   attemptsOn,
   claimOwn,
   type Deal,
   type Desk,
   deepen,
   ether,
-  fundBoth,
+  fundedDeal,
   hurry,
   jobsOf,
   keep,
+  type Loose,
   legOf,
   look,
   relay,
@@ -26,7 +26,6 @@ import {
 } from './testing/desk.ts';
 
 const limits = { timeout: 120_000 };
-type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
 let desk: Desk;
 let gas: Loose;
 let account: Gas['account'];
@@ -40,11 +39,7 @@ beforeEach(() => {
 });
 after(() => desk?.close());
 
-async function funded(): Promise<Deal> {
-  const deal = await agree(desk);
-  await fundBoth(desk, deal);
-  return deal;
-}
+const funded = () => fundedDeal(desk);
 
 /** Its secret is public by a claim of its own, which then disappears from every mempool. */
 async function forgotten(): Promise<Deal> {

@@ -240,8 +240,7 @@ function mustBeWorth({ terms }: Wish['work'], mostCost: bigint): void {
 
 /**
  * No block takes it before everything with a lower nonce: what freeing those may take at reserve
- * fees, beyond what their own jobs hold. `gaps`: of those that
- * have no job, or nothing at all.
+ * fees, beyond what their own jobs hold. `gaps`: of those that have no job, or nothing at all.
  */
 async function freeingBefore(deps: Deps, { gas, signal }: Looking, nonce: number | null) {
   const { chain, address } = gas.account;

@@ -10,7 +10,6 @@ import { takeUpRevealed } from '../db/keeper-jobs.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import {
-  agree,
   anotherDesk,
   attemptsOn,
   both,
@@ -18,17 +17,17 @@ import {
   type Desk,
   deepen,
   ether,
-  fundBoth,
+  fundedDeal,
   hurry,
   jobsOf,
   keep,
+  type Loose,
   relay,
   startDesk,
   swapOf,
 } from './testing/desk.ts';
 
 const limits = { timeout: 120_000 };
-type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
 type Adapters = Map<string, ChainAdapter>;
 let desk: Desk;
 let gas: Loose;
@@ -65,11 +64,7 @@ function blind(more: Partial<ChainAdapter> = {}): void {
   });
 }
 
-async function funded(): Promise<Deal> {
-  const deal = await agree(desk);
-  await fundBoth(desk, deal);
-  return deal;
-}
+const funded = () => fundedDeal(desk);
 
 async function pastReveal(deal: Deal): Promise<void> {
   const { revealBy } = (await swapOf(deal)).deadlines;

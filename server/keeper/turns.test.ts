@@ -10,17 +10,17 @@ import { evm, evm2, must } from '../settle/testing/world.ts';
 import { signMs } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import {
-  agree,
   anotherDesk,
   attemptsOn,
   claimOwn,
   type Deal,
   type Desk,
   deepen,
-  fundBoth,
+  fundedDeal,
   hurry,
   jobsOf,
   keep,
+  type Loose,
   relay,
   startDesk,
   swapOf,
@@ -28,7 +28,6 @@ import {
 import { realTime } from './time.ts';
 
 const limits = { timeout: 120_000 };
-type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
 const somebody = '00000000-0000-4000-8000-000000000001';
 let desk: Desk;
 let gas: Loose;
@@ -43,11 +42,7 @@ beforeEach(() => {
 });
 after(() => desk?.close());
 
-async function funded(): Promise<Deal> {
-  const deal = await agree(desk);
-  await fundBoth(desk, deal);
-  return deal;
-}
+const funded = () => fundedDeal(desk);
 
 /** Its secret is public by a claim of its own, which then disappears from every mempool. */
 async function forgotten(): Promise<Deal> {

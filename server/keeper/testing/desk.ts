@@ -35,6 +35,9 @@ import { createKeeper, type Keeper } from '../passes.ts';
 export const both = [evm, evm2] as const;
 export const ether = 10n ** 18n;
 
+/** A gas key whose parts a test puts others in the place of. */
+export type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
+
 export type Desk = Omit<World, 'deps'> & {
   readonly deps: TestDeps & { readonly gas: ReadonlyMap<ChainKey, Gas> };
   readonly keeper: Keeper;
@@ -193,6 +196,12 @@ export async function fundBoth(desk: Desk, deal: Deal): Promise<void> {
   await deepen(desk);
   await sendOwn(desk, maker, must(await maker.post(legOf(deal, 'a', 'fund'))));
   await deepen(desk);
+}
+
+export async function fundedDeal(desk: Desk): Promise<Deal> {
+  const deal = await agree(desk);
+  await fundBoth(desk, deal);
+  return deal;
 }
 
 /** The initiator's own claim of the short leg, not mined. */
