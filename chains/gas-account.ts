@@ -75,13 +75,18 @@ export type GasAccount = {
   readonly address: string;
   /** Base units of the native coin. */
   balance(signal: AbortSignal): Promise<bigint>;
-  /** EVM: how many transactions of the key are in blocks, so the lowest free nonce; else null. */
-  minedNonce(signal: AbortSignal): Promise<number | null>;
+  /**
+   * EVM: how many transactions of the key are in blocks, so the lowest free nonce; else null. Of
+   * several nodes one that answers long before the others decides alone, but nothing above
+   * `most`: there a second answer is waited for, unless all others fail.
+   */
+  minedNonce(signal: AbortSignal, most?: number): Promise<number | null>;
   /**
    * EVM: the same with what waits in the node's mempool, as long as no nonce is missing. What it
-   * counts and we do not know was signed with this key before a backup was restored.
+   * counts and we do not know was signed with this key before a backup was restored. Of several
+   * nodes one alone decides nothing above `most`, as of what is mined.
    */
-  pendingNonce?(signal: AbortSignal): Promise<number>;
+  pendingNonce?(signal: AbortSignal, most?: number): Promise<number>;
   /**
    * What one such transaction costs at fees that 99.9 % of times stay below: what must be at hand
    * for one that has to land. Base units.

@@ -189,9 +189,29 @@ function revertData(data: unknown): string | null {
   return null;
 }
 
+/** An answer that is one word or a few: no node has a reason to say more. */
+export const fewWords: OwnLimits = { mostBytes: 16 * 2 ** 10 };
+/** A head with the hashes of its transactions, a contract's code, a word that a token gives. */
+export const fewMiB: OwnLimits = { mostBytes: 8 * 2 ** 20 };
+
+/** A node's quantity of any size, up to a word's: longer ones take seconds to parse. */
+export function amountOf(value: unknown): bigint {
+  if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value);
+  throw notNumber(value);
+}
+
 /** A node's quantity as a safe integer. */
 export function quantity(value: unknown): number {
-  const number = typeof value === 'string' ? Number(BigInt(value)) : Number.NaN;
-  if (!Number.isSafeInteger(number)) throw new Error(`the node gave ${String(value)} as a number`);
+  const number = Number(amountOf(value));
+  if (!Number.isSafeInteger(number)) throw notNumber(value);
   return number;
+}
+
+function notNumber(value: unknown): Error {
+  const shown = typeof value === 'string' ? value : typeof value;
+  return new Error(`the node gave ${cut(shown, 80)} as a number`);
+}
+
+export function cut(said: string, most: number): string {
+  return said.length > most ? `${said.slice(0, most)}…` : said;
 }

@@ -21,8 +21,11 @@ function at(seconds: number): string {
 }
 
 /** Last moment to send this leg's funding. */
-export function fundBy(swap: SwapState, leg: Leg): number {
-  return leg.long ? swap.deadlines.initiatorFundBy : swap.deadlines.counterpartyFundBy;
+export function fundBy(
+  { deadlines }: Pick<SwapState, 'deadlines'>,
+  { long }: Pick<Leg, 'long'>,
+): number {
+  return long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
 }
 
 /** The caller must fund this leg: `not_your_leg` otherwise. */

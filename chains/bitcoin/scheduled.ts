@@ -14,7 +14,7 @@ import { untaken } from './spending.ts';
 export type ScheduledContext = {
   readonly network: BitcoinNetwork;
   readonly bounds: FeeBounds;
-  readonly backend: BitcoinBackend;
+  readonly backend: Pick<BitcoinBackend, 'mempoolEntry' | 'spenders'>;
   /** Unix seconds. */
   readonly now: () => number;
   estimate(signal: AbortSignal): Promise<FeeEstimate>;

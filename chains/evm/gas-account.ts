@@ -25,7 +25,8 @@ import {
 } from './gas-fees.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
 import { callOf, gasOf, type Trial } from './gas-work.ts';
-import { balanceAt, transactionCount } from './node.ts';
+import { balanceAt } from './node.ts';
+import { countByAll, type Expected } from './own-nonce.ts';
 import { decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
@@ -54,12 +55,16 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
   const { opened } = opening(adapter.open);
   const { node, chain, policy } = adapter;
   const depths = { confirmations: policy.high.confirmations, tag: depthTag };
+  const count = opened((expected: Expected, signal: AbortSignal) =>
+    countByAll(node, signer.address, expected, signal),
+  );
   return {
     chain,
     address: signer.address,
     balance: opened((signal) => balanceAt(node, null, signer.address, 'latest', signal)),
-    minedNonce: opened((signal) => transactionCount(node, signer.address, signal)),
-    pendingNonce: opened((signal) => transactionCount(node, signer.address, signal, 'pending')),
+    minedNonce: (signal, most = Number.POSITIVE_INFINITY) => count({ most }, signal),
+    pendingNonce: (signal, most = Number.POSITIVE_INFINITY) =>
+      count({ most, at: 'pending' }, signal),
     reserve: opened((work: GasWork, signal) => reserve(account, work, signal)),
     quote: opened((work: GasWork, signal) => quote(account, work, signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) => sign(account, work, slot, signal)),

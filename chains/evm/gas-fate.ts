@@ -2,18 +2,9 @@
 // of a block that was taken back counts for nothing.
 
 import type { GasFate, GasTransaction } from '../gas-account.ts';
-import type { Rpc } from '../rpc.ts';
-import {
-  asked,
-  blockAt,
-  headBlock,
-  object,
-  type Receipt,
-  receiptOf,
-  text,
-  transactionCount,
-  txOf,
-} from './node.ts';
+import { amountOf, type Rpc } from '../rpc.ts';
+import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
+import { countByAll } from './own-nonce.ts';
 import type { DepthTag } from './policy.ts';
 import { claimedTopic, refundedTopic } from './topics.ts';
 
@@ -29,7 +20,7 @@ export async function fateOf(
   const receipt = await liveReceipt(rpc, txid, signal);
   if (receipt !== null) return fateBy(rpc, own, depths, txid, receipt, signal);
   const tx = await txOf(rpc, txid, signal);
-  const taken = nonce !== null && (await transactionCount(rpc, own, signal)) > nonce;
+  const taken = nonce !== null && (await countByAll(rpc, own, { most: nonce }, signal)) > nonce;
   if (!taken) return tx === null ? 'unknown' : 'pending';
   // Its own block may have come between the questions, or one of several nodes may be behind.
   for (let at = 0; at < rpc.sources; at += 1) {
@@ -79,7 +70,7 @@ export function paidFor(rpc: Rpc, txid: string, signal: AbortSignal): Promise<bi
     if (answer === null) return null;
     const { gasUsed, effectiveGasPrice, l1Fee } = object(answer);
     if (effectiveGasPrice === undefined) return null;
-    const gas = BigInt(text(gasUsed)) * BigInt(text(effectiveGasPrice));
-    return gas + (l1Fee == null ? 0n : BigInt(text(l1Fee)));
+    const gas = amountOf(gasUsed) * amountOf(effectiveGasPrice);
+    return gas + (l1Fee == null ? 0n : amountOf(l1Fee));
   });
 }

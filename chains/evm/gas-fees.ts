@@ -3,7 +3,7 @@
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
-import type { Rpc } from '../rpc.ts';
+import { amountOf, fewMiB, type Rpc } from '../rpc.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
 import { asked, gasPrice, list, object, text, wordOf } from './node.ts';
 
@@ -28,18 +28,19 @@ export async function presentFees(
   { leastTip, mostTip }: EvmGasPolicy,
   signal: AbortSignal,
 ): Promise<Present> {
-  const hasBase = await asked(rpc, 'eth_getBlockByNumber', ['latest', false], signal, (answer) => {
-    return object(answer).baseFeePerGas !== undefined;
-  });
+  const baseIn = (answer: unknown) => object(answer).baseFeePerGas !== undefined;
+  const latest = ['latest', false] as const;
+  const hasBase = await asked(rpc, 'eth_getBlockByNumber', latest, signal, baseIn, fewMiB);
   if (!hasBase) return { kind: 'legacy', price: await gasPrice(rpc, signal) };
   const params = [`0x${historyBlocks.toString(16)}`, 'latest', [percentile]];
-  const { base, tips } = await asked(rpc, 'eth_feeHistory', params, signal, (answer) => {
+  const read = (answer: unknown) => {
     const history = object(answer);
     // The last one is of the block to come.
     const next = list(history.baseFeePerGas).at(-1);
     const rewards = history.reward == null ? [] : list(history.reward);
-    return { base: BigInt(text(next)), tips: rewards.map((each) => BigInt(text(list(each)[0]))) };
-  });
+    return { base: amountOf(next), tips: rewards.map((each) => amountOf(list(each)[0])) };
+  };
+  const { base, tips } = await asked(rpc, 'eth_feeHistory', params, signal, read, fewMiB);
   // The middle block: one builder's own transactions move it little.
   const middle = tips.sort((a, b) => (a < b ? -1 : 1))[Math.floor(tips.length / 2)] ?? 0n;
   const tip = middle < leastTip ? leastTip : middle > mostTip ? mostTip : middle;

@@ -5,7 +5,16 @@ import type { Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
 import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { quantity, type Rpc, RpcError } from '../rpc.ts';
+import {
+  amountOf,
+  cut,
+  fewMiB,
+  fewWords,
+  type OwnLimits,
+  quantity,
+  type Rpc,
+  RpcError,
+} from '../rpc.ts';
 
 export type Tx = {
   readonly hash: string;
@@ -75,14 +84,16 @@ export async function asked<T>(
   params: readonly unknown[],
   signal: AbortSignal,
   read: (answer: unknown) => T,
+  own: OwnLimits = {},
 ): Promise<T> {
-  const answer = await rpc.call(method, params, signal).catch((error: unknown) => {
+  const answer = await rpc.call(method, params, signal, own).catch((error: unknown) => {
     throw error instanceof RpcError ? refused(rpc, method, error) : error;
   });
   try {
     return read(answer);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unreadable';
+    // Whoever reads it may quote what the node said, of any length.
+    const why = cut(cause instanceof Error ? cause.message : 'unreadable', 300);
     throw new ParleyError(
       'chain_unavailable',
       `the ${rpc.chain} node gave an answer to ${method} that cannot be read: ${why}`,
@@ -112,7 +123,7 @@ function readTx(value: unknown): Tx {
     from: getAddress(text(tx.from)),
     to: typeof tx.to === 'string' ? getAddress(tx.to) : null,
     input: text(tx.input ?? tx.data),
-    value: BigInt(text(tx.value)),
+    value: amountOf(tx.value),
     gas: text(tx.gas),
     accessList: tx.accessList ?? null,
     delegates: tx.authorizationList != null,
@@ -126,7 +137,7 @@ export function blockAt(
   withTxs: boolean,
   signal: AbortSignal,
 ): Promise<Block | null> {
-  return asked(rpc, 'eth_getBlockByNumber', [atBlock(at), withTxs], signal, (answer) => {
+  const read = (answer: unknown) => {
     if (answer === null) return null;
     const block = object(answer);
     return {
@@ -136,7 +147,9 @@ export function blockAt(
       timestamp: quantity(block.timestamp),
       txs: withTxs ? list(block.transactions).map(readTx) : [],
     };
-  });
+  };
+  const params = [atBlock(at), withTxs];
+  return asked(rpc, 'eth_getBlockByNumber', params, signal, read, withTxs ? {} : fewMiB);
 }
 
 export async function headBlock(rpc: Rpc, signal: AbortSignal): Promise<Block> {
@@ -206,7 +219,7 @@ export function codeAt(
   at: number | BlockTag,
   signal: AbortSignal,
 ): Promise<string> {
-  return asked(rpc, 'eth_getCode', [address, atBlock(at)], signal, text);
+  return asked(rpc, 'eth_getCode', [address, atBlock(at)], signal, text, fewMiB);
 }
 
 /** A word of a contract's storage, in hex. */
@@ -216,11 +229,12 @@ export function storageAt(
   slot: string,
   signal: AbortSignal,
 ): Promise<string> {
-  return asked(rpc, 'eth_getStorageAt', [address, slot, 'latest'], signal, (answer) => {
+  const read = (answer: unknown) => {
     const word = text(answer);
     if (!/^0x[0-9a-fA-F]{1,64}$/.test(word)) throw new Error('no word');
     return word;
-  });
+  };
+  return asked(rpc, 'eth_getStorageAt', [address, slot, 'latest'], signal, read, fewWords);
 }
 
 /** What `holder` has of a token, or of the native coin when `token` is null. */
@@ -232,12 +246,12 @@ export function balanceAt(
   signal: AbortSignal,
 ): Promise<bigint> {
   if (token === null) {
-    return asked(rpc, 'eth_getBalance', [holder, atBlock(at)], signal, (answer) =>
-      BigInt(text(answer)),
-    );
+    const params = [holder, atBlock(at)];
+    return asked(rpc, 'eth_getBalance', params, signal, amountOf, fewWords);
   }
   const call = { to: token, data: balanceOfCall(holder) };
-  return asked(rpc, 'eth_call', [call, atBlock(at)], signal, (answer) => wordOf(text(answer)));
+  const read = (answer: unknown) => wordOf(text(answer));
+  return asked(rpc, 'eth_call', [call, atBlock(at)], signal, read, fewMiB);
 }
 
 export function balanceOfCall(holder: string): string {
@@ -263,13 +277,13 @@ export function allowanceOf(
     functionName: 'allowance',
     args: [owner as Hex, spender as Hex],
   });
-  return asked(rpc, 'eth_call', [{ to: token, data }, 'latest'], signal, (answer) =>
-    decodeFunctionResult({ abi: erc20Abi, functionName: 'allowance', data: answer as Hex }),
-  );
+  const read = (answer: unknown) =>
+    decodeFunctionResult({ abi: erc20Abi, functionName: 'allowance', data: answer as Hex });
+  return asked(rpc, 'eth_call', [{ to: token, data }, 'latest'], signal, read, fewMiB);
 }
 
 export function gasPrice(rpc: Rpc, signal: AbortSignal): Promise<bigint> {
-  return asked(rpc, 'eth_gasPrice', [], signal, (answer) => BigInt(text(answer)));
+  return asked(rpc, 'eth_gasPrice', [], signal, amountOf, fewWords);
 }
 
 /** How many transactions of an account are in blocks: its lowest free nonce. */
@@ -279,9 +293,9 @@ export function transactionCount(
   signal: AbortSignal,
   at: 'latest' | 'pending' = 'latest',
 ): Promise<number> {
-  return asked(rpc, 'eth_getTransactionCount', [address, at], signal, quantity);
+  return asked(rpc, 'eth_getTransactionCount', [address, at], signal, quantity, fewWords);
 }
 
 export function chainIdOf(rpc: Rpc, signal: AbortSignal): Promise<number> {
-  return asked(rpc, 'eth_chainId', [], signal, quantity);
+  return asked(rpc, 'eth_chainId', [], signal, quantity, fewWords);
 }

@@ -4,6 +4,14 @@ import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
 import { closingsOfChain } from './halts.ts';
 
+/** Why an asset is not open, as far as customers are told. */
+export type Closed = {
+  /** `chain`, `halt`: the operator's switch of its chain, or of it alone. */
+  readonly by: 'delisted' | 'chain' | 'halt' | 'other';
+  /** RFC 3339; null where several hold it closed, each since another time. */
+  readonly since: string | null;
+};
+
 export type Asset = {
   readonly id: string;
   readonly chain: ChainKey;
@@ -12,6 +20,8 @@ export type Asset = {
   readonly address: string | null;
   readonly decimals: number;
   readonly enabled: boolean;
+  /** Null while it is open. */
+  readonly closed: Closed | null;
   readonly verified: boolean;
   readonly source: string;
   /** Base units from which the chain's high-value depth applies; null = never. */
@@ -25,10 +35,27 @@ export type AssetRow = {
   readonly address: string | null;
   readonly decimals: number;
   readonly enabled: boolean;
+  readonly closed: Closed | null;
   readonly verified: boolean;
   readonly source: string;
   readonly high_value_from: string | null;
 };
+
+/** The column `closed` of a row of `assets`, of the alias `of` where it has one. */
+export function closedColumn(of = ''): string {
+  const by = (closer: string) => `jsonb_build_object('by', '${closer}',
+      'since', ${of}closings->'${closer}'->>'at')`;
+  return `case when ${of}enabled then null
+    when ${of}delisted_at is not null then jsonb_build_object('by', 'delisted', 'since',
+      to_char(${of}delisted_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    when ${of}closings ? 'chain' then ${by('chain')}
+    when ${of}closings ? 'halt' then ${by('halt')}
+    else '{"by": "other", "since": null}' end`;
+}
+
+/** Of one table, as `assetOf` reads them. */
+export const assetColumns = `id, chain, symbol, address, decimals, enabled, verified, source,
+      high_value_from, ${closedColumn()} as closed`;
 
 export function assetOf(row: AssetRow): Asset {
   const { high_value_from: high, ...rest } = row;
@@ -53,7 +80,7 @@ export async function listAssets(
   const { chain, symbol, address, enabled } = filters;
   const rows = await tx.rows<AssetRow>({
     name: 'assets_list',
-    text: `select id, chain, symbol, address, decimals, enabled, verified, source, high_value_from
+    text: `select ${assetColumns}
       from assets
       where ($1::text is null or chain = $1)
         and ($2::text is null or lower(symbol) = lower($2))
@@ -71,7 +98,7 @@ export async function listAssets(
 export async function findAssets(tx: Tx, ids: readonly string[]): Promise<Asset[]> {
   const rows = await tx.rows<AssetRow>({
     name: 'assets_find',
-    text: `select id, chain, symbol, address, decimals, enabled, verified, source, high_value_from
+    text: `select ${assetColumns}
       from assets where id = any($1::uuid[])`,
     values: [ids],
   });
@@ -82,7 +109,7 @@ export async function findAssets(tx: Tx, ids: readonly string[]): Promise<Asset[
 export async function findCuratedAsset(tx: Tx, idOrSymbol: string): Promise<Asset | null> {
   const rows = await tx.rows<AssetRow>({
     name: 'assets_find_curated',
-    text: `select id, chain, symbol, address, decimals, enabled, verified, source, high_value_from
+    text: `select ${assetColumns}
       from assets
       where source = 'curated' and enabled and (id::text = $1 or symbol = $1)
       order by id
@@ -110,7 +137,7 @@ export async function takeDueAssets(
         order by next_check_at
         limit $4
         for update skip locked)
-      returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
+      returning ${assetColumns}`,
     values: [chains, now, leaseEnds, limit],
   });
   return rows.map(assetOf);
@@ -146,7 +173,7 @@ export async function setChecked(
  */
 export async function insertListed(
   tx: Tx,
-  asset: Omit<Asset, 'enabled' | 'verified' | 'highValueFrom'>,
+  asset: Omit<Asset, 'enabled' | 'closed' | 'verified' | 'highValueFrom'>,
   createdAt: Date,
   checkedAt: Date,
   nextCheckAt: Date,
@@ -158,7 +185,7 @@ export async function insertListed(
         checked_at, next_check_at, closings)
       values ($1, $2, $3, $4, $5, false, $6, $7, $8, $9, ${closingsOfChain('$2')})
       on conflict (chain, address) do nothing
-      returning id, chain, symbol, address, decimals, enabled, verified, source, high_value_from`,
+      returning ${assetColumns}`,
     values: [id, chain, symbol, address, decimals, source, createdAt, checkedAt, nextCheckAt],
   });
   return row === undefined ? null : assetOf(row);

@@ -49,6 +49,8 @@ export type DatabaseLimits = {
   readonly statementMs: number;
   /** Waiting longer for a free connection is an error. */
   readonly connectMs: number;
+  /** Waiting longer for somebody's lock ends a statement; else it waits as long as it may run. */
+  readonly lockMs?: number;
   /** Every transaction is one that may only read. */
   readonly readOnly?: true;
 };
@@ -80,6 +82,7 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
   const config = {
     connectionString: url,
     statement_timeout: limits.statementMs,
+    ...(limits.lockMs === undefined ? {} : { lock_timeout: limits.lockMs }),
     idle_in_transaction_session_timeout: limits.statementMs,
     // The server ends a statement sooner; this ends one whose connection went silent.
     query_timeout: limits.statementMs + silentMs,

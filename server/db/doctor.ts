@@ -14,6 +14,15 @@ export async function openSwapIds(tx: Tx, after: string | null, limit: number): 
   return rows.map(({ id }) => id);
 }
 
+export async function countOpenSwaps(tx: Tx, after: string): Promise<number> {
+  const [row] = await tx.rows<{ count: number }>({
+    name: 'doctor_open_count',
+    text: 'select count(*) as count from swaps where not done and id > $1',
+    values: [after],
+  });
+  return row?.count ?? 0;
+}
+
 /** The same of those that have ended, newest first. */
 export async function endedSwapIds(tx: Tx, before: string | null, limit: number) {
   const rows = await tx.rows<{ id: string }>({

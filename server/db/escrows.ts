@@ -102,6 +102,16 @@ export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]
   });
 }
 
+/** The same of several swaps. */
+export async function escrowsOfSwaps(tx: Tx, swapIds: readonly string[]): Promise<EscrowRow[]> {
+  return tx.rows<EscrowRow>({
+    name: 'escrows_of_swaps',
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at
+      from escrows where swap_id = any($1::uuid[]) order by created_at, address`,
+    values: [swapIds],
+  });
+}
+
 /** The swap of an escrow, null when the address was never one. */
 export async function escrowAt(
   tx: Tx,

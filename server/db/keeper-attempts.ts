@@ -154,15 +154,32 @@ export async function retireKeys(tx: Tx, chain: ChainKey, address: string): Prom
   });
 }
 
-/** The nonce above every one that is used up for good. */
-export async function nonceAboveDeep(tx: Tx, chain: ChainKey, address: string): Promise<number> {
-  const rows = await tx.rows<{ nonce: number | null }>({
-    name: 'keeper_nonce_above_deep',
-    text: `select max(nonce) + 1 as nonce from keeper_attempts
-      where chain = $1 and address = $2 and fate = 'deep'`,
+export type NoncesKnown = {
+  /** Above every one that is used up for good. */
+  readonly aboveDeep: number;
+  /** Above every one that it is known to have signed. */
+  readonly aboveSigned: number;
+  /** It is known of none, or time since the last one may be missing. */
+  readonly mayLack: boolean;
+};
+
+export async function noncesKnown(tx: Tx, chain: ChainKey, address: string): Promise<NoncesKnown> {
+  type Row = { deep: number | null; signed: number | null; gap: boolean };
+  const [row] = await tx.rows<Row>({
+    name: 'keeper_nonces_known',
+    text: `select
+        (select max(nonce) + 1 from keeper_attempts
+          where chain = $1 and address = $2 and fate = 'deep') as deep,
+        (select max(nonce) + 1 from keeper_attempts
+          where chain = $1 and address = $2) as signed,
+        exists (select 1 from gaps where ended_at >= (
+          select max(signed_at) from keeper_attempts
+          where chain = $1 and address = $2)) as gap`,
     values: [chain, address],
   });
-  return rows[0]?.nonce ?? 0;
+  const signed = row?.signed ?? null;
+  const mayLack = signed === null || row?.gap === true;
+  return { aboveDeep: row?.deep ?? 0, aboveSigned: signed ?? 0, mayLack };
 }
 
 /** Whether others may know what is in a claim for this job, whichever key has signed it. */

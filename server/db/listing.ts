@@ -2,7 +2,7 @@
 // holds the lock of all such changes, then the asset's own; whoever relies on an asset being open
 // until its commit shares the asset's. Both are taken behind every other lock of the market.
 
-import { type Asset, type AssetRow, assetOf } from './assets.ts';
+import { type Asset, type AssetRow, assetColumns, assetOf } from './assets.ts';
 import type { Tx } from './database.ts';
 import { closingsOfChain } from './halts.ts';
 import { type JoinedRfqRow, type Rfq, rfqColumns, rfqOf } from './rfqs.ts';
@@ -36,8 +36,7 @@ type ListingRow = AssetRow & {
   readonly delisted_at: Date | null;
 };
 
-const columns = `id, chain, symbol, address, decimals, enabled, verified, source, high_value_from,
-      state, closings, delisted_at`;
+const columns = `${assetColumns}, state, closings, delisted_at`;
 
 function listingOf({ state, closings, delisted_at, ...row }: ListingRow): Listing {
   return { asset: assetOf(row), state, closings, delistedAt: delisted_at };
@@ -189,7 +188,7 @@ export async function setCurated(
 /** Adds an asset of the settings, or brings the one of this chain and address up to date. */
 export async function upsertConfigured(
   tx: Tx,
-  asset: Omit<Asset, 'enabled' | 'verified' | 'source'>,
+  asset: Omit<Asset, 'enabled' | 'closed' | 'verified' | 'source'>,
   at: Date,
 ): Promise<Listing> {
   const { id, chain, symbol, address, decimals, highValueFrom } = asset;

@@ -2,7 +2,7 @@
 // taken before any other lock of the market but the account's.
 
 import type { Direction } from '../../core/trade.ts';
-import { type Asset, type AssetRow, assetOf } from './assets.ts';
+import { type Asset, type AssetRow, assetOf, closedColumn } from './assets.ts';
 import type { Tx } from './database.ts';
 
 export type StoredStatus = 'open' | 'negotiating' | 'agreed' | 'cancelled' | 'expired';
@@ -50,9 +50,11 @@ export const rfqColumns = `
   b.id as base_id, b.chain as base_chain, b.symbol as base_symbol, b.address as base_address,
   b.decimals as base_decimals, b.enabled as base_enabled, b.verified as base_verified,
   b.source as base_source, b.high_value_from as base_high_value_from,
+  ${closedColumn('b.')} as base_closed,
   q.id as quote_id, q.chain as quote_chain, q.symbol as quote_symbol, q.address as quote_address,
   q.decimals as quote_decimals, q.enabled as quote_enabled, q.verified as quote_verified,
-  q.source as quote_source, q.high_value_from as quote_high_value_from`;
+  q.source as quote_source, q.high_value_from as quote_high_value_from,
+  ${closedColumn('q.')} as quote_closed`;
 
 export function rfqOf(row: JoinedRfqRow): Rfq {
   const asset = (prefix: 'base' | 'quote') =>
@@ -63,6 +65,7 @@ export function rfqOf(row: JoinedRfqRow): Rfq {
       address: row[`${prefix}_address`],
       decimals: row[`${prefix}_decimals`],
       enabled: row[`${prefix}_enabled`],
+      closed: row[`${prefix}_closed`],
       verified: row[`${prefix}_verified`],
       source: row[`${prefix}_source`],
       high_value_from: row[`${prefix}_high_value_from`],

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import type { Statement, Tx } from './database.ts';
 import {
+  chainsDue,
   giveBackScheduled,
   noteSentRefund,
   putScheduled,
@@ -22,18 +24,21 @@ before(async () => {
 after(() => database?.drop());
 beforeEach(() => sql('truncate scheduled_refunds'));
 
-const sql = (text: string) => database.db.rows<never>({ name: '', text, values: [] });
+const sql = (text: string) => database.db.rows<object>({ name: '', text, values: [] });
 const rungsOf = (fees: readonly bigint[]) =>
   fees.map((feeSats) => {
     return { txid: `tx ${feeSats}`, raw: '00', feeSats, feeRateSatPerVbyte: Number(feeSats) / 7 };
   });
 
-type Posted = { escrow: string; now: number; fees?: readonly bigint[] };
+type Posted = { escrow: string; now: number; fees?: readonly bigint[]; accountId?: string };
 
-function post({ escrow, now, fees = [200n, 400n] }: Posted) {
+const accountOf = (last: number) => `00000000-0000-4000-8000-00000000000${last}`;
+
+function post({ escrow, now, fees = [200n, 400n], accountId = accountOf(1) }: Posted) {
   const dueAt = timelock - 1_000;
   const ladder = {
     chain: 'bitcoin',
+    accountId,
     escrow,
     swapId,
     leg: 'b',
@@ -109,4 +114,74 @@ test('a ladder that had ended is looked at again once it is posted again', async
   assert.deepEqual(await take(timelock + 100), []);
   await post({ escrow: 'first', now: timelock + 100 });
   assert.equal((await take(timelock + 100)).length, 1);
+});
+
+test('one account with ever so many that are due holds up no other', async () => {
+  for (let at = 0; at < 60; at += 1) await post({ escrow: `many${at}`, now: timelock });
+  const due = { accountId: accountOf(2), now: timelock + 1_000 };
+  await post({ escrow: 'other', ...due });
+  await post({ escrow: 'other too', ...due });
+  await post({ escrow: 'another', ...due, accountId: accountOf(3) });
+  const first = await take(timelock + 1_000, 4);
+  assert.deepEqual(first.map(({ escrow }) => escrow).toSorted(), [
+    'another',
+    'many0',
+    'many1',
+    'other',
+  ]);
+  for (const each of first) await giveBackScheduled(database.db, each, { dueAt: timelock + 1_001 });
+  const wall = timelock + 1_001;
+  const next = await take(wall, 20);
+  assert.equal(next.length, 20, 'and it has all the places that the others leave');
+  for (const escrow of ['other', 'other too', 'another']) {
+    assert.ok(
+      next.some((each) => each.escrow === escrow),
+      escrow,
+    );
+  }
+});
+
+test('what a server of the version before has kept is its account’s once it is posted again', async () => {
+  await post({ escrow: 'first', now: timelock });
+  await sql(`update scheduled_refunds set account_id = '${accountOf(0)}'`);
+  await post({ escrow: 'first', now: timelock + 5 });
+  const owner = () => sql('select account_id::text as owner, version from scheduled_refunds');
+  assert.deepEqual(await owner(), [{ owner: accountOf(1), version: 2 }]);
+  await post({ escrow: 'first', now: timelock + 9 });
+  assert.deepEqual(await owner(), [{ owner: accountOf(1), version: 2 }]);
+});
+
+/** Pages of tables and indexes that a statement has touched. */
+type Plan = { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
+
+test('a pass looks at what is due, however many wait', async () => {
+  // Of so many accounts that none could be gone through, by index too.
+  await sql(`insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs, count,
+      lowest_fee_rate, highest_fee_rate, due_at, posted_at, account_id)
+    select 'bitcoin', 'waits ' || n, '${swapId}', 'b', '[]', 0, 0, 0, ${timelock} + n, now(),
+      ('00000000-0000-4000-9000-' || lpad((n % 5000)::text, 12, '0'))::uuid
+    from generate_series(1000, 50999) n`);
+  await sql('analyze scheduled_refunds');
+  for (let at = 0; at < 30; at += 1) await post({ escrow: `due${at}`, now: timelock });
+  const seen: Record<string, number> = {};
+  await database.db.transaction(async (tx) => {
+    const explained: Tx = {
+      rows: async <Row>(statement: Statement) => {
+        const text = `explain (analyze, buffers, format json) ${statement.text}`;
+        type Explained = { 'QUERY PLAN': readonly { readonly Plan: Plan }[] };
+        const [row] = await tx.rows<Explained>({ ...statement, name: '', text });
+        const plan = row?.['QUERY PLAN'][0]?.Plan;
+        assert.ok(plan);
+        seen[statement.name] = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+        return [{ ok: true }] as Row[];
+      },
+    };
+    await chainsDue(explained, ['bitcoin', 'signet'], timelock + 5);
+    const about = { chain: 'bitcoin', wall: timelock + 5, leasedUntil: 0, limit: 20 } as const;
+    await takeScheduled(explained, about).catch(() => {});
+  });
+  const { scheduled_chains_due: chains = 0, scheduled_take: take = 0 } = seen;
+  // A descent of the index for a chain, some pages for each that is due or is taken.
+  assert.ok(chains > 0 && chains <= 20, `${chains} pages for the chains`);
+  assert.ok(take >= 30 && take <= 500, `${take} pages for what is taken`);
 });

@@ -34,6 +34,8 @@ export type ScheduledView = {
 export async function putScheduled(
   tx: Tx,
   ladder: Pick<Scheduled, 'chain' | 'escrow' | 'swapId' | 'leg' | 'rungs'> & {
+    /** Whose it is: those of one account have no more looks than those of another. */
+    readonly accountId: string;
     readonly dueAt: number;
     readonly at: Date;
   },
@@ -49,10 +51,10 @@ export async function putScheduled(
     name: 'scheduled_put',
     text: `insert into scheduled_refunds
         (chain, escrow, swap_id, leg, rungs, count, lowest_fee_rate, highest_fee_rate, due_at,
-         posted_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         posted_at, account_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
       on conflict (chain, escrow) do update
-        set rungs = excluded.rungs, count = excluded.count,
+        set rungs = excluded.rungs, count = excluded.count, account_id = excluded.account_id,
           due_at = least(scheduled_refunds.due_at, excluded.due_at),
           lowest_fee_rate = excluded.lowest_fee_rate,
           highest_fee_rate = excluded.highest_fee_rate, posted_at = excluded.posted_at,
@@ -62,6 +64,7 @@ export async function putScheduled(
               jsonb_build_object('txid', scheduled_refunds.sent_txid))
             then scheduled_refunds.sent_txid end
         where scheduled_refunds.due_at is null or scheduled_refunds.rungs <> excluded.rungs
+          or scheduled_refunds.account_id <> excluded.account_id
       returning sent_txid`,
     values: [
       ladder.chain,
@@ -74,6 +77,7 @@ export async function putScheduled(
       highestFeeRate,
       dueAt,
       ladder.at,
+      ladder.accountId,
     ],
   });
   const sentTxid = row === undefined ? await sentOf(tx, ladder) : row.sent_txid;
@@ -117,18 +121,25 @@ type Row = {
   tried: Tried | null;
 };
 
-/** Chains with a ladder that is due, whoever may have it in hand. */
-export async function chainsDue(tx: Tx, wall: number): Promise<ChainKey[]> {
+/** Those of the chains with a ladder that is due, whoever may have it in hand. */
+export async function chainsDue(
+  tx: Tx,
+  chains: readonly ChainKey[],
+  wall: number,
+): Promise<ChainKey[]> {
   const rows = await tx.rows<{ chain: ChainKey }>({
     name: 'scheduled_chains_due',
-    text: `select distinct chain from scheduled_refunds where due_at <= $1`,
-    values: [wall],
+    text: `select each.chain from unnest($1::text[]) as each (chain)
+      where exists (
+        select 1 from scheduled_refunds r where r.chain = each.chain and r.due_at <= $2)`,
+    values: [chains, wall],
   });
   return rows.map(({ chain }) => chain);
 }
 
 /**
- * Takes the longest due of a chain in hand; none while another process has any of that chain. A
+ * Takes the longest due of a chain in hand, a second one of an account only where the first of
+ * every other is in hand too, and so on; none while another process has any of that chain. A
  * process that dies has them until `leasedUntil` (Unix seconds).
  */
 export async function takeScheduled(
@@ -143,10 +154,14 @@ export async function takeScheduled(
   if (!locked?.ok) return [];
   const rows = await tx.rows<Row>({
     name: 'scheduled_take',
-    text: `update scheduled_refunds set leased_until = $3
-      where (chain, escrow) in (
-          select chain, escrow from scheduled_refunds
-          where chain = $1 and due_at <= $2 order by due_at, escrow limit $4)
+    text: `with due as (
+        select escrow from (
+          select escrow, due_at,
+            row_number() over (partition by account_id order by due_at, escrow) as nth
+          from scheduled_refunds where chain = $1 and due_at <= $2) each
+        order by nth, due_at, escrow limit $4)
+      update scheduled_refunds set leased_until = $3
+      where chain = $1 and escrow in (select escrow from due)
         and not exists (
           select 1 from scheduled_refunds where chain = $1 and leased_until > $2)
       returning chain, escrow, swap_id, leg, rungs, version, sent_txid, tried`,

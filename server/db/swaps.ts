@@ -143,6 +143,17 @@ export async function swapById(tx: Tx, id: string): Promise<Swap | null> {
   return rows.length === 0 ? null : swapOf(rows);
 }
 
+/** Those that there are, by id. */
+export async function swapsByIds(tx: Tx, ids: readonly string[]): Promise<Swap[]> {
+  const rows = await tx.rows<Row>({
+    name: 'swaps_by_ids',
+    text: `select ${columns} from swaps s ${joins} where s.id = any($1::uuid[])
+      order by s.id, l.leg`,
+    values: [ids],
+  });
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map(swapOf);
+}
+
 /** Locks the swap's row until the transaction ends; what is read after that cannot move. */
 export async function lockSwap(tx: Tx, id: string): Promise<Swap | null> {
   const rows = await tx.rows({

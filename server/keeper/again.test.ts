@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { relaySums } from '../db/keeper-relays.ts';
 import { evm2, must } from '../settle/testing/world.ts';
-import { mostFailed } from './bounds.ts';
+import { mostFailed, unknownSeconds } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import { dayOf } from './spending.ts';
 import {
@@ -167,5 +167,45 @@ test(
     gas.dailyCap = dailyCap;
     const [claim] = await attemptsOn(desk, other);
     assert.equal(claim?.fate, 'deep');
+  },
+);
+
+test(
+  'a node that counts what nobody has signed hides missing nonces for a while only',
+  limits,
+  async () => {
+    const gas = desk.deps.gas.get(evm2) as { -readonly [Name in keyof Gas]: Gas[Name] };
+    const given = gas.account;
+    const other = await agree(desk);
+    await fundBoth(desk, other);
+    const count = await desk.rpc(evm2)('eth_getTransactionCount', [desk.gasAddress, 'latest']);
+    const mined = Number(count);
+    // As where it is the only node, or all others are down.
+    gas.account = { ...given, pendingNonce: async () => mined + 3 };
+    try {
+      must(await relay(other));
+      const freed = async () => {
+        const rows = await desk.deps.db.rows<{ above: number }>({
+          name: '',
+          text: `select distinct nonce - $2 as above from keeper_attempts
+            where chain = $1 and nonce >= $2 and verb = 'void' order by above`,
+          values: [evm2, mined],
+        });
+        return rows.map(({ above }) => Number(above));
+      };
+      // What it counts may be of before a backup was restored, and has to land.
+      await turn();
+      assert.deepEqual(await freed(), []);
+      desk.deps.advance((unknownSeconds + 1) * 1_000);
+      await turn();
+      assert.deepEqual(await freed(), [0, 1, 2]);
+      await deepen(desk);
+      await turn();
+      const [claim] = await attemptsOn(desk, other);
+      assert.equal(claim?.nonce, mined + 3);
+      assert.ok((await attemptsOn(desk, other)).some(({ fate }) => fate === 'deep'));
+    } finally {
+      gas.account = given;
+    }
   },
 );

@@ -31,6 +31,7 @@ import {
   startDesk,
   swapOf,
 } from './testing/desk.ts';
+import { holdTurn } from './testing/hold.ts';
 
 const limits = { timeout: 120_000 };
 let desk: Desk;
@@ -52,6 +53,7 @@ beforeEach(() => {
 });
 after(() => desk?.close());
 
+const kindOf = (relays: boolean) => ({ kind: relays ? 'new' : 'own' }) as const;
 const idOf = (end: number) => `00000000-0000-4000-8000-00000000000${end}`;
 
 async function refusedFor(deal: Deal, says: RegExp): Promise<void> {
@@ -163,17 +165,19 @@ test('dust is not relayed: a leg has to be worth more than its gas', limits, asy
 test('relays and the keeper’s own take turns while both wait', limits, async () => {
   const { db } = desk.deps;
   const clock = null;
+  const times = { milliseconds: 60_000, clock };
   const take = (end: number, relays: boolean) =>
-    takeTurn(db, 'nowhere', idOf(end), { relays, milliseconds: 60_000, clock });
+    takeTurn(db, 'nowhere', idOf(end), { ...kindOf(relays), ...times, lapseMs: 60_000 });
   const end = (of: number) => endTurn(db, 'nowhere', idOf(of), clock);
   assert.equal(await take(1, true), true);
   assert.equal(await take(2, false), false, 'nobody is interrupted');
   assert.equal(await take(3, true), false);
-  await awaitTurn(db, 'nowhere', { relays: false, milliseconds: 60_000, clock });
+  const place = times;
+  assert.equal(await awaitTurn(db, 'nowhere', idOf(2), { kind: 'own', ...place }), 0);
   assert.equal(await end(1), true);
   assert.equal(await take(3, true), false, 'another kind waits');
   assert.equal(await take(2, false), true);
-  await awaitTurn(db, 'nowhere', { relays: true, milliseconds: 60_000, clock });
+  assert.equal(await awaitTurn(db, 'nowhere', idOf(3), { kind: 'new', ...place }), 0);
   assert.equal(await end(2), true);
   assert.equal(await take(4, false), false);
   assert.equal(await take(3, true), true);
@@ -183,8 +187,7 @@ test('relays and the keeper’s own take turns while both wait', limits, async (
 
 test('what is refused without signing takes no turn', limits, async () => {
   const { db } = desk.deps;
-  const how = { relays: false, milliseconds: 60_000, clock: null };
-  assert.equal(await takeTurn(db, evm2, idOf(1), how), true);
+  const endIt = await holdTurn(db, evm2, 'own');
   try {
     gas.account = { ...given.account, balance: async () => 1n };
     await refusedFor(stranger, /to spare and landing this may take/);
@@ -194,8 +197,7 @@ test('what is refused without signing takes no turn', limits, async () => {
     gas.account = { ...given.account, quote: () => Promise.reject(fails) };
     assert.equal((await relay(stranger)).code, 'payout_would_fail');
   } finally {
-    const text = 'update keeper_turns set holder = null where chain = $1';
-    await db.rows({ name: 'test_end_turn', text, values: [evm2] });
+    await endIt();
   }
 });
 
@@ -250,11 +252,10 @@ test('a nonce is freed at reserve fees at most, whatever the key has', limits, a
   };
   gas.account = { ...given.account, sign };
   // Somebody else's turn is waited for, as by all else.
-  const how = { relays: true, milliseconds: 60_000, clock: null };
-  assert.equal(await takeTurn(desk.deps.db, evm2, idOf(1), how), true);
+  const endIt = await holdTurn(desk.deps.db, evm2, 'new');
   const passing = keep(desk);
   await sleep(300);
-  await endTurn(desk.deps.db, evm2, idOf(1), null);
+  await endIt();
   await passing;
   assert.equal(asked.length, 1, 'the gap before the other one is filled');
   assert.ok((asked[0] ?? 0n) <= usual && usual < ether / 100n, `${asked} of ${usual}`);
@@ -300,7 +301,8 @@ function refusing(strangers: number, until: AbortSignal): Promise<number[]> {
   const loops = Array.from({ length: strangers }, async () => {
     let refused = 0;
     while (!until.aborted) {
-      const how = { relays: true, patienceMs: 2_500, signal: AbortSignal.timeout(60_000) };
+      const signal = AbortSignal.timeout(60_000);
+      const how = { kind: 'new', patienceMs: 2_500, signal } as const;
       const turn = await turnOn(desk.deps, gas, how);
       if (turn === null) continue;
       await sleep(40);

@@ -6,8 +6,14 @@ export const turnMs = 10_000;
 export const turnPatienceMs = 2_500;
 /** A job waits out a whole turn of somebody else's: then it has the next one. */
 export const jobPatienceMs = 12_000;
-/** Who asks for a turn counts as waiting for this long, by the clock of turns. */
+/** A place in the queue for a turn, said again at every look, lapses after this. */
 export const turnAwaitedMs = 1_000;
+/** Between two looks whether it is one's turn, more often the nearer it is. */
+export const turnPollMs = { least: 50, most: 250 } as const;
+/** Requests for relays that wait for a turn on a chain; what was promised always may. */
+export const mostWaiting = 24;
+/** Of one account; so no few of them take all places. */
+export const mostWaitingOf = 4;
 /** A hostile token or a slow node costs its own job this much, and no other. */
 export const jobMs = 20_000;
 /** All that is read and signed in one turn: what does not come sooner is not signed. */
@@ -43,6 +49,11 @@ export const poorSeconds = 60;
 
 /** How long the same fee is offered: a part of the time left, within these. */
 export const bumpSeconds = { least: 20, most: 600, part: 16 } as const;
+/**
+ * Nonces that nodes say wait in mempools, and that we know nothing of, are left alone for so long
+ * while something of ours waits behind them: a node that lies hides what is missing no longer.
+ */
+export const unknownSeconds = 300;
 /** Before a party that has only half done it is helped: its own transaction is in no block. */
 export const stuckSeconds = 600;
 

@@ -5,14 +5,14 @@ import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, liveAttempts } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
 import type { Deps } from '../deps.ts';
-import { bumpSeconds, jobPatienceMs, mostUnderWay } from './bounds.ts';
+import { bumpSeconds, jobPatienceMs, mostUnderWay, unknownSeconds } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import {
-  firstNonce,
   giveTurnBack,
   keepSigned,
   mostOfVoid,
   mustBeTurn,
+  noncesOf,
   purseOf,
   signWith,
   turnOn,
@@ -26,15 +26,31 @@ export async function fillGaps(deps: Deps, gas: Gas, signal: AbortSignal): Promi
   const { chain, address } = account;
   const live = await liveAttempts(deps.db, chain, address);
   if (live.every(({ nonce }) => nonce === null)) return 0;
-  const from = await firstNonce(deps, gas, signal);
-  if (from === null) return 0;
+  const nonces = await noncesOf(deps, gas, signal);
+  if (nonces === null) return 0;
   let sent = await tendFillers(deps, gas, live, signal);
-  const taken = live.map(({ nonce }) => nonce);
-  for (const nonce of gapsIn(from, taken, mostUnderWay)) {
+  for (const nonce of missingIn(live, nonces, deps.now())) {
     await fill(deps, gas, { nonce, instead: null }, signal);
     sent += 1;
   }
   return sent;
+}
+
+/** What nodes say of mempools hides none of them for ever. */
+function missingIn(
+  live: readonly Attempt[],
+  { used, first }: { readonly used: number; readonly first: number },
+  now: number,
+): number[] {
+  const taken = live.map(({ nonce }) => nonce);
+  const late = live.filter(({ fate, signedAt }) => {
+    const waits = fate === 'unknown' || fate === 'pending';
+    return waits && now - signedAt.getTime() > unknownSeconds * 1_000;
+  });
+  const before = Math.max(-1, ...late.map(({ nonce }) => nonce ?? -1));
+  const below = taken.filter((nonce) => nonce !== null && nonce <= before);
+  const hidden = gapsIn(used, below, mostUnderWay).filter((nonce) => nonce < first);
+  return [...hidden, ...gapsIn(first, taken, mostUnderWay)].slice(0, mostUnderWay);
 }
 
 /** Those that belong to no job are looked after here. */
@@ -66,8 +82,7 @@ async function fill(
   { nonce, instead }: { readonly nonce: number; readonly instead: Attempt | null },
   signal: AbortSignal,
 ): Promise<void> {
-  const how = { relays: false, patienceMs: jobPatienceMs, signal };
-  const turn = await turnOn(deps, gas, how);
+  const turn = await turnOn(deps, gas, { kind: 'own', patienceMs: jobPatienceMs, signal });
   if (turn === null) return;
   let attempt: Attempt;
   try {

@@ -6,6 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { found, rowsOfAll } from '../../test/support/secrets.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
+import { firstNonce } from './sign.ts';
 import {
   attemptsOn,
   claimOwn,
@@ -372,3 +373,38 @@ test('what was sent before a restored backup keeps its nonce', limits, async () 
   assert.equal((await swapOf(lost)).legs.a.claimTx, first.txid);
   assert.equal((await swapOf(later)).legs.a.claimedBy, 'keeper');
 });
+
+test(
+  'a mined nonce far above all that was ever signed is believed only after missing time',
+  limits,
+  async () => {
+    const [earlier, deal] = [await funded(), await funded()];
+    must(await relay(earlier));
+    const real = (await account.minedNonce(AbortSignal.timeout(10_000))) ?? 0;
+    const told = real + 1_000;
+    // One node is quick to lie: the keeper asks for more than one about what nobody has signed.
+    gas.account = {
+      ...account,
+      minedNonce: async (signal, most) => (most === undefined ? told : account.minedNonce(signal)),
+    };
+    try {
+      assert.ok(((await firstNonce(desk.deps, gas, AbortSignal.timeout(10_000))) ?? told) < told);
+    } finally {
+      gas.account = account;
+    }
+    gas.account = { ...account, minedNonce: async () => told, pendingNonce: async () => told };
+    try {
+      const refused = await relay(deal);
+      const { status, code, body } = refused;
+      assert.deepEqual([status, code], [503, 'chain_unavailable'], body.error);
+      assert.match(body.error, new RegExp(`have ${told} transactions of the gas key, above`));
+      assert.deepEqual(await jobsOf(desk, deal), []);
+      // What was signed in it is not known.
+      const text = `insert into gaps (why, began_at, ended_at) values ('restored', $1, $1)`;
+      await desk.deps.db.rows({ name: 'test_gap', text, values: [new Date('2100-01-01')] });
+      assert.equal(await firstNonce(desk.deps, gas, AbortSignal.timeout(10_000)), told);
+    } finally {
+      gas.account = account;
+    }
+  },
+);

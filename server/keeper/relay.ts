@@ -101,7 +101,12 @@ export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<P
   );
   mustHaveTime(deps, claimable);
   const wish = await weigh(deps, { gas, signal }, claimable, accountId);
-  const turn = await turnOn(deps, gas, { relays: true, patienceMs: turnPatienceMs, signal });
+  const turn = await turnOn(deps, gas, {
+    kind: 'new',
+    patienceMs: turnPatienceMs,
+    signal,
+    accountId,
+  });
   if (turn === null) throw outOfTurn(chain, turnPatienceMs);
   try {
     // Several requests may have waited for the same.

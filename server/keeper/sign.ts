@@ -4,18 +4,36 @@
 import { randomUUID } from 'node:crypto';
 import type { GasSlot, GasTransaction, GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../db/database.ts';
 import {
   type Attempt,
   insertAttempt,
   keeperSums,
   liveAttempts,
-  nonceAboveDeep,
+  noncesKnown,
 } from '../db/keeper-attempts.ts';
-import { awaitTurn, endTurn, takeTurn } from '../db/keeper-turns.ts';
+import {
+  awaitTurn,
+  awaitTurnAmong,
+  endTurn,
+  leaveQueue,
+  type Most,
+  type TurnKind,
+  takeTurn,
+} from '../db/keeper-turns.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
-import { mostRelays, mostUnderWay, signMs, turnAwaitedMs, turnMs } from './bounds.ts';
+import {
+  mostRelays,
+  mostUnderWay,
+  mostWaiting,
+  mostWaitingOf,
+  signMs,
+  turnAwaitedMs,
+  turnMs,
+  turnPollMs,
+} from './bounds.ts';
 import type { Gas } from './gas.ts';
 import { openTransaction, sealTransaction } from './sealing.ts';
 import { dayOf, freeNonce, gapsIn, type Purse } from './spending.ts';
@@ -27,29 +45,73 @@ export type Turn = { readonly gas: Gas; readonly holder: string; readonly signal
 /** A gas key that is looked at, in a turn or before one. */
 export type Looking = Pick<Turn, 'gas' | 'signal'>;
 
-/** Between two looks whether it is free. */
-const pollMs = 50;
+export type Waiting = {
+  readonly kind: TurnKind;
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+  /** Who asks for what is new: has a share of the places. */
+  readonly accountId?: string;
+};
 
-/** Null: it is somebody else's for longer than `patienceMs`. */
+/**
+ * The longest waiting of its kind is next. Null: others have it for longer than `patienceMs`.
+ * Throws `overloaded`, at once: as many wait with something new as may, of all or of one account.
+ */
 export async function turnOn(
   deps: Pick<Deps, 'db' | 'signingTime'>,
   gas: Gas,
-  how: { readonly relays: boolean; readonly patienceMs: number; readonly signal: AbortSignal },
+  how: Waiting,
 ): Promise<Turn | null> {
   const holder = randomUUID();
   const { chain } = gas.account;
-  const { elapsedMs, pause, turnClock } = deps.signingTime ?? realTime;
-  const until = elapsedMs() + how.patienceMs;
-  const asked = () => ({ relays: how.relays, milliseconds: turnMs, clock: turnClock() });
-  while (!(await takeTurn(deps.db, chain, holder, asked()))) {
-    if (elapsedMs() > until) return null;
-    const { relays } = how;
-    await awaitTurn(deps.db, chain, { relays, milliseconds: turnAwaitedMs, clock: turnClock() });
-    await pause(pollMs, how.signal);
+  const { turnClock, pause, limit } = deps.signingTime ?? realTime;
+  const take = () => {
+    const times = { milliseconds: turnMs, lapseMs: turnAwaitedMs, clock: turnClock() };
+    return takeTurn(deps.db, chain, holder, { kind: how.kind, ...times });
+  };
+  const surely = () =>
+    take().catch(async (error: unknown) => {
+      // Its answer may have been lost, and the turn be ours. What fails again ends in that error.
+      await pause(turnPollMs.most, how.signal).catch(() => Promise.reject(error));
+      return take();
+    });
+  try {
+    if (!(await surely()) && !(await comesUp(deps, { chain, holder }, how, surely))) {
+      await leaveQueue(deps.db, chain, holder);
+      return null;
+    }
+  } catch (error) {
+    // A place that nobody has any more lapses by itself, and a turn ends.
+    await leaveQueue(deps.db, chain, holder).catch(() => {});
+    await endTurn(deps.db, chain, holder, turnClock()).catch(() => {});
+    throw error;
   }
   // One limit for all of it: others wait, and a request does so for less than a whole turn.
-  const limit = (deps.signingTime ?? realTime).limit(signMs);
-  return { gas, holder, signal: AbortSignal.any([how.signal, limit]) };
+  return { gas, holder, signal: AbortSignal.any([how.signal, limit(signMs)]) };
+}
+
+/** Waits in the queue until `take` succeeds; false: not in its patience. */
+async function comesUp(
+  deps: Pick<Deps, 'db' | 'signingTime'>,
+  { chain, holder }: { readonly chain: ChainKey; readonly holder: string },
+  { kind, patienceMs, signal, accountId }: Waiting,
+  take: () => Promise<boolean>,
+): Promise<boolean> {
+  const { elapsedMs, pause, turnClock } = deps.signingTime ?? realTime;
+  const until = elapsedMs() + patienceMs;
+  const place = () => ({ kind, milliseconds: turnAwaitedMs, clock: turnClock(), accountId });
+  const most = { all: mostWaiting, ofAccount: mostWaitingOf };
+  const among = () =>
+    deps.db.transaction((tx) => awaitTurnAmong(tx, chain, holder, { ...place(), most }));
+  const again = () => awaitTurn(deps.db, chain, holder, place());
+  const first = await (kind === 'new' ? among() : again());
+  if (typeof first !== 'number') throw tooManyWait(chain, first);
+  for (let before = first; ; before = await again()) {
+    // Who is next looks often, whoever is far behind seldom.
+    await pause(Math.min(turnPollMs.least * (1 + before), turnPollMs.most), signal);
+    if (await take()) return true;
+    if (elapsedMs() > until) return false;
+  }
 }
 
 export async function giveTurnBack(
@@ -84,19 +146,34 @@ export async function purseOf(
  */
 export async function firstNonce(
   deps: Pick<Deps, 'db'>,
-  { account }: Gas,
+  gas: Gas,
   signal: AbortSignal,
 ): Promise<number | null> {
+  return (await noncesOf(deps, gas, signal))?.first ?? null;
+}
+
+/** `used`: how many blocks have used. `first`: the lowest that may be free, as above. */
+export async function noncesOf(
+  deps: Pick<Deps, 'db'>,
+  { account }: Gas,
+  signal: AbortSignal,
+): Promise<{ readonly used: number; readonly first: number } | null> {
   const { chain, address } = account;
   const used = await usedNonces(deps, account, signal);
   if (used === null) return null;
   const asked = account.pendingNonce?.(signal);
-  const pending = asked === undefined ? used : await within(signal, chain, asked);
-  if (pending <= used) return used;
+  const said = asked === undefined ? used : await within(signal, chain, asked);
+  if (said <= used) return { used, first: used };
   const live = await liveAttempts(deps.db, chain, address);
+  const taken = live.map(({ nonce }) => nonce);
+  const known = freeNonce(used, taken);
+  // Above what we know to be under way one of several is not believed alone.
+  const again = said > known ? account.pendingNonce?.(signal, known) : undefined;
+  const pending = again === undefined ? said : await within(signal, chain, again);
+  if (pending <= used) return { used, first: used };
   // What is signed behind nonces that nothing has lands only once each of them is paid for.
-  const most = used + new Set(live.map(({ nonce }) => nonce)).size + mostUnderWay + mostRelays;
-  if (pending <= most) return pending;
+  const most = used + new Set(taken).size + mostUnderWay + mostRelays;
+  if (pending <= most) return { used, first: pending };
   const sentence = `a node of ${chain} gives ${pending} as the gas key's next nonce, above ${most}`;
   throw new ParleyError('chain_unavailable', sentence, { chain, pending, most });
 }
@@ -108,9 +185,22 @@ async function usedNonces(
   signal: AbortSignal,
 ): Promise<number | null> {
   const { chain, address } = account;
-  const mined = await within(signal, chain, account.minedNonce(signal));
+  const said = await within(signal, chain, account.minedNonce(signal));
+  if (said === null) return null;
+  const { aboveDeep, aboveSigned, mayLack } = await noncesKnown(deps.db, chain, address);
+  const mined =
+    said > aboveSigned
+      ? ((await within(signal, chain, account.minedNonce(signal, aboveSigned))) ?? 0)
+      : said;
+  const most = mayLack ? mined : aboveSigned + mostUnderWay + mostRelays;
+  if (mined > most) {
+    const sentence =
+      `the nodes of ${chain} say that blocks have ${mined} transactions of the gas key, above ` +
+      `${most}: a node lies, or the key is used elsewhere and has to be replaced`;
+    throw new ParleyError('chain_unavailable', sentence, { chain, mined, most });
+  }
   // A node that is behind must not make us use one twice.
-  return mined === null ? null : Math.max(mined, await nonceAboveDeep(deps.db, chain, address));
+  return Math.max(mined, aboveDeep);
 }
 
 /** How many before this one neither a block nor anything of ours has. */
@@ -214,6 +304,15 @@ export async function keepSigned(
     diesAt: signed.diesAt,
     at: new Date(deps.now()),
   });
+}
+
+function tooManyWait(chain: string, of: keyof Most): ParleyError {
+  const waiting = of === 'all' ? mostWaiting : mostWaitingOf;
+  const whose = of === 'all' ? '' : ' of this account';
+  const sentence =
+    `${waiting} requests${whose} wait for the gas key of ${chain} to sign, and no more may; ` +
+    'nothing was sent';
+  return new ParleyError('overloaded', sentence, { chain, waiting });
 }
 
 /** `waitedMs`: for its turn, or how long its turn was. */

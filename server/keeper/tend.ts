@@ -50,6 +50,7 @@ import {
   outOfTurn,
   purseOf,
   signWith,
+  type Turn,
   turnOn,
 } from './sign.ts';
 import { allowanceOf, allowanceOfRelay, freeOf, holdOf, least, type Short } from './spending.ts';
@@ -304,11 +305,18 @@ async function signOrYield(on: On, work: GasWork, instead: Attempt | null): Prom
   }
 }
 
-async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
-  const { deps, gas, job, signal } = on;
-  const relays = job.purpose === 'relay';
-  const turn = await turnOn(deps, gas, { relays, patienceMs: jobPatienceMs, signal });
+/** Throws `overloaded` where others have it for too long. */
+async function ownTurn({ deps, gas, job, signal }: On): Promise<Turn> {
+  const kind = job.purpose === 'relay' ? 'promised' : 'own';
+  const turn = await turnOn(deps, gas, { kind, patienceMs: jobPatienceMs, signal });
   if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
+  return turn;
+}
+
+async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
+  const { deps, job } = on;
+  const relays = job.purpose === 'relay';
+  const turn = await ownTurn(on);
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
@@ -373,10 +381,8 @@ function mustBeWorth({ job, escrow }: On, mostCost: bigint): void {
 
 /** Costs little, and frees what is behind it: no cap holds it up. */
 async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
-  const { deps, gas, job, signal } = on;
-  const relays = job.purpose === 'relay';
-  const turn = await turnOn(deps, gas, { relays, patienceMs: jobPatienceMs, signal });
-  if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
+  const { deps, gas, job } = on;
+  const turn = await ownTurn(on);
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeUpRevealed } from '../db/keeper-jobs.ts';
-import { endTurn, takeTurn } from '../db/keeper-turns.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
 import { signMs } from './bounds.ts';
 import type { Gas } from './gas.ts';
@@ -25,10 +24,10 @@ import {
   startDesk,
   swapOf,
 } from './testing/desk.ts';
+import { holdTurn } from './testing/hold.ts';
 import { realTime } from './time.ts';
 
 const limits = { timeout: 120_000 };
-const somebody = '00000000-0000-4000-8000-000000000001';
 let desk: Desk;
 let gas: Loose;
 let account: Gas['account'];
@@ -56,11 +55,10 @@ async function forgotten(): Promise<Deal> {
   return deal;
 }
 
+let endIt = async () => {};
 const takeIt = async () => {
-  const how = { relays: true, milliseconds: 60_000, clock: null };
-  assert.equal(await takeTurn(desk.deps.db, evm2, somebody, how), true);
+  endIt = await holdTurn(desk.deps.db, evm2, 'new');
 };
-const endIt = () => endTurn(desk.deps.db, evm2, somebody, null);
 
 /** Another server with the same key, and when one of its jobs waits for a turn. */
 async function watched(): Promise<{ server: Desk; waits: Promise<void> }> {
@@ -69,7 +67,7 @@ async function watched(): Promise<{ server: Desk; waits: Promise<void> }> {
   const watching: typeof db = {
     ...db,
     rows: async <Row>(statement: Parameters<typeof db.rows>[0]) => {
-      if (statement.name === 'keeper_await_turn_others_wait') resolve();
+      if (statement.name === 'keeper_await_turn' && statement.values[2] === 1) resolve();
       return db.rows<Row>(statement);
     },
   };

@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { AssetSettings } from '../chain-settings.ts';
-import { type Asset, findAssets } from '../db/assets.ts';
+import { type Asset, type Closed, findAssets } from '../db/assets.ts';
 import { dropCandidate } from '../db/candidates.ts';
 import type { Database, Tx } from '../db/database.ts';
 import {
@@ -122,7 +122,24 @@ export function assertOpen(...assets: readonly Asset[]): void {
   const closed = assets.find((each) => !each.enabled);
   if (closed === undefined) return;
   const { id, symbol, chain } = closed;
-  throw new ParleyError('asset_closed', `${symbol} on ${chain} (asset ${id}) is closed to trade`, {
-    assetId: id,
-  });
+  const sentence = `${symbol} on ${chain} (asset ${id}) ${closedWords(closed.closed)}`;
+  throw new ParleyError('asset_closed', sentence, { assetId: id });
+}
+
+/** An operator's reason may name what an attacker would like to know: it is told to nobody. */
+function closedWords(closed: Closed | null): string {
+  const again = 'GET /v1/assets shows it enabled again when it is open, and its RFQs return then';
+  const halted = `nothing new is agreed, swaps that were agreed go on; ${again}`;
+  const since = closed?.since ? ` since ${closed.since}` : '';
+  switch (closed?.by) {
+    case 'delisted':
+      return `is delisted${since}, for ever: trade another asset`;
+    case 'chain':
+      return `is halted by the operator for now with its whole chain${since}: ${halted}`;
+    case 'halt':
+      return `is halted by the operator for now${since}: ${halted}`;
+    case 'other':
+    case undefined:
+      return `is closed to trade for now: ${again}`;
+  }
 }

@@ -121,6 +121,13 @@ test('a halted chain: no RFQ that touches it is posted, quoted, agreed or shown;
     const refused = await post({ quoteAssetId });
     assert.deepEqual([refused.status, refused.code], [409, 'asset_closed']);
   }
+  const { body } = await quote(asQuote.id);
+  assert.match(
+    body.error,
+    / is halted by the operator for now with its whole chain since \d{4}-.*Z:/,
+  );
+  assert.match(body.error, /GET \/v1\/assets shows it enabled again when it is open/);
+  assert.ok(!body.error.includes(reason), "the reason is the operator's own");
   const shown = (await taker.get('/v1/assets')).body.assets;
   const open = shown.filter((each: Asset) => each.enabled).map((each: Asset) => each.id);
   assert.deepEqual(open, [btc.id]);

@@ -9,7 +9,7 @@ import { connect, type Database } from '../db/database.ts';
 import { type Closer, findListing, lockListings } from '../db/listing.ts';
 import { findRfq } from '../db/rfqs.ts';
 import { buildApp } from '../edge/app.ts';
-import { type Asset, seedAssets } from './assets.ts';
+import { type Asset, holdOpen, seedAssets } from './assets.ts';
 import { closeAsset, curateAsset, delistAsset, reopenAsset } from './listing.ts';
 import { cancelRfq } from './rfqs.ts';
 import { rfqView } from './views.ts';
@@ -134,6 +134,10 @@ test('closing takes exactly its live orders off the book, told as they are, stat
     ttlSeconds: 600,
   });
   assert.deepEqual([refused.status, refused.code], [409, 'asset_closed']);
+  assert.match(
+    refused.body.error,
+    / is closed to trade for now: GET \/v1\/assets shows it enabled/,
+  );
 });
 
 test('reopening brings back the same orders but those that ended meanwhile', async () => {
@@ -220,6 +224,8 @@ test('delisted is for ever: nobody reopens or curates it, and no start does', as
     }
     const curated = other.db.transaction((tx) => curateAsset(tx, usd.id, null));
     await assert.rejects(curated, { code: 'asset_closed' });
+    const tried = other.db.transaction((tx) => holdOpen(tx, usd.id, other.assets.btc.id));
+    await assert.rejects(tried, /is delisted since \d.*Z, for ever/);
     const { chain, symbol, address, decimals } = usd;
     await seedAssets(other.db, other.deps, [{ chain, symbol, address, decimals }]);
     assert.equal((await findListing(other.db, usd.id))?.state, 'delisted');

@@ -98,7 +98,9 @@ function withClosing(closings: Closings, { by, at, reasons, rejected }: Closing)
   const same = known !== undefined && JSON.stringify(known.reasons) === JSON.stringify(reasons);
   if (same && known.rejected === rejected) return closings;
   const ending = rejected === undefined ? {} : { rejected };
-  return { ...closings, [by]: { reasons, at: at.toISOString(), ...ending } };
+  // Another reason does not make it a later halt.
+  const since = by === 'halt' && known !== undefined ? known.at : at.toISOString();
+  return { ...closings, [by]: { reasons, at: since, ...ending } };
 }
 
 function assertNotDelisted({ asset, delistedAt }: Listing): void {

@@ -9,10 +9,10 @@ import { standsUntil } from './negotiation.ts';
 import { isLive, type Rfq, statusAt } from './rfqs.ts';
 import type { Message, Thread } from './threads.ts';
 
-export type AssetView = Omit<Asset, 'highValueFrom'>;
+export type AssetView = Omit<Asset, 'highValueFrom' | 'closed'>;
 
 export function assetView(asset: Asset): AssetView {
-  const { highValueFrom: _, ...shown } = asset;
+  const { highValueFrom: _, closed: __, ...shown } = asset;
   return shown;
 }
 

@@ -58,6 +58,7 @@ export type ScheduleRequest = {
 };
 
 export type Prepared = {
+  readonly accountId: string;
   readonly chain: ChainKey;
   readonly escrow: WatchedEscrow;
   readonly leg: LegName;
@@ -80,7 +81,8 @@ export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Pro
   const known = await rungsKept(deps.db, chain, escrow.address);
   const checking = scheduledRefunds.check(escrow, { transactions, known, pause }, signal);
   try {
-    return { chain, escrow, leg, rungs: await within(signal, chain, checking) };
+    const { accountId } = request;
+    return { accountId, chain, escrow, leg, rungs: await within(signal, chain, checking) };
   } finally {
     // A read watches what it reads; a swap that has ended is no longer followed.
     if (swap.done) adapter.unwatch([escrow.address]);
@@ -93,11 +95,12 @@ export async function storeSchedule(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
   swapId: string,
-  { chain, escrow, leg, rungs }: Prepared,
+  { accountId, chain, escrow, leg, rungs }: Prepared,
 ): Promise<ScheduleView> {
   const { address, terms } = escrow;
   const at = new Date(deps.now());
-  const ladder = { chain, escrow: address, swapId, leg, rungs, dueAt: terms.timelock, at };
+  const dueAt = terms.timelock;
+  const ladder = { accountId, chain, escrow: address, swapId, leg, rungs, dueAt, at };
   const view = await putScheduled(tx, ladder);
   return { escrow: address, txids: rungs.map(({ txid }) => txid), ...view };
 }
@@ -153,7 +156,9 @@ const seconds = (deps: Deps) => Math.floor(deps.now() / 1000);
 async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): Promise<number> {
   stop.throwIfAborted();
   let sent = 0;
-  for (const chain of await chainsDue(deps.db, seconds(deps))) {
+  const able = [...deps.adapters].filter(([, each]) => each.scheduledRefunds !== undefined);
+  const chains = able.map(([chain]) => chain);
+  for (const chain of await chainsDue(deps.db, chains, seconds(deps))) {
     const adapter = deps.adapters.get(chain);
     if (adapter?.scheduledRefunds === undefined) continue;
     const { perPass: limit, leaseSeconds, leaseMarginSeconds } = limits;

@@ -4,7 +4,7 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { ParleyError } from '../../../core/errors.ts';
-import { quantity, type Rpc, RpcError } from '../../rpc.ts';
+import { amountOf, fewMiB, quantity, type Rpc, RpcError } from '../../rpc.ts';
 import { gasPrice, refused } from '../node.ts';
 
 export type Surroundings = {
@@ -30,12 +30,13 @@ const purseMilliCoins = [50, 3_000] as const;
 export async function surroundingsOf(rpc: Rpc, signal: AbortSignal): Promise<Surroundings> {
   const method = 'eth_getBlockByNumber';
   const usual = await gasPrice(rpc, signal);
-  const answer = await rpc.call(method, ['latest', false], signal).catch((error: unknown) => {
+  const asking = rpc.call(method, ['latest', false], signal, fewMiB);
+  const answer = await asking.catch((error: unknown) => {
     throw error instanceof RpcError ? refused(rpc, method, error) : error;
   });
   try {
     const head = answer as Readonly<Record<string, unknown>>;
-    const baseFee = typeof head.baseFeePerGas === 'string' ? BigInt(head.baseFeePerGas) : null;
+    const baseFee = typeof head.baseFeePerGas === 'string' ? amountOf(head.baseFeePerGas) : null;
     // Base fees rise by an eighth at most.
     const least = ((baseFee ?? 0n) * 9n) / 8n;
     const price = (least > usual ? least : usual) + 1n;

@@ -188,7 +188,9 @@ test('a refund is for the funder, from the timelock on, and of a known escrow', 
   await moveTo(world, swap.legs[long].timelock);
   refused(await initiator.post(leg(deal, long, 'refund')), 409, 'nothing_there');
   refused(await counterparty.post(leg(deal, short, 'refund')), 409, 'nothing_there');
-  refused(await initiator.post(`${leg(deal, long, 'refund')}?feeRate=x`), 400, 'bad_field');
+  const noRate = await initiator.post(`${leg(deal, long, 'refund')}?feeRate=x`);
+  refused(noRate, 400, 'bad_field');
+  assert.match(noRate.body.error, /"feeRate" must be number: sat per vbyte, from 1 to 500/);
 });
 
 test('a fee rate out of bounds is refused with the bounds, by one code, whatever is built', async () => {
@@ -378,7 +380,8 @@ test('a former escrow shows its ladder to its funder, and who refunded it', asyn
   const at = new Date();
   const rung = { txid: funding, raw: '00', vsize: 130, spends: [], feeSats: 130n };
   const rungs = [{ ...rung, feeRateSatPerVbyte: 1 }];
-  const ladder = { chain: bitcoin, escrow, swapId: deal.id, leg: long, rungs };
+  const accountId = '00000000-0000-4000-8000-000000000001';
+  const ladder = { accountId, chain: bitcoin, escrow, swapId: deal.id, leg: long, rungs };
   const scheduledRefunds = await putScheduled(db, { ...ladder, dueAt: 2 ** 31, at });
   // As if the address had been corrected before the funding was seen.
   await db.rows({

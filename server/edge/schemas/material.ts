@@ -162,6 +162,8 @@ const { floorSatPerVbyte, capSatPerVbyte } = defaultFeeBounds;
 // What is out of bounds is `bad_fee_rate`, by these as by the narrower ones of the moment.
 const feeRate = Type.Optional(
   Type.Number({
+    // Said where it is no number at all.
+    'x-wanted': `sat per vbyte, from ${floorSatPerVbyte} to ${capSatPerVbyte}`,
     description:
       `Bitcoin: sat per vbyte instead of the estimate, from ${floorSatPerVbyte} to ` +
       `${capSatPerVbyte} and within the narrower bounds of now; else \`bad_fee_rate\`, with the ` +

@@ -48,8 +48,8 @@ export async function insertAsset(
       values ($1, $2, 'X', $3, 8, true, 'curated', now())`,
     values: [id, chain, address],
   });
-  const rest = { symbol: 'X', decimals: 8, enabled: true, verified: true, source: 'curated' };
-  return { id, chain, address, highValueFrom, ...rest };
+  const rest = { symbol: 'X', decimals: 8, enabled: true, closed: null, verified: true };
+  return { id, chain, address, highValueFrom, source: 'curated', ...rest };
 }
 
 export function someWallets(): { evm: Wallet; bitcoin: Wallet } {

@@ -1,0 +1,62 @@
+// A node whose numbers have more digits than any number of a chain: nothing waits for their
+// parsing, and no sentence quotes them.
+
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { amountOf, quantity, rpcClient } from '../rpc.ts';
+import { balanceAt, blockAt, chainIdOf, transactionCount } from './node.ts';
+import { lyingNode, type TestNode } from './testing/nodes.ts';
+
+const own = '0x00000000000000000000000000000000000000A1';
+const signal = () => AbortSignal.timeout(30_000);
+const nodes: TestNode[] = [];
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((each) => each.stop()));
+});
+
+async function saying(result: unknown) {
+  const node = await lyingNode('http://127.0.0.1:1', () => ({ result }));
+  nodes.push(node);
+  return rpcClient({ chain: 'evm-dev', urls: [node.url], rounds: 1 });
+}
+
+test('a quantity is hex of a word at most, and is not parsed where it is longer', () => {
+  assert.equal(quantity('0x7a69'), 31_337);
+  assert.equal(quantity('0X0A'), 10);
+  assert.equal(amountOf(`0x${'f'.repeat(64)}`), 2n ** 256n - 1n);
+  const long = '9'.repeat(200);
+  const wrong = ['', '0x', '12', long, `0x${'0'.repeat(65)}`, '0x1g', ' 0x1', '-0x1', 1, null, {}];
+  for (const value of wrong) {
+    assert.throws(() => amountOf(value), /the node gave .{0,81} as a number$/, String(value));
+    assert.throws(() => quantity(value), /the node gave .{0,81} as a number$/, String(value));
+  }
+  assert.throws(() => quantity('0xfffffffffffffff'), /gave 0xfffffffffffffff as a number/);
+  // No method of it is called, however much it holds.
+  const list = Array.from({ length: 3 }, () => ({ toString: () => assert.fail('was quoted') }));
+  assert.throws(() => quantity(list), /gave object as a number/);
+});
+
+test('an answer of one word that is longer ends the call in a short sentence', async () => {
+  const short = (sentence: RegExp) => (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'chain_unavailable');
+    assert.match(error.message, sentence);
+    assert.ok(error.message.length < 500, `${error.message.length} characters`);
+    return true;
+  };
+  // Within what is read of a few words, and beyond.
+  for (const [digits, sentence] of [
+    [10_000, /cannot be read: the node gave 9{80}… as a number/],
+    [100_000, /an answer of more than 16384 bytes/],
+  ] as const) {
+    const rpc = await saying('9'.repeat(digits));
+    await assert.rejects(chainIdOf(rpc, signal()), short(sentence));
+    await assert.rejects(transactionCount(rpc, own, signal()), short(sentence));
+    await assert.rejects(balanceAt(rpc, null, own, 'latest', signal()), short(sentence));
+  }
+  const head = { hash: '0x', parentHash: '0x', timestamp: '0x1', number: '9'.repeat(100_000) };
+  const unread = short(/eth_getBlockByNumber that cannot be read: the node gave 9{80}… as/);
+  await assert.rejects(blockAt(await saying(head), 'latest', false, signal()), unread);
+  const big = { ...head, extraData: 'f'.repeat(8 * 2 ** 20) };
+  const refused = short(/an answer of more than 8388608 bytes/);
+  await assert.rejects(blockAt(await saying(big), 'latest', false, signal()), refused);
+});

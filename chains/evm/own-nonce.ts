@@ -1,0 +1,62 @@
+// How many transactions of a gas key are in blocks, or with those in mempools, by all nodes of its
+// chain: what one alone says too high would leave a nonce behind that nothing takes, or a
+// transaction for lost that is not.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Rpc } from '../rpc.ts';
+import { transactionCount } from './node.ts';
+
+/** Once one has answered the others have so long: a node that hangs holds up no signature. */
+const usualOthersMs = 400;
+
+export type Expected = {
+  /** Above it what one node says is not believed while another may still answer. */
+  readonly most: number;
+  /** In place of the usual wait for the others. */
+  readonly othersMs?: number;
+  /** `pending`: with what waits in mempools. */
+  readonly at?: 'latest' | 'pending';
+};
+
+/**
+ * What more than half of those that answer say at least, so of two the lower: neither one that lies
+ * nor, of three, one that is behind decides. Above `most` a second answer is waited for until every
+ * other node has failed or the signal ends: only where all others fail, one is believed alone.
+ * Throws as a plain call does when none answers, or the second does not in time.
+ */
+export async function countByAll(
+  rpc: Rpc,
+  own: string,
+  { most, othersMs = usualOthersMs, at = 'latest' }: Expected,
+  signal: AbortSignal,
+): Promise<number> {
+  if (rpc.sources < 2) return transactionCount(rpc, own, signal, at);
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const asking = Array.from({ length: rpc.sources }, (_, source) => {
+    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(source, ...args) };
+    return transactionCount(one, own, until, at);
+  });
+  const said: number[] = [];
+  const second = Promise.withResolvers<void>();
+  const hear = (count: number) => {
+    if (said.push(count) === 2) second.resolve();
+  };
+  const all = Promise.all(asking.map((each) => each.then(hear, () => {})));
+  const believed = () => said.toSorted((one, other) => one - other)[(said.length - 1) >> 1] ?? 0;
+  try {
+    // None answered: ask again as a plain call does, which says why.
+    await Promise.any(asking).catch(() => {});
+    if (said.length === 0) return await transactionCount(rpc, own, signal, at);
+    await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
+    if (said.length === 1 && believed() > most) {
+      await Promise.race([all, second.promise]);
+      if (said.length === 1 && signal.aborted) {
+        return await transactionCount(rpc, own, signal, at);
+      }
+    }
+    return believed();
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,28 @@
+// What is known of the nonces that a gas key has signed with.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { noncesKnown } from './keeper-attempts.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database?.drop());
+
+const sql = (text: string) => database.db.rows({ name: '', text, values: [] });
+const sign = (address: string, nonce: number, at: string) =>
+  sql(`insert into keeper_attempts (chain, address, verb, txid, nonce, offer, most_cost, charged,
+    signed_at) values ('evm', '${address}', 'void', '${address}', ${nonce}, 1, 1, 1, '${at}')`);
+
+test('what a key may have signed is bounded by its own last signature, not by that of another key', async () => {
+  await sign('put back', 4, '2031-01-01');
+  await sql(`insert into gaps (why, began_at, ended_at)
+    values ('restored', '2031-01-02', '2031-01-02')`);
+  await sign('between', 9, '2031-01-03');
+  const known = (address: string) => noncesKnown(database.db, 'evm', address);
+  assert.deepEqual(await known('put back'), { aboveDeep: 0, aboveSigned: 5, mayLack: true });
+  assert.deepEqual(await known('between'), { aboveDeep: 0, aboveSigned: 10, mayLack: false });
+  assert.deepEqual(await known('nobody'), { aboveDeep: 0, aboveSigned: 0, mayLack: true });
+});
