@@ -46,14 +46,21 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Runs the first program after the command that names its file. */
-async function runExample(name: string, env: Record<string, string>) {
+/** The first program after the command that names its file, and that command. */
+function exampleOf(name: string) {
   const [before = '', after = ''] = readme.split(` ${name}\n`);
   const command = before.slice(before.lastIndexOf('\n') + 1);
   // npm 10 links no `node` into node_modules/.bin, so `npx node` would be the machine's own.
   assert.equal(command, 'DEV=<control address> npm run -s node --');
   const example = /```ts\n([\s\S]*?)```/.exec(after)?.[1] ?? '';
   assert.match(example, /settle\(/);
+  return { command, example };
+}
+
+/** `first`: what stands before it in its file. */
+async function runExample(name: string, env: Record<string, string>, first = '') {
+  const { command, example: own } = exampleOf(name);
+  const example = first + own;
   const file = join(dir, name);
   const base = pathToFileURL(`${root}/`).href;
   // npm runs it in the repository, which no test writes to.
@@ -73,6 +80,16 @@ for (const name of ['example.ts', 'trx-for-sol.ts']) {
     assert.match(said, /received and received\n$/);
   });
 }
+
+test('refunds.ts of the README, behind the first part of example.ts, leaves signed refunds', {
+  timeout: 200_000,
+}, async () => {
+  const [first = '', rest] = exampleOf('example.ts').example.split(/(?<=\nconst second = .*\n)/);
+  assert.ok(rest !== undefined);
+  const { code, said } = await runExample('refunds.ts', { DEV: market.dev }, first);
+  assert.equal(code, 0, said);
+  assert.match(said, /^([0-9a-f]{64}\n){8,12}the market keeps \d+ refunds, 1 to \d/m);
+});
 
 test('an example without the address of the dev network says what to give', async () => {
   const { code, said } = await runExample('example.ts', { DEV: '' });

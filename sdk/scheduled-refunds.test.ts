@@ -4,10 +4,11 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { sleep } from './http.ts';
-import { signedRefunds, worthOf } from './scheduled-refunds.ts';
+import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
 import { coreOf, running, sideOf, until, withAdapter } from './testing/stuck.ts';
 import { type TwoChains, twoChains } from './testing/two-chains.ts';
+import { outputsOf } from './verify-material.ts';
 
 const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';
@@ -182,6 +183,25 @@ test(
     const { vin, vout } = await decoded(scene.market.refunds()[0]?.raw);
     assert.equal(vin.length, 2);
     assert.ok((vout[0]?.value ?? 0) > 0.0102, `${vout[0]?.value} BTC`);
+    const { sources, wallets } = scene.input('taker');
+    const [source, wallet] = [sources.get(bitcoinKey), wallets.get(bitcoinKey)];
+    assert.ok(source && wallet?.family === 'bitcoin');
+    const signal = AbortSignal.timeout(20_000);
+    const escrow = scene.market.watched('b');
+    const client = scene.market.client('taker');
+    const about = { client, swapId: scene.input('taker').swapId, leg: 'b' } as const;
+    const kept = await scheduleRefunds({ ...about, escrow, source, wallet, signal });
+    const [left, ...more] = kept.leftOut;
+    assert.ok(left !== undefined && more.length === 0);
+    assert.equal(left.sats, 1_000n);
+    assert.ok(left.notWorthFrom > 2 && left.notWorthFrom <= kept.highestFeeRate, 'and above that');
+    const spentAt = async (feeRateSatPerVbyte: number) => {
+      const built = await source.adapter.buildRefund({ escrow, feeRateSatPerVbyte }, signal);
+      assert.ok(built.sign === 'btc-sighash');
+      return outputsOf(built.psbtBase64).map(({ txid, vout }) => `${txid}:${vout}`);
+    };
+    assert.ok((await spentAt(left.notWorthFrom - 1)).includes(left.outpoint), 'by the builder');
+    assert.ok(!(await spentAt(left.notWorthFrom + 1)).includes(left.outpoint), 'if it is worth it');
     scene.market.die();
     await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
     assert.equal((await side.end).end, 'refunded');

@@ -32,6 +32,9 @@ export type ScheduleInput = {
   readonly signal: AbortSignal;
 };
 
+/** What the market says it keeps, and what is in none of these refunds. */
+export type LeftRefunds = ScheduledRefunds & Pick<RefundPlan, 'leftOut'>;
+
 /**
  * Signs a ladder of refunds of what the escrow holds at depth now, and has the market keep it.
  * Returns what the market says it keeps, which was checked. Throws `nothing_there` while no payment
@@ -40,9 +43,10 @@ export type ScheduleInput = {
 export async function scheduleRefunds(
   input: ScheduleInput,
   plan?: RefundPlan,
-): Promise<ScheduledRefunds> {
+): Promise<LeftRefunds> {
   const { client, swapId, leg, escrow, former = false, wallet, signal } = input;
-  const made = await signPlan(plan ?? (await planRefunds(input)), wallet, signal);
+  const planned = plan ?? (await planRefunds(input));
+  const made = await signPlan(planned, wallet, signal);
   const transactions = made.map(({ raw }) => raw);
   const body = { transactions, ...(former ? { escrow: escrow.address } : {}) };
   const kept = await client.scheduleRefunds(swapId, leg, body, { signal });
@@ -50,7 +54,7 @@ export async function scheduleRefunds(
   mustEqual('scheduledRefunds.count', made.length, kept.count);
   const txids = made.map(({ txid }) => txid).join();
   mustEqual('scheduledRefunds.txids', txids, [kept.txids].flat().join());
-  return kept;
+  return { ...kept, leftOut: planned.leftOut };
 }
 
 /** The signed refunds, the cheapest first. */
@@ -65,12 +69,26 @@ export async function signedRefunds({
 
 export type Refund = { readonly txid: string; readonly raw: string };
 
+/**
+ * A payment that no refund of the ladder spends. The ordinary refund builder does, at a rate below
+ * `notWorthFrom`.
+ */
+export type LeftOut = {
+  /** `txid:vout` */
+  readonly outpoint: string;
+  readonly sats: bigint;
+  /** From this rate on, in sat per vbyte, spending it costs what it brings, or more. */
+  readonly notWorthFrom: number;
+};
+
 /** A ladder that could be signed now. */
 export type RefundPlan = {
   readonly spends: readonly Spend[];
   readonly inputs: number;
   /** What the refunds spend, `txid:vout`. */
   readonly outpoints: readonly string[];
+  /** Deep, and too small for the ladder's highest rate, or more than one transaction takes. */
+  readonly leftOut: readonly LeftOut[];
   /** All that is deep and that a refund of now would take, be it too many for these. */
   readonly deepSats: bigint;
   /** All that is deep. */
@@ -128,6 +146,7 @@ export async function planRefunds({
     spends,
     inputs: outputs.length,
     outpoints: outputs.map(outpointOf),
+    leftOut: leftOutOf(all, outputs, vsize(2) - vsize(1)),
     deepSats: sumOf(deep),
     allDeepSats: sumOf(all),
     highestFeeRate: rateOf(last.feeSats, last.vsize),
@@ -140,6 +159,20 @@ export function worthOf<Output extends { readonly amount: bigint }>(
   inputSats: bigint,
 ): Output[] {
   return largestFirst.filter(({ amount }, at) => at === 0 || amount > inputSats);
+}
+
+function leftOutOf(
+  all: readonly DeepPayment[],
+  spent: readonly EscrowOutput[],
+  inputVsize: number,
+): LeftOut[] {
+  const taken = new Set(spent.map(outpointOf));
+  return all
+    .filter((each) => !taken.has(outpointOf(each)))
+    .map((each) => {
+      const notWorthFrom = rateOf(each.amount, inputVsize);
+      return { outpoint: outpointOf(each), sats: each.amount, notWorthFrom };
+    });
 }
 
 function outpointOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {

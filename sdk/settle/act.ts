@@ -8,7 +8,7 @@ import type { Hex32 } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
-import { keepOrForget, mustAfford, mustAgree } from './before-sending.ts';
+import { mustAfford, mustAgree, open, signAndKeep } from './before-sending.ts';
 import {
   type Context,
   legOf,
@@ -21,7 +21,7 @@ import {
 import { handOf } from './hands/of.ts';
 import { relayClaim } from './relay.ts';
 import { due, sendAlone } from './send.ts';
-import { spend } from './spend.ts';
+import { builtSpend, spend } from './spend.ts';
 
 /** Claims the leg that pays this side. */
 export async function claim(context: Context, record: SwapRecord, seen: Seen): Promise<SwapRecord> {
@@ -70,16 +70,32 @@ async function claimNow(
   const { gets } = ownSides(record);
   const leg = legOf(record, gets);
   if (seen.state.secret === null) await mayReveal(context, record, seen);
-  const kept = await spend(context, record, gets, { verb: 'claim', secret });
-  // Once sent it cannot be taken back, seen or not: from then on only haste helps.
-  const revealing = { ...record, claim: keptNow(kept), publicSecret: secret };
-  const next = await keepOrForget(context, leg, revealing, async () => {
+  const isPublic = seen.state.secret !== null;
+  const next = await signAndKeep(context, leg, {
+    sign: await builtSpend(context, record, gets, { verb: 'claim', secret }),
+    // Once sent it cannot be taken back, seen or not: from then on only haste helps.
+    next: (kept) => ({ ...record, claim: keptNow(kept), publicSecret: secret }),
+    // What is public is claimed whatever a chain shows, or does not.
+    gate: isPublic ? open : () => revealGate(context, record),
+    turn: { isUrgent: isPublic },
+  });
+  context.tell('claimed', gets, `sends the claim of leg ${gets}`, next.claim?.txid);
+  return sendAnyway(context, next, 'claim', gets);
+}
+
+/**
+ * Before signing, so that a chain that is silent holds up nobody's nonce; and once more after it:
+ * what changed meanwhile, however short, must not cost the secret.
+ */
+async function revealGate(context: Context, record: SwapRecord): Promise<() => Promise<void>> {
+  const { gets } = ownSides(record);
+  const looked = async () => {
     const fresh = await look(context, record);
     claimGate(fresh.state, gets, fresh.clocks);
     if (fresh.state.secret === null) await mayReveal(context, record, fresh);
-  });
-  context.tell('claimed', gets, `sends the claim of leg ${gets}`, kept.txid);
-  return sendAnyway(context, next, 'claim', gets);
+  };
+  await looked();
+  return looked;
 }
 
 /**
@@ -106,14 +122,13 @@ export async function refund(
   const leg = legOf(record, gives);
   refundGate(seen.state.legs[gives], leg.timelock, seen.clocks);
   if (record.refund !== null) return resend(context, record, 'refund', gives);
-  const kept = await spend(context, record, gives, { verb: 'refund' });
-  const next = await keepOrForget(
-    context,
-    leg,
-    { ...record, refund: keptNow(kept) },
-    async () => {},
-  );
-  context.tell('refunded', gives, `sends the refund of leg ${gives}`, kept.txid);
+  const next = await signAndKeep(context, leg, {
+    sign: await builtSpend(context, record, gives, { verb: 'refund' }),
+    next: (kept) => ({ ...record, refund: keptNow(kept) }),
+    gate: open,
+    turn: { isUrgent: true },
+  });
+  context.tell('refunded', gives, `sends the refund of leg ${gives}`, next.refund?.txid);
   return sendAnyway(context, next, 'refund', gives);
 }
 

@@ -1,23 +1,74 @@
 // What stands between signing and sending, for every verb.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { SwapRecord } from '../stores/store.ts';
+import type { Kept, SwapRecord } from '../stores/store.ts';
 import { type Context, legOf, ownSides, type SetLeg, sourceOf, watchedOf } from './context.ts';
+import type { Signing, Turn } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { claimPayerOf } from './owed.ts';
 
-/** Keeps what was signed if `gate` still lets it be sent; else its nonce must not be left out. */
-export async function keepOrForget(
+/** A look at the chains older than this is repeated before anything is sent by it. */
+const freshMs = 5_000;
+/** From then on it is looked in one's turn. */
+const mostLooks = 3;
+
+type Keeping = {
+  readonly sign: Signing;
+  /** What is kept of it, and with it. */
+  readonly next: (signed: Kept) => SwapRecord;
+  /** Looks whether it may be sent now; returns what is asked again right after signing. */
+  readonly gate: () => Promise<() => Promise<void>>;
+  readonly turn: Turn;
+};
+
+/** A gate for what may be sent whatever the chains show. */
+export const open: Keeping['gate'] = async () => async () => {};
+
+/**
+ * Signs, and keeps what was signed if the gate still lets it be sent. Where others of the account
+ * wait meanwhile it is looked before, and after only if waiting or signing took long: a chain that
+ * is slow to answer holds up nobody else.
+ */
+export async function signAndKeep(
   context: Context,
   leg: SetLeg,
-  next: SwapRecord,
-  gate: () => Promise<void>,
+  keeping: Keeping,
 ): Promise<SwapRecord> {
+  const hand = handOf(context, leg);
+  const looked = async () => {
+    await keeping.gate();
+  };
+  if (!hand.takesTurns) {
+    return hand.keeping(() => keepSigned(context, leg, keeping, looked), keeping.turn);
+  }
+  for (let looks = 1; ; looks += 1) {
+    const again = await keeping.gate();
+    const lookedAtMs = performance.now();
+    const isOld = () => performance.now() - lookedAtMs > freshMs;
+    const check = () => (isOld() ? looked() : again());
+    const kept = await hand.keeping(async () => {
+      // Its turn came late: others go on while it looks again.
+      if (isOld() && looks < mostLooks) return null;
+      return keepSigned(context, leg, keeping, check);
+    }, keeping.turn);
+    if (kept !== null) return kept;
+  }
+}
+
+async function keepSigned(
+  context: Context,
+  leg: SetLeg,
+  { sign, next }: Keeping,
+  check: () => Promise<void>,
+): Promise<SwapRecord> {
+  const signed = await sign();
   try {
-    await gate();
-    await context.store.putSwap(next);
-    return next;
+    const record = next(signed);
+    await check();
+    await context.store.putSwap(record);
+    return record;
   } catch (error) {
+    // Its nonce must not be left out.
     handOf(context, leg).forget();
     throw error;
   }

@@ -3,22 +3,18 @@
 // on EVM, one of its coins on Bitcoin. On TRON and Solana it dies. Only then has nothing moved. If
 // the funding is mined after all, the swap goes on from there and is refunded in time.
 
-import { fundBy } from '../../core/gates.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { type Context, legOf, ownSides, type Seen } from './context.ts';
+import { isPastFunding } from './hands/late.ts';
 import { handOf } from './hands/of.ts';
 
-/**
- * Whether the own funding is late for good: by the own clock AND by the chain's. With a claim of
- * one's own sent the other side has been promised the money, and it is left to arrive.
- */
+/** Whether the own funding is late for good. */
 export function isLate(record: SwapRecord, { state, clocks }: Seen): boolean {
   const { gives } = ownSides(record);
-  const own = state.legs[gives];
-  const { funded, claimed, refunded } = own.facts;
-  if (record.funding === null || record.claim !== null) return false;
+  const { funded, claimed, refunded } = state.legs[gives].facts;
+  if (record.funding === null) return false;
   if ((funded?.confirmations ?? 0) > 0 || claimed !== null || refunded !== null) return false;
-  return Math.min(clocks.wall, clocks[gives]) > fundBy(state, own);
+  return isPastFunding(record, clocks.wall, clocks[gives]);
 }
 
 /** One step towards a funding that can never be mined: the record has none in the end. */

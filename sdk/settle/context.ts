@@ -89,6 +89,8 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs'> & {
   readonly sentAtMs: Map<string, number>;
   /** Since when each transaction is known to wait for its first block (performance.now()). */
   readonly waitsSinceMs: Map<string, number>;
+  /** Other swaps of the store whose records were told to be unreadable. */
+  readonly unreadable: Set<string>;
 };
 
 const bitcoinPatienceMs = 20 * 60_000;
@@ -118,6 +120,7 @@ export function contextOf(input: SettleInput): Context {
     },
     sentAtMs: new Map(),
     waitsSinceMs: new Map(),
+    unreadable: new Set(),
   };
 }
 
@@ -152,7 +155,7 @@ export function relays({ relay = false, client }: Context, { family }: SetLeg): 
 }
 
 /** The leg this customer funds, and the one that pays it. */
-export function ownSides(record: SwapRecord): { gives: LegName; gets: LegName } {
+export function ownSides(record: Pick<SwapRecord, 'trade'>): { gives: LegName; gets: LegName } {
   const gives = givenLeg(record.trade.party);
   return { gives, gets: otherLeg(gives) };
 }

@@ -7,12 +7,13 @@ import { fundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { ParleyApiError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
-import { inPlaceOf, type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
+import { inPlaceOf, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { verifyMaterial } from '../verify-material.ts';
-import { keepOrForget, mustAgree } from './before-sending.ts';
+import { mustAgree, open, signAndKeep } from './before-sending.ts';
 import { type Context, legOf, look, ownSides, type Seen, sourceOf } from './context.ts';
 import { approvalLimitMs } from './hands/account.ts';
+import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { asked } from './market.ts';
 import { claimPayerOf, owing } from './owed.ts';
@@ -57,24 +58,35 @@ async function signAndSend(
   const { gives } = ownSides(record);
   const leg = legOf(record, gives);
   await preflight(context, record);
-  const { after, kept } = await signFunding(context, record, built);
+  const hand = handOf(context, leg);
+  const { after, sign } = await sendApprovals(context, record, hand.signFunding(built));
   const { funding } = record;
-  const signed = keptNow(funding === null ? kept : inPlaceOf(funding, kept));
-  const owed = { ...after, funding: signed, owedBy: claimPayerOf(context, after) };
-  const next = await keepOrForget(context, leg, owed, async () => {
-    // Signing may have taken long: everything is looked at once more, right before sending.
-    const fresh = await look(context, after);
-    fundGate(fresh.state, gives, fresh.clocks);
-    await mustBeOnly(context.store, onlyOf(after));
+  const next = await signAndKeep(context, leg, {
+    sign: async () => {
+      const kept = await sign();
+      return keptNow(funding === null ? kept : inPlaceOf(funding, kept));
+    },
+    next: (signed) => ({ ...after, funding: signed, owedBy: claimPayerOf(context, after) }),
+    gate: () => sendGate(context, after),
+    turn: { isUrgent: false },
   });
+  const { funding: signed } = next;
+  if (signed === null) throw new VerificationError('sign', 'a funding', 'nothing');
   await send(context, leg, signed);
-  context.tell(
-    'funded',
-    gives,
-    `sent the funding of leg ${gives} to ${leg.escrow.address}`,
-    signed.txid,
-  );
+  const text = `sent the funding of leg ${gives} to ${leg.escrow.address}`;
+  context.tell('funded', gives, text, signed.txid);
   return next;
+}
+
+/** Signing may have taken long: everything is looked at once more, right before sending. */
+async function sendGate(context: Context, record: SwapRecord): Promise<() => Promise<void>> {
+  const { gives } = ownSides(record);
+  const fresh = await look(context, record);
+  fundGate(fresh.state, gives, fresh.clocks);
+  await mustBeOnly(context.store, onlyOf(record));
+  return async () => {
+    fundGate(fresh.state, gives, { ...fresh.clocks, wall: await context.now() });
+  };
 }
 
 function onlyOf({ swap, trade }: SwapRecord) {
@@ -126,27 +138,32 @@ async function preflight(context: Context, record: SwapRecord): Promise<void> {
   }
 }
 
-/** The signed funding, once every approval before it is mined. */
-async function signFunding(
+/** How to sign the funding, once every approval before it is mined. */
+async function sendApprovals(
   context: Context,
   before: SwapRecord,
-  built: Built,
-): Promise<{ after: SwapRecord; kept: Kept }> {
+  signings: readonly Signing[],
+): Promise<{ after: SwapRecord; sign: Signing }> {
   const { gives } = ownSides(before);
   const leg = legOf(before, gives);
-  const signings = handOf(context, leg).signFunding(built);
   let after = before;
   for (const sign of signings.slice(0, -1)) {
-    const approval = await sign();
-    const waiting = { ...after, approval: keptNow(approval) };
-    after = await keepOrForget(context, leg, waiting, async () => {});
-    await sendWaiting(context, leg, approval);
-    after = await approved(context, after);
-    context.tell('approved', gives, 'the contract may take exactly the amount', approval.txid);
+    const approving = after;
+    const kept = await signAndKeep(context, leg, {
+      sign,
+      next: (approval) => ({ ...approving, approval: keptNow(approval) }),
+      gate: open,
+      turn: { isUrgent: false },
+    });
+    const { approval } = kept;
+    if (approval) await sendWaiting(context, leg, approval);
+    after = await approved(context, kept);
+    const text = 'the contract may take exactly the amount';
+    context.tell('approved', gives, text, approval?.txid);
   }
-  const signFunds = signings.at(-1);
-  if (signFunds === undefined) throw new VerificationError('sign', 'something', 'nothing');
-  return { after, kept: await signFunds() };
+  const sign = signings.at(-1);
+  if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');
+  return { after, sign };
 }
 
 /** Waits for the kept approval, whichever version of it is mined. */

@@ -52,14 +52,16 @@ export async function leaveRefunds(
     }
     const ask = ({ signal }: { signal: AbortSignal }) =>
       scheduleRefunds({ client, swapId, leg: gives, escrow, source, wallet, signal }, plan);
-    const { count, lowestFeeRate, highestFeeRate } = await asked(context, ask, limitMs);
+    const { count, lowestFeeRate, highestFeeRate, leftOut } = await asked(context, ask, limitMs);
     const next = {
       ...record,
       ...{ scheduled: about, scheduledOf, scheduledUpTo: plan.highestFeeRate },
     };
     await context.store.putSwap(next);
     const rates = `${lowestFeeRate} to ${highestFeeRate} sat per vbyte`;
-    const text = `the market keeps ${count} signed refunds of ${plan.deepSats} sats at ${rates}`;
+    const kept = `the market keeps ${count} signed refunds of ${plan.deepSats} sats at ${rates}`;
+    const left = leftOut.map(({ outpoint, sats }) => `${outpoint} (${sats} sats)`).join(', ');
+    const text = left === '' ? kept : `${kept}; refund by hand what is in none of them: ${left}`;
     context.tell('scheduled', gives, text);
     return next;
   } catch (error) {

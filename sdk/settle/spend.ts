@@ -6,7 +6,7 @@ import type { LegName } from '../../core/trade.ts';
 import type { Kept, SwapRecord } from '../stores/store.ts';
 import { outputsOf, verifyMaterial } from '../verify-material.ts';
 import { type Context, legOf, sourceOf, watchedOf } from './context.ts';
-import type { Spending } from './hands/hand.ts';
+import type { Signing, Spending } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 
 /** A signed claim or refund of this leg, not sent. */
@@ -16,6 +16,17 @@ export async function spend(
   name: LegName,
   asked: Spending,
 ): Promise<Kept> {
+  const sign = await builtSpend(context, record, name, asked);
+  return sign();
+}
+
+/** The same, built and checked, to be signed when it is its turn. */
+export async function builtSpend(
+  context: Context,
+  record: SwapRecord,
+  name: LegName,
+  asked: Spending,
+): Promise<Signing> {
   const leg = legOf(record, name);
   const { adapter, view } = sourceOf(context, leg.chain);
   const input = { escrow: watchedOf(record, name), feeRateSatPerVbyte: null };
@@ -26,5 +37,5 @@ export async function spend(
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, now: await context.now() };
   verifyMaterial(built, asked, leg.escrow.terms, view, limits);
-  return handOf(context, leg).signSpend(built, asked);
+  return () => handOf(context, leg).signSpend(built, asked);
 }

@@ -79,3 +79,20 @@ test('an id that could leave the folder is refused', async () => {
     await assert.rejects(store.getSwap('../secrets/x'), { code: 'bad_record' });
   });
 });
+
+test('of two who open one folder, one at a time has a lock, and whoever waits gets it', async () => {
+  await withDir(async (dir) => {
+    const [one, other] = [await fileStore(dir), await fileStore(dir)];
+    const never = new AbortController().signal;
+    const first = await one.lock?.('nonces', never);
+    assert.ok(first);
+    assert.equal(await other.lock?.('nonces', AbortSignal.abort()), null);
+    const beside = await other.lock?.('of another account', AbortSignal.abort());
+    assert.ok(beside);
+    const waiting = other.lock?.('nonces', never);
+    await first.release();
+    const second = await waiting;
+    assert.ok(second);
+    await Promise.all([second.release(), beside.release()]);
+  });
+});

@@ -4,11 +4,17 @@
 
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Hex32, opens } from '../../core/hashlock.ts';
+import { lockFolder } from '../../host/folder-lock.ts';
 import { SettleError } from '../errors.ts';
+import { sleep } from '../http.ts';
 import type { OwnTrade } from '../trade.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
 
+/** Between two looks whether a lock is free. */
+const lockPauseMs = 50;
 const idShape = /^[0-9a-zA-Z-]{1,64}$/;
 
 /** Opens the folder, made when it is not there. */
@@ -42,6 +48,15 @@ export async function fileStore(dir: string): Promise<Store> {
     putSwap: (record) => writeSafely(swaps, named(record.swap.id), writeKept(record)),
     getSwap: (swapId) => read<SwapRecord>(swaps, swapId),
     swapIds: async () => (await readdir(swaps)).filter((name) => idShape.test(name)),
+    lock: async (name, signal) => {
+      const folder = join(dir, 'locks', bytesToHex(sha256(utf8ToBytes(name))));
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (;;) {
+        const lock = await lockFolder(folder, 'sdk');
+        if (lock !== null || signal.aborted) return lock;
+        await sleep(lockPauseMs);
+      }
+    },
   };
 }
 

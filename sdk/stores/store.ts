@@ -96,7 +96,18 @@ export type TradeStore = {
   getTrade(threadId: string): Promise<OwnTrade | null>;
 };
 
-export type Store = SecretStore & TradeStore & SwapStore;
+/** Ends by itself with its process, however that ends. */
+export type StoreLock = { release(): Promise<void> };
+
+export type Store = SecretStore &
+  TradeStore &
+  SwapStore & {
+    /**
+     * For a store that several processes share: one of them at a time has the lock of this name.
+     * null when another still has it as the signal aborts.
+     */
+    lock?(name: string, signal: AbortSignal): Promise<StoreLock | null>;
+  };
 
 /** A new secret, kept before its hashlock is told to anyone. */
 export async function newHashlock(store: SecretStore): Promise<Hex32> {

@@ -169,7 +169,6 @@ function watchedOf(paper: PaperSwap, leg: LegName): WatchedEscrow {
 
 const ids = {
   rfq: '0193f0a0-0000-7000-8000-0000000000f1',
-  thread: '0193f0a0-0000-7000-8000-0000000000e1',
   maker: '0193f0a0-0000-7000-8000-0000000000a1',
   taker: '0193f0a0-0000-7000-8000-0000000000a2',
 } as const;
@@ -179,7 +178,7 @@ function tradeFor(paper: PaperSwap, party: Party): OwnTrade {
   return {
     party,
     rfqId: ids.rfq,
-    threadId: ids.thread,
+    threadId: paper.id,
     makerId: ids.maker,
     takerId: ids.taker,
     direction: 'sell_base',
@@ -198,7 +197,7 @@ function swapFor(paper: PaperSwap, party: Party): Swap {
   const at = new Date(paper.agreedAt * 1000).toISOString();
   return {
     id: paper.id,
-    threadId: ids.thread,
+    threadId: paper.id,
     rfqId: ids.rfq,
     status: 'agreed',
     hashlock: hashlockOf(paper.secret),

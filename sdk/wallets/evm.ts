@@ -17,8 +17,9 @@ import type { EvmCall } from '../../chains/material.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
+import { nonceOf } from './nonce.ts';
 import { oneByOne } from './queue.ts';
-import type { EvmWallet, Fate, Raise } from './wallet.ts';
+import type { EvmWallet, Fate, Gap, Raise } from './wallet.ts';
 
 export type EvmWalletOptions = {
   readonly rpcUrl: string;
@@ -69,14 +70,12 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
     family: 'evm',
     address,
     signMessage: (message) => signMessage({ message }),
-    sign: (wanted, call, signal) =>
-      nonces.next(async (nonce): Promise<Kept> => {
-        signal.throwIfAborted();
-        if (wanted !== chainId) throw new Error(`this wallet signs for ${chainId}, not ${wanted}`);
-        const sending = { ...(await priced(signing, call)), nonce };
-        signal.throwIfAborted();
-        return sign(sending);
-      }),
+    sign: async (wanted, call, signal, taken = new Set()) => {
+      if (wanted !== chainId) throw new Error(`this wallet signs for ${chainId}, not ${wanted}`);
+      // Before it has a nonce: nothing else waits for this, and a call that fails gets none.
+      const sending = await priced(signing, call);
+      return nonces.next(taken, signal, (nonce) => sign({ ...sending, nonce }));
+    },
     raise: (kept, how, signal) => raise(signing, kept, how, signal),
     fate: (kept, signal) => fateOf(node, address, kept, signal),
     isNonceDeep: async (kept, confirmations, signal) => {
@@ -86,8 +85,7 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
       if (blockNumber < 0n) return false;
       return (await node.getTransactionCount({ address, blockNumber })) > nonceOf(kept);
     },
-    fillGap: (kept, send, signal) =>
-      nonces.alone(() => fillGap(signing, nonceOf(kept), send, signal)),
+    gapBefore: (kept, signal) => gapBefore(signing, nonceOf(kept), signal),
     forget: nonces.forget,
   };
 }
@@ -125,10 +123,6 @@ async function priced({ node, address, mostFeePerGas }: Signing, call: EvmCall) 
 async function nothingTo(node: PublicClient, address: Hex) {
   const gas = await node.estimateGas({ account: address, to: address, value: 0n });
   return { to: address, value: 0n, gas: (gas * gasSharePercent) / 100n };
-}
-
-function nonceOf({ raw }: Kept): number {
-  return parseTransaction(raw as Hex).nonce ?? 0;
 }
 
 async function raise(
@@ -184,20 +178,25 @@ async function receiptOf(node: PublicClient, hash: Hex): Promise<'succeeded' | '
   }
 }
 
-/** What is missing is taken from a node that shows nothing of ours in its pool. */
-async function fillGap(
+async function gapBefore(
   { node, address, mostFeePerGas, sign }: Signing,
   until: number,
-  send: (filler: Kept) => Promise<void>,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Gap | null> {
   const count = (blockTag: 'latest' | 'pending') => node.getTransactionCount({ address, blockTag });
   const [used, pending] = await Promise.all([count('latest'), count('pending')]);
-  if (pending > used || used >= until) return 0;
+  signal.throwIfAborted();
+  if (pending > used || used >= until) return null;
   if (until - used > mostMissing) {
     throw new Error(`nonce ${until} was kept, and the account ${address} is at ${used}`);
   }
-  const estimate = await node.estimateFeesPerGas();
+  const nonces = Array.from({ length: until - used }, (_, at) => used + at);
+  const [estimate, block, nothing] = await Promise.all([
+    node.estimateFeesPerGas(),
+    node.getBlock({ blockTag: 'latest' }),
+    nothingTo(node, address),
+  ]);
+  signal.throwIfAborted();
   // Nobody raises a filler later.
   const fees = bounded(
     {
@@ -206,29 +205,27 @@ async function fillGap(
     },
     mostFeePerGas,
   );
-  const nothing = await nothingTo(node, address);
-  for (let nonce = used; nonce < until; nonce += 1) {
-    signal.throwIfAborted();
-    await send(await sign({ ...nothing, ...fees, nonce }));
-  }
-  return until - used;
+  const baseFeePerGas = block.baseFeePerGas ?? 0n;
+  return { nonces, baseFeePerGas, fill: (nonce) => sign({ ...nothing, ...fees, nonce }) };
 }
 
 /** Nonces in order, one signature at a time; a failed signature gives its nonce back. */
 function nonceSource(node: PublicClient, address: Hex) {
   let last = -1;
   const queued = oneByOne();
-  const take = async <T>(use: (nonce: number) => Promise<T>): Promise<T> => {
-    const pending = await node.getTransactionCount({ address, blockTag: 'pending' });
-    const nonce = Math.max(pending, last + 1);
-    const result = await use(nonce);
-    last = nonce;
-    return result;
-  };
+  type Use<T> = (nonce: number) => Promise<T>;
   return {
-    next: <T>(use: (nonce: number) => Promise<T>): Promise<T> => queued(() => take(use)),
-    /** While no nonce is given out. */
-    alone: <T>(work: () => Promise<T>): Promise<T> => queued(work),
+    next: <T>(taken: ReadonlySet<number>, signal: AbortSignal, use: Use<T>): Promise<T> =>
+      queued(async () => {
+        signal.throwIfAborted();
+        const pending = await node.getTransactionCount({ address, blockTag: 'pending' });
+        signal.throwIfAborted();
+        let nonce = Math.max(pending, last + 1);
+        while (taken.has(nonce)) nonce += 1;
+        const result = await use(nonce);
+        last = nonce;
+        return result;
+      }, signal),
     forget: () => {
       last = -1;
     },

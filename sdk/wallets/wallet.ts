@@ -19,11 +19,28 @@ export type Raise = {
   readonly mostFeeWei: bigint | null;
 };
 
+export type Gap = {
+  /** In order, 64 at most. */
+  readonly nonces: readonly number[];
+  /** What a block takes for a unit of gas now, wei. */
+  readonly baseFeePerGas: bigint;
+  /** Signs zero to oneself with this nonce, at a fee that nobody has to raise later. */
+  fill(nonce: number): Promise<Kept>;
+};
+
 export type EvmWallet = {
   readonly family: 'evm';
   readonly address: string;
-  /** Signs one call with the next nonce, gas and fees of the customer's own node. */
-  sign(chainId: number, call: EvmCall, signal: AbortSignal): Promise<Kept>;
+  /**
+   * Signs one call with the next nonce that is not among `taken`, gas and fees of the customer's
+   * own node.
+   */
+  sign(
+    chainId: number,
+    call: EvmCall,
+    signal: AbortSignal,
+    taken?: ReadonlySet<number>,
+  ): Promise<Kept>;
   /**
    * Signs `kept` again: the same nonce and call, both fees raised by an eighth or to what the node
    * estimates now, whichever is more. null when a limit leaves no room for that.
@@ -34,10 +51,10 @@ export type EvmWallet = {
   /** Whether the nonce of `kept` was used, by whatever transaction, so many blocks ago. */
   isNonceDeep(kept: Kept, confirmations: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * Signs zero to oneself for each nonce missing before that of `kept`, and hands each to `send`.
-   * Nothing else gets a nonce meanwhile. Returns how many were missing.
+   * What is missing before the nonce of `kept`, by a node that has nothing of ours in its pool;
+   * null when nothing is.
    */
-  fillGap(kept: Kept, send: (filler: Kept) => Promise<void>, signal: AbortSignal): Promise<number>;
+  gapBefore(kept: Kept, signal: AbortSignal): Promise<Gap | null>;
   /** Forgets nonces given out for transactions that no node took. */
   forget(): void;
 };

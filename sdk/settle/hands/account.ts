@@ -21,7 +21,7 @@ export type Waiting = Fate & { readonly state: 'waiting' };
 /** What each family of accounts says for itself. */
 export type AccountFamily = Pick<
   Hand,
-  'approvesTokens' | 'forget' | 'cancelFunding' | 'withdrawClaim'
+  'approvesTokens' | 'takesTurns' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
 > & {
   /** What is signed for the calls of this material, in order. */
   signingsOf(built: Material): readonly Signing[];
@@ -63,6 +63,8 @@ export function accountHand(
     approvesTokens: family.approvesTokens,
     claimsPastTimelock: false,
     alone: (work) => inTurn(accountKey(leg.chain, wallet.family, wallet.address), work),
+    takesTurns: family.takesTurns,
+    keeping: (work, turn) => family.keeping(work, turn),
     signFunding: (built) => family.signingsOf(built),
     signSpend: async (built) => {
       const [sign] = family.signingsOf(built);

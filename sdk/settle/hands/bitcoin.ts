@@ -22,6 +22,8 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
     claimsPastTimelock: true,
     // Coins are set apart when they are chosen.
     alone: (work) => work(),
+    takesTurns: false,
+    keeping: (work) => work(),
     signFunding: () => [() => wallet.signPayment(leg.escrow.address, leg.amount, context.limit())],
     signSpend: (built, asked) => signSpend(on, built, asked),
     forget: () => {},

@@ -20,6 +20,7 @@ import { accountHand, notFor, type Waiting } from './account.ts';
 import { isGivenAway, isSpend } from './given-away.ts';
 import type { Hand, On } from './hand.ts';
 import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
+import { fillGap, inNonceTurn, takenNonces } from './nonces.ts';
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
@@ -32,8 +33,13 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
     approvesTokens: true,
     signingsOf: (built) => {
       if (built.sign !== 'evm-tx') return notFor(wallet, built);
-      return built.txs.map((call) => () => wallet.sign(built.chainId, call, context.limit()));
+      return built.txs.map((call) => async () => {
+        const taken = await takenNonces(on);
+        return wallet.sign(built.chainId, call, context.limit(), taken);
+      });
     },
+    takesTurns: true,
+    keeping: (work, turn) => inNonceTurn(on, work, turn),
     push: (record, slot, kept, fate) => {
       const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
       return push(on, record, { slot, kept, by, cancel: false }, fate);
@@ -71,7 +77,8 @@ async function push(
     return record;
   }
   waitAnew(context, kept);
-  if (fate.gap) await fillGap({ context, leg, wallet }, kept);
+  const isUrgent = isSpend({ slot, cancel });
+  if (fate.gap) await fillGap({ context, leg, wallet }, kept, { isUrgent });
   const how = { ...raiseOf(leg), cancel };
   const raised = fate.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
@@ -113,18 +120,6 @@ async function giveWay(
 function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
   if (leg.escrow.terms.token !== null) return { mostFeeWei: null };
   return { mostFeeWei: (leg.amount * mostShareBps) / 10_000n };
-}
-
-/**
- * Nonces before this one were given to transactions that nobody has any more. They are used up by
- * payments of nothing, and not by signing this one again: two of it could both be mined then.
- */
-async function fillGap({ context, leg, wallet }: OnEvm, kept: Kept): Promise<void> {
-  const by = (filler: Kept) => sendAlone(context, leg, filler);
-  const missing = await wallet.fillGap(kept, by, context.limit());
-  if (missing === 0) return;
-  const text = `${missing} nonces before ${kept.txid} were lost: filled by payments of nothing`;
-  context.tell('waiting', leg.leg, text);
 }
 
 /**

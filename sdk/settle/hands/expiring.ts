@@ -29,12 +29,13 @@ export function expiringHand(
       await sendWaiting(context, leg, kept, by);
       return record;
     },
-    // No nonce is left out by what was never sent.
+    // They have no nonces, and none is left out by what was never sent.
+    takesTurns: false,
+    keeping: (work) => work(),
     forget: () => {},
     cancelFunding: (record, funding) => awaitDeath(context, record, funding, leg, wallet),
     // It holds nobody up, and fails without effect if it is mined.
     withdrawClaim: async (record) => record,
-    // They have no nonces.
     isGivenAway: async () => false,
   });
 }

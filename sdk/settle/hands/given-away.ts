@@ -7,7 +7,9 @@ import type { Kept, SwapRecord } from '../../stores/store.ts';
 import { type Context, ownSides, type SetLeg } from '../context.ts';
 import type { Slot } from '../send.ts';
 
-type Asked = { readonly slot: Slot; readonly kept: Kept; readonly cancel?: boolean };
+export type Sent = { readonly slot: Slot; readonly kept: Kept };
+export type Held = Sent & { readonly record: SwapRecord };
+type Asked = Sent & { readonly cancel?: boolean };
 
 /** Of a claim or refund: not of what only uses its nonce up. */
 export function isSpend({ slot, cancel = false }: Pick<Asked, 'slot' | 'cancel'>): boolean {
@@ -19,36 +21,75 @@ export function isSpend({ slot, cancel = false }: Pick<Asked, 'slot' | 'cancel'>
  * refund gives way to another one of those alone: what else it displaces is made anew at leisure.
  */
 export async function isGivenAway(
-  { store }: Context,
-  { chain }: SetLeg,
+  context: Context,
+  leg: SetLeg,
   { swap }: SwapRecord,
   asked: Asked,
 ): Promise<boolean> {
   const { kept } = asked;
-  for (const swapId of await store.swapIds()) {
-    if (swapId === swap.id) continue;
-    const record = await store.getSwap(swapId);
-    if (record === null) continue;
-    for (const other of keptOn(chain, record, isSpend(asked))) {
-      if (isAfter(other, kept) && (await haveOneNonce(other, kept))) return true;
-    }
-  }
-  return false;
+  const found = await keptOfAll(context, leg, async ({ slot, kept: other, record }) => {
+    if (record.swap.id === swap.id || (isSpend(asked) && !isSpend({ slot }))) return false;
+    // What was mined is not sent again while its block stands.
+    if (record[slot] !== other) return false;
+    return isAfter(other, kept) && haveOneNonce(other, kept);
+  });
+  return found.length > 0;
 }
 
-function keptOn(chain: string, record: SwapRecord, spendsOnly: boolean): Kept[] {
-  const { gives, gets } = ownSides(record);
-  const { claim, refund, funding, approval, cancel } = record;
-  const found: (Kept | null | undefined)[] = [];
-  if (record.swap.legs[gets].chain === chain) found.push(claim);
-  if (record.swap.legs[gives].chain === chain) {
-    found.push(refund, ...(spendsOnly ? [] : [funding, approval, cancel]));
+/**
+ * What all swaps of the store keep for this chain, as far as it is wanted. A record that cannot be
+ * read keeps no other swap's claim from being signed: it is left out, and that is said once.
+ */
+export async function keptOfAll(
+  context: Context,
+  leg: SetLeg,
+  isWanted: (held: Held) => Promise<boolean>,
+): Promise<Held[]> {
+  const found: Held[] = [];
+  for (const swapId of await context.store.swapIds()) {
+    try {
+      found.push(...(await keptOfOne(context, leg, swapId, isWanted)));
+    } catch (error) {
+      if (context.unreadable.has(swapId)) continue;
+      context.unreadable.add(swapId);
+      const why = error instanceof Error ? error.message : String(error);
+      const text = `the record of swap ${swapId} is left out where nonces are chosen: ${why}`;
+      context.tell('waiting', leg.leg, text);
+    }
   }
-  return found.filter((each) => each !== null && each !== undefined);
+  return found;
+}
+
+async function keptOfOne(
+  { store }: Context,
+  { chain }: SetLeg,
+  swapId: string,
+  isWanted: (held: Held) => Promise<boolean>,
+): Promise<Held[]> {
+  const record = await store.getSwap(swapId);
+  if (record === null) return [];
+  const found: Held[] = [];
+  for (const sent of keptOn(chain, record)) {
+    const held = { ...sent, record };
+    if (await isWanted(held)) found.push(held);
+  }
+  return found;
+}
+
+/** What of a record was sent on this chain. */
+function keptOn(chain: string, record: SwapRecord): Sent[] {
+  const { gives, gets } = ownSides(record);
+  const slots = ['claim', 'refund', 'funding', 'approval', 'cancel'] as const;
+  const all = slots.map((slot) => ({ slot, kept: record[slot] }));
+  // A reorganisation may have taken it back with what came after it.
+  const sent = [...all, { slot: 'approval' as const, kept: record.approved }];
+  const here = ({ slot }: { slot: Slot }) =>
+    record.swap.legs[slot === 'claim' ? gets : gives].chain === chain;
+  return sent.flatMap(({ slot, kept }) => (kept && here({ slot }) ? [{ slot, kept }] : []));
 }
 
 /** One order for both of them. */
-function isAfter(other: Kept, kept: Kept): boolean {
+export function isAfter(other: Kept, kept: Kept): boolean {
   const [theirs, ours] = [other.keptAtMs ?? 0, kept.keptAtMs ?? 0];
   return theirs === ours ? other.txid > kept.txid : theirs > ours;
 }
@@ -56,9 +97,10 @@ function isAfter(other: Kept, kept: Kept): boolean {
 async function haveOneNonce(one: Kept, other: Kept): Promise<boolean> {
   const [first, second] = [one, other].map(({ raw }) => parseTransaction(raw as `0x${string}`));
   if (first?.nonce !== second?.nonce || first?.chainId !== second?.chainId) return false;
-  const senders = [one, other].map(({ raw }) =>
-    recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized }),
-  );
-  const [from, alsoFrom] = await Promise.all(senders);
+  const [from, alsoFrom] = await Promise.all([one, other].map(senderOf));
   return from === alsoFrom;
+}
+
+export function senderOf({ raw }: Kept): Promise<string> {
+  return recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized });
 }

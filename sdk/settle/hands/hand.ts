@@ -16,6 +16,9 @@ export type On<W extends Wallet> = {
   readonly wallet: W;
 };
 
+/** Urgent is what may not be put off: a claim whose secret is public, and a refund. */
+export type Turn = { readonly isUrgent: boolean };
+
 /** Signs one thing, when it is its turn. */
 export type Signing = () => Promise<Kept>;
 
@@ -29,6 +32,11 @@ export type Hand = {
    * way: a token's allowance, and what claims are paid from, is one number for all swaps.
    */
   alone<T>(work: () => Promise<T>): Promise<T>;
+
+  /** Whether `keeping` makes others wait: looks at chains come before it then. */
+  readonly takesTurns: boolean;
+  /** Signs and keeps, while nothing else that is signed here could choose the same nonce. */
+  keeping<T>(work: () => Promise<T>, turn: Turn): Promise<T>;
 
   /** What is signed to fund, in order: the last is the funding, what is before it are approvals. */
   signFunding(built: Material): readonly Signing[];

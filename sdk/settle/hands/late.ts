@@ -1,8 +1,18 @@
-// What the record and the customer are told of a funding that came too late.
+// When a funding is too late, and what the record and the customer are told of it then.
 
+import { fundBy } from '../../../core/gates.ts';
 import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
-import type { Context, SetLeg } from '../context.ts';
+import { type Context, ownSides, type SetLeg } from '../context.ts';
 import { waitAnew } from '../send.ts';
+
+/**
+ * Whether the own funding is too late by the own clock AND by its chain's. With a claim of one's
+ * own sent the other side has been promised the money, and it is left to arrive.
+ */
+export function isPastFunding({ claim, swap, trade }: SwapRecord, wall: number, clock: number) {
+  const { gives } = ownSides({ trade });
+  return claim === null && Math.min(wall, clock) > fundBy(swap, swap.legs[gives]);
+}
 
 /** Keeps what takes the place of the late funding, before it is sent. */
 export async function keepCancel(
