@@ -13,13 +13,13 @@ export type Child = {
 };
 
 /** Starts a file of this folder; it answers one question at a time over IPC. */
-export function startChild(file: string): Child {
+export function startChild(file: string, { limitMs = answerLimitMs } = {}): Child {
   const child = fork(new URL(file, import.meta.url), {
-    execArgv: file.endsWith('market.ts') ? [...flagsOfStart(), '--expose-gc'] : [],
+    execArgv: [...(file.endsWith('market.ts') ? flagsOfStart() : []), '--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return {
-    ask: <Answer>(question: object) => answerTo<Answer>(child, file, question),
+    ask: <Answer>(question: object) => answerTo<Answer>(child, file, question, limitMs),
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -36,9 +36,14 @@ function flagsOfStart(): string[] {
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
 
-function answerTo<Answer>(child: ChildProcess, file: string, question: object): Promise<Answer> {
+function answerTo<Answer>(
+  child: ChildProcess,
+  file: string,
+  question: object,
+  limitMs: number,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => fail('did not answer in time'), answerLimitMs);
+    const timer = setTimeout(() => fail('did not answer in time'), limitMs);
     const done = () => {
       clearTimeout(timer);
       child.off('message', onMessage);

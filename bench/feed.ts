@@ -43,7 +43,12 @@ async function withSides<T>(
   work: (sides: Sides, bytesBefore: number) => Promise<T>,
 ): Promise<T> {
   const children = ['feed-market.ts', 'feed-peer.ts', 'feed-clients.ts', 'feed-clients.ts'];
-  const [market, peer, ours, theirs] = children.map(startChild) as [Child, Child, Child, Child];
+  const [market, peer, ours, theirs] = children.map((file) => startChild(file)) as [
+    Child,
+    Child,
+    Child,
+    Child,
+  ];
   try {
     const { port } = await market.ask<{ port: number }>({ url: stage.url });
     const { port: peerPort } = await peer.ask<{ port: number }>({ listen: true });

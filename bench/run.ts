@@ -1,4 +1,4 @@
-// npm run bench -- <name>... [--json] [--rounds N] [--seconds N]
+// npm run bench -- <name>... [--json] [--rounds N] [--seconds N] [--swaps N]
 //
 // Prints each figure with its limit and the ratio; exit status 1 when one misses its bar. With
 // --json one line a row.
@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { Misused, parsed, understood, wholeNumber } from '../scripts/command.ts';
 import { benchBudgets } from './budgets.ts';
+import { benchDoctor, doctorStage } from './doctor.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
 import { benchListing } from './listing.ts';
@@ -29,17 +30,24 @@ const names = [
   'start',
   'verify',
   'scheduled',
+  'doctor',
 ] as const;
 type Name = (typeof names)[number];
 
-const usage = `usage: npm run bench -- [NAME]... [--json] [--rounds N] [--seconds N]
+const usage = `usage: npm run bench -- [NAME]... [--json] [--rounds N] [--seconds N] [--swaps N]
   NAME       ${names.join(', ')}; without one all of them
   --json     one line of JSON a row
   --rounds   default 5; what is shown is their median
   --seconds  of a round, default 3
+  --swaps    of the doctor: the larger number of open swaps, default 10000; the other is a tenth
 Exit status: 0 all within their bars, 1 one is not, 2 not understood.`;
 
-type Asked = { readonly wanted: readonly Name[]; readonly json: boolean; readonly effort: Effort };
+type Asked = {
+  readonly wanted: readonly Name[];
+  readonly json: boolean;
+  readonly effort: Effort;
+  readonly swaps: number;
+};
 
 function understand(args: string[]): Asked | null {
   const { values, positionals } = parsed({
@@ -49,6 +57,7 @@ function understand(args: string[]): Asked | null {
       json: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '3' },
+      swaps: { type: 'string', default: '10000' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -63,10 +72,11 @@ function understand(args: string[]): Asked | null {
   }
   const rounds = wholeNumber('--rounds', values.rounds, { most: 1_000 });
   const wanted = positionals.length === 0 ? [...names] : (positionals as Name[]);
-  return { wanted, json: values.json, effort: { rounds, seconds } };
+  const swaps = wholeNumber('--swaps', values.swaps, { least: 1_000, most: 1_000_000 });
+  return { wanted, json: values.json, effort: { rounds, seconds }, swaps };
 }
 
-const { wanted, json, effort } = understood({ usage, understand });
+const { wanted, json, effort, swaps } = understood({ usage, understand });
 const print = (row: Row) => console.log(json ? jsonLine(row) : textLine(row));
 const say = (text: string) => {
   if (!json) console.log(text);
@@ -85,6 +95,10 @@ process.exitCode = missed === 0 ? 0 : 1;
 
 async function runOne(name: Name): Promise<Row[]> {
   if (name === 'gas') return benchGas();
+  if (name === 'doctor') {
+    say(`doctor: median of ${effort.rounds} rounds; ${doctorStage}`);
+    return benchDoctor(effort, swaps);
+  }
   if (name === 'scheduled') {
     say(`scheduled: median of ${effort.rounds} rounds`);
     return benchScheduled(effort);

@@ -415,14 +415,15 @@ test('a read that is not answered once is told, and what could be read is compar
     ...own,
     readEscrow: async (escrow, signal) => {
       silences += 1;
-      if (silences === 1) throw new ParleyError('chain_timeout', 'it took long', { chain: evm });
+      if (silences === 1) throw new ParleyError('chain_timeout', 'it took long; nothing changed');
       return own.readEscrow(escrow, signal);
     },
   });
   const { kinds, found, counts } = await doctor({ adapters });
   assert.ok(kinds.includes('chain_unread'), `${kinds}`);
   const [unread] = found.filter(({ what }) => what === 'chain_unread');
-  assert.match(unread?.says ?? '', /^1 reads were not answered, .*: it took long$/);
+  assert.match(unread?.says ?? '', /^1 reads were not answered, .*: it took long \(.* 60000 ms;/);
+  assert.match(unread?.todo ?? '', /PARLEY_CHAIN_TIMEOUT_MS above 60000 gives it longer/);
   assert.equal(exitStatus(counts), 2);
 });
 

@@ -15,7 +15,7 @@ import { tronFault } from '../chains/tron/identity.ts';
 import type { BitcoinSourceSettings, Of } from './chain-settings.ts';
 
 /** How long start-up waits for each node to answer. */
-const openMs = 15_000;
+export const openMs = 15_000;
 
 type BitcoinNetwork = Of<'bitcoin'>['network'];
 

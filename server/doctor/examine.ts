@@ -9,11 +9,30 @@ import { openOne } from '../chains.ts';
 import type { Settings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { knownHeads } from '../db/doctor.ts';
-import { attempt, type Counts, type Finding, gather, unseen } from './findings.ts';
-import { examineHeld } from './held.ts';
-import { examineDatabase, examineHome } from './house.ts';
-import { examineNodes } from './nodes.ts';
+import { type Counts, type Finding, gather, isSilence, unseen } from './findings.ts';
+import { heldParts } from './held.ts';
+import { databaseParts, examineHome } from './house.ts';
+import { countNodes, examineNodes } from './nodes.ts';
+import { createParts, type Parts } from './parts.ts';
+import { callLimitMs } from './silence.ts';
+import { createSuspects, type Suspects } from './suspects.ts';
 import { examineSwaps, type Looked, type Wanted } from './swaps.ts';
+
+/** Milliseconds. */
+export type DoctorLimits = {
+  /** Of a part: a node, a check of the house, a page of swaps out of the database. */
+  readonly partMs: number;
+  /** In which a chain is waited for while swaps are compared, all in all. */
+  readonly chainMs: number;
+};
+
+/** Unless it is told otherwise: of a part, of the whole look, and what of it a chain may take. */
+export const partMs = 60_000;
+export const wholeMs = 3_600_000;
+export const chainShare = 0.75;
+/** In which the adapters close. */
+const closeMs = 1_000;
+const usualLimits: DoctorLimits = { partMs, chainMs: wholeMs * chainShare };
 
 export type DoctorDeps = {
   readonly settings: Pick<
@@ -27,13 +46,20 @@ export type DoctorDeps = {
   readonly now: () => number;
   readonly wall: () => number;
   readonly signal: AbortSignal;
+  /** Default: those of a look of `wholeMs`. */
+  readonly limits?: DoctorLimits;
   /** Until a market that works has seen what the chains show; default: some of its passes. */
   readonly wait?: () => Promise<void>;
   /** Adapters that are there already; default: of `chains`. */
   readonly adapters?: ReadonlyMap<ChainKey, ChainAdapter>;
 };
 
-export type Examined = Looked & { readonly nodes: number; readonly counts: Counts };
+export type Examined = Looked & {
+  readonly nodes: number;
+  readonly counts: Counts;
+  /** Of findings of which there were too many to tell, by kind. */
+  readonly untold: Readonly<Record<string, number>>;
+};
 
 /** How long a market that works may take to see what the chain shows. */
 function settleMs({ followIntervalMs, chainTimeoutMs }: DoctorDeps['settings']): number {
@@ -42,62 +68,110 @@ function settleMs({ followIntervalMs, chainTimeoutMs }: DoctorDeps['settings']):
 
 /** Tells each finding as it is made. */
 export async function examine(
-  deps: DoctorDeps,
+  given: DoctorDeps,
   wanted: Wanted,
   tell: (finding: Finding) => void,
   before: readonly Finding[] = [],
 ): Promise<Examined> {
   const findings = gather(tell);
   for (const each of before) findings.add(each);
-  const seen = { open: 0, ended: 0, nodes: 0 };
-  await look(deps, wanted, findings, seen);
+  const suspects = createSuspects();
+  const seen = { open: 0, ended: 0, nodes: 0, suspects };
+  const { partMs } = given.limits ?? usualLimits;
+  const { db, heard } = listening(given.db);
+  const deps = { ...given, db };
+  const parts = createParts({ findings, signal: deps.signal, partMs, heard });
+  await look(deps, wanted, parts, seen);
+  suspects.tellLeft(findings);
   if (deps.signal.aborted) {
-    const says = 'its time was over before everything was looked at';
-    findings.add(unseen('time_over', 'the doctor', says, 'a longer --time', {}));
+    const { count, names } = parts.left();
+    const which = count === 0 ? '' : ` (${names})`;
+    const says = `its time was over before everything was looked at${which}`;
+    const facts = { left: count };
+    findings.add(unseen('time_over', 'the doctor', says, 'a longer --time', facts));
   }
-  return { ...seen, counts: findings.counts() };
+  const { open, ended, nodes } = seen;
+  return { open, ended, nodes, counts: findings.counts(), untold: findings.untold() };
 }
 
-async function look(
-  deps: DoctorDeps,
-  wanted: Wanted,
-  findings: ReturnType<typeof gather>,
-  seen: { open: number; ended: number; nodes: number },
-): Promise<void> {
-  const { db, chains, settings, now, wall, signal } = deps;
-  const { chainTimeoutMs } = settings;
-  const passes = async () => void (await sleep(settleMs(settings), undefined, { signal }));
-  const wait = deps.wait ?? passes;
-  const part = async (where: string, work: () => Promise<void>) => {
-    if (!signal.aborted) await attempt(where, findings, work, signal);
-  };
-  if (wanted.swap === null) {
-    const house = { now, wall, connections: settings.databaseConnections };
-    if (db !== null) {
-      await part('the database', () => examineDatabase({ ...house, db }, findings));
-      await part('what is held', () => examineHeld(db, new Date(now()), findings));
+/** The same, with the number of statements that it ended, well or not. */
+function listening(db: Database | null): { db: Database | null; heard: () => number } {
+  let count = 0;
+  if (db === null) return { db, heard: () => count };
+  const rows: Database['rows'] = async (statement) => {
+    try {
+      const answer = await db.rows<never>(statement);
+      count += 1;
+      return answer;
+    } catch (error) {
+      if (!isSilence(error)) count += 1;
+      throw error;
     }
-    const keys = settings.keeper === 'dev' ? [] : settings.keeper.map(({ keyFile }) => keyFile);
-    await part('the home', () => examineHome(settings.home, keys, findings));
+  };
+  return { db: { ...db, rows }, heard: () => count };
+}
+
+type Seen = Looked & { nodes: number; readonly suspects: Suspects };
+
+async function look(deps: DoctorDeps, wanted: Wanted, parts: Parts, seen: Seen): Promise<void> {
+  const { db, settings, signal } = deps;
+  const waitMs = settleMs(settings);
+  const wait = deps.wait ?? (async () => void (await sleep(waitMs, undefined, { signal })));
+  if (wanted.swap === null) {
+    await lookAtHouse(deps, parts);
+    const { chains, now } = deps;
+    const { partMs } = deps.limits ?? usualLimits;
+    const chainTimeoutMs = callLimitMs(settings.chainTimeoutMs, partMs);
     const known = async () => (db === null ? [] : knownHeads(db));
-    const nodes = { chains, now, chainTimeoutMs, known, wait, signal };
-    await part('the nodes', async () => {
-      seen.nodes = await examineNodes(nodes, findings);
-    });
+    seen.nodes = countNodes(chains);
+    await examineNodes({ chains, now, chainTimeoutMs, known, wait, waitMs, parts, partMs });
   }
   if (db === null) return;
+  await lookAtSwaps({ ...deps, db, wait }, wanted, parts, seen);
+}
+
+async function lookAtHouse({ db, settings, now, wall }: DoctorDeps, parts: Parts): Promise<void> {
+  if (db !== null) {
+    const house = { db, now, wall, connections: settings.databaseConnections };
+    for (const [where, work] of Object.entries(databaseParts)) {
+      await parts.ask(where, (findings) => work(house, findings));
+    }
+    for (const [where, work] of Object.entries(heldParts)) {
+      await parts.ask(where, (findings) => work(db, new Date(now()), findings));
+    }
+  }
+  const keys = settings.keeper === 'dev' ? [] : settings.keeper.map(({ keyFile }) => keyFile);
+  await parts.run('the home', (findings) => examineHome(settings.home, keys, findings));
+}
+
+type Ready = DoctorDeps & { readonly db: Database; readonly wait: () => Promise<void> };
+
+async function lookAtSwaps(deps: Ready, wanted: Wanted, parts: Parts, seen: Seen): Promise<void> {
+  const { chains, settings, now } = deps;
+  const { chainMs, partMs } = deps.limits ?? usualLimits;
   const log = { info: () => {}, warn: () => {} };
   const several = new Set(chains.filter(hasSeveral).map(({ chain }) => chain));
-  await part('the swaps', async () => {
-    const own = chains.map((each) => openOne(each, settings, { now, log }).adapter);
-    const adapters = deps.adapters ?? new Map(own.map((each) => [each.chain, each]));
-    try {
-      const swaps = { db, adapters, several, now, chainTimeoutMs, wait, signal };
-      Object.assign(seen, await examineSwaps(swaps, wanted, findings));
-    } finally {
-      await Promise.all(own.map((each) => each.close()));
+  const chainTimeoutMs = callLimitMs(settings.chainTimeoutMs, partMs);
+  const opened: ChainAdapter[] = [];
+  if (deps.adapters === undefined) {
+    for (const each of chains) {
+      await parts.run(`chain ${each.chain}, its adapter`, () => {
+        opened.push(openOne(each, { chainTimeoutMs }, { now, log }).adapter);
+      });
     }
-  });
+  }
+  const adapters = deps.adapters ?? new Map(opened.map((each) => [each.chain, each]));
+  const { suspects } = seen;
+  const swaps = { ...deps, adapters, several, chainTimeoutMs, chainMs, parts, suspects };
+  // No limit of its own: each of its pages and each of its chains has one.
+  await parts.run(
+    'the swaps',
+    (findings, signal) => examineSwaps({ ...swaps, signal }, wanted, findings, seen),
+    null,
+  );
+  // Whatever became of the look: one that hangs, or fails to, ends with the process.
+  const closing = Promise.allSettled(opened.map((each) => each.close()));
+  await Promise.race([closing, sleep(closeMs, undefined, { ref: false })]);
 }
 
 function hasSeveral(chain: ChainSettings): boolean {

@@ -25,6 +25,8 @@ export type Counts = Readonly<Record<Severity, number>>;
 export type Findings = {
   add(finding: Finding): void;
   counts(): Counts;
+  /** Of each kind of which there were too many to tell: how many were not told. */
+  untold(): Readonly<Record<string, number>>;
 };
 
 /** Of one kind; those beyond are counted and said to be there. */
@@ -44,6 +46,10 @@ export function gather(tell: (finding: Finding) => void): Findings {
       tell({ ...finding, where: 'the list', says, facts: {} });
     },
     counts: () => ({ ...counts }),
+    untold: () => {
+      const many = [...kinds].filter(([, count]) => count > mostOfAKind);
+      return Object.fromEntries(many.map(([what, count]) => [what, count - mostOfAKind]));
+    },
   };
 }
 
@@ -74,22 +80,83 @@ export const unseen: Told = (what, where, says, todo, facts) => {
   return { severity: 'unseen', what, where, says, todo, facts };
 };
 
+/** A part that took too long: nothing is known of what was not seen by then. */
+export function partTime(where: string, says: string, facts: Finding['facts']): Finding {
+  const todo = 'see what holds it up: a node, a lock, or the database; or give it a longer --part';
+  return unseen('part_time', where, says, todo, facts);
+}
+
+/** What its own limit, or the database's, ended. */
+export function isLate(error: unknown): boolean {
+  return lateness(error) !== undefined;
+}
+
+function lateness(error: unknown): string | undefined {
+  return late[(error as { code?: string } | null)?.code ?? ''];
+}
+
+/** A connection's that does not answer, or was lost. */
+export function isSilence(error: unknown): boolean {
+  return (error as { code?: string } | null)?.code === connectionLost;
+}
+
+const connectionLost = '08006';
+/** By code (PostgreSQL, appendix A); the last one is a connection's that does not answer too. */
+const late: Readonly<Record<string, string>> = {
+  '57014': 'a statement ran too long',
+  '55P03': 'somebody held a lock of it for too long',
+  [connectionLost]: 'the database was silent',
+};
+
+/** `ended`: not looked at to its end. `silent`: because the database did not answer at all. */
+export type Attempted = 'done' | 'ended' | 'silent';
+
 /** A part that cannot be looked at is one finding, and what comes after it is looked at. */
 export async function attempt(
   where: string,
-  findings: Findings,
+  findings: Pick<Findings, 'add'>,
   work: () => Promise<void> | void,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<Attempted> {
+  const began = performance.now();
   try {
     await work();
+    return 'done';
   } catch (error) {
     // Its time is over: that is said once, for all of it.
-    if (signal?.aborted) return;
-    const why = error instanceof Error ? error.message : String(error);
+    if (signal?.aborted) return 'ended';
+    const why = lateness(error);
+    if (why !== undefined) {
+      const ms = Math.round(performance.now() - began);
+      findings.add(partTime(where, `${why}: it was left after ${ms} ms`, { ms }));
+      return why === late[connectionLost] ? 'silent' : 'ended';
+    }
+    const words = error instanceof Error ? error.message : String(error);
     const todo = 'see whether the database is still there and this row is as the market writes it';
-    findings.add(unseen('ended', where, `looking at it ended half-way: ${why}`, todo, {}));
+    findings.add(unseen('ended', where, `looking at it ended half-way: ${words}`, todo, {}));
+    return 'ended';
   }
+}
+
+/**
+ * The same of a row of a part. That the database is silent is for the part to tell: nothing of it
+ * is asked any more.
+ */
+export async function attemptRow(
+  where: string,
+  findings: Pick<Findings, 'add'>,
+  work: () => Promise<void> | void,
+): Promise<void> {
+  let silence: unknown = null;
+  await attempt(where, findings, async () => {
+    try {
+      await work();
+    } catch (error) {
+      if (!isSilence(error)) throw error;
+      silence = error;
+    }
+  });
+  if (silence !== null) throw silence;
 }
 
 /**

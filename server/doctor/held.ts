@@ -15,7 +15,7 @@ import {
 import { listHalts } from '../db/halts.ts';
 import { listHaltedAssets } from '../db/listing.ts';
 import { toldOf } from '../restore/gate.ts';
-import { attempt, differs, type Findings, notice } from './findings.ts';
+import { attemptRow, differs, type Findings, notice } from './findings.ts';
 
 /** Halted assets, and gaps, that are looked at: the newest. */
 const most = 1_000;
@@ -33,16 +33,19 @@ const reasons: Readonly<Record<GapReason, string>> = {
   restored: 'npm run restore',
 };
 
-export async function examineHeld(db: Tx, now: Date, findings: Findings): Promise<void> {
-  await attempt('halts of chains', findings, () => examineHalts(db, findings));
-  await attempt('halts of assets', findings, () => examineAssets(db, findings));
-  await attempt('what was not read back', findings, () => examineReadings(db, now, findings));
-  await attempt('the time that is missing', findings, async () => {
+/** Its parts, by what they look at: none of them waits for another. */
+export const heldParts: Readonly<
+  Record<string, (db: Tx, now: Date, findings: Findings) => Promise<void>>
+> = {
+  'halts of chains': (db, _now, findings) => examineHalts(db, findings),
+  'halts of assets': (db, _now, findings) => examineAssets(db, findings),
+  'what was not read back': examineReadings,
+  'the time that is missing': async (db, now, findings) => {
     for (const gap of await listGaps(db, mostGaps)) {
-      await attempt(`gap ${gap.id}`, findings, () => tellGone(db, gap, now, findings));
+      await attemptRow(`gap ${gap.id}`, findings, () => tellGone(db, gap, now, findings));
     }
-  });
-}
+  },
+};
 
 function tellHalt(
   findings: Findings,
@@ -57,7 +60,7 @@ function tellHalt(
 async function examineHalts(db: Tx, findings: Findings): Promise<void> {
   for (const { chain, at, reason } of await listHalts(db)) {
     const where = `chain ${chain}`;
-    await attempt(where, findings, () => {
+    await attemptRow(where, findings, () => {
       const which = `--chain ${chain}`;
       tellHalt(findings, { where, which, since: at.toISOString(), reason });
     });
@@ -67,7 +70,7 @@ async function examineHalts(db: Tx, findings: Findings): Promise<void> {
 async function examineAssets(db: Tx, findings: Findings): Promise<void> {
   for (const { asset, closings } of await listHaltedAssets(db, most)) {
     const where = `asset ${asset.symbol} of ${asset.chain} (${asset.id})`;
-    await attempt(where, findings, () => {
+    await attemptRow(where, findings, () => {
       const { at: since = '', reasons: given = [] } = closings.halt ?? {};
       const which = `--asset ${asset.id}`;
       tellHalt(findings, { where, which, since, reason: given.join('; ') });
@@ -80,7 +83,7 @@ async function examineReadings(db: Tx, now: Date, findings: Findings): Promise<v
   const gaps = await listGaps(db, mostGaps);
   const known = new Map(gaps.map((gap) => [gap.id, gap]));
   for (const each of await openReadings(db)) {
-    await attempt(`gap ${each.gapId} chain ${each.chain}`, findings, async () => {
+    await attemptRow(`gap ${each.gapId} chain ${each.chain}`, findings, async () => {
       // One that is read for long may be older than the newest.
       const gap = known.get(each.gapId) ?? (await gapById(db, each.gapId));
       tellUnread(each, gap, findings);
@@ -96,7 +99,7 @@ async function examineReadings(db: Tx, now: Date, findings: Findings): Promise<v
   const since = new Date(now.getTime() - olderDays * dayMs);
   for (const { chain, gapId, skippedAt } of await skippedReadings(db, since)) {
     const where = `gap ${gapId} chain ${chain}`;
-    await attempt(where, findings, () => {
+    await attemptRow(where, findings, () => {
       const at = skippedAt?.toISOString() ?? '';
       const says = `it was not read back, by an operator's word of ${at}`;
       const todo = 'nothing; who offers a hashlock of its own again may lose by it';

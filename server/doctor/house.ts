@@ -39,10 +39,20 @@ export type HouseDeps = {
   readonly connections: number;
 };
 
-export async function examineDatabase(deps: HouseDeps, findings: Findings): Promise<void> {
-  await examineMigrations(deps, findings);
-  await examineServer(deps, findings);
-  const { db, now } = deps;
+/** Its parts, by what they look at: none of them waits for another. */
+export const databaseParts: Readonly<
+  Record<string, (deps: HouseDeps, findings: Findings) => Promise<void>>
+> = {
+  'the migrations': examineMigrations,
+  'the database server': examineServer,
+  'the outbox': examineOutbox,
+  'the webhooks': examineDeliveries,
+  'work in hand': examineWork,
+  'the keeper': examineKeeper,
+  'the scheduled refunds': examineRefunds,
+};
+
+async function examineOutbox({ db, now }: HouseDeps, findings: Findings): Promise<void> {
   const { webhooks, feed } = await waitingEvents(db, new Date(now()));
   const log = 'see that a market runs on this database, and its log';
   late(findings, webhooks, bounds.eventSeconds, {
@@ -57,12 +67,18 @@ export async function examineDatabase(deps: HouseDeps, findings: Findings): Prom
     of: 'events of the maker feed were not told',
     todo: log,
   });
+}
+
+async function examineDeliveries({ db, now }: HouseDeps, findings: Findings): Promise<void> {
   late(findings, await overdueDeliveries(db, new Date(now())), bounds.deliverySeconds, {
     what: 'deliveries_waiting',
     where: 'the webhooks',
     of: 'deliveries are due and nobody takes them',
     todo: 'see the log; receivers that hang take their own places alone (docs/webhooks.md)',
   });
+}
+
+async function examineWork({ db, now }: HouseDeps, findings: Findings): Promise<void> {
   for (const { what, ...waiting } of await overdueWork(db, new Date(now()))) {
     late(findings, waiting, bounds.workSeconds, {
       what: 'work_overdue',
@@ -71,11 +87,10 @@ export async function examineDatabase(deps: HouseDeps, findings: Findings): Prom
       todo: 'see that a market runs, and its log for their chain',
     });
   }
-  await examineSenders(deps, findings);
 }
 
-/** What the market sends by itself: with its gas keys, and what funders signed beforehand. */
-async function examineSenders({ db, now }: HouseDeps, findings: Findings): Promise<void> {
+/** What the market sends by itself with its gas keys. */
+async function examineKeeper({ db, now }: HouseDeps, findings: Findings): Promise<void> {
   const before = now() - bounds.senderSeconds * 1_000;
   const jobs = await stuckKeeperJobs(db, new Date(before), bounds.keeperFailures);
   late(findings, jobs, -bounds.senderSeconds, {
@@ -84,6 +99,10 @@ async function examineSenders({ db, now }: HouseDeps, findings: Findings): Promi
     of: 'transactions of the gas keys are due for long, or fail again and again',
     todo: 'see the balance and the cap of the gas keys, and the log',
   });
+}
+
+/** What funders signed beforehand. */
+async function examineRefunds({ db, now }: HouseDeps, findings: Findings): Promise<void> {
   const wall = Math.floor(now() / 1_000);
   late(findings, await overdueRefunds(db, wall), bounds.senderSeconds, {
     what: 'refunds_overdue',

@@ -10,14 +10,16 @@ import { blockAt as evmBlockAt } from '../../chains/evm/node.ts';
 import { type Rpc, rpcClient } from '../../chains/rpc.ts';
 import { httpClient } from '../../chains/tron/http.ts';
 import { blockAt as tronBlockAt } from '../../chains/tron/node.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import type { ChainSettings } from '../chain-settings.ts';
 import { openOne } from '../chains.ts';
 import type { KnownHead } from '../db/doctor.ts';
-import { WrongNodeError } from '../node-identity.ts';
+import { inParallel } from '../in-parallel.ts';
+import { openMs, WrongNodeError } from '../node-identity.ts';
 import { within } from '../time-limit.ts';
 import { danger, differs, type Findings, notice, unseen } from './findings.ts';
+import type { Parts } from './parts.ts';
+import { identitySilence, type Silence, silenceOf } from './silence.ts';
 
 /** How far a chain's clock may be behind ours, and ahead, in seconds. */
 const clockBounds: Readonly<Record<Family, { behind: number; ahead: number }>> = {
@@ -49,9 +51,17 @@ export type NodesDeps = {
   readonly chainTimeoutMs: number;
   /** What the market followed last, read again when asked. */
   readonly known: () => Promise<readonly KnownHead[]>;
+  /** And how long that may take. */
   readonly wait: () => Promise<void>;
-  readonly signal: AbortSignal;
+  readonly waitMs: number;
+  readonly parts: Parts;
+  readonly partMs: number;
 };
+
+type Asking = NodesDeps & { readonly signal: AbortSignal };
+
+/** Chains looked at at once, so that one that hangs costs the others nothing. */
+const parallel = 8;
 
 type Node = {
   readonly chain: ChainSettings;
@@ -59,23 +69,42 @@ type Node = {
   readonly heads: Heads | null;
 };
 
-export async function examineNodes(deps: NodesDeps, findings: Findings): Promise<number> {
-  let nodes = 0;
-  for (const chain of deps.chains) {
-    const sources = sourcesOf(chain);
-    nodes += sources.length;
-    const seen = await Promise.all(
-      sources.map((source, at) => {
-        const which = sources.length === 1 ? 'its node' : `node ${at + 1} of ${sources.length}`;
-        return examineNode(deps, source, `chain ${chain.chain}, ${which}`, findings);
-      }),
+export async function examineNodes(deps: NodesDeps): Promise<void> {
+  await inParallel(deps.chains, parallel, (chain) => examineChain(deps, chain));
+  await inParallel(deps.chains, parallel, async (chain) => {
+    const ms = deps.partMs + deps.waitMs;
+    const where = `chain ${chain.chain}, what was followed of it`;
+    await deps.parts.run(
+      where,
+      (findings, signal) => compareFollowed({ ...deps, signal }, chain, findings),
+      ms,
     );
-    const answered = seen.filter((each) => each.heads !== null);
+  });
+}
+
+export function countNodes(chains: readonly ChainSettings[]): number {
+  return chains.reduce((sum, chain) => sum + sourcesOf(chain).length, 0);
+}
+
+async function examineChain(deps: NodesDeps, chain: ChainSettings): Promise<void> {
+  const { parts } = deps;
+  const sources = sourcesOf(chain);
+  const seen = await Promise.all(
+    sources.map(async (source, at) => {
+      const which = sources.length === 1 ? 'its node' : `node ${at + 1} of ${sources.length}`;
+      const where = `chain ${chain.chain}, ${which}`;
+      let node: Node = { chain: source, where, heads: null };
+      await parts.run(where, async (findings, signal) => {
+        node = await examineNode({ ...deps, signal }, node, findings);
+      });
+      return node;
+    }),
+  );
+  const answered = seen.filter((each) => each.heads !== null);
+  await parts.run(`chain ${chain.chain}, its nodes together`, async (findings, signal) => {
     compareHeights(answered, findings);
-    await compareBlocks(deps, answered, findings);
-  }
-  await compareFollowed(deps, findings);
-  return nodes;
+    await compareBlocks({ ...deps, signal }, answered, findings);
+  });
 }
 
 /** Each source as a chain of that source alone. */
@@ -95,21 +124,15 @@ function sourcesOf(chain: ChainSettings): ChainSettings[] {
   }
 }
 
-async function examineNode(
-  deps: NodesDeps,
-  chain: ChainSettings,
-  where: string,
-  findings: Findings,
-): Promise<Node> {
-  const nothing = { chain, where, heads: null };
+async function examineNode(deps: Asking, nothing: Node, findings: Findings): Promise<Node> {
+  const { chain, where } = nothing;
   const log = { info: () => {}, warn: () => {} };
   const { adapter, identify } = openOne(chain, deps, { now: deps.now, log });
   try {
-    let silence: string | null = null;
-    await identify((_source, why) => {
-      silence = why;
-    });
-    if (silence !== null) return silent(findings, nothing, silence);
+    const silences: string[] = [];
+    await identify((_source, why) => void silences.push(why));
+    const [silence] = silences;
+    if (silence !== undefined) return silent(findings, nothing, identitySilence(silence, openMs));
     const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(deps.chainTimeoutMs)]);
     const heads = await within(signal, chain.chain, adapter.heads(signal));
     compareClock(deps, chain, where, heads, findings);
@@ -121,16 +144,14 @@ async function examineNode(
       findings.add(danger('wrong_node', where, error.message, todo, {}));
       return nothing;
     }
-    const why = error instanceof ParleyError ? error.message : 'it failed';
-    return silent(findings, nothing, why);
+    return silent(findings, nothing, silenceOf(error, deps.chainTimeoutMs));
   } finally {
     await adapter.close();
   }
 }
 
-function silent(findings: Findings, node: Node, why: string): Node {
+function silent(findings: Findings, node: Node, { why, todo }: Silence): Node {
   const says = `it does not answer: ${why}`;
-  const todo = 'start it, or correct its address in PARLEY_CHAINS';
   findings.add(unseen('node_silent', node.where, says, todo, { why }));
   return node;
 }
@@ -166,7 +187,7 @@ function compareHeights(nodes: readonly Node[], findings: Findings): void {
 
 /** The same block of all nodes of one chain. */
 async function compareBlocks(
-  deps: NodesDeps,
+  deps: Asking,
   nodes: readonly Node[],
   findings: Findings,
 ): Promise<void> {
@@ -185,39 +206,34 @@ async function compareBlocks(
 }
 
 /** What the market followed last is on the node's chain, and near its head. */
-async function compareFollowed(deps: NodesDeps, findings: Findings): Promise<void> {
-  let wrong = await followedWrong(deps);
+async function compareFollowed(
+  deps: Asking,
+  chain: ChainSettings,
+  findings: Findings,
+): Promise<void> {
+  let wrong = await followedWrong(deps, chain);
   // A market that works has seen it a moment later.
   if (wrong.length > 0) {
     await deps.wait();
-    wrong = await followedWrong(deps);
+    wrong = await followedWrong(deps, chain);
   }
   for (const tell of wrong) tell(findings);
 }
 
 type Telling = (findings: Findings) => void;
 
-async function followedWrong(deps: NodesDeps): Promise<Telling[]> {
-  const heads = await deps.known();
-  const tellings = await Promise.all(
-    deps.chains.map(async (chain): Promise<Telling[]> => {
-      const followed = heads.find((each) => each.chain === chain.chain);
-      const where = `chain ${chain.chain}`;
-      if (followed === undefined) {
-        const todo = 'start the market, or see its log';
-        return [
-          (to) =>
-            to.add(notice('not_followed_yet', where, 'no market has followed it yet', todo, {})),
-        ];
-      }
-      return followedOne(deps, chain, followed, where);
-    }),
-  );
-  return tellings.flat();
+async function followedWrong(deps: Asking, chain: ChainSettings): Promise<Telling[]> {
+  const followed = (await deps.known()).find((each) => each.chain === chain.chain);
+  const where = `chain ${chain.chain}`;
+  if (followed !== undefined) return followedOne(deps, chain, followed, where);
+  const todo = 'start the market, or see its log';
+  return [
+    (to) => to.add(notice('not_followed_yet', where, 'no market has followed it yet', todo, {})),
+  ];
 }
 
 async function followedOne(
-  deps: NodesDeps,
+  deps: Asking,
   chain: ChainSettings,
   { height, hash, seen_at: seenAt }: KnownHead,
   where: string,
@@ -246,7 +262,7 @@ async function followedOne(
   return told;
 }
 
-async function headOf(deps: NodesDeps, chain: ChainSettings): Promise<Heads | null> {
+async function headOf(deps: Asking, chain: ChainSettings): Promise<Heads | null> {
   const log = { info: () => {}, warn: () => {} };
   const { adapter } = openOne(chain, deps, { now: deps.now, log });
   const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(deps.chainTimeoutMs)]);
@@ -262,7 +278,7 @@ async function headOf(deps: NodesDeps, chain: ChainSettings): Promise<Heads | nu
 
 /** The hash of one block as the heads name it; null where it is not known. Solana: never. */
 async function blockIdAt(
-  deps: NodesDeps,
+  deps: Asking,
   chain: ChainSettings,
   height: number,
 ): Promise<string | null> {

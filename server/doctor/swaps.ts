@@ -1,47 +1,57 @@
-// Every open swap against its chains: page after page, a few at once, each chain given up after a
-// few silences. What differs is looked at a second time after a market that works would have seen
-// it too, so that a block between two reads is no finding. Nothing is written.
+// Every open swap against its chains: page after page, so that memory does not grow with their
+// number, a few at once. What differs is looked at a second time after a market that works would
+// have seen it too, so that a block between two reads is no finding. Nothing is written.
 
-import type { ChainAdapter } from '../../chains/adapter.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
 import { findAssets } from '../db/assets.ts';
 import type { Database } from '../db/database.ts';
-import { endedSwapIds, openSwapIds } from '../db/doctor.ts';
-import { type EscrowRow, escrowsOfSwap } from '../db/escrows.ts';
-import { type Swap, swapById } from '../db/swaps.ts';
+import { countOpenSwaps, endedSwapIds, openSwapIds } from '../db/doctor.ts';
+import { type EscrowRow, escrowsOfSwaps } from '../db/escrows.ts';
+import { type Swap, swapById, swapsByIds } from '../db/swaps.ts';
 import { isUuid } from '../ids.ts';
 import { inParallel } from '../in-parallel.ts';
 import { currentEscrow, escrowOfRow } from '../settle/escrows.ts';
-import { within } from '../time-limit.ts';
 import { compareSwap, keyOf } from './compare.ts';
-import { danger, differs, type Finding, type Findings, unseen } from './findings.ts';
+import {
+  attempt,
+  attemptRow,
+  danger,
+  differs,
+  type Finding,
+  type Findings,
+  isLate,
+  unseen,
+} from './findings.ts';
+import type { Parts } from './parts.ts';
+import { createReads, type Reads, type ReadsDeps } from './reads.ts';
+import type { Look, Suspects, Unread } from './suspects.ts';
 
 export const swapBounds = {
-  page: 200,
+  /** Some megabytes. A chain whose blocks have to be read is read once for each. */
+  page: 500,
   /** Swaps read at once. */
   parallel: 8,
-  /** Reads of one chain that fail in a row before it is left alone. */
-  silences: 3,
-  /** Swaps that may wait for their second look: some 10 MB. */
-  suspects: 20_000,
+  /** Swaps that wait for their second look together: some kilobytes each. */
+  suspects: 10_000,
+  /** Pages in a row that the database does not give, before the rest is left. */
+  lostPages: 2,
   /** Ended swaps looked at where not all are wanted. */
   ended: 200,
 } as const;
 
-export type SwapsDeps = {
+export type SwapsDeps = ReadsDeps & {
   readonly db: Database;
-  readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
   /** Chains with several sources, which have to agree. */
   readonly several: ReadonlySet<ChainKey>;
   /** The market's clock, milliseconds. */
   readonly now: () => number;
-  readonly chainTimeoutMs: number;
   /** Until a market that works has seen what the chain shows. */
   readonly wait: () => Promise<void>;
-  readonly signal: AbortSignal;
+  readonly parts: Parts;
+  /** Who is left in it when the swaps end half-way is for the caller to tell. */
+  readonly suspects: Suspects;
 };
 
 export type Wanted = {
@@ -53,128 +63,247 @@ export type Wanted = {
   readonly limit: number;
 };
 
-export type Looked = { readonly open: number; readonly ended: number };
+export type Looked = { open: number; ended: number };
 
-type Walk = SwapsDeps & {
-  readonly findings: Findings;
-  readonly silent: Map<ChainKey, { failures: number; unread: number; why: string }>;
-};
+type Walk = SwapsDeps & { readonly findings: Findings; readonly reads: Reads };
 
+/** `looked` counts while it goes on: what ends it half-way leaves what was looked at. */
 export async function examineSwaps(
   deps: SwapsDeps,
   wanted: Wanted,
   findings: Findings,
-): Promise<Looked> {
-  const walk: Walk = { ...deps, findings, silent: new Map() };
-  if (wanted.swap !== null) return oneSwap(walk, wanted.swap);
-  const suspects = new Set<string>();
-  const open = await eachPage(walk, wanted.limit, openSwapIds, async (ids) => {
-    for (const [id, found] of await lookAt(walk, ids)) {
-      if (found.length === 0) continue;
-      if (suspects.size < swapBounds.suspects) suspects.add(id);
-      else for (const each of found) findings.add(each);
-    }
-  });
-  if (open.more) {
-    const says = `${open.count} open swaps were looked at, and there are more`;
-    findings.add(unseen('swaps_left', 'the open swaps', says, 'a higher --limit', {}));
+  looked: Looked,
+): Promise<void> {
+  const walk: Walk = { ...deps, findings, reads: createReads(deps) };
+  try {
+    if (wanted.swap !== null) await oneSwap(walk, wanted.swap, looked);
+    else await allSwaps(walk, wanted, looked);
+  } finally {
+    walk.reads.tell(findings);
   }
-  await secondLook(walk, suspects);
-  const mostEnded = wanted.all ? Number.MAX_SAFE_INTEGER : swapBounds.ended;
-  const ended = await eachPage(walk, mostEnded, endedSwapIds, async (ids) => {
-    for (const [, found] of await lookAt(walk, ids)) {
-      for (const each of found) findings.add(each);
-    }
-  });
-  tellSilent(walk);
-  return { open: open.count, ended: ended.count };
 }
 
-async function oneSwap(walk: Walk, id: string): Promise<Looked> {
+async function allSwaps(walk: Walk, wanted: Wanted, looked: Looked): Promise<void> {
+  const { findings, suspects } = walk;
+  const opens = { where: 'the open swaps', limit: wanted.limit, next: openSwapIds };
+  const { isMore, missed, lastId } = await eachPage(walk, opens, async (ids) => {
+    if (suspects.size + ids.length > swapBounds.suspects) await secondLook(walk);
+    if (!(await firstLook(walk, ids))) return false;
+    looked.open += ids.length;
+    return true;
+  });
+  if (isMore) {
+    const says = `${looked.open} open swaps were looked at, and there are more`;
+    findings.add(unseen('swaps_left', 'the open swaps', says, 'a higher --limit', {}));
+  }
+  if (missed !== null) await tellMissed(walk, { looked: looked.open, missed, lastId });
+  await secondLook(walk);
+  walk.reads.use('all');
+  const limit = wanted.all ? Number.MAX_SAFE_INTEGER : swapBounds.ended;
+  const ends = { where: 'the ended swaps', limit, next: endedSwapIds };
+  await eachPage(walk, ends, async (ids) => {
+    const tell = (_id: string, { found }: Look) => {
+      for (const each of found) findings.add(each);
+    };
+    if (!(await lookAt(walk, ids, tell))) return false;
+    looked.ended += ids.length;
+    return true;
+  });
+}
+
+type Missed = { readonly looked: number; readonly missed: number; readonly lastId: string | null };
+
+/** How many open swaps are in pages that were not had, and after them. */
+async function tellMissed(walk: Walk, { looked, missed, lastId }: Missed): Promise<void> {
+  let after: number | null = null;
+  if (lastId !== null) {
+    await walk.parts.ask('how many open swaps are left', async () => {
+      after = await countOpenSwaps(walk.db, lastId);
+    });
+  }
+  const left = after === null ? null : missed + after;
+  const many = left === null ? 'how many were not is not known' : `${left} were not`;
+  const says = `${looked} open swaps were looked at, ${many}`;
+  const todo = 'see what holds up the database, or give it a longer --part';
+  walk.findings.add(unseen('swaps_left', 'the open swaps', says, todo, { left }));
+}
+
+async function oneSwap(walk: Walk, id: string, looked: Looked): Promise<void> {
   const swap = isUuid(id) ? await swapById(walk.db, id) : null;
   if (swap === null) {
     const says = 'there is no such swap';
     walk.findings.add(unseen('no_such_swap', `swap ${id}`, says, 'correct its id', {}));
-    return { open: 0, ended: 0 };
+    return;
   }
-  const first = await lookAt(walk, [swap.id]);
-  if ((first.get(swap.id) ?? []).length > 0) await secondLook(walk, new Set([swap.id]));
-  tellSilent(walk);
-  return { open: swap.done ? 0 : 1, ended: swap.done ? 1 : 0 };
+  if (!(await firstLook(walk, [swap.id]))) return;
+  await secondLook(walk);
+  if (swap.done) looked.ended += 1;
+  else looked.open += 1;
 }
 
-/** Some differences are those of a moment: only what is there twice is told. */
-async function secondLook(walk: Walk, suspects: ReadonlySet<string>): Promise<void> {
+function firstLook(walk: Walk, ids: readonly string[]): Promise<boolean> {
+  return lookAt(walk, ids, (id, look) => walk.suspects.first(id, look, walk.findings));
+}
+
+/** Some differences are those of a moment: what is there twice is told as it is. None is left. */
+async function secondLook(walk: Walk): Promise<void> {
+  const { suspects, findings } = walk;
   if (suspects.size === 0) return;
   await walk.wait();
-  const ids = [...suspects];
+  walk.reads.use('all');
+  const ids = suspects.ids();
   for (let at = 0; at < ids.length; at += swapBounds.page) {
-    for (const [, found] of await lookAt(walk, ids.slice(at, at + swapBounds.page))) {
-      for (const each of found) walk.findings.add(each);
-    }
+    const page = ids.slice(at, at + swapBounds.page);
+    await lookAt(walk, page, (id, look) => suspects.again(id, look, findings));
+    suspects.tellLeft(findings, page);
   }
+  walk.reads.use('most');
 }
 
+type Pages = {
+  readonly where: string;
+  readonly limit: number;
+  readonly next: (tx: Database, from: string | null, limit: number) => Promise<string[]>;
+};
+
+type Paged = {
+  /** There are more than the limit. */
+  readonly isMore: boolean;
+  /** Of pages that could not be had; null: every page could. */
+  readonly missed: number | null;
+  /** The last one given to `work`; null where it is not known what comes next. */
+  readonly lastId: string | null;
+};
+
+/** A page that `work` says no to is missed, and the next one comes: a few in a row end it. */
 async function eachPage(
-  { db, signal }: Walk,
-  limit: number,
-  next: (tx: Database, from: string | null, limit: number) => Promise<string[]>,
-  work: (ids: readonly string[]) => Promise<void>,
-): Promise<{ count: number; more: boolean }> {
+  { db, signal, parts }: Walk,
+  { where, limit, next }: Pages,
+  work: (ids: readonly string[]) => Promise<boolean>,
+): Promise<Paged> {
   let count = 0;
+  let lost = 0;
+  let missed: number | null = null;
   let from: string | null = null;
   for (;;) {
     signal.throwIfAborted();
     const size = Math.min(swapBounds.page, limit - count);
-    const ids: string[] = await next(db, from, size + 1);
+    let ids: string[] = [];
+    const after = from;
+    const outcome = await parts.ask(`${where} after ${count} of them`, async () => {
+      ids = await next(db, after, size + 1);
+    });
+    if (outcome !== 'done') return { isMore: false, missed: missed ?? 0, lastId: null };
     const page = ids.slice(0, size);
-    if (page.length > 0) await work(page);
+    const isHad = page.length === 0 || (await work(page));
+    lost = isHad ? 0 : lost + 1;
+    if (!isHad) missed = (missed ?? 0) + page.length;
     count += page.length;
     from = page.at(-1) ?? from;
-    if (ids.length <= size) return { count, more: false };
-    if (count >= limit) return { count, more: true };
+    const isLast = ids.length <= size;
+    if (isLast || lost >= swapBounds.lostPages) return { isMore: false, missed, lastId: from };
+    if (count >= limit) return { isMore: true, missed, lastId: from };
   }
 }
 
 type Read = ReadonlyMap<string, EscrowFacts>;
 type Loaded = { readonly swap: Swap; readonly rows: readonly EscrowRow[] };
 
-/** The findings of each of these swaps. */
-async function lookAt(walk: Walk, ids: readonly string[]): Promise<Map<string, Finding[]>> {
-  const loaded = (await inParallel(ids, swapBounds.parallel, (id) => load(walk, id))).filter(
-    (each) => each !== null,
-  );
-  const assetIds = loaded.flatMap(({ swap: { state } }) => [
-    state.legs.a.assetId,
-    state.legs.b.assetId,
-  ]);
-  const assets = await findAssets(walk.db, [...new Set(assetIds)]);
-  const high = new Map(assets.map(({ id, highValueFrom }) => [id, highValueFrom]));
+/** Each of these swaps, as soon as it was looked at; false where none can be had, which is told. */
+async function lookAt(
+  walk: Walk,
+  ids: readonly string[],
+  tell: (id: string, look: Look) => void,
+): Promise<boolean> {
+  const page = await loadPage(walk, ids);
+  if (page === null) return false;
+  const { loaded, high } = page;
   const clocks = await clocksNow(walk, loaded);
   const watched = watchAll(walk, loaded);
   try {
-    const found = await inParallel(loaded, swapBounds.parallel, async ({ swap, rows }) => {
-      const { read, refused } = await readAll(walk, swap, rows);
-      const { a, b } = swap.state.legs;
-      const highFrom = { a: high.get(a.assetId) ?? null, b: high.get(b.assetId) ?? null };
-      const clock = (name: LegName) =>
-        clocks.get(swap.state.legs[name].chain) ?? swap.chainClocks[name];
-      const wall = Math.floor(walk.now() / 1_000);
-      const { adapters } = walk;
-      if (swap.done) return endedFindings(swap, rows, read);
-      const look = { swap, rows, read, adapters, highFrom };
-      const compared = compareSwap({ ...look, clocks: { wall, a: clock('a'), b: clock('b') } });
-      return [...compared, ...refused, ...(await disagreements(walk, swap))];
+    await inParallel(loaded, swapBounds.parallel, async (each) => {
+      const { swap, rows } = each;
+      const own: Finding[] = [];
+      const unread: Unread = { reads: new Set(), clocks: new Set(), sources: new Set() };
+      const chains = new Map(rows.map(({ address, chain }) => [address, chain]));
+      for (const { chain } of Object.values(swap.state.legs)) {
+        if (!clocks.has(chain)) unread.clocks.add(chain);
+      }
+      const add = (finding: Finding) => void own.push(finding);
+      await attempt(`swap ${swap.id}`, { add }, async () => {
+        own.push(...(await lookAtOne(walk, each, { clocks, high, unread })));
+      });
+      walk.signal.throwIfAborted();
+      tell(swap.id, { found: own, unread, chains });
     });
-    return new Map(loaded.map(({ swap }, at) => [swap.id, found[at] as Finding[]]));
+    return true;
   } finally {
     for (const [chain, addresses] of watched) walk.adapters.get(chain)?.unwatch(addresses);
   }
 }
 
-async function load({ db }: Walk, id: string): Promise<Loaded | null> {
-  const swap = await swapById(db, id);
-  return swap === null ? null : { swap, rows: await escrowsOfSwap(db, id) };
+type Common = {
+  readonly clocks: ReadonlyMap<ChainKey, number>;
+  readonly high: ReadonlyMap<string, bigint | null>;
+  /** What could not be read is put into it. */
+  readonly unread: Unread;
+};
+
+async function lookAtOne(
+  walk: Walk,
+  { swap, rows }: Loaded,
+  { clocks, high, unread }: Common,
+): Promise<Finding[]> {
+  const { read, refused } = await readAll(walk, { swap, rows }, unread);
+  if (swap.done) return endedFindings(swap, rows, read);
+  const { a, b } = swap.state.legs;
+  const highFrom = { a: high.get(a.assetId) ?? null, b: high.get(b.assetId) ?? null };
+  const clock = (name: LegName) =>
+    clocks.get(swap.state.legs[name].chain) ?? swap.chainClocks[name];
+  const wall = Math.floor(walk.now() / 1_000);
+  const look = { swap, rows, read, adapters: walk.adapters, highFrom };
+  const compared = compareSwap({ ...look, clocks: { wall, a: clock('a'), b: clock('b') } });
+  return [...compared, ...refused, ...(await disagreements(walk, swap, unread))];
+}
+
+type Page = { readonly loaded: readonly Loaded[]; readonly high: Common['high'] };
+
+/** In three statements; swap by swap where one of them cannot be read. */
+async function loadPage(walk: Walk, ids: readonly string[]): Promise<Page | null> {
+  let loaded: Loaded[] = [];
+  const high = new Map<string, bigint | null>();
+  const where = ids.length === 1 ? `swap ${ids[0]}` : `the swaps from ${ids[0]} on`;
+  const outcome = await walk.parts.ask(where, async (findings) => {
+    loaded = await load(walk, ids).catch((error: unknown) => {
+      if (ids.length === 1 || isLate(error)) throw error;
+      return eachOf(walk, ids, findings);
+    });
+    const assetIds = loaded.flatMap(({ swap: { state } }) => [
+      state.legs.a.assetId,
+      state.legs.b.assetId,
+    ]);
+    const assets = await findAssets(walk.db, [...new Set(assetIds)]);
+    for (const { id, highValueFrom } of assets) high.set(id, highValueFrom);
+  });
+  walk.signal.throwIfAborted();
+  return outcome === 'done' ? { loaded, high } : null;
+}
+
+async function load({ db }: Walk, ids: readonly string[]): Promise<Loaded[]> {
+  const [swaps, rows] = await Promise.all([swapsByIds(db, ids), escrowsOfSwaps(db, ids)]);
+  const bySwap = Map.groupBy(rows, (row) => row.swap_id);
+  return swaps.map((swap) => ({ swap, rows: bySwap.get(swap.id) ?? [] }));
+}
+
+async function eachOf(walk: Walk, ids: readonly string[], findings: Findings): Promise<Loaded[]> {
+  const all = await inParallel(ids, swapBounds.parallel, async (id) => {
+    let one: Loaded[] = [];
+    await attemptRow(`swap ${id}`, findings, async () => {
+      one = await load(walk, [id]);
+    });
+    return one;
+  });
+  return all.flat();
 }
 
 /** Together, so that a chain whose blocks have to be read is read once for a page. */
@@ -202,79 +331,29 @@ async function clocksNow(walk: Walk, loaded: readonly Loaded[]): Promise<Map<Cha
   const clocks = new Map<ChainKey, number>();
   await Promise.all(
     [...chains].map(async (chain) => {
-      const asked = await ask(walk, chain, (adapter, signal) => adapter.heads(signal));
+      const asked = await walk.reads.ask(chain, 'reads', (adapter, signal) =>
+        adapter.heads(signal),
+      );
       if (asked.answer !== null) clocks.set(chain, asked.answer.clock);
     }),
   );
   return clocks;
 }
 
-type Asked<T> = { readonly answer: T | null; readonly refusal: ParleyError | null };
-
-/** One question to a chain; its silence is remembered, a refusal is the answer's own. */
-async function ask<T>(
-  { adapters, silent, chainTimeoutMs, signal: ending }: Walk,
-  chain: ChainKey,
-  question: (adapter: ChainAdapter, signal: AbortSignal) => Promise<T>,
-): Promise<Asked<T>> {
-  ending.throwIfAborted();
-  const known = silent.get(chain) ?? { failures: 0, unread: 0, why: '' };
-  silent.set(chain, known);
-  const adapter = adapters.get(chain);
-  if (adapter === undefined || known.failures >= swapBounds.silences) {
-    known.why ||= 'it is not served here';
-    known.unread += 1;
-    return { answer: null, refusal: null };
-  }
-  try {
-    const answer = await inTime(chainTimeoutMs, ending, (signal) =>
-      within(signal, chain, question(adapter, signal)),
-    );
-    known.failures = 0;
-    return { answer, refusal: null };
-  } catch (error) {
-    ending.throwIfAborted();
-    const isRefusal = error instanceof ParleyError && !/^(timeout|unavailable)$/.test(error.kind);
-    if (isRefusal) return { answer: null, refusal: error };
-    known.failures += 1;
-    known.unread += 1;
-    // Never a library's own words, which may name the node's address and the key in it.
-    known.why = error instanceof ParleyError ? error.message : 'its node failed';
-    return { answer: null, refusal: null };
-  }
-}
-
-/** Unlike AbortSignal.timeout and any nothing of it outlives the work: 1 KB for each read. */
-async function inTime<T>(
-  ms: number,
-  ending: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new DOMException('out of time', 'TimeoutError')), ms);
-  const end = () => limit.abort(ending.reason);
-  ending.addEventListener('abort', end, { once: true });
-  try {
-    return await work(limit.signal);
-  } finally {
-    clearTimeout(timer);
-    ending.removeEventListener('abort', end);
-  }
-}
-
 async function readAll(
   walk: Walk,
-  swap: Swap,
-  rows: readonly EscrowRow[],
+  { swap, rows }: Loaded,
+  unread: Unread,
 ): Promise<{ read: Read; refused: Finding[] }> {
   const read = new Map<string, EscrowFacts>();
   const refused: Finding[] = [];
   await Promise.all(
     rows.map(async (row) => {
-      const { answer, refusal } = await ask(walk, row.chain, (adapter, signal) =>
+      const { answer, refusal } = await walk.reads.ask(row.chain, 'reads', (adapter, signal) =>
         adapter.readEscrow(escrowOfRow(swap, row), signal),
       );
       if (answer !== null) read.set(keyOf(row), answer);
+      else if (refusal === null) unread.reads.add(row.chain);
       if (refusal === null) return;
       const where = `swap ${swap.id} leg ${row.leg} escrow ${row.address}`;
       const says = `it cannot be read: ${refusal.message}`;
@@ -286,7 +365,7 @@ async function readAll(
 }
 
 /** What the sources of a chain say of a funded leg that nothing has left. */
-async function disagreements(walk: Walk, swap: Swap): Promise<Finding[]> {
+async function disagreements(walk: Walk, swap: Swap, unread: Unread): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const name of ['a', 'b'] as const) {
     const { chain, facts } = swap.state.legs[name];
@@ -294,9 +373,12 @@ async function disagreements(walk: Walk, swap: Swap): Promise<Finding[]> {
     const adapter = walk.adapters.get(chain);
     if (!walk.several.has(chain) || escrow === null || adapter?.mustAgree === undefined) continue;
     if (facts.funded === null || facts.claimed !== null || facts.refunded !== null) continue;
-    const { refusal } = await ask(walk, chain, async ({ mustAgree }, signal) =>
-      mustAgree?.(escrow, signal),
-    );
+    const asked = await walk.reads.ask(chain, 'sources', async ({ mustAgree }, signal) => {
+      await mustAgree?.(escrow, signal);
+      return true;
+    });
+    const { answer, refusal } = asked;
+    if (answer === null && refusal === null) unread.sources.add(chain);
     if (refusal === null) continue;
     const where = `swap ${swap.id} leg ${name} escrow ${escrow.address}`;
     const todo = 'nobody funds or reveals by it: find out which node is wrong, and replace it';
@@ -320,13 +402,4 @@ function endedFindings(swap: Swap, rows: readonly EscrowRow[], read: Read): Find
       'tell its funder, who may refund it with ?escrow= or by the SDK; nobody follows it any more';
     return [danger('payment_after_end', where, says, todo, { balance: String(facts.balance) })];
   });
-}
-
-function tellSilent({ silent, findings }: Walk): void {
-  for (const [chain, { unread, why }] of silent) {
-    if (unread === 0) continue;
-    const says = `${unread} reads were not answered, and nothing is known of those: ${why}`;
-    const todo = 'bring a node of it back, or correct PARLEY_CHAINS, and look again';
-    findings.add(unseen('chain_unread', `chain ${chain}`, says, todo, { unread }));
-  }
 }
