@@ -11,7 +11,8 @@ import { clockAt, type Holding, refusal, type SimChain, submit } from './chain.t
 import type { Chance } from './chance.ts';
 import { factsOf, type Node, secretsIn, viewOf, withLie } from './facts.ts';
 import { materialOf } from './material.ts';
-import { type SimTransaction, transactionOf, txidOf } from './transaction.ts';
+import { rungIn, scheduledOn } from './rungs.ts';
+import { bidOf, type SimTransaction, transactionOf, txidOf } from './transaction.ts';
 
 export type AdapterParts = {
   readonly node: Node;
@@ -22,6 +23,8 @@ export type AdapterParts = {
   readonly at: <R>(name: string, call: () => R) => Promise<R>;
   /** Told of every transaction that the node took, and whether its secret was known before. */
   readonly onSent: (chain: SimChain, txid: string, wasShown: boolean) => void;
+  /** Told of every signed refund that a node is given, whatever it says to it. */
+  readonly onRung?: (chain: SimChain, rung: SimTransaction) => void;
   /** Counts a fault that was met. */
   readonly count: (fault: string) => void;
 };
@@ -65,6 +68,10 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
   };
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) =>
     materialOf(chain.family, unsignedSpend(parts, memory, watched, { verb, secret }), nowSeconds());
+  const scheduled = () => {
+    const secretOf = (hashlock: string) => memory.secrets.get(hashlock) ?? null;
+    return scheduledOn({ node, now: nowSeconds, call, secretOf });
+  };
   return {
     chain: chain.chain,
     family: chain.family,
@@ -102,6 +109,7 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     broadcast: (transaction) => send(parts, memory, transaction),
     isKnown: ({ txid }) => call('isKnown', () => isKnown(chain, txid)),
     checkAmount: () => call('checkAmount', () => {}),
+    ...(chain.family === 'bitcoin' ? { scheduledRefunds: scheduled() } : {}),
     close: async () => {},
   };
 }
@@ -238,7 +246,7 @@ export function feeToReplace(chain: SimChain, coins: readonly string[]): number 
   const rivals = [...chain.mempool.values()].filter(({ tx }) =>
     tx.coins.some((coin) => coins.includes(coin)),
   );
-  return Math.max(chain.feeFloor + 2, ...rivals.map(({ tx }) => tx.fee + 1));
+  return Math.max(chain.feeFloor + 2, ...rivals.map(({ tx }) => Math.ceil(bidOf(tx)) + 1));
 }
 
 function readSigned(chain: SimChain, memory: Memory, signed: unknown): ReadTransaction {
@@ -265,7 +273,9 @@ async function send(
 ): Promise<string> {
   const { node, chance, count, at } = parts;
   const { chain } = node;
-  const tx = transactionOf(raw) as SimTransaction;
+  const tx = transactionOf(raw) ?? rungIn(chain, raw);
+  if (tx === null) throw new ParleyError('refused_by_node', 'no coins of this chain', {});
+  if (tx.own !== undefined) parts.onRung?.(chain, tx);
   return at(`${chain.chain} broadcast`, () => {
     if (!node.slow) mustAnswer(parts, 'broadcast');
     const known = isKnown(chain, txid);

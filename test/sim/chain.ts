@@ -8,7 +8,7 @@ import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Chance } from './chance.ts';
-import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
+import { bidOf, idOf, type SimTransaction } from './transaction.ts';
 
 export type Sent = { readonly txid: string; readonly tx: SimTransaction };
 
@@ -58,6 +58,8 @@ export type SimChain = {
   /** Seconds that its miners' clocks are ahead of the wall. */
   drift: number;
   forks: number;
+  /** The latest that its clock ever was. */
+  latest: number;
 };
 
 export const timelockBounds = { least: 1_800, most: 30 * 86_400 } as const;
@@ -82,6 +84,7 @@ export function newChain(
     feeFloor: 2,
     drift: 0,
     forks: 0,
+    latest: 0,
   };
   for (let height = 0; height < 12; height += 1) {
     push(made, { height, time: atSeconds - (12 - height) * 60, txs: [] });
@@ -112,6 +115,7 @@ export function clockAt(chain: SimChain, height: number): number {
 function push(chain: SimChain, block: Omit<Block, 'hash'>): void {
   const found = hash('sha256', `${chain.chain} ${chain.forks} ${block.height} ${block.time}`);
   chain.blocks.push({ ...block, hash: found });
+  chain.latest = Math.max(chain.latest, clockAt(chain, block.height));
 }
 
 type At = { readonly height: number; readonly time: number };
@@ -214,7 +218,7 @@ export function refusal(chain: SimChain, tx: SimTransaction, nowSeconds: number)
   if (barred === 'dead' || barred === 'poor') return barred;
   if (tx.coins.some((coin) => chain.spent.has(coin))) return 'a coin is spent';
   const rivals = rivalsOf(chain, tx);
-  if (rivals.some((each) => each.tx.fee >= tx.fee)) return 'a rival pays as much';
+  if (rivals.some((each) => bidOf(each.tx) >= bidOf(tx))) return 'a rival pays as much';
   const waiting = [...chain.mempool.values()].some(({ txid }) => tx.coins.includes(txid));
   // Where a failing transaction is mined all the same, a node takes it.
   if (chain.family === 'evm' || chain.family === 'tron') return null;
@@ -233,7 +237,7 @@ function rivalsOf(chain: SimChain, tx: SimTransaction): Sent[] {
 
 /** Into the mempool, in the place of what spends the same; a secret in it is public from now on. */
 export function submit(chain: SimChain, tx: SimTransaction): string {
-  const txid = txidOf(rawOf(tx));
+  const txid = idOf(tx);
   for (const each of rivalsOf(chain, tx)) chain.mempool.delete(each.txid);
   chain.mempool.set(txid, { txid, tx });
   show(chain, tx);
@@ -298,5 +302,5 @@ export function missing(chain: SimChain): bigint {
 
 /** Which of those waiting a block takes: what pays enough, most of the time. */
 export function choosing(chain: SimChain, chance: Chance): (sent: Sent) => boolean {
-  return ({ tx }) => tx.fee >= chain.feeFloor && chance.hits(0.92);
+  return ({ tx }) => bidOf(tx) >= chain.feeFloor && chance.hits(0.92);
 }

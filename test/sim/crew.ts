@@ -55,7 +55,10 @@ async function openPlaces(count: number): Promise<Place[]> {
 
 /** One process, until there is no seed left for it. */
 function work(url: string, next: () => number | undefined, { onDone }: Crew): Promise<void> {
-  const child: ChildProcess = fork(program, [url], { execArgv: process.execArgv });
+  // In a group of its own: what stops the whole group of this process leaves it alone, from its
+  // first moment on.
+  const options = { execArgv: process.execArgv, detached: true };
+  const child: ChildProcess = fork(program, [url], options);
   return new Promise((resolve, reject) => {
     let current: number | undefined;
     let limit: NodeJS.Timeout | undefined;

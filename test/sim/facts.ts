@@ -2,7 +2,12 @@
 // stands, its mempool if it is not behind, and what it lies about. Bitcoin's rules are those of the
 // real adapter (chains/bitcoin/escrow-facts.ts).
 
-import { type EscrowSpend, escrowFacts, type Payment } from '../../chains/bitcoin/escrow-facts.ts';
+import {
+  type EscrowHistory,
+  type EscrowSpend,
+  escrowFacts,
+  type Payment,
+} from '../../chains/bitcoin/escrow-facts.ts';
 import { findSecret } from '../../chains/bitcoin/escrow-script.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { type Mined, type SimChain, takes, tipOf } from './chain.ts';
@@ -75,8 +80,14 @@ function bitcoinFacts(
   { escrow, required, secret }: Asked,
   seen: readonly Seen[],
 ): EscrowFacts {
+  const payments = paymentsOf(chain, seen);
+  const amount = chain.plans.get(escrow)?.amount ?? 0n;
+  return escrowFacts({ payments, secret, tip: view.height }, amount, required);
+}
+
+function paymentsOf(chain: SimChain, seen: readonly Seen[]): Payment[] {
   const spends = seen.filter(({ tx }) => tx.verb === 'claim' || tx.verb === 'refund');
-  const payments = seen
+  return seen
     .filter(({ tx }) => tx.verb === 'fund')
     .map(({ txid, tx, height }): Payment => {
       const by = spends.find((each) => takes(chain, each.tx, txid));
@@ -86,8 +97,25 @@ function bitcoinFacts(
           : { txid: by.txid, height: by.height, secret: secretIn(chain, by.tx) };
       return { txid, vout: 0, amount: BigInt(tx.amount), height, coinbase: false, spend };
     });
-  const amount = chain.plans.get(escrow)?.amount ?? 0n;
-  return escrowFacts({ payments, secret, tip: view.height }, amount, required);
+}
+
+/** All that the first source shows of a Bitcoin escrow, lies included. */
+export function historyOf(
+  node: Node,
+  { escrow, required, secret }: Asked,
+): { history: EscrowHistory; view: View } {
+  const view = viewOf(node, node.lag);
+  const { height: tip } = view;
+  const seen = seenOf(node.chain, escrow, view).filter(({ ok }) => ok);
+  const shown = paymentsOf(node.chain, seen);
+  const lie = node.lies.get(escrow);
+  const deep = tip - required + 1;
+  const told = {
+    absent: [],
+    funded: shown.map((each) => ({ ...each, height: Math.min(each.height ?? deep, deep) })),
+  };
+  const payments = lie === undefined ? shown : told[lie];
+  return { history: { payments, secret, tip }, view };
 }
 
 function accountFacts(

@@ -5,6 +5,7 @@
 import type { Material } from '../../chains/material.ts';
 import { feeToReplace, unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
+import { presigns } from './ladders.ts';
 import { insideOf } from './material.ts';
 import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
 import { checkRead } from './promises.ts';
@@ -71,6 +72,7 @@ export async function followRules(
   if (deal.id === null || isGone(world, side)) return;
   const view = await readSwap(world, side, deal);
   if (view === null || vanishes(world, side, deal, view)) return;
+  if (await presigns(world, side, deal, view)) return;
   const mine = view.next.filter(({ by }) => by === side.role);
   const withheld = view.secret === null ? (leaves[plan ?? ''] ?? null) : null;
   const open = mine.filter(({ action }) => action !== 'wait' && action !== withheld);

@@ -118,6 +118,8 @@ export function simTime(line: Line, now: () => number): SigningTime {
   let paused = 0;
   return {
     elapsedMs: () => paused,
+    // Its signal is not looked at: only a request's may end here, by real time, on which no story
+    // may depend; and who waits comes to an end by its patience, which these pauses use up.
     pause: async (ms) => {
       paused += ms;
       const turn = await line.take();

@@ -18,6 +18,8 @@ const once = edit('server/edge/once.ts');
 const decide = edit('server/keeper/decide.ts');
 const tend = edit('server/keeper/tend.ts');
 const keeperRelay = edit('server/keeper/relay.ts');
+const signedRefunds = edit('chains/bitcoin/signed-refunds.ts');
+const scheduled = edit('server/settle/scheduled-refunds.ts');
 
 export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'gates: no last moment to fund': [
@@ -309,5 +311,60 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'keeper: it never leaves a swap alone': [
     tend("decision.do === 'wait' && swap.done && isIdle", 'swap.done && !swap.done && isIdle'),
     decide("if (claimed?.deep || refunded?.deep) return { what: 'over' };", ''),
+  ],
+  'scheduled: a refund is sent before it is due': [
+    signedRefunds('if (clock <= terms.timelock) {', 'if (clock < 0) {'),
+    scheduled('if (clock <= timelock && tried === null) {', 'if (clock < 0) {'),
+    scheduled('const dueAt = terms.timelock;', 'const dueAt = 0 * terms.timelock;'),
+  ],
+  'scheduled: what sticks is not replaced': [
+    signedRefunds(
+      'if (now - tried.at < refundStepSeconds || height <= tried.height) {',
+      'if (now > 0 || height > 0) {',
+    ),
+  ],
+  'scheduled: a ladder pays whom it likes': [
+    signedRefunds(
+      'output !== undefined && bytesToHex(output.script) === shape.outputScript,',
+      'output !== undefined,',
+    ),
+    signedRefunds('if (made.raw === raw) return made.txid;', 'if (made.txid) return made.txid;'),
+  ],
+  'scheduled: what was in hand when it died is forgotten': [
+    scheduled('leasedUntil: wall + leaseSeconds', 'leasedUntil: wall + leaseSeconds * 1_000_000'),
+  ],
+  'scheduled: what was sent is not told': [
+    scheduled('{ sentTxid: txid, tried })', '{ sentTxid: before?.txid ?? null, tried })'),
+  ],
+  'scheduled: a right ladder is refused': [
+    signedRefunds('if (feeSats >= least) return;', 'if (feeSats < least) return;'),
+  ],
+  'scheduled: what is no transaction is a fault of ours': [
+    signedRefunds(
+      'return RawTx.decode(hexToBytes(raw));\n  } catch (cause) {',
+      'return RawTx.decode(hexToBytes(raw));\n  } catch (cause) {\n    if (at >= 0) throw cause;',
+    ),
+  ],
+  'halts: a price moves on what is halted': [
+    edit('server/market/threads.ts')(
+      "if (status === 'open') assertOpen(rfq.base, rfq.quote);",
+      'void status;',
+    ),
+    edit('server/market/threads.ts')('  assertOpen(thread.rfq.base, thread.rfq.quote);\n', ''),
+  ],
+  'halts: a halted asset is agreed on': [
+    edit('server/market/assets.ts')(
+      'if (closed === undefined) return;',
+      'if (closed !== null) return;',
+    ),
+  ],
+  'halts: settlement stops too': [
+    edit('server/settle/broadcast.ts')(
+      'for (const each of touched) await passGates(deps, each, payer, signal);',
+      `for (const each of touched) await passGates(deps, each, payer, signal);
+    const text = 'select 1 from halts where chain = $1';
+    const halted = await deps.db.rows({ name: 'halted', text, values: [chain] });
+    if (halted.length > 0) throw new ParleyError("overloaded", "it is halted", {});`,
+    ),
   ],
 };

@@ -6,6 +6,7 @@ import type { Chance } from './chance.ts';
 import { isDrilled, plannedRole } from './drills.ts';
 import { lieAbout, troubleAt } from './faults.ts';
 import { followRules } from './honest.ts';
+import { presigningOf } from './ladders.ts';
 import { beMalicious, planFor } from './malice.ts';
 import {
   type Answer,
@@ -89,7 +90,14 @@ export function newDeal(
 function sideOf(party: Party, role: Side['role']): Side {
   const nobody = async () => {};
   const busyUntil = new Map<string, number>();
-  const awake = { wakesAt: null, plots: false, goneAt: null, backAt: null, habits: null };
+  const awake = {
+    wakesAt: null,
+    plots: false,
+    goneAt: null,
+    backAt: null,
+    habits: null,
+    presigns: null,
+  };
   return { party, role, ...awake, busyUntil, wake: nobody };
 }
 
@@ -270,6 +278,7 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
     );
     for (const side of deal.sides) {
       side.habits = habitsOf(world, side);
+      side.presigns = presigningOf(world, side);
       const { chance, kind } = side.party;
       if (kind === 'sleepy') fallAsleep(world, deal, side, body.swap?.deadlines ?? null);
       if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);

@@ -10,6 +10,8 @@ import type { LegName } from '../../core/trade.ts';
 import { uuidv7 } from '../../server/ids.ts';
 import { issue } from './chain.ts';
 import type { Chance } from './chance.ts';
+import { checkGoesOn } from './halts.ts';
+import type { Presigning } from './ladders.ts';
 import { unlessDead } from './process.ts';
 import { type Habits, noteRelay } from './relay.ts';
 import { aServer, noteDeaths } from './servers.ts';
@@ -52,6 +54,8 @@ export type Side = {
   backAt: number | null;
   /** Where there are gas keys. */
   habits: Habits | null;
+  /** Where the market keeps signed refunds. */
+  presigns: Presigning;
   wake: () => Promise<void>;
 };
 
@@ -85,6 +89,9 @@ export type Deal = {
   view: View | null;
 };
 
+/** Signed refunds of an escrow, as their funder reads of them. */
+type Kept = { readonly count: number; readonly sentTxid: string | null };
+
 export type LegView = {
   chain: string;
   amount: string;
@@ -92,11 +99,12 @@ export type LegView = {
   timelock: number;
   escrow: string | null;
   balance: string;
-  formerEscrows: { escrow: string; balance: string }[];
+  formerEscrows: { escrow: string; balance: string; scheduledRefunds: Kept | null }[];
   claimTx: string | null;
   claimedBy: string | null;
   refundTx: string | null;
   refundedBy: string | null;
+  scheduledRefunds: Kept | null;
 };
 
 export type StepView = {
@@ -133,11 +141,16 @@ export const ownLeg = (deal: Deal, role: Side['role']): LegName =>
 
 /** A key is dear to make: the same ones serve in every market, each once. */
 const bitcoinWallets: { readonly address: string; readonly pubkey: string }[] = [];
+const keyAt = (at: number) => hash('sha256', `wallet ${at}`, 'buffer');
+
+/** The private key of one of them. */
+export const keyOf = (pubkey: string): Uint8Array =>
+  keyAt(bitcoinWallets.findIndex((each) => each?.pubkey === pubkey));
 
 function bitcoinWallet(at: number) {
   const known = bitcoinWallets[at];
   if (known !== undefined) return known;
-  const key = hash('sha256', `wallet ${at}`, 'buffer');
+  const key = keyAt(at);
   const pubkey = Buffer.from(secp256k1.getPublicKey(key, true)).toString('hex');
   const { p2wpkh } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
   bitcoinWallets[at] = { address: p2wpkh, pubkey };
@@ -261,6 +274,7 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
     body: reply.body === '' ? null : reply.json(),
   };
   note(answer);
+  checkGoesOn(world, party, asked, answer);
   return answer;
 }
 
@@ -286,6 +300,16 @@ export async function ask(world: World, party: Party, asked: Ask): Promise<Answe
   if (!chance.hits(0.02)) return answer;
   count(world, 'answer lost');
   return nothing;
+}
+
+const puttingOff = new Set([
+  ...['chain_timeout', 'chain_unavailable', 'unavailable', 'still_running', 'sources_disagree'],
+  ...['schedule_rate_limited', 'relay_rate_limited'],
+]);
+
+/** No word on what was asked: nobody answers, a node or the database does not, or too soon. */
+export function isPutOff({ status, code }: Answer): boolean {
+  return status === 0 || puttingOff.has(code ?? '');
 }
 
 /** Whether the same request may well pass a little later. */

@@ -10,6 +10,10 @@ import { buildApp } from '../../server/edge/app.ts';
 import { createKeeper, type Keeper } from '../../server/keeper/passes.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
+import {
+  createScheduledRefunds,
+  type ScheduledPasses,
+} from '../../server/settle/scheduled-refunds.ts';
 import type { Send } from '../../server/webhooks/attempt.ts';
 import { createDelivering, type Delivering } from '../../server/webhooks/deliver.ts';
 import { type AdapterParts, simAdapter } from './adapter.ts';
@@ -27,6 +31,7 @@ export type MarketProcess = {
   readonly settlement: Settlement;
   readonly delivering: Delivering;
   readonly keeper: Keeper;
+  readonly scheduled: ScheduledPasses;
   /** What its keeper does once has been done. */
   kept: boolean;
 };
@@ -48,6 +53,7 @@ export type ProcessParts = {
   readonly holdsBack: (wrote: ReadonlySet<string>) => number;
   readonly onFate: (fate: Fate, where: string) => void;
   readonly onSent: AdapterParts['onSent'];
+  readonly onRung: NonNullable<AdapterParts['onRung']>;
   readonly count: (fault: string) => void;
 };
 
@@ -60,11 +66,11 @@ export const simSettings: Settings = {
 const log = pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' });
 
 export async function startProcess(parts: ProcessParts): Promise<MarketProcess> {
-  const { real, chance, settings, metrics, now, onSent, count } = parts;
+  const { real, chance, settings, metrics, now, onSent, onRung, count } = parts;
   const { line, dooms, onFate, holdsBack } = parts;
   const wire = createWire({ real, chance: chance.fork(), line, dooms, onFate, holdsBack });
   const adapters = parts.nodes.map((node) =>
-    simAdapter({ node, chance: chance.fork(), now, at: wire.at, onSent, count }),
+    simAdapter({ node, chance: chance.fork(), now, at: wire.at, onSent, onRung, count }),
   );
   const own = chance.fork();
   const keys = gasKeys(parts, wire);
@@ -83,7 +89,8 @@ export async function startProcess(parts: ProcessParts): Promise<MarketProcess> 
   const app = await buildApp(deps);
   const settlement = createSettlement(deps);
   const delivering = createDelivering(deps, { send: parts.send });
-  return { wire, deps, app, settlement, delivering, keeper, kept: false };
+  const scheduled = createScheduledRefunds(deps);
+  return { wire, deps, app, settlement, delivering, keeper, scheduled, kept: false };
 }
 
 function gasKeys(parts: ProcessParts, wire: Wire) {

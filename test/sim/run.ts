@@ -20,11 +20,12 @@ const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known]
   --minutes  no new seed after that time
   --workers  so many processes, default one a core
   --first    no further than the first that broke
-  --story    every story is told
+  --story    the story of every seed that is run is told, whatever came of it
   --json     one line of JSON
   --no-keep  seeds that broke are not added to seeds.json
-Every 500 seeds it says how far it is; after SIGTERM it begins no new one and counts.
-Exit status: 0 nobody lost, 1 somebody did or nothing was run, 2 not understood.`;
+Every 500 seeds it says how far it is; after SIGTERM or Ctrl-C it begins no
+new one, waits for those under way and counts.
+Exit status: 0 nobody lost, 1 somebody did, nothing was run or it was stopped, 2 not understood.`;
 
 const mostSeeds = 10_000_000;
 /** So that every seed that is counted up to is exact. */
@@ -97,9 +98,12 @@ const found: Kept[] = [];
 const began = performance.now();
 let done = 0;
 let isStopped = false;
-process.once('SIGTERM', () => {
-  isStopped = true;
-});
+// More than once: whatever started this hands on what it was sent as well.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    isStopped = true;
+  });
+}
 const goesOn = () =>
   !isStopped && performance.now() - began < asked.limitMs && !(asked.first && broken.length > 0);
 await runCrew({
@@ -131,4 +135,4 @@ if (asked.json) {
   const ran = `${done} of ${wanted.length} seeds in ${secondsTaken} s`;
   console.log(`sim: ${ran}, ${lost}; ${lineOf(tally)}`);
 }
-process.exitCode = broken.length === 0 && done > 0 ? 0 : 1;
+process.exitCode = broken.length === 0 && done > 0 && !isStopped ? 0 : 1;

@@ -5,6 +5,7 @@ import { type SimChain, submit, tipOf } from './chain.ts';
 import { isPublic } from './drills.ts';
 import { noteSent, planKeep, stirKeeper } from './keeper.ts';
 import { checkSent, checkSigned } from './keeper-oracle.ts';
+import { noteHanded, noteRung } from './ladders.ts';
 import { type MarketProcess, startProcess, unlessDead } from './process.ts';
 import { checkStored } from './stored.ts';
 import type { SimTransaction } from './transaction.ts';
@@ -82,9 +83,11 @@ export async function openServer(world: World, server: Server): Promise<void> {
     holdsBack: (wrote) => holdBack(world, wrote),
     onSent: (chain, txid, wasShown) => {
       noteActivity(world, chain);
+      noteRung(world, chain, txid);
       const tx = noteSent(world, chain, txid);
       if (tx !== null) checkSent(world, { txid, tx, wasShown });
     },
+    onRung: (chain, rung) => noteHanded(world, chain, rung),
     count: (fault) => count(world, fault),
   });
 }

@@ -33,6 +33,8 @@ type Counted = {
   readonly ends: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly keeper: Readonly<Record<string, number>>;
+  readonly ladders: Readonly<Record<string, number>>;
+  readonly halts: Readonly<Record<string, number>>;
 };
 
 /** Two quiet cores need a minute for all; a machine that is busy elsewhere is stopped here. */
@@ -75,18 +77,23 @@ const commonDeeds = [
   'relays promised',
   'relays refused',
 ];
+/** What became of signed refunds, and what operators did: twice as many meet all of these. */
+const commonRest = ['stored', 'refused', 'begun', 'landed', 'left by who vanished', 'halts'];
 
 test('whoever follows the rules ends with its own or with what it was promised', async (t) => {
   const found = await run('--known', '--seeds', '300', '--minutes', String(mostMinutes));
   const { code, broken, seeds, wanted, swaps, ends, faults, keeper, errors } = found;
+  const { ladders, halts } = found;
   t.diagnostic(`${seeds} of ${wanted} simulated markets, ${swaps} swaps`);
   t.diagnostic(`ends ${JSON.stringify(ends)}, faults ${JSON.stringify(faults)}`);
   t.diagnostic(`gas keys ${JSON.stringify(keeper)}`);
+  t.diagnostic(`signed refunds ${JSON.stringify(ladders)}, ${JSON.stringify(halts)}`);
   assert.deepEqual(broken, [], errors);
   assert.equal(code, 0);
   assert.ok(seeds >= leastSeeds, `only ${seeds} seeds in ${mostMinutes} minutes`);
-  const met = { ...faults, ...keeper };
-  const missed = [...commonFaults, ...commonDeeds].filter((each) => (met[each] ?? 0) === 0);
+  const met = { ...faults, ...keeper, ...ladders, ...halts };
+  const common = [...commonFaults, ...commonDeeds, ...(seeds >= 2 * fairSeeds ? commonRest : [])];
+  const missed = common.filter((each) => (met[each] ?? 0) === 0);
   if (seeds >= fairSeeds) assert.deepEqual(missed, [], `not met in ${seeds} seeds`);
 });
 
@@ -98,4 +105,31 @@ test('a seed tells the same story every time, whatever runs before and beside it
   const [other] = story.exec(beside.errors) ?? [];
   assert.ok(one !== undefined && one.length > 500);
   assert.equal(one, other);
+});
+
+test('signals to the whole group end no seed that is under way, and what was run is counted', async () => {
+  const args = [program, '--seeds', '5000', '--from', '700', '--story', '--no-keep', '--json'];
+  const child = spawn(process.execPath, [...args, '--workers', '1'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let [output, errors] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk;
+  });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  await Promise.race([once(child.stderr, 'data'), closed]);
+  // As Ctrl-C does, and once more as whoever started it hands it on.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGTERM'] as const) {
+    if (child.exitCode === null) process.kill(-(child.pid ?? 0), signal);
+  }
+  const [code] = await closed;
+  const last = output.trim().split('\n').at(-1) ?? '';
+  assert.ok(last.startsWith('{'), `${output}\n${errors}`);
+  const { seeds, broken } = JSON.parse(last) as Counted;
+  assert.deepEqual([code, broken], [1, []], errors);
+  assert.ok(seeds >= 1 && seeds < 50, `${seeds} seeds`);
 });

@@ -12,8 +12,11 @@ import { type Chance, chanceOf } from './chance.ts';
 import { drillOf, highValueFrom, isBare } from './drills.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
+import { checkHalts, haltsOf, planHalts } from './halts.ts';
 import { keep, keeperOf, keepPolling, planKeeperDooms } from './keeper.ts';
 import { checkKeeper, checkKept } from './keeper-oracle.ts';
+import { checkLadders } from './ladder-oracle.ts';
+import { laddersOf, passAll, planLadderDooms } from './ladders.ts';
 import { createLine } from './line.ts';
 import {
   type Asset,
@@ -112,7 +115,8 @@ async function empty(real: Database): Promise<void> {
     name: '',
     text: `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
         legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_attempts,
-        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns, scheduled_refunds, halts
+        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns, keeper_waiters,
+        scheduled_refunds, halts
       restart identity cascade`,
     values: [],
   });
@@ -144,6 +148,8 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     agenda: { events: [] },
     servers,
     keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
+    ladders: laddersOf({ seed, calm, drill }, nodes),
+    halts: haltsOf({ seed, calm, drill }),
     line: createLine(real, chance.fork()),
     beside: [],
     begun: 0,
@@ -185,6 +191,7 @@ async function openDeals(world: World): Promise<void> {
   const number = drill?.deals ?? chance.int(drill?.lateAgreement ? 2 : 1, 3);
   const isTogether = drill?.lateAgreement === true || drill?.isPair === true;
   drill?.open?.(world);
+  planHalts(world, assets);
   for (let index = 0; index < number; index += 1) {
     const about = termsFor(world, assets, index);
     const kinds = kindsFor(world, about, index);
@@ -296,6 +303,7 @@ async function finish(world: World): Promise<void> {
   await lookAtAll(world);
   for (const each of world.servers) await lookAtTime(world, each);
   await keepToTheEnd(world);
+  await passToTheEnd(world);
   for (let round = 0; round < 7; round += 1) {
     await deliver(world, 5);
     world.nowMs += 300_000;
@@ -312,6 +320,17 @@ async function keepToTheEnd(world: World): Promise<void> {
       for (let block = 0; block < 9; block += 1) mineOne(world, chain);
     }
     world.nowMs += 900_000;
+  }
+}
+
+/** Signed refunds of what is gone at depth are let go. */
+async function passToTheEnd(world: World): Promise<void> {
+  for (let round = 0; round < 3 && world.ladders !== null; round += 1) {
+    // Median time past is to follow.
+    for (const { chain } of world.nodes)
+      for (let block = 0; block < 6; block += 1) mineOne(world, chain);
+    await passAll(world);
+    world.nowMs += 600_000;
   }
 }
 
@@ -352,6 +371,8 @@ async function check(world: World): Promise<void> {
   await checkClosed(world);
   await checkOnce(world);
   await checkKeeper(world);
+  await checkLadders(world);
+  await checkHalts(world);
   for (const each of world.receiver.complaints) {
     violate(world, 'deliveries are signed and in order', each);
   }
@@ -367,6 +388,7 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
       planFaults(world, span);
       planDooms(world, span);
       planKeeperDooms(world);
+      planLadderDooms(world);
     }
     if (!world.calm) {
       world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
@@ -389,6 +411,8 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
   if (world.servers.length > 1) count(world, 'seeds with two servers');
   if (world.drill !== null) count(world, `drill ${world.drill.name}`);
   if (world.keeper !== null) count(world, 'seeds with gas keys');
+  if (world.ladders !== null) count(world, 'seeds with signed refunds');
+  if (world.halts !== null) count(world, 'seeds with halts');
   const { violations, story, counts } = world;
   return { seed, violations, story, counts };
 }

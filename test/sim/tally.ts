@@ -12,6 +12,10 @@ export type Tally = {
   readonly attacks: Counts;
   /** What gas keys did, and what became of it. */
   readonly keeper: Counts;
+  /** Of signed refunds that the market keeps, and what became of them. */
+  readonly ladders: Counts;
+  /** What operators halted and lifted. */
+  readonly halts: Counts;
   readonly rest: Counts;
 };
 
@@ -21,6 +25,8 @@ export function addTo(total: Map<string, number>, counts: Iterable<readonly [str
 
 const attacks = /^(attack|plan) /;
 const keeper = /^(keeper|relays) /;
+const ladders = /^ladders /;
+const halts = /^halts/;
 const rest = /^(calm seeds|drill |seeds with |swaps not agreed|left open|checked )/;
 
 export function tallyOf(total: ReadonlyMap<string, number>): Tally {
@@ -35,6 +41,8 @@ export function tallyOf(total: ReadonlyMap<string, number>): Tally {
     !isEnd(what) &&
     !attacks.test(what) &&
     !keeper.test(what) &&
+    !ladders.test(what) &&
+    !halts.test(what) &&
     !rest.test(what);
   return {
     swaps: total.get('swaps') ?? 0,
@@ -42,6 +50,8 @@ export function tallyOf(total: ReadonlyMap<string, number>): Tally {
     faults: pick(isFault),
     attacks: pick((what) => attacks.test(what)),
     keeper: pick((what) => keeper.test(what)),
+    ladders: pick((what) => ladders.test(what), 'ladders '.length),
+    halts: pick((what) => halts.test(what)),
     rest: pick((what) => rest.test(what)),
   };
 }
@@ -49,7 +59,7 @@ export function tallyOf(total: ReadonlyMap<string, number>): Tally {
 const listed = (counts: Counts) =>
   Object.entries(counts)
     .map(([what, times]) => `${times} ${what}`)
-    .join(', ');
+    .join(', ') || 'none';
 
 /** In one line. */
 export function lineOf({
@@ -58,6 +68,8 @@ export function lineOf({
   faults,
   attacks: tried,
   keeper: kept,
+  ladders: left,
+  halts: halted,
   rest: more,
 }: Tally): string {
   return [
@@ -65,6 +77,8 @@ export function lineOf({
     `faults: ${listed(faults)}`,
     `attacks: ${listed(tried)}`,
     `gas keys: ${listed(kept)}`,
-    listed(more),
+    `signed refunds: ${listed(left)}`,
+    `operators: ${listed(halted)}`,
+    `besides: ${listed(more)}`,
   ].join('; ');
 }

@@ -1,4 +1,5 @@
-// A transaction of a simulated chain, and how it travels: JSON in hex, whose hash is its id.
+// A transaction of a simulated chain, and how it travels: JSON in hex, whose hash is its id, or
+// Bitcoin's own bytes.
 
 import { hash } from 'node:crypto';
 
@@ -20,17 +21,25 @@ export type SimTransaction = {
   readonly pushes?: readonly string[];
   /** What it offers for a place in a block. */
   readonly fee: number;
+  /** Of one in Bitcoin's own bytes: these, its id, and what it offers a vbyte. */
+  readonly own?: { readonly raw: string; readonly txid: string; readonly rate: number };
   /** Of an operator's gas key: its place in a row, and after when no block takes it. */
   readonly gas?: { readonly nonce: number | null; readonly diesAt: number | null };
 };
 
 export function rawOf(transaction: SimTransaction): string {
-  return Buffer.from(JSON.stringify(transaction)).toString('hex');
+  return transaction.own?.raw ?? Buffer.from(JSON.stringify(transaction)).toString('hex');
 }
 
 export function txidOf(raw: string): string {
   return hash('sha256', raw);
 }
+
+export const idOf = (transaction: SimTransaction): string =>
+  transaction.own?.txid ?? txidOf(rawOf(transaction));
+
+/** By which blocks choose, and of two that spend the same the better one stays. */
+export const bidOf = ({ own, fee }: SimTransaction): number => own?.rate ?? fee;
 
 /** Null where it is none. */
 export function transactionOf(raw: string): SimTransaction | null {

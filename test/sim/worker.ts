@@ -24,6 +24,9 @@ registerHooks({
 const { simulate } = await import('./simulate.ts');
 const { beginIds } = await import('./ids.ts');
 
+// Who stops all processes at once means the one that counts, which lets a seed come to its end.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+
 const [url = ''] = process.argv.slice(2);
 const database = connect(url, { ...databaseLimits, connections: 8 });
 const shared = { real: database, metrics: createMetrics('parley') };
@@ -50,3 +53,4 @@ process.on('message', ({ seed }: Job) => {
 });
 // A market that died leaves requests behind that wait for ever: nothing is waited for.
 process.once('disconnect', () => process.exit());
+if (!process.connected) process.exit();

@@ -8,7 +8,9 @@ import { clockAt, missing, type SimChain, tipOf } from './chain.ts';
 import type { Chance } from './chance.ts';
 import type { Drill } from './drills.ts';
 import type { Node } from './facts.ts';
+import type { SimHalts } from './halts.ts';
 import type { SimKeeper } from './keeper.ts';
+import type { SimLadders } from './ladders.ts';
 import type { Line } from './line.ts';
 import type { Deal, Party, Side } from './people.ts';
 import type { MarketProcess } from './process.ts';
@@ -40,6 +42,10 @@ export type World = {
   readonly line: Line;
   /** null = no gas keys. */
   readonly keeper: SimKeeper | null;
+  /** null = nobody leaves signed refunds with the market. */
+  readonly ladders: SimLadders | null;
+  /** null = no operator halts anything. */
+  readonly halts: SimHalts | null;
   /** What runs besides the events of the agenda. */
   readonly beside: Promise<unknown>[];
   /** Events begun so far: two equal numbers say that nothing began in between. */
