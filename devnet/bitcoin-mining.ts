@@ -17,8 +17,8 @@ export type NodeClock = { now(): number; isMoved(): boolean };
 export type BitcoinMining = {
   head(): Promise<ChainHead>;
   mine(blocks: number): Promise<void>;
-  /** Until the median time has reached `now`. */
-  moveTo(now: number): Promise<void>;
+  /** Until the median time has reached `now`. `empty`: by blocks without transactions. */
+  moveTo(now: number, empty?: boolean): Promise<void>;
   tick(): Promise<void>;
 };
 
@@ -37,15 +37,23 @@ export function bitcoinMining(rpc: Rpc, clock: NodeClock): BitcoinMining {
     ownTip = hashes.at(-1) ?? ownTip;
     rhythm.mined(performance.now());
   };
+  const makeEmpty = async (blocks: number) => {
+    for (let made = 0; made < blocks; made += 1) {
+      const { hash } = await rpc<{ hash: string }>('generateblock', [everydayMiner, []]);
+      ownTip = hash;
+    }
+    await rpc('gettxoutsetinfo', ['none']);
+    rhythm.mined(performance.now());
+  };
   const makeNow = async (blocks: number) => {
     // A mock time stands still: it is set again before every block. 0 is the machine's clock.
     await rpc('setmocktime', [clock.isMoved() ? clock.now() : 0]);
     await make(blocks);
   };
-  const moveTo = async (now: number) => {
+  const moveTo = async (now: number, empty = false) => {
     for (let time = now; (await readState()).mediantime < now; time++) {
       await rpc('setmocktime', [time]);
-      await make(blocksToMoveMedian);
+      await (empty ? makeEmpty : make)(blocksToMoveMedian);
     }
     await rpc('setmocktime', [clock.isMoved() ? clock.now() : 0]);
     rhythm.wake((await readState()).blocks);

@@ -11,6 +11,12 @@ export type DevnetStatus = {
   readonly chains: readonly (ChainInfo & ChainHead & { readonly native: string })[];
 };
 
+/** What the dev network is made of, which no node is asked for. */
+export type DevnetChains = {
+  readonly clockOffsetSeconds: number;
+  readonly chains: readonly ChainInfo[];
+};
+
 export type DevnetClient = {
   /** Mined when it returns. `asset` is a symbol, contract address or asset id; default native. */
   faucet(gift: {
@@ -20,11 +26,15 @@ export type DevnetClient = {
     amount?: bigint;
   }): Promise<{ txid: string; amount: bigint }>;
   mine(chain: string, blocks: number): Promise<{ chain: string; height: number }>;
-  /** Moves every chain's clock and the market's forward. */
-  time(seconds: number): Promise<DevnetStatus>;
+  /**
+   * Moves every chain's clock and the market's forward. `emptyBlocks`: what waits on Bitcoin waits
+   * on.
+   */
+  time(seconds: number, emptyBlocks?: boolean): Promise<DevnetStatus>;
   /** Off: the chain makes no block unless `mine` or `faucet` asks for it. */
   mining(chain: string, automatic: boolean): Promise<void>;
   status(): Promise<DevnetStatus>;
+  chains(signal: AbortSignal): Promise<DevnetChains>;
 };
 
 /** A refusal of the control server, with its sentence. */
@@ -45,10 +55,15 @@ export function devnetClient(url: string): DevnetClient {
         'the market prints when it is ready, such as http://127.0.0.1:8081',
     );
   }
-  const call = async (method: 'GET' | 'POST', path: string, body?: object) => {
+  const call = async (
+    method: 'GET' | 'POST',
+    path: string,
+    body?: object,
+    signal = AbortSignal.timeout(requestLimitMs),
+  ) => {
     const response = await fetch(new URL(path, url), {
       method,
-      signal: AbortSignal.timeout(requestLimitMs),
+      signal,
       ...(body === undefined
         ? {}
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
@@ -67,10 +82,16 @@ export function devnetClient(url: string): DevnetClient {
       const answer = await call('POST', '/mine', { chain, blocks });
       return { chain, height: Number(answer.height) };
     },
-    time: async (seconds) => (await call('POST', '/time', { seconds })) as DevnetStatus,
+    time: async (seconds, emptyBlocks = false) =>
+      (await call(
+        'POST',
+        '/time',
+        emptyBlocks ? { seconds, emptyBlocks } : { seconds },
+      )) as DevnetStatus,
     mining: async (chain, automatic) => {
       await call('POST', '/mining', { chain, automatic });
     },
     status: async () => (await call('GET', '/status')) as DevnetStatus,
+    chains: async (signal) => (await call('GET', '/chains', undefined, signal)) as DevnetChains,
   };
 }

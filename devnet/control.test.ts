@@ -10,6 +10,7 @@ import { deployment } from '../contracts/evm/artifacts/abi.ts';
 import solanaProgram from '../contracts/solana/deployment.json' with { type: 'json' };
 import { escrowsCode } from '../contracts/tron/artifacts/abi.ts';
 import { type DevnetClient, devnetClient } from './client.ts';
+import { type ControlParts, listenForControl } from './control.ts';
 import type { ChainInfo } from './dev-chain.ts';
 import type { Devnet } from './devnet.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
@@ -336,6 +337,39 @@ test('time moves every chain, its median time too, and then the market', async (
   }
 });
 
+test('moves of time by empty blocks leave what waits for a block of Bitcoin waiting', async (t) => {
+  if (!hasBitcoin()) return t.skip(noBitcoin);
+  await client.mining(bitcoinKey, false);
+  const wallet = rpcTo(`${chainOf(bitcoinKey).rpcUrl}/wallet/faucet`);
+  const txid = await wallet<string>('sendtoaddress', [someBitcoinAddress, '0.001']);
+  const waits = async () => (await bitcoin()<string[]>('getrawmempool')).includes(txid);
+  const medianTime = async () =>
+    (await client.status()).chains.find(({ chain }) => chain === bitcoinKey)!.medianTime;
+  const before = await medianTime();
+  await client.time(1_200, true);
+  assert.ok((await medianTime()) >= before + 1_200);
+  assert.equal(await waits(), true);
+  await client.time(60);
+  assert.equal(await waits(), false);
+  await client.mining(bitcoinKey, true);
+});
+
+test('what the dev network is made of is told while one of its nodes hangs', async () => {
+  const hangs = { info: chainOf('evm-dev'), head: () => new Promise<never>(() => {}) };
+  const chains = new Map([['evm-dev', { chain: hangs, queue: (work: () => unknown) => work() }]]);
+  const clock = { offsetSeconds: () => 7 };
+  const parts = { chains, clock, log } as unknown as ControlParts;
+  const control = await listenForControl(parts, '127.0.0.1', 0);
+  try {
+    const known = await devnetClient(control.url).chains(AbortSignal.timeout(60_000));
+    assert.deepEqual(known, { clockOffsetSeconds: 7, chains: [chainOf('evm-dev')] });
+    const { chains: all } = await client.chains(AbortSignal.timeout(60_000));
+    assert.deepEqual(all, JSON.parse(JSON.stringify(devnet.chains)));
+  } finally {
+    await control.close();
+  }
+});
+
 test('a move of time reaches programs at once, and soon what is solid', async () => {
   const { now } = await client.time(5_000);
   const web = tronWeb();
@@ -423,6 +457,8 @@ const refusals: readonly [string, unknown, number, RegExp][] = [
   ['/time', { seconds: 2_592_001 }, 400, /1 to 2592000/],
   ['/mining', { chain: 'evm-dev', automatic: 'yes' }, 400, /"automatic"/],
   ['/status', {}, 405, /GET/],
+  ['/chains', {}, 405, /GET/],
+  ['/time', { seconds: 1, emptyBlocks: 1 }, 400, /"emptyBlocks" must be true or false/],
   ['/toString', {}, 404, /\/faucet/],
 ];
 

@@ -34,6 +34,7 @@ const routes: Readonly<Record<string, { method: 'GET' | 'POST'; handle: Handler 
   '/time': { method: 'POST', handle: moveTime },
   '/mining': { method: 'POST', handle: switchMining },
   '/status': { method: 'GET', handle: (parts) => readStatus(parts) },
+  '/chains': { method: 'GET', handle: async (parts) => listChains(parts) },
 };
 
 export async function listenForControl(
@@ -209,7 +210,11 @@ async function switchMining(parts: ControlParts, body: Record<string, unknown>):
 }
 
 async function moveTime(parts: ControlParts, body: Record<string, unknown>): Promise<object> {
-  allowOnly(body, ['seconds']);
+  allowOnly(body, ['seconds', 'emptyBlocks']);
+  const { emptyBlocks = false } = body;
+  if (typeof emptyBlocks !== 'boolean') {
+    throw new RefusedRequest(400, '"emptyBlocks" must be true or false.');
+  }
   const seconds = wholeNumberField(body, 'seconds', secondsLimit);
   return parts.clockQueue(async () => {
     const entries = [...parts.chains.values()];
@@ -221,7 +226,8 @@ async function moveTime(parts: ControlParts, body: Record<string, unknown>): Pro
       queue(async () => {
         const head = heads[at]!;
         if (head.status === 'rejected') throw head.reason;
-        await chain.moveTo(Math.max(parts.clock.now(), head.value.medianTime + seconds));
+        const now = Math.max(parts.clock.now(), head.value.medianTime + seconds);
+        await chain.moveTo(now, emptyBlocks);
       }),
     );
     // Chains before the market: it must never think itself ahead of them by the whole move.
@@ -230,6 +236,12 @@ async function moveTime(parts: ControlParts, body: Record<string, unknown>): Pro
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
     return readStatus(parts);
   });
+}
+
+/** What is known without asking a node: one that hangs does not keep this from being answered. */
+function listChains(parts: ControlParts): object {
+  const chains = [...parts.chains.values()].map(({ chain }) => chain.info);
+  return { clockOffsetSeconds: parts.clock.offsetSeconds(), chains };
 }
 
 async function readStatus(parts: ControlParts): Promise<object> {

@@ -71,8 +71,11 @@ export type DevChain = {
   /** Sends coins and mines them. Throws RefusedRequest on a bad address or amount. */
   give(gift: Gift): Promise<{ txid: string; amount: bigint }>;
   mine(blocks: number): Promise<void>;
-  /** Moves the chain's clock (and its median time) to `now`, Unix seconds; never backwards. */
-  moveTo(now: number): Promise<void>;
+  /**
+   * Moves the chain's clock (and its median time) to `now`, Unix seconds; never backwards.
+   * `emptyBlocks`: on Bitcoin, whose clock only blocks move, they leave out what waits for one.
+   */
+  moveTo(now: number, emptyBlocks?: boolean): Promise<void>;
   /** One step of mining by itself; called a few times a second, never twice at once. */
   tick(): Promise<void>;
   /** Off: no block unless `mine` asks for it, so that a test can look between two blocks. */

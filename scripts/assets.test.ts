@@ -16,6 +16,7 @@ import { migrate } from '../server/db/migrate.ts';
 import type { Frame } from '../server/edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { uuidv7 } from '../server/ids.ts';
+import { haltChain, resumeChain } from '../server/market/halts.ts';
 import type { Trader } from '../test/support/trading.ts';
 
 const run = promisify(execFile);
@@ -123,7 +124,8 @@ test('an asset is named by id, symbol, chain and address, or as native', async (
   const native = await cli(['curate', 'bitcoin/native', '--high-value-from', '500', '--json']);
   assert.equal(JSON.parse(native.out).id, btc.id);
   const unknown = await cli(['close', 'NONE', '--reason', 'x']);
-  assert.deepEqual([unknown.code, unknown.err], [1, 'there is no asset NONE\n']);
+  const nobody = 'there is no asset NONE: npm run assets -- list shows all\n';
+  assert.deepEqual([unknown.code, unknown.err], [1, nobody]);
   await market.db.rows({
     name: 'test_twin',
     text: `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
@@ -225,6 +227,23 @@ test('what is not understood is exit status 2, says why, and shows the usage', a
   );
   const help = await cli(['--help']);
   assert.deepEqual([help.code, /^usage/.test(help.out)], [0, true]);
+});
+
+test('what is halted is not reopened here: one sentence names the switch and its key', async () => {
+  const { usd } = market.assets;
+  const reason = 'its nodes disagree';
+  const at = new Date();
+  await market.db.transaction((tx) => haltChain(tx, { chain: usd.chain, reason, at }));
+  try {
+    const { code, out, err } = await cli(['reopen', usd.id]);
+    assert.equal(code, 1);
+    assert.doesNotMatch(out, /nothing to do/);
+    const which = `USD on ${usd.chain} (asset ${usd.id})`;
+    const lifts = `npm run resume -- --chain ${usd.chain} lifts that`;
+    assert.equal(err, `${which} stays closed: its chain is halted (${lifts})\n`);
+  } finally {
+    await market.db.transaction((tx) => resumeChain(tx, usd.chain, at));
+  }
 });
 
 test('delisted is for ever, and what the settings hold closed stays so', async () => {

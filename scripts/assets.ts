@@ -184,18 +184,35 @@ function line(listing: Listing): string {
 
 /** What was done, in a sentence and the asset as it is now. */
 function told({ command }: Asked, changed: Changed): string {
+  // It was not so: what it waits for is said beside it.
+  if (command === 'reopen' && changed.state !== 'open' && !changed.changed) return line(changed);
   const verb = command === 'reopen' ? 'came back to the book' : 'left the book';
   const orders = changed.orders === 1 ? '1 RFQ' : `${changed.orders} RFQs`;
   const done = command === 'curate' ? 'done' : `done, ${orders} ${verb}`;
   return `${changed.changed ? done : 'nothing to do, it was so already'}\n${line(changed)}`;
 }
 
-/** What an operator's reopening does not lift. */
-const whyStill: { readonly [By in Closer]?: string } = {
-  settings: 'the settings of the market do not list it',
-  halt: 'it is halted: npm run resume -- --asset …',
-  chain: 'its chain is halted: npm run resume -- --chain …',
-};
+/** What an operator's reopening does not lift, and what does. */
+function whyStill(by: Closer, { id, chain }: Listing['asset']): string {
+  switch (by) {
+    case 'settings':
+      return 'the settings of the market do not list it';
+    case 'halt':
+      return `it is halted (npm run resume -- --asset ${id} lifts that)`;
+    case 'chain':
+      return `its chain is halted (npm run resume -- --chain ${chain} lifts that)`;
+    case 'operator':
+    case 'checks':
+      return by;
+  }
+}
+
+/** Why it stays closed, in one sentence. */
+function stillClosed({ asset, closings }: Listing): string {
+  const why = (Object.keys(closings) as Closer[]).map((by) => whyStill(by, asset));
+  const { symbol, chain, id } = asset;
+  return `${symbol} on ${chain} (asset ${id}) stays closed: ${why.join(', and ')}`;
+}
 
 async function run(asked: Asked): Promise<number> {
   const db = await openDatabase();
@@ -235,9 +252,7 @@ async function run(asked: Asked): Promise<number> {
         : told(asked, changed),
     );
     if (asked.command !== 'reopen' || changed.state === 'open') return 0;
-    for (const by of Object.keys(changed.closings) as Closer[]) {
-      process.stderr.write(`it stays closed: ${whyStill[by] ?? by}\n`);
-    }
+    process.stderr.write(`${stillClosed(changed)}\n`);
     return 1;
   } finally {
     await db.close();

@@ -22,6 +22,7 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   wallet: [
     [['jion', 'a', 'b'], /"jion"/],
     [['sign', 'a', 'b', 'first'], /"first"/],
+    [['relay', 'a', 'b', 'id', 'c', '00'], /"c"/],
   ],
   test: [[['core/nothing-of-that-name'], /"core\/nothing-of-that-name"/]],
   assets: [[['close', 'BTC', 'ETH'], /ETH/]],
@@ -35,7 +36,10 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['open', '2020-01-01T00:00:00Z'], /"2020-/],
     [['open', new Date().toISOString().slice(0, 19)], /SINCE .*T[\d:]+"$/m],
   ],
-  doctor: [[['--limit', '0'], /--limit .*"0"/]],
+  doctor: [
+    [['--limit', '0'], /--limit .*"0"/],
+    [['--swap', 'abc'], /--swap .*UUID.*"abc"/],
+  ],
   halt: [[['evm-dev'], /evm-dev/]],
   resume: [[['--chain', 'a', '--asset', 'b'], /"a" and "b"/]],
   sim: [

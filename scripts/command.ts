@@ -6,6 +6,9 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 /** What was asked for is not understood: the sentence says what is wrong. */
 export class Misused extends Error {}
 
+/** What commands that may tell a program take besides their own. */
+export const usualOptions = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const;
+
 type Config = ParseArgsConfig & { readonly args: string[] };
 
 export function parsed<const Given extends Config>(config: Given) {

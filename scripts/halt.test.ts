@@ -46,11 +46,21 @@ test('halt and resume of a chain: a running market tells its makers, its book an
   );
   const again = await cli('halt', '--chain', 'evm-dev', '--reason', 'its nodes disagree');
   assert.deepEqual([again.code, again.out], [0, 'nothing to do: chain evm-dev is halted\n']);
+  const since = (await cli('halt', 'list')).out.match(/since (\S+Z):/)?.[1] ?? '';
+  const other = await cli('halt', '--chain', 'evm-dev', '--reason', 'a fork');
+  const was = 'before it was: its nodes disagree';
+  const stays = `chain evm-dev with its 2 assets stays halted since ${since}, with this reason now; ${was}\n`;
+  assert.deepEqual([other.code, other.out], [0, stays]);
+  await cli('halt', '--chain', 'evm-dev', '--reason', 'its nodes disagree');
+  await cli('halt', '--asset', 'bitcoin/native', '--reason', 'none yet');
+  const first = (await cli('halt', 'list')).out.match(/BTC\) {2}since (\S+Z):/)?.[1] ?? '';
   const native = await cli('halt', '--asset', 'bitcoin/native', '--reason', 'fees', '--json');
+  assert.deepEqual(JSON.parse(native.out).before, { since: first, reason: 'none yet' });
   assert.equal(JSON.parse(native.out).changed, true);
   const list = (await cli('halt', 'list')).out.trim().split('\n');
   assert.match(list[0] ?? '', /^chain {2}evm-dev {2}since \d{4}-.*Z: its nodes disagree$/);
   assert.match(list[1] ?? '', /^asset {2}bitcoin\/native \(BTC\) {2}since \d{4}-.*Z: fees$/);
+  assert.ok(list[1]?.includes(first), 'another reason does not make it a later halt');
   const json = (await cli('halt', 'list', '--json')).out.trim().split('\n');
   assert.equal(JSON.parse(json[1] ?? '').assetId, market.assets.btc.id);
   await cli('resume', '--chain', 'evm-dev');
@@ -62,7 +72,10 @@ test('halt and resume of a chain: a running market tells its makers, its book an
   const shown = (await taker.get('/v1/rfqs')).body.rfqs[0];
   assert.deepEqual([shown.id, shown.createdAt], [rfq.id, rfq.createdAt]);
   const nothing = await cli('resume', '--chain', 'evm-dev');
-  assert.deepEqual([nothing.code, nothing.out], [0, 'nothing to do: chain evm-dev is resumed\n']);
+  assert.deepEqual(
+    [nothing.code, nothing.out],
+    [0, 'nothing to do: chain evm-dev is not halted\n'],
+  );
   maker.close();
 });
 
@@ -71,7 +84,8 @@ test('a switch that names nothing is refused, and one that is not understood say
   assert.equal(unknown.code, 1);
   assert.match(unknown.err, /no asset is of a chain "evmdev"; there are: bitcoin, evm-dev/);
   const nobody = await cli('halt', '--asset', 'NONE', '--reason', 'x');
-  assert.deepEqual([nobody.code, nobody.err], [1, 'there is no asset NONE\n']);
+  assert.equal(nobody.code, 1);
+  assert.match(nobody.err, /^there is no asset NONE: npm run assets -- list shows all\n$/);
   const wrong: [string[], RegExp][] = [
     [[], /^usage/],
     [['halt'], /one of --chain and --asset/],

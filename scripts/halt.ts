@@ -3,10 +3,10 @@
 // this command has ended, and tells its makers within a quarter of a second.
 
 import type { Database } from '../server/db/database.ts';
-import { chainsOfAssets, hasAssets, listHalts } from '../server/db/halts.ts';
-import { listHaltedAssets } from '../server/db/listing.ts';
+import { chainsOfAssets, findHalt, hasAssets, listHalts } from '../server/db/halts.ts';
+import { type Closing, listHaltedAssets, lockListings } from '../server/db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../server/market/halts.ts';
-import { Misused, parsed, runCommand } from './command.ts';
+import { Misused, parsed, runCommand, usualOptions } from './command.ts';
 import { isReason, mostReasonLength, openDatabase, theAsset } from './operator.ts';
 
 const usage = `usage: npm run halt -- --chain KEY --reason TEXT [--json]
@@ -36,11 +36,10 @@ function understand(args: string[]): Asked | null {
     args,
     allowPositionals: true,
     options: {
+      ...usualOptions,
       chain: { type: 'string' },
       asset: { type: 'string' },
       reason: { type: 'string' },
-      json: { type: 'boolean' },
-      help: { type: 'boolean' },
     },
   });
   if (values.help === true) return null;
@@ -98,33 +97,60 @@ async function mustBeChain(db: Database, chain: string): Promise<void> {
   throw new Error(`no asset is of a chain "${chain}"; there are: ${known.join(', ') || 'none'}`);
 }
 
+type Before = { readonly since: string; readonly reason: string };
+
 type Done = {
   readonly changed: boolean;
   readonly orders: number;
   /** What it is about, in words. */
   readonly what: string;
+  /** The halt that stood before; null where none did. */
+  readonly before: Before | null;
   /** Who else holds the asset closed. */
   readonly stays: readonly string[];
 };
+
+function beforeOf(closing: Closing | undefined): Before | null {
+  if (closing === undefined) return null;
+  return { since: closing.at, reason: closing.reasons.join('; ') };
+}
 
 async function change(db: Database, { verb, chain, asset, reason }: Asked): Promise<Done> {
   const at = new Date();
   if (chain !== null) {
     await mustBeChain(db, chain);
-    const { changed, orders, assets } = await db.transaction((tx) =>
-      verb === 'halt' ? haltChain(tx, { chain, reason, at }) : resumeChain(tx, chain, at),
-    );
+    const [halt, { changed, orders, assets }] = await db.transaction(async (tx) => {
+      await lockListings(tx);
+      const known = await findHalt(tx, chain);
+      const moving =
+        verb === 'halt' ? haltChain(tx, { chain, reason, at }) : resumeChain(tx, chain, at);
+      return [known, await moving] as const;
+    });
+    const before = halt && { since: halt.at.toISOString(), reason: halt.reason };
     const count = assets === 1 ? '1 asset' : `${assets} assets`;
     const what = changed ? `chain ${chain} with its ${count}` : `chain ${chain}`;
-    return { changed, orders, what, stays: [] };
+    return { changed, orders, what, before, stays: [] };
   }
-  const { asset: found } = await theAsset(db, asset ?? '');
+  const { asset: found, closings: known } = await theAsset(db, asset ?? '');
   const { changed, orders, state, closings } = await db.transaction((tx) =>
     verb === 'halt' ? haltAsset(tx, found.id, { reason, at }) : resumeAsset(tx, found.id, at),
   );
   const stays = verb === 'resume' && state !== 'open' ? Object.keys(closings) : [];
   const what = `${found.symbol} on ${found.chain} (asset ${found.id})`;
-  return { changed, orders, what, stays };
+  return { changed, orders, what, before: beforeOf(known.halt), stays };
+}
+
+/** What was done, in a sentence. */
+function told(verb: Asked['verb'], { changed, orders, what, before }: Done): string {
+  const rfqs = orders === 1 ? '1 RFQ' : `${orders} RFQs`;
+  if (verb === 'resume') {
+    if (changed) return `resumed ${what}: ${rfqs} came back to the book`;
+    return `nothing to do: ${what} is not halted`;
+  }
+  if (!changed) return `nothing to do: ${what} is halted`;
+  if (before === null) return `halted ${what}: ${rfqs} left the book`;
+  const { since, reason } = before;
+  return `${what} stays halted since ${since}, with this reason now; before it was: ${reason}`;
 }
 
 async function run(asked: Asked): Promise<number> {
@@ -141,12 +167,9 @@ async function run(asked: Asked): Promise<number> {
       return 0;
     }
     const done = await change(db, asked);
-    const { changed, orders, what, stays } = done;
-    const rfqs = orders === 1 ? '1 RFQ' : `${orders} RFQs`;
-    const [did, moved] =
-      asked.verb === 'halt' ? ['halted', 'left the book'] : ['resumed', 'came back to the book'];
-    if (asked.json) print(JSON.stringify({ done: did, ...done }));
-    else print(changed ? `${did} ${what}: ${rfqs} ${moved}` : `nothing to do: ${what} is ${did}`);
+    const { stays } = done;
+    const did = asked.verb === 'halt' ? 'halted' : 'resumed';
+    print(asked.json ? JSON.stringify({ done: did, ...done }) : told(asked.verb, done));
     if (stays.length > 0) {
       process.stderr.write(`it stays closed, held by: ${stays.join(', ')} (npm run assets)\n`);
     }

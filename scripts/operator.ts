@@ -71,6 +71,7 @@ export async function theAsset(db: Database, given: string): Promise<Listing> {
     const count = found.length > mostNamed ? `more than ${mostNamed}` : found.length;
     throw new Error(`${count} assets are called ${given}; name one:\n${all.join('\n')}`);
   }
-  if (found[0] === undefined) throw new Error(`there is no asset ${given}`);
+  if (found[0] === undefined)
+    throw new Error(`there is no asset ${given}: npm run assets -- list shows all`);
   return found[0];
 }

@@ -15,7 +15,8 @@ import { openHome } from '../server/start-errors.ts';
 import { Misused, parsed, runCommand } from './command.ts';
 import { longStatementMs, quiet } from './operator.ts';
 
-const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE] [--keep-keys] [--json]
+const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE | --without-key]
+                          [--keep-keys] [--json]
        npm run restore -- FOLDER --check [--json]
   FOLDER         what npm run backup made
   --home         the PARLEY_HOME to make: it must have no database

@@ -26,7 +26,10 @@ const usage = `usage: npm run -s wallet -- <command>
   sign <file> <node url> [n] [secret]
                              signs the answer of a fund, claim or refund builder on standard
                              input (its n-th transaction, from 0; a Bitcoin claim needs the
-                             secret) and prints the body for POST /v1/tx/broadcast`;
+                             secret) and prints the body for POST /v1/tx/broadcast
+  relay <file> <market url> <swap id> <leg> <secret>
+                             asks the market to send your claim with its gas key (not on
+                             Bitcoin): from then on it knows the secret`;
 
 /** Signing and onboarding are a few requests; a node that hangs ends them. */
 const limitMs = 30_000;
@@ -140,22 +143,32 @@ function printSecret(): void {
   console.log(JSON.stringify({ secret: value, hashlock: hashlockOf(value) }));
 }
 
+async function relay(file: string, baseUrl: string, [swapId, leg, secret]: Relayed) {
+  const { apiKey: key } = JSON.parse(readFileSync(file, 'utf8')) as Purse;
+  const client = parleyClient({ baseUrl, key });
+  console.log(JSON.stringify(await client.relayClaim(swapId, leg, secret)));
+}
+
+/** The swap, the leg, and the secret. */
+type Relayed = readonly [swapId: string, leg: 'a' | 'b', secret: string];
+
 type Asked = {
-  readonly command: 'join' | 'show' | 'secret' | 'sign';
+  readonly command: 'join' | 'show' | 'secret' | 'sign' | 'relay';
   readonly file: string;
   /** The market, the node, or what is shown. */
   readonly place: string;
   readonly index: number;
   readonly secret: string;
+  readonly relayed: Relayed | null;
 };
 
 /** How many arguments each takes, at least and at most. */
-const takes = { join: [2, 2], show: [2, 2], secret: [0, 0], sign: [2, 4] } as const;
+const takes = { join: [2, 2], show: [2, 2], secret: [0, 0], sign: [2, 4], relay: [5, 5] } as const;
 const mostIndex = 99;
 
 function understand(args: string[]): Asked | null {
   if (args.includes('--help')) return null;
-  const [command = '', file = '', place = '', index = '0', secret = ''] = args;
+  const [command = '', file = '', place = ''] = args;
   const known = Object.keys(takes).find((each) => each === command) as Asked['command'] | undefined;
   if (known === undefined) {
     throw new Misused(command === '' ? 'which command?' : `"${command}" is no command`);
@@ -164,16 +177,24 @@ function understand(args: string[]): Asked | null {
   const [least, most] = takes[known];
   if (given.length < least) throw new Misused(`"${args.join(' ')}" wants ${least} arguments`);
   if (given.length > most) throw new Misused(`"${given[most]}" is more than ${known} takes`);
+  const relayed = known === 'relay' ? relayedOf(given.slice(2)) : null;
+  const [index = '0', secret = ''] = known === 'sign' ? given.slice(2) : [];
   return {
     command: known,
     file,
     place,
     index: wholeNumber('n', index, { least: 0, most: mostIndex }),
     secret,
+    relayed,
   };
 }
 
-async function main({ command, file, place, index, secret }: Asked): Promise<void> {
+function relayedOf([swapId = '', leg = '', secret = '']: readonly string[]): Relayed {
+  if (leg !== 'a' && leg !== 'b') throw new Misused(`a leg is a or b, not "${leg}"`);
+  return [swapId, leg, secret];
+}
+
+async function main({ command, file, place, index, secret, relayed }: Asked): Promise<void> {
   switch (command) {
     case 'join':
       return join(file, place);
@@ -181,6 +202,9 @@ async function main({ command, file, place, index, secret }: Asked): Promise<voi
       return sign(file, place, index, secret);
     case 'secret':
       return printSecret();
+    case 'relay':
+      if (relayed !== null) await relay(file, place, relayed);
+      return;
     case 'show': {
       const purse = JSON.parse(readFileSync(file, 'utf8')) as Purse;
       const value = purse[place as keyof Purse];

@@ -60,7 +60,14 @@ export type Ready = {
   readonly database: 'embedded' | 'external';
 };
 
-export type Market = { readonly ready: Ready; stop(): Promise<void> };
+export type Market = {
+  readonly ready: Ready;
+  /** How far the chains are whose reading agreements wait for; empty where they wait for none. */
+  readonly held: readonly string[];
+  /** When none waits any more. */
+  readonly agreeing: Promise<void>;
+  stop(): Promise<void>;
+};
 
 /** Things to undo, last first. */
 type Stack = (() => Promise<void>)[];
@@ -149,7 +156,7 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
     ready: true,
     url,
     network: settings.network,
-    chains: servedChains(chains, devnet),
+    chains: servedChains(chains, devnet, gas),
     dev: devnet?.dev ?? null,
     ...(metricsUrl === null ? {} : { metrics: metricsUrl }),
     database: settings.databaseUrl === null ? 'embedded' : 'external',
@@ -158,6 +165,8 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   let stopping: Promise<void> | null = null;
   return {
     ready,
+    held: await presence.held(),
+    agreeing: presence.agreeing,
     stop: () => {
       stopping ??= unwind(undo, log);
       return stopping;

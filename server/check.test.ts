@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { checkOf, coercingCheckOf } from './check.ts';
-import { broadcastBody } from './edge/schemas/material.ts';
+import { broadcastBody, buildQuery, scheduleBody } from './edge/schemas/material.ts';
 
 const schema = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -22,6 +22,19 @@ test('a text is a number only within its bounds, and never an endless one', () =
   for (const text of ['10001', '0.5', '1e400', '-1e400', 'Infinity', 'NaN']) {
     assert.match(String(check({ rate: text })), /"rate"/, text);
   }
+});
+
+test('what is wrong comes with the numbers: which are allowed, and how many there are', () => {
+  const rungs = (count: number) =>
+    checkOf(scheduleBody, 'the body')({ transactions: Array(count).fill('00') });
+  const most = 'field "transactions" must NOT have more than 12 items, and has 13';
+  assert.deepEqual([rungs(12), rungs(13)], [null, most]);
+  assert.match(String(rungs(0)), /fewer than 1 items, and has 0$/);
+  assert.equal(check({ limit: 'x' }), 'field "limit" must be integer from 1 to 100');
+  assert.equal(
+    coercingCheckOf(buildQuery, 'the query')({ feeRate: 'x' }),
+    'field "feeRate" must be number: sat per vbyte, from 1 to 500',
+  );
 });
 
 test('of several shapes the sentence is about the one that was meant', () => {

@@ -90,9 +90,22 @@ function sentenceOf(error: ErrorObject, what: string, readers: Readers): string 
     case 'pattern':
       readers.get(String(params.pattern))?.(String(error.data), path);
       return `${named} must match ${String(params.pattern)}`;
+    case 'minItems':
+    case 'maxItems':
+      return `${named} ${error.message}, and has ${(error.data as unknown[]).length}`;
+    case 'type':
+      return `${named} ${error.message}${boundsOf(error)}`;
     default:
       return `${named} ${error.message ?? 'is malformed'}`;
   }
+}
+
+/** Where a number is wanted, which ones. */
+function boundsOf({ parentSchema = {} }: ErrorObject): string {
+  const { minimum, maximum, 'x-wanted': wanted } = parentSchema as Record<string, unknown>;
+  if (typeof wanted === 'string') return `: ${wanted}`;
+  if (minimum === undefined || maximum === undefined) return '';
+  return ` from ${minimum} to ${maximum}`;
 }
 
 // A field's name comes from the caller and may be as long as the body.

@@ -15,6 +15,8 @@ export type ReadyChain = {
   readonly rpcUrl?: string;
   readonly chainId?: number;
   readonly node?: { readonly name: string; readonly version: string };
+  /** The address of the operator's gas key, where there is one. */
+  readonly gasKey?: string;
 };
 
 /** The chains of a running dev network as settings. */
@@ -64,7 +66,15 @@ export function devAssets(
 export function servedChains(
   chains: readonly ChainSettings[],
   devnet: Devnet | null,
+  gas: ReadonlyMap<string, Gas>,
 ): ReadyChain[] {
+  return chainsOf(chains, devnet).map((each) => {
+    const key = gas.get(each.chain);
+    return key === undefined ? each : { ...each, gasKey: key.account.address };
+  });
+}
+
+function chainsOf(chains: readonly ChainSettings[], devnet: Devnet | null): ReadyChain[] {
   if (devnet !== null) {
     return devnet.chains.map(({ chain, family, rpcUrl, chainId, node }) =>
       chainId === undefined

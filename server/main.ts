@@ -1,7 +1,8 @@
 // `npm start`: reads the environment, starts the market, says what runs where, and stops it on
 // Ctrl-C or SIGTERM. The only file that reads the environment.
 
-import { type Ready, startMarket } from './boot.ts';
+import { agreedAgain, banner, heldLine } from './banner.ts';
+import { startMarket } from './boot.ts';
 import { readSettings } from './config.ts';
 import { createLog } from './log.ts';
 
@@ -14,30 +15,6 @@ const stopLimitMs = 20_000;
 const usage = `usage: npm start [-- --json]
   --json   print one JSON line when ready, and nothing else, on standard output
 Settings are environment variables: docs/operations.md lists them.`;
-
-function banner(ready: Ready): string {
-  const lines = ready.chains.map(({ chain, family, rpcUrl, chainId, node }) => {
-    const id = chainId === undefined ? '' : `, chain id ${chainId}`;
-    const what = node === undefined ? family : `${family}${id}, ${node.name} ${node.version}`;
-    const where = rpcUrl === undefined ? '' : `  ${withoutLogin(rpcUrl)}`;
-    return `  ${chain.padEnd(16)} ${what}${where}`;
-  });
-  return [
-    `Chains (${ready.network}):`,
-    ...lines,
-    `  ${'database'.padEnd(16)} PostgreSQL, ${ready.database}`,
-    ...(ready.dev === null ? [] : [`  ${'dev control'.padEnd(16)} ${ready.dev}`]),
-    `  ${'API reference'.padEnd(16)} ${ready.url}/v1/docs`,
-    `Ready: ${ready.url}`,
-  ].join('\n');
-}
-
-/** What is on a screen stays on it: the whole address is in the file ready.json. */
-function withoutLogin(address: string): string {
-  const url = new URL(address);
-  [url.username, url.password] = ['', ''];
-  return url.href.replace(/\/$/, '');
-}
 
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) {
@@ -66,8 +43,12 @@ async function main(args: readonly string[]): Promise<void> {
     process.on(signal, () => stop(signal));
   }
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
-  const { ready } = await starting;
-  console.log(args.includes('--json') ? JSON.stringify(ready) : banner(ready));
+  const { ready, held, agreeing } = await starting;
+  if (args.includes('--json')) return console.log(JSON.stringify(ready));
+  console.log([banner(ready), ...heldLine(held)].join('\n'));
+  if (held.length === 0) return;
+  await agreeing;
+  console.log(agreedAgain);
 }
 
 /** npm and the launcher hand signals on, but cannot when they are killed with -9. */

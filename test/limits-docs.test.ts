@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { maxHeaderSize } from 'node:http';
 import { test } from 'node:test';
 import { mostRungs } from '../chains/bitcoin/fee-ladder.ts';
 import { pageBlocks as bitcoinPage } from '../chains/bitcoin/hashlocks.ts';
@@ -19,6 +20,8 @@ import { mostDecimals } from '../chains/token-face.ts';
 import { tronGasPolicies } from '../chains/tron/gas-policy.ts';
 import { pageBlocks as tronPage } from '../chains/tron/hashlocks.ts';
 import { readSettings } from '../server/config.ts';
+import * as doctor from '../server/doctor/examine.ts';
+import { swapBounds } from '../server/doctor/swaps.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
 import { refusedRelays, scheduleLimit, windowSeconds } from '../server/edge/budgets.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
@@ -38,8 +41,10 @@ import { mostPings, mostPingsEach } from '../server/webhooks/ping.ts';
 import { createPlaces, heldBackMs, places, placesEach, slowMs } from '../server/webhooks/places.ts';
 import { longestUrl, mostWebhooks } from '../server/webhooks/register.ts';
 import { deliveryMs } from '../server/webhooks/send.ts';
+import { declared } from './limits-docs.declared.ts';
 
-const rows = readFileSync(new URL('../docs/limits.md', import.meta.url), 'utf8')
+const textOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const rows = textOf('docs/limits.md')
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
@@ -55,6 +60,14 @@ const attempts = retryAfterSeconds.length + 1;
 const retriesSeconds = retryAfterSeconds.reduce((sum, each) => sum + each, 0);
 
 const said: Record<string, string> = {
+  "a part of `npm run doctor`, one chain's swaps in it, all of it": [
+    `${doctor.partMs / 1_000} s (\`--part\`), three quarters of \`--time\`,`,
+    `${written(doctor.wholeMs / 1_000)} s (\`--time\`)`,
+  ].join(' '),
+  'swaps that `npm run doctor` has in memory, reads at once, keeps for a second look': [
+    `${swapBounds.page}, ${swapBounds.parallel}, ${written(swapBounds.suspects)}`,
+  ].join(),
+  'pages of swaps in a row that `npm run doctor` does not get': `${swapBounds.lostPages}`,
   [[
     "gas of one transaction of an operator's gas key on an EVM chain; energy on TRON;",
     'compute units on Solana, of a token and of SOL',
@@ -126,6 +139,14 @@ const said: Record<string, string> = {
   "what refunds may use up of the keeper's cap a day": [
     `${keeper.refundShare === 2n ? 'half' : '?'}, the rest is for claims`,
   ].join(),
+  'requests for relays that wait for a turn on a chain, of all servers': [
+    `${keeper.mostWaiting}, of one account ${keeper.mostWaitingOf};`,
+    'the place of a process that died counts',
+    `for ${keeper.turnAwaitedMs / 1_000} s`,
+  ].join(' '),
+  'nonces in mempools that the database does not know, while its own wait behind them': [
+    `${keeper.unknownSeconds} s`,
+  ].join(),
   'relays of an account on a chain in a UTC day': [
     `${keeper.relaysPerAccount} (\`relaysPerAccount\`)`,
   ].join(),
@@ -153,6 +174,7 @@ const said: Record<string, string> = {
     `a job ${keeper.jobPatienceMs / 1_000} s`,
   ].join(' '),
   'a job of the keeper that was mined without effect': `${keeper.mostFailed} times`,
+  'headers of a request': `${written(maxHeaderSize)} bytes together`,
   'request body': `${written(bodyLimitBytes)} bytes`,
   'requests of a key, an account, a client network without a key': [
     `${settings.rateLimit} in ${windowSeconds} s`,
@@ -208,3 +230,34 @@ for (const [what, limit] of Object.entries(said)) {
     );
   });
 }
+
+for (const { what, limit, by } of declared) {
+  test(`docs/limits.md: ${what}`, () => {
+    const found = rows.filter(([first]) => first === what);
+    assert.deepEqual(
+      found.map(([, second]) => second),
+      [limit],
+    );
+    for (const [file, declarations] of Object.entries(by)) {
+      const text = textOf(file);
+      const wrong = declarations.filter((each) => timesIn(text, each) !== 1);
+      assert.deepEqual(wrong, [], `${file} says otherwise, or more than once`);
+    }
+  });
+}
+
+/** Whole words: what ends alike declares something else. */
+function timesIn(text: string, declaration: string): number {
+  const [, ...after] = text.split(declaration);
+  const before = text.split(declaration).slice(0, after.length);
+  return before.filter((each) => !/\w$/.test(each)).length;
+}
+
+/** A rule and no number. */
+const rules = ['what freeing a nonce of a gas key may cost'];
+
+test('every row of docs/limits.md is compared with the source, and once', () => {
+  const compared = [...Object.keys(said), ...declared.map(({ what }) => what), ...rules];
+  const limits = rows.map(([what]) => what).filter((what) => what !== 'what');
+  assert.deepEqual(compared.toSorted(), limits.toSorted());
+});

@@ -52,6 +52,9 @@ test('one JSON line says what runs where; SIGTERM ends all of it', async (t) => 
     'solana-dev',
     'tron-dev',
   ]);
+  for (const { family, gasKey = '' } of ready.chains) {
+    assert.equal(gasKey === '', family === 'bitcoin', `the gas key of ${family}: "${gasKey}"`);
+  }
   for (const { rpcUrl } of ready.chains) assert.match(rpcUrl ?? '', /@?127\.0\.0\.1:\d+/);
   const status = await fetch(`${ready.dev}/status`);
   assert.equal(status.status, 200);

@@ -17,7 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   chains: ['core', 'contracts'],
   contracts: [],
   host: [],
-  sdk: ['core', 'chains', 'contracts'],
+  sdk: ['core', 'chains', 'contracts', 'host'],
   cli: ['sdk', 'core'],
   web: ['sdk', 'core'],
   server: ['core', 'chains', 'contracts', 'host'],

@@ -140,8 +140,9 @@ test('sixty receivers that hang for their 10 s delay nobody, and are tried again
       return full >= hanging / 3 && full === dead();
     });
     assert.ok(full <= 36, `${full} at once`);
-    for (let n = 1; n <= 200; n += 1) await happen(alive, newSwap(), n);
-    await until('all heard by the living', () => countAt('/alive') === 201);
+    // Few, so that a loaded machine has told them long before the 10 s are over.
+    for (let n = 1; n <= 50; n += 1) await happen(alive, newSwap(), n);
+    await until('all heard by the living', () => countAt('/alive') === 51);
     const ended = `select count(*)::int from delivery_attempts where status = 0`;
     assert.equal(await count(ended), 0, 'while the others still hang');
     await until('the hanging ended', async () => (await count(ended)) >= full);

@@ -3,8 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBell } from '../bell.ts';
+import { openReadings } from '../db/gaps.ts';
 import { beatOnce, type Remembered } from './gap.ts';
-import type { Presence } from './gate.ts';
+import { type Presence, toldOf } from './gate.ts';
 import { type Parts, readRound } from './reading.ts';
 
 export const beatMs = 3_000;
@@ -20,6 +21,10 @@ const keysAlive =
 export type Running = Presence & {
   /** Before anybody is served. Throws where the database does not answer. */
   begin(): Promise<void>;
+  /** How far the chains are whose reading agreements wait for. */
+  held(): Promise<string[]>;
+  /** When they waited for none the first time. */
+  readonly agreeing: Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -29,6 +34,7 @@ export function createPresence(deps: Parts): Running {
   const loops: Promise<void>[] = [];
   /** Rung when a gap was opened here. */
   const bell = createBell();
+  const { promise: agreeing, resolve: mayAgree } = Promise.withResolvers<void>();
   let remembered: Remembered = null;
 
   const beat = async () => {
@@ -65,11 +71,17 @@ export function createPresence(deps: Parts): Running {
 
   const reading = async () => {
     let restMs = readAgainMs;
+    let wasHeld = false;
     while (!signal.aborted) {
       const isDone = await readRound(deps, signal).catch((error: unknown) => {
         if (!signal.aborted) deps.log.error({ err: error }, 'nothing could be read back');
         return false;
       });
+      if (isDone) {
+        if (wasHeld) deps.log.warn('what was missing is read back: agreements are made again');
+        mayAgree();
+      }
+      wasHeld = !isDone;
       restMs = isDone ? readAgainMs : Math.min(mostRestMs, restMs * 2);
       await bell.wait(isDone ? lookMs : restMs);
     }
@@ -77,6 +89,8 @@ export function createPresence(deps: Parts): Running {
 
   return {
     beat: () => remembered,
+    held: async () => (await openReadings(deps.db)).map(toldOf),
+    agreeing,
     begin: async () => {
       await beat();
       loops.push(beating(), reading());

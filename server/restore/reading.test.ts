@@ -10,6 +10,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { openReadings, shortenReadings, skipReadings } from '../db/gaps.ts';
 import { beatOnce } from './gap.ts';
+import { createPresence } from './presence.ts';
 import { readRound } from './reading.ts';
 
 let database: TestDatabase;
@@ -25,6 +26,7 @@ const sql = (text: string, ...values: unknown[]) =>
   database.db.rows<Record<string, unknown>>({ name: '', text, values });
 
 const never = new AbortController().signal;
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 10));
 /** Of block `at`. */
 const hashlockAt = (name: string, at: number) =>
   `${Buffer.from(name).toString('hex')}${at.toString(16).padStart(8, '0')}`.padStart(64, '0');
@@ -122,4 +124,25 @@ test('a node that catches up is not taken for one that has shown all', async () 
   const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' as const } };
   assert.equal(await readRound(live, never), false);
   assert.match((await openReadings(database.db))[0]?.trouble ?? '', /it is catching up/);
+});
+
+test('a start tells what agreements wait for, and when they wait no more', async () => {
+  const { adapter, fails } = chainOf('one', { at: 7 });
+  const deps = await gapOf([adapter]);
+  const presence = createPresence(deps);
+  await presence.begin();
+  try {
+    assert.match((await presence.held()).join(), /^one (begins|has \d+ to go|does not answer)$/);
+    let isOver = false;
+    const over = presence.agreeing.then(() => {
+      isOver = true;
+    });
+    while ((await openReadings(database.db))[0]?.trouble !== 'one is gone') await nextTurn();
+    assert.deepEqual([isOver, await presence.held()], [false, ['one does not answer']]);
+    fails.at = Number.NaN;
+    await over;
+    assert.deepEqual(await presence.held(), []);
+  } finally {
+    await presence.stop();
+  }
 });

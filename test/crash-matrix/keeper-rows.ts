@@ -1,6 +1,8 @@
 // Rows of the matrix: what an operator's gas key claims and refunds, and claims that a party has
 // relayed. How often it signed again, and who had its turn, may differ; what lands may not.
 
+import { awaitTurn, takeTurn } from '../../server/db/keeper-turns.ts';
+import { turnAwaitedMs } from '../../server/keeper/bounds.ts';
 import { submit } from '../sim/chain.ts';
 import type { Machine } from './machine.ts';
 import { tokenChain } from './machine.ts';
@@ -25,6 +27,7 @@ const reading: Reading = {
   only: {
     keeper_attempts: () => null,
     keeper_turns: () => null,
+    keeper_waiters: () => null,
     chain_heads: () => null,
     keeper_jobs: ({ chain, escrow, verb, purpose, state }) => ({
       chain,
@@ -71,6 +74,41 @@ function pass(detail: string, prepare: (world: World) => Promise<unknown>): Row 
 /** Longer than a dead process's turn to sign lasts. */
 const turnMs = 11_000;
 
+function relayed(detail: string, meanwhile: (world: World) => Promise<void>): Row {
+  const of = 'POST /v1/swaps/{id}/legs/{leg}/claim';
+  return {
+    name: `${of}: ${detail}`,
+    of,
+    prepare: async (world) => {
+      const made = await fundBoth(world);
+      const plain = building(made, 'claim', shortOf(made));
+      const asked = { ...plain, body: { ...plain.body, relay: true }, once: 'once' };
+      await deliverAll(world);
+      await meanwhile(world);
+      return {
+        act: (copy, tries) => {
+          if (tries > 0) copy.nowMs += turnMs;
+          return ask(copy, asked);
+        },
+        isKeyed: true,
+        after,
+        answer: ({ status, body }) => [status, body.relayed],
+        reading,
+      };
+    },
+  };
+}
+
+/** Another process has the turn, for so long, and others wait before whoever comes. */
+const behind = (milliseconds: number, waiting: number) => async (world: World) => {
+  const id = (at: number) => `00000000-0000-4000-8000-00000000000${at}`;
+  const clock = new Date(world.nowMs);
+  const now = { kind: 'own', milliseconds, lapseMs: turnAwaitedMs, clock } as const;
+  if (!(await takeTurn(world.real, tokenChain, id(0), now))) throw new Error('somebody signs');
+  const next = { kind: 'new', milliseconds: turnAwaitedMs, clock } as const;
+  for (let at = 1; at <= waiting; at += 1) await awaitTurn(world.real, tokenChain, id(at), next);
+};
+
 export const keeperRows: readonly Row[] = [
   pass('a claim whose transaction was lost', async (world) => {
     const made = await fundBoth(world);
@@ -89,24 +127,8 @@ export const keeperRows: readonly Row[] = [
     await waitUntil(world, deadlines.refundAt[shortOf(made)] + 3_600);
     await look(world);
   }),
-  {
-    name: 'POST /v1/swaps/{id}/legs/{leg}/claim: relayed',
-    of: 'POST /v1/swaps/{id}/legs/{leg}/claim',
-    prepare: async (world) => {
-      const made = await fundBoth(world);
-      const plain = building(made, 'claim', shortOf(made));
-      const asked = { ...plain, body: { ...plain.body, relay: true }, once: 'once' };
-      await deliverAll(world);
-      return {
-        act: (copy, tries) => {
-          if (tries > 0) copy.nowMs += turnMs;
-          return ask(copy, asked);
-        },
-        isKeyed: true,
-        after,
-        answer: ({ status, body }) => [status, body.relayed],
-        reading,
-      };
-    },
-  },
+  relayed('relayed', async () => {}),
+  relayed('relayed after a wait', behind(120, 0)),
+  // It is told to ask again, and does.
+  relayed('relayed after a wait in vain', behind(10_000, 5)),
 ];

@@ -95,6 +95,7 @@ export function startMachine(world: World, doom?: Doom): Machine {
     adapters: new Map(adaptersOf(world, wire).map((each) => [each.chain, each])),
     evmNodes: [contractNode(wire)],
     gas: new Map([[tokenChain, gasOn(chainNamed(world, tokenChain), wire)]]),
+    signingTime: waitingIn(world),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => world.log.push(line) }),
   };
@@ -119,6 +120,21 @@ export function startMachine(world: World, doom?: Doom): Machine {
       await passes.settlement.stop();
       await passes.delivering.stop();
     },
+  };
+}
+
+/** Whoever waits for a turn to sign waits by the world's clock, and in no time. */
+function waitingIn(world: World): NonNullable<Deps['signingTime']> {
+  let waitedMs = 0;
+  return {
+    elapsedMs: () => waitedMs,
+    pause: async (ms, signal) => {
+      signal.throwIfAborted();
+      waitedMs += ms;
+      await turn();
+    },
+    limit: () => new AbortController().signal,
+    turnClock: () => new Date(world.nowMs + waitedMs),
   };
 }
 

@@ -1,11 +1,18 @@
 // Plants one bug after the other in a copy of the tree and lets the crash matrix look for it:
 // prints where each was found. One that is not found is printed, and the exit status is 1.
 //
-//   npm run -s node -- test/crash-matrix/mutations.ts [part of a name]
+//   npm run -s node -- test/crash-matrix/mutations.ts             all of them
+//   npm run -s node -- test/crash-matrix/mutations.ts keeper      those whose name has this
+//   npm run -s node -- test/crash-matrix/mutations.ts --help      the rest
 
 import { spawn } from 'node:child_process';
+import { Misused, parsed, runCommand } from '../../scripts/command.ts';
 import { startCluster } from '../support/cluster.ts';
 import { copyOfTree, type Edit, edit } from '../support/planted.ts';
+
+const usage = `usage: npm run -s node -- test/crash-matrix/mutations.ts [PART]
+  PART  of the names of the bugs that are planted, default all
+Exit status: 0 every bug was found, 1 one survived, 2 not understood.`;
 
 const limitMs = 10 * 60_000;
 
@@ -145,26 +152,41 @@ function finding({ code, output }: Found): string | null {
   return killed ?? unharmed ?? null;
 }
 
-const [wanted = ''] = process.argv.slice(2);
-const copied = copyOfTree();
-const cluster = await startCluster();
-let survived = 0;
-let tried = 0;
-try {
-  for (const [name, { row, edits }] of Object.entries(mutations)) {
-    if (!name.includes(wanted)) continue;
-    tried += 1;
-    const takeOut = copied.plant(edits);
-    const found = await matrix(copied.tree, cluster.adminUrl, row);
-    takeOut();
-    const by = finding(found);
-    if (by === null) survived += 1;
-    const why = by === null && found.code !== 0 ? found.output.slice(-600) : '';
-    console.log(`${by === null ? 'SURVIVED' : 'found   '}  ${name}: ${by ?? why}`);
-  }
-} finally {
-  await cluster.stop();
-  copied.remove();
+/** Names of what is planted. */
+function understand(args: string[]): string[] | null {
+  const options = { help: { type: 'boolean' } } as const;
+  const { values, positionals } = parsed({ args, options, allowPositionals: true });
+  if (values.help === true) return null;
+  const [part = '', more] = positionals;
+  if (more !== undefined) throw new Misused(`one part of a name, and not "${more}" too`);
+  const names = Object.keys(mutations);
+  const wanted = names.filter((name) => name.includes(part));
+  if (wanted.length > 0) return wanted;
+  const all = names.map((name) => `  ${name}`).join('\n');
+  throw new Misused(`no bug has "${part}" in its name; there are:\n${all}`);
 }
-console.log(`planted bugs: ${tried - survived} found, ${survived} survived`);
-process.exitCode = survived === 0 ? 0 : 1;
+
+async function run(names: readonly string[]): Promise<number> {
+  const copied = copyOfTree();
+  const cluster = await startCluster();
+  let survived = 0;
+  try {
+    for (const name of names) {
+      const { row = '', edits = [] } = mutations[name] ?? {};
+      const takeOut = copied.plant(edits);
+      const found = await matrix(copied.tree, cluster.adminUrl, row);
+      takeOut();
+      const by = finding(found);
+      if (by === null) survived += 1;
+      const why = by === null && found.code !== 0 ? found.output.slice(-600) : '';
+      console.log(`${by === null ? 'SURVIVED' : 'found   '}  ${name}: ${by ?? why}`);
+    }
+  } finally {
+    await cluster.stop();
+    copied.remove();
+  }
+  console.log(`planted bugs: ${names.length - survived} found, ${survived} survived`);
+  return survived === 0 ? 0 : 1;
+}
+
+await runCommand({ usage, understand, run });

@@ -1,0 +1,38 @@
+// What an operator reads on the screen when the market is ready.
+
+import type { Ready } from './boot.ts';
+
+export function banner(ready: Ready): string {
+  const lines = ready.chains.map(({ chain, family, rpcUrl, chainId, node, gasKey }) => {
+    const id = chainId === undefined ? '' : `, chain id ${chainId}`;
+    const what = node === undefined ? family : `${family}${id}, ${node.name} ${node.version}`;
+    const where = rpcUrl === undefined ? '' : `  ${withoutLogin(rpcUrl)}`;
+    const gas = gasKey === undefined ? '' : `  gas key ${gasKey}`;
+    return `  ${chain.padEnd(16)} ${what}${where}${gas}`;
+  });
+  return [
+    `Chains (${ready.network}):`,
+    ...lines,
+    `  ${'database'.padEnd(16)} PostgreSQL, ${ready.database}`,
+    ...(ready.dev === null ? [] : [`  ${'dev control'.padEnd(16)} ${ready.dev}`]),
+    `  ${'API reference'.padEnd(16)} ${ready.url}/v1/docs`,
+    `Ready: ${ready.url}`,
+  ].join('\n');
+}
+
+/** What is on a screen stays on it: the whole address is in the file ready.json. */
+function withoutLogin(address: string): string {
+  const url = new URL(address);
+  [url.username, url.password] = ['', ''];
+  return url.href.replace(/\/$/, '');
+}
+
+/** `held`: how far the chains are whose reading agreements wait for. */
+export function heldLine(held: readonly string[]): string[] {
+  if (held.length === 0) return [];
+  const how = held.join('; ');
+  const more = 'Everything else goes on. npm run gaps -- list says how far it is.';
+  return [`Agreements wait until the time missing from the database is read back: ${how}. ${more}`];
+}
+
+export const agreedAgain = 'The missing time is read back: agreements are made again.';

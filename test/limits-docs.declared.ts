@@ -1,0 +1,452 @@
+// Rows of docs/limits.md whose numbers no other file needs: each with the declarations, as they
+// stand in the source, that make it true.
+
+export type Declared = {
+  readonly what: string;
+  readonly limit: string;
+  /** File by file. */
+  readonly by: Readonly<Record<string, readonly string[]>>;
+};
+
+export const declared: readonly Declared[] = [
+  {
+    what: 'time to send headers, a request',
+    limit: '15 s, 30 s (looked at every second)',
+    by: {
+      'server/edge/app.ts': [
+        'headersTimeoutMs = 15_000;',
+        'requestTimeoutMs = 30_000;',
+        'slowClientCheckMs = 1_000;',
+      ],
+    },
+  },
+  {
+    what: 'budgets that a process remembers',
+    limit: '100 000 of a kind',
+    by: { 'server/edge/memory-buckets.ts': ['capacity = 100_000;'] },
+  },
+  {
+    what: 'a decision on a budget by Valkey',
+    limit: '100 ms',
+    by: { 'server/edge/valkey-buckets.ts': ['answerLimit = 100;'] },
+  },
+  {
+    what: 'key mints of a client network (IPv4 address, IPv6 /64)',
+    limit: '20 an hour (`PARLEY_MINT_LIMIT`)',
+    by: {
+      'server/config.ts': ["'PARLEY_MINT_LIMIT', dev ? 1_000 : 20,"],
+      'server/edge/budgets.ts': ['mintWindowSeconds = 3_600;'],
+    },
+  },
+  {
+    what: 'look that a request waits for',
+    limit: 'four fifths of `PARLEY_CHAIN_TIMEOUT_MS`',
+    by: { 'server/listing/requests.ts': ['shareOfTime = 0.8;'] },
+  },
+  {
+    what: 'one look at a launchpad',
+    limit: '60 s; 10 000 blocks of an EVM chain, 100 of TRON, 400 transactions of Solana',
+    by: {
+      'server/listing/launchpads/bounds.ts': ['readMs = 60_000;'],
+      'chains/evm/launches.ts': ['pageBlocks = 10_000;'],
+      'chains/tron/launches.ts': ['pageBlocks = 100;'],
+      'chains/solana/launches.ts': ['mostTransactions = 400;'],
+    },
+  },
+  {
+    what: 'launches after a stop',
+    limit: '7 days back; on Solana 21 000 transactions too',
+    by: {
+      'server/listing/launchpads/bounds.ts': ['mostSecondsBack = candidateForMs / 1_000;'],
+      'server/listing/bounds.ts': ['candidateForMs = 7 * dayMs;'],
+      'chains/solana/launches.ts': ['mostPages = 20;'],
+      'chains/solana/node.ts': ['signaturesPage = 1_000;'],
+    },
+  },
+  {
+    what: ['a Solana transaction that a node lists and does not give, while it gives others'].join(
+      ' ',
+    ),
+    limit: 'asked for 20 times',
+    by: { 'chains/solana/launches.ts': ['mostTries = 20;'] },
+  },
+  {
+    what: 'assets or candidates that `npm run assets` shows',
+    limit: '1 000',
+    by: { 'scripts/assets.ts': ['mostShown = 1_000;'] },
+  },
+  {
+    what: 'key lifetime',
+    limit: '90 days',
+    by: { 'server/market/keys.ts': ['keyLifeDays = 90;'] },
+  },
+  {
+    what: 'keys that a process remembers; those that turned out to be none',
+    limit: '20 000; 20 000; a second each',
+    by: {
+      'server/edge/auth.ts': ['mostRemembered = 20_000;', 'mostUnknown = 20_000;'],
+      'server/edge/revocations.ts': ['rememberedMs = 1_000;'],
+    },
+  },
+  {
+    what: 'look-ups of keys',
+    limit: '4 queries at once, 500 keys each',
+    by: { 'server/edge/auth.ts': ['{ queriesAtOnce: 4, questionsOfQuery: 500 }'] },
+  },
+  {
+    what: 'wait of a mint for other processes to drop the replaced key',
+    limit: '1 s',
+    by: { 'server/edge/revocations.ts': ['rememberedMs = 1_000;'] },
+  },
+  {
+    what: 'live keys',
+    limit: '1 (wallet account), 10 (browser account)',
+    by: {
+      'server/market/keys.ts': [
+        'mostBrowserKeys = 10;',
+        "(kind === 'wallet') {\n    replaced = (await revokeKeys(tx, accountId, id, createdAt))",
+      ],
+    },
+  },
+  {
+    what: 'mint, link and authorize nonces',
+    limit: '5, 10, 10 minutes; one use',
+    by: {
+      'server/market/nonces.ts': ['mint: 300,', 'link: 600,', 'authorize: 600,'],
+      'server/db/nonces.ts': ['and (used_at is null or used_by = $5) and expires_at > $4'],
+    },
+  },
+  {
+    what: 'signed message',
+    limit: '4 096 characters',
+    by: { 'server/market/messages.ts': ['longestMessage = 4_096;'] },
+  },
+  {
+    what: 'wallets proven on an account',
+    limit: '1 000',
+    by: { 'server/market/wallets.ts': ['mostProofs = 1_000;'] },
+  },
+  {
+    what: 'page',
+    limit: '`limit` 1 to 100, default 20; threads of an RFQ default 100',
+    by: {
+      'server/edge/schemas/common.ts': ['pageLimit = { least: 1, most: 100, otherwise: 20 }'],
+      'server/market/bounds.ts': ['threadsPage = 100;'],
+    },
+  },
+  {
+    what: 'amount',
+    limit: '1 to 2^256-1 base units',
+    by: { 'core/amounts.ts': ['maxAmount = 2n ** 256n - 1n;'] },
+  },
+  {
+    what: '`ttlSeconds`',
+    limit: '30 to 604 800',
+    by: { 'server/market/bounds.ts': ['ttlSeconds = { least: 30, most: 604_800 }'] },
+  },
+  {
+    what: 'prices a thread remembers',
+    limit: '100, the oldest are dropped',
+    by: { 'server/market/bounds.ts': ['mostMessages = 100;'] },
+  },
+  {
+    what: 'standing acceptance',
+    limit: '10 minutes (`PARLEY_ACCEPT_TTL`)',
+    by: { 'server/config.ts': ["'PARLEY_ACCEPT_TTL', 600,"] },
+  },
+  {
+    what: 'escrows a leg may have had',
+    limit: '20',
+    by: { 'server/settle/addresses.ts': ['escrowsALeg = 20;'] },
+  },
+  {
+    what: 'payments and spends kept of one Bitcoin escrow',
+    limit: '500',
+    by: { 'chains/bitcoin/escrow-index.ts': ['maxRecordsPerEscrow = 500;'] },
+  },
+  {
+    what: 'inputs of one Bitcoin refund',
+    limit: '200, the largest',
+    by: { 'chains/bitcoin/spending.ts': ['maxInputs = 200;'] },
+  },
+  {
+    what: 'a PSBT',
+    limit: "400 000 characters (over HTTP the body's limit comes first)",
+    by: { 'chains/bitcoin/signed-psbt.ts': ['maxPsbtCharacters = 400_000;'] },
+  },
+  {
+    what: 'escrows asked about in one pass of an Esplora server',
+    limit: '20',
+    by: { 'chains/bitcoin/esplora-backend.ts': ['addressesPerPass = 20;'] },
+  },
+  {
+    what: '`Idempotency-Key`',
+    limit: '255 characters',
+    by: { 'server/edge/once.ts': ['longestKey = 255;'] },
+  },
+  {
+    what: 'first frame of a socket',
+    limit: 'within 10 s, 3 tries',
+    by: { 'server/edge/feed/inbox.ts': ['greetingMs = 10_000;', 'mostGreetings = 3;'] },
+  },
+  {
+    what: 'frames of a socket being answered',
+    limit: '64',
+    by: { 'server/edge/feed/inbox.ts': ['mostInHand = 64;'] },
+  },
+  {
+    what: 'answers that no budget pays for (pongs, "too many requests")',
+    limit: '200 a second and socket',
+    by: { 'server/edge/feed/inbox.ts': ['mostFree = 200;'] },
+  },
+  {
+    what: 'a burst (500 frames at once and more to come)',
+    limit: 'readers are waited for 250 ms after the last one got free, 2 s at most',
+    by: {
+      'server/edge/feed/follow.ts': ['batch = 500;'],
+      'server/edge/feed/hub.ts': ['stillMs = 250;', 'mostWaitMs = 2_000;'],
+    },
+  },
+  {
+    what: 'names that the system is asked for (a hosts file)',
+    limit: '2 at a time',
+    by: { 'server/webhooks/send.ts': ['mostLookups = 2;'] },
+  },
+  {
+    what: "what is read of a receiver's answer",
+    limit: '16 KiB, for 1 s',
+    by: { 'server/webhooks/send.ts': ['mostAnswerBytes = 16_384;', 'answerMs = 1_000;'] },
+  },
+  {
+    what: 'chain reads of one request',
+    limit: '5 s (`PARLEY_CHAIN_TIMEOUT_MS`)',
+    by: { 'server/config.ts': ["'PARLEY_CHAIN_TIMEOUT_MS', 5_000,"] },
+  },
+  {
+    what: 'wait of a read for the history of a Solana escrow',
+    limit: '500 ms',
+    by: { 'chains/solana/adapter.ts': ['usualHistoryWaitMs = 500;'] },
+  },
+  {
+    what: 'history of a Solana escrow',
+    limit: [
+      '1 000 transactions and 5 pages a look, 10 s for lists and 4 s for the rest; 256',
+      'that a node does not give',
+    ].join(' '),
+    by: {
+      'chains/solana/history.ts': [
+        'mostTransactions = 1_000;',
+        'mostPages = 5;',
+        'listsMs = 10_000;',
+        'lookMs = 4_000;',
+        'mostMissing = 256;',
+      ],
+    },
+  },
+  {
+    what: 'Solana transactions that a node is late with',
+    limit: [
+      '2 s in a look, then 30 s; 32 at once, 12 of an escrow, 8 of the program; 8 MiB',
+      'each',
+    ].join(' '),
+    by: {
+      'chains/solana/history.ts': ['oneMs = 2_000;', 'mostAsking = 12;'],
+      'chains/solana/program.ts': ['oneMs = 2_000;', 'mostAsking = 8;'],
+      'chains/solana/late.ts': ['lateMs = 30_000;', 'mostLate = 32;', 'mostBytes = 8 * 2 ** 20;'],
+    },
+  },
+  {
+    what: 'search for a buried Solana claim',
+    limit: '8 at once, 5 000 transactions listed, a turn of 60 s',
+    by: { 'chains/solana/hunt.ts': ['mostHunts = 8;', 'mostListed = 5_000;', 'turnMs = 60_000;'] },
+  },
+  {
+    what: 'transactions of the Solana program in one look',
+    limit: [
+      '5 pages, 1 000 read, 10 s; one that a node does not give, or looks that do not',
+      'keep up, 30 s',
+    ].join(' '),
+    by: {
+      'chains/solana/program.ts': [
+        'mostPages = 5;',
+        'mostTransactions = 1_000;',
+        'programMs = 10_000;',
+        'patienceSeconds = 30;',
+      ],
+    },
+  },
+  {
+    what: 'warnings in `next[]`',
+    limit: 'read within half a second, kept for 15 s, of 1 000 escrows',
+    by: {
+      'server/settle/warnings.ts': [
+        'patienceMs = 500;',
+        'freshMs = 15_000;',
+        'mostEscrows = 1_000;',
+      ],
+    },
+  },
+  {
+    what: 'Bitcoin fee',
+    limit: [
+      "from what the node's mempool takes (at least 1 sat/vB) to 500 sat/vB and a",
+      'quarter of the value',
+    ].join(' '),
+    by: {
+      'chains/bitcoin/fees.ts': [
+        'floorSatPerVbyte: 1,',
+        'capSatPerVbyte: 500,',
+        'capShareBps: 2_500n,',
+      ],
+    },
+  },
+  {
+    what: 'timelock on chain (EVM)',
+    limit: '30 minutes to 30 days ahead of the funding',
+    by: {
+      'contracts/evm/src/ParleyFactory.sol': ['MIN_AHEAD = 30 minutes;', 'MAX_AHEAD = 30 days;'],
+    },
+  },
+  {
+    what: 'a try of a request for market data, its tries, its answer (unpacked)',
+    limit: '8 s, 2, 1 MiB',
+    by: {
+      'server/listing/providers/http.ts': [
+        'tryMs = 8_000;',
+        'tries = 2;',
+        'mostBytes = 1_048_576;',
+      ],
+    },
+  },
+  {
+    what: "requests for market data that wait for a provider's pace",
+    limit: '50, 15 s each',
+    by: { 'server/listing/providers/pace.ts': ['mostWaiting = 50;', 'mostWaitMs = 15_000;'] },
+  },
+  {
+    what: 'pause that a provider of market data asks for',
+    limit: '10 minutes',
+    by: { 'server/listing/providers/pace.ts': ['mostPauseMs = 600_000;'] },
+  },
+  {
+    what: 'failures in a row of a provider of market data',
+    limit: '5',
+    by: { 'server/listing/providers/breaker.ts': ['mostFailures = 5;'] },
+  },
+  {
+    what: 'time that a relay of a secret which is not public needs before `revealBy`',
+    limit: 'EVM 60 s, TRON 240 s, Solana 270 s',
+    by: { 'server/keeper/bounds.ts': ['relayLeadSeconds = { evm: 60, tron: 240, solana: 270 }'] },
+  },
+  {
+    what: 'key name',
+    limit: '80 characters',
+    by: { 'server/market/messages.ts': ['longestName = 80;'] },
+  },
+  {
+    what: 'quotes waiting in a process',
+    limit: '10 000',
+    by: { 'server/market/grouped-quotes.ts': ['mostWaiting = 10_000;'] },
+  },
+  {
+    what: 'swaps reconciled in one pass',
+    limit: '200',
+    by: { 'server/settle/follow.ts': ['swaps: 200,'] },
+  },
+  {
+    what: 'signatures of a broadcast PSBT',
+    limit: '500',
+    by: {
+      'server/edge/schemas/material.ts': [
+        [
+          'signaturesHex: Type.Array(Type.String({ minLength: 1, maxLength: 160 }), {',
+          '              maxItems: 500,',
+        ].join('\n'),
+      ],
+    },
+  },
+  {
+    what: 'chains, nodes of an EVM, TRON or Solana chain, curated assets',
+    limit: '100, 20, 10 000',
+    by: {
+      'server/chain-settings.ts': [
+        'mostChains = 100;',
+        'mostAssets = 10_000;',
+        // EVM, Solana, TRON.
+        'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),\n    world:',
+        'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),\n    program:',
+        '{ minItems: 1, maxItems: 20 },',
+      ],
+    },
+  },
+  {
+    what: 'stored idempotent replies',
+    limit: '24 hours',
+    by: { 'server/market/idempotency.ts': ['keptMs = 24 * 3_600_000;'] },
+  },
+  {
+    what: 'life of unsigned TRON and Solana transactions',
+    limit: '10 minutes, about one (`validUntil`)',
+    by: {
+      'chains/tron/policy.ts': ['signSeconds: 600,'],
+      'chains/solana/follow.ts': ['blockhashAge = 150;'],
+    },
+  },
+  {
+    what: [
+      "calls of strangers' contracts (EIP-1271, EIP-6492) under way, gas of each,",
+      'answer read',
+    ].join(' '),
+    limit: '4 a process, 3 000 000, 64 KiB',
+    by: {
+      'server/market/turns.ts': ['mostCalls = 4;'],
+      'chains/evm/proof.ts': ['mostProofBytes = 65_536;', '(3_000_000).toString(16)'],
+    },
+  },
+  {
+    what: [
+      'wait for the other nodes once one has said how many transactions of a gas key',
+      'blocks have',
+    ].join(' '),
+    limit: '400 ms; above all that the key has signed, until every other one has failed',
+    by: { 'chains/evm/own-nonce.ts': ['usualOthersMs = 400;'] },
+  },
+  {
+    what: [
+      'parts of `npm run doctor` in which the database may be silent, reads of one kind that',
+      'a chain may fail in a row',
+    ].join(' '),
+    limit: '2, 3',
+    by: {
+      'server/doctor/parts.ts': ['silentParts = 2;'],
+      'server/doctor/reads.ts': ['failedReads = 3;'],
+    },
+  },
+  {
+    what: 'chains whose nodes `npm run doctor` asks at once',
+    limit: '8',
+    by: { 'server/doctor/nodes.ts': ['parallel = 8;'] },
+  },
+  {
+    what: [
+      "the SDK: what a customer's node is waited for, a transaction kept and not yet seen",
+      'counts as on its way',
+    ].join(' '),
+    limit: '15 s (`chainTimeoutMs`), 15 s',
+    by: {
+      'sdk/settle/context.ts': ['limitMs = input.chainTimeoutMs ?? 15_000;'],
+      'sdk/settle/hands/nonces.ts': ['onItsWayMs = 15_000;'],
+    },
+  },
+  {
+    what: 'what an EVM node gives: digits of a number, an answer that is one, a head, code or fees',
+    limit: '64 (hex), 16 KiB, 8 MiB',
+    by: {
+      'chains/rpc.ts': [
+        '/^0x[0-9a-f]{1,64}$/i',
+        'mostBytes: 16 * 2 ** 10',
+        'mostBytes: 8 * 2 ** 20',
+      ],
+    },
+  },
+];
