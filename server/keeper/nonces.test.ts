@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { evmAdapter } from '../../chains/evm/adapter.ts';
 import { createEvmGasAccount } from '../../chains/evm/gas-account.ts';
 import { evmGasPolicies } from '../../chains/evm/gas-policy.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import { type Lie, lyingNode, type TestNode } from '../../chains/evm/testing/nodes.ts';
 import { parseGasKey } from '../../chains/gas-keys.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import { unknownSeconds, vouchedSeconds } from './bounds.ts';
 import {
@@ -87,6 +89,17 @@ async function lands(deal: Deal): Promise<void> {
   assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
 }
 
+/** As what never left. */
+async function giveUp(deal: Deal): Promise<void> {
+  await desk.deps.db.rows({
+    name: 'test_give_up',
+    text: `with own as (update keeper_jobs set state = 'dropped', reserve = 0
+        where swap_id = $1 returning id)
+      update keeper_attempts set fate = 'gone' where job_id in (select id from own)`,
+    values: [deal.id],
+  });
+}
+
 /** Of blocks or with what waits; null: it hangs. */
 const counting =
   (count: number | null, afterMs = 0): Lie =>
@@ -135,13 +148,7 @@ test('a node that is quick to lie hides no missing nonce for long', limits, asyn
   const [given, deal] = [await fundedDeal(desk), await fundedDeal(desk)];
   const nonce = await countOf('latest');
   for (const each of [given, deal]) must(await relay(each));
-  await desk.deps.db.rows({
-    name: 'test_give_up',
-    text: `with own as (update keeper_jobs set state = 'dropped', reserve = 0
-        where swap_id = $1 returning id)
-      update keeper_attempts set fate = 'gone' where job_id in (select id from own)`,
-    values: [given.id],
-  });
+  await giveUp(given);
   // The honest one is slower than others are usually waited for.
   lies = { first: counting(nonce + 2), second: counting(nonce, 600) };
   await turn();
@@ -205,3 +212,40 @@ test(
     await lands(later);
   },
 );
+
+test('one nonce that cannot be freed keeps nothing else from being done', limits, async () => {
+  const [one, two] = [await fundedDeal(desk), await fundedDeal(desk)];
+  const deal = await fundedDeal(desk);
+  const nonce = await countOf('latest');
+  for (const each of [one, two, deal]) must(await relay(each));
+  for (const each of [one, two]) await giveUp(each);
+  const adapters = desk.deps.adapters as Map<string, ChainAdapter>;
+  const adapter = adapters.get(evm2) as ChainAdapter;
+  const { account } = gas;
+  let balances = 0;
+  const balance: typeof account.balance = (signal) => {
+    balances += 1;
+    return account.balance(signal);
+  };
+  try {
+    const refused = new ParleyError('refused_by_node', 'of a test', {});
+    adapters.set(evm2, { ...adapter, broadcast: () => Promise.reject(refused) });
+    await turn();
+    assert.deepEqual(await freed(nonce), [nonce, nonce + 1]);
+    desk.deps.advance(60_000);
+    await turn();
+    assert.deepEqual(await freed(nonce), [nonce, nonce + 1], 'those that wait, too');
+    const lacking = new ParleyError('chain_unavailable', 'of a test', {});
+    gas.account = { ...account, balance, minedNonce: () => Promise.reject(lacking) };
+    desk.deps.advance(60_000);
+    await desk.keeper.pass(evm2);
+    assert.equal(balances, 1, 'for the metric');
+  } finally {
+    adapters.set(evm2, adapter);
+    gas.account = account;
+  }
+  desk.deps.advance(60_000);
+  await turn();
+  await turn();
+  await lands(deal);
+});
