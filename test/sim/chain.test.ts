@@ -1,5 +1,5 @@
-// What a simulated Bitcoin keeps of the real one, where a whole market shows it once in thousands of
-// seeds: spends of payments that wait, and what comes and goes between two looks.
+// What a simulated Bitcoin keeps of the real one, where a whole market shows it once in thousands
+// of seeds: spends of payments that wait, and what comes and goes between two looks.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

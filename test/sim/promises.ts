@@ -112,8 +112,8 @@ export function checkRead(world: World, deal: Deal, view: View): void {
 }
 
 /**
- * Whether one payment of its amount lies in an escrow that a leg moved off, for all to see. One that
- * was planned for an agreement that never came about is no escrow of the swap.
+ * Whether one payment of its amount lies in an escrow that a leg moved off, for all to see. One
+ * that was planned for an agreement that never came about is no escrow of the swap.
  */
 export function isStrayed(world: World, deal: Deal): boolean {
   const { view } = deal;
