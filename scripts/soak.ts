@@ -132,8 +132,8 @@ const parts: Readonly<Record<Name, () => Promise<Outcome>>> = {
   planted: () => run(['test/sim/planted.ts'], plantedLimitMs),
   crashes: () => run(['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']),
   schemathesis: () => run(['scripts/schemathesis.ts']),
-  'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'ci']),
-  'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'ci']),
+  'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'soak']),
+  'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'soak']),
 };
 
 if (values.list) {

@@ -17,7 +17,7 @@ import { type EmbeddedPostgres, startPostgres } from '../server/db/embedded/post
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Of one file. */
-const fileLimitMs = 240_000;
+const fileLimitMs = 360_000;
 /** Files that take longer are named at the end. */
 const longMs = 30_000;
 

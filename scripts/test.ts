@@ -1,8 +1,9 @@
-// `npm test`: types, lint, contracts (their artifacts and gas too), then every *.test.ts on real
-// PostgreSQL and real chains.
-// Prints each part, then one closing line of counts. A skipped test fails the run: what is not
-// run must be heard of; so must what a test file has no means to run here, which it prints as a
-// line `NOT TESTED: …`. `npm test -- core chains/evm` runs the tests below those folders only.
+// `npm test`: types, lint, contracts (their artifacts and gas too), and beside them every *.test.ts
+// on real PostgreSQL and real chains.
+// Prints the tests as they go and each other part when it ends, then one closing line of counts.
+// A skipped test fails the run: what is not run must be heard of; so must what a test file has no
+// means to run here, which it prints as a line `NOT TESTED: …`. `npm test -- core chains/evm` runs
+// the tests below those folders only.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
@@ -57,20 +58,21 @@ const overall = setTimeout(() => {
   }, endingMs);
 }, limitMs);
 
-function run(command: string, args: readonly string[]): Promise<Outcome> {
+/** What it prints is shown as it comes, or once it ended where others print meanwhile. */
+function run(command: string, args: readonly string[], live: boolean): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     children.add(child);
     let output = '';
     const take = (to: NodeJS.WriteStream) => (chunk: Buffer) => {
       output += chunk;
-      to.write(chunk);
+      if (live) to.write(chunk);
     };
     child.stdout.on('data', take(process.stdout));
     child.stderr.on('data', take(process.stderr));
     child.on('error', (error) => {
       output += error.message;
-      console.error(error.message);
+      if (live) console.error(error.message);
     });
     child.on('close', (code) => {
       children.delete(child);
@@ -88,44 +90,57 @@ let passed = 0;
 let failed = 0;
 let skipped = 0;
 
-async function step(name: string, command: string, args: readonly string[]): Promise<Outcome> {
-  console.log(`\n== ${name}`);
+type Step = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly live?: boolean;
+};
+
+async function step({ name, command, args, live = false }: Step): Promise<Outcome> {
+  if (live) console.log(`\n== ${name}`);
   const began = Date.now();
-  const outcome = await run(command, args);
+  const outcome = await run(command, args, live);
   const seconds = Math.round((Date.now() - began) / 1000);
-  console.log(`== ${name}: ${outcome.code === 0 ? 'ok' : 'FAILED'} in ${seconds} s`);
+  const ended = `== ${name}: ${outcome.code === 0 ? 'ok' : 'FAILED'} in ${seconds} s`;
+  console.log(live ? ended : `\n== ${name}\n${outcome.output.trimEnd()}\n${ended}`);
   return outcome;
 }
 
 async function check(name: string, command: string, args: readonly string[]): Promise<void> {
-  const { code } = await step(name, command, args);
+  const { code } = await step({ name, command, args });
   if (code === 0) passed += 1;
   else failed += 1;
 }
 
 const node = process.execPath;
-if (folders.length === 0) {
+
+async function checkAll(): Promise<void> {
   await check('types', 'tsc', ['-p', '.']);
   await check('lint', biomeBinary, lintArguments);
-  // Twenty times the fuzzing where nobody waits for it.
+  // Four times the fuzzing where nobody waits for it, twenty times in the soak.
   const profile = process.env.CI === undefined ? 'default' : 'ci';
   for (const family of ['evm', 'tron']) {
-    const script = `contracts/${family}/test.ts`;
-    const forge = await step(`contracts/${family}`, node, [script, '--profile', profile]);
+    const args = [`contracts/${family}/test.ts`, '--profile', profile];
+    const forge = await step({ name: `contracts/${family}`, command: node, args });
     passed += counted(forge.output, /forge: (\d+) passed/g);
     failed += Math.max(counted(forge.output, /forge: \d+ passed, (\d+) failed/g), forge.code && 1);
   }
 }
 
+// One after the other on what the tests leave of the machine: they wait half of the time.
+const checking = folders.length === 0 ? checkAll() : Promise.resolve();
 const files = all.filter(
   (file) => folders.length === 0 || folders.some((folder) => file.startsWith(folder)),
 );
-const { code, output } = await step('tests', node, [
-  'scripts/test-files.ts',
+const { code, output } = await step({
+  name: 'tests',
+  command: node,
   // Two more than cores: most files wait for chains and clocks half of the time.
-  String(Math.max(2, availableParallelism()) + 2),
-  ...files,
-]);
+  args: ['scripts/test-files.ts', String(Math.max(2, availableParallelism()) + 2), ...files],
+  live: true,
+});
+await checking;
 passed += counted(output, /^ℹ pass (\d+)$/gm);
 const lost = counted(output, /^ℹ fail (\d+)$/gm) + counted(output, /^ℹ cancelled (\d+)$/gm);
 failed += Math.max(lost, code === 0 ? 0 : 1);

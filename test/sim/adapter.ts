@@ -44,9 +44,9 @@ export function planOf(chain: SimChain, terms: EscrowTerms) {
 type Memory = {
   readonly watched: Map<string, WatchedEscrow>;
   readonly secrets: Map<string, string>;
-  /** What it said last of an escrow: in a change, and since then when it was read. */
+  /** What it said last of an escrow in a change, and whatever it has said since to who read it. */
   readonly told: Map<string, string>;
-  readonly read: Map<string, string>;
+  readonly read: Map<string, Set<string>>;
   nonce: number;
 };
 
@@ -63,7 +63,8 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     });
   const read = (watched: WatchedEscrow) => {
     const facts = readNow(parts, memory, watched);
-    memory.read.set(watched.address, digestOf(facts));
+    const { address } = watched;
+    memory.read.set(address, (memory.read.get(address) ?? new Set()).add(digestOf(facts)));
     return facts;
   };
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) =>
@@ -160,7 +161,8 @@ function touchedNow(parts: AdapterParts, memory: Memory): string[] {
   return [...memory.watched.values()].flatMap((watched) => {
     const { address } = watched;
     const digest = digestOf(readNow(parts, memory, watched));
-    const isNews = told.get(address) !== digest || (read.get(address) ?? digest) !== digest;
+    const said = [told.get(address), ...(read.get(address) ?? [])];
+    const isNews = said.some((each) => each !== digest);
     told.set(address, digest);
     read.delete(address);
     return isNews ? [address] : [];

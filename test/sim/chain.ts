@@ -118,6 +118,8 @@ function push(chain: SimChain, block: Omit<Block, 'hash'>): void {
   chain.latest = Math.max(chain.latest, clockAt(chain, block.height));
 }
 
+const missingInput = 'an input is missing';
+
 type At = { readonly height: number; readonly time: number };
 
 /** Why a transaction cannot have effect in this block; null = it has. */
@@ -129,6 +131,8 @@ function fault(chain: SimChain, tx: SimTransaction, { height, time }: At): strin
   if (tx.verb === 'fund') return faultOfFunding(chain, tx, terms, held, time);
   const unspent = held.filter(({ spentBy }) => spentBy === null);
   if (unspent.length === 0) return 'nothing is there';
+  const inputs = chain.family === 'bitcoin' ? tx.coins : [];
+  if (inputs.some((coin) => !unspent.some(({ txid }) => txid === coin))) return missingInput;
   if (tx.verb === 'claim') {
     if (hash('sha256', Buffer.from(tx.secret ?? '', 'hex')) !== terms.hashlock) return 'bad secret';
     if (chain.family === 'bitcoin') return tx.by === terms.payout.pubkey ? null : 'not the claimer';
@@ -226,7 +230,7 @@ export function refusal(chain: SimChain, tx: SimTransaction, nowSeconds: number)
   const next = { height: height + 1, time: Math.max(nowSeconds + chain.drift, time + 1) };
   const why = fault(chain, tx, next);
   // A spend of a payment that waits itself is judged when it is mined.
-  return waiting && why === 'nothing is there' ? null : why;
+  return waiting && (why === 'nothing is there' || why === missingInput) ? null : why;
 }
 
 function rivalsOf(chain: SimChain, tx: SimTransaction): Sent[] {
@@ -238,10 +242,19 @@ function rivalsOf(chain: SimChain, tx: SimTransaction): Sent[] {
 /** Into the mempool, in the place of what spends the same; a secret in it is public from now on. */
 export function submit(chain: SimChain, tx: SimTransaction): string {
   const txid = idOf(tx);
-  for (const each of rivalsOf(chain, tx)) chain.mempool.delete(each.txid);
+  for (const each of rivalsOf(chain, tx)) forget(chain, each.txid);
   chain.mempool.set(txid, { txid, tx });
   show(chain, tx);
   return txid;
+}
+
+/** A mempool loses it, and what spends it with it; whether it was there. */
+export function forget(chain: SimChain, txid: string): boolean {
+  if (!chain.mempool.delete(txid)) return false;
+  for (const each of [...chain.mempool.values()]) {
+    if (each.tx.coins.includes(txid)) forget(chain, each.txid);
+  }
+  return true;
 }
 
 function show(chain: SimChain, { secret }: SimTransaction): void {
@@ -259,7 +272,7 @@ export function mine(chain: SimChain, wall: number, chosen: (sent: Sent) => bool
     const spent = sent.tx.coins.some((coin) => chain.spent.has(coin));
     if (spent || (chain.family === 'bitcoin' && fault(chain, sent.tx, { height, time }) !== null)) {
       // On Bitcoin what is invalid is never mined; it may become valid, unless its coin is gone.
-      if (spent) chain.mempool.delete(sent.txid);
+      if (spent) forget(chain, sent.txid);
       continue;
     }
     const barred = barrier(chain, sent.tx);

@@ -1,7 +1,7 @@
 // What goes wrong, and for how long: within what the chains' policies allow for. All outages of one
 // chain together stay below its outage budget, so that nobody is owed more than the rules promise.
 
-import { choosing, cutOff, mine, type SimChain, tipOf } from './chain.ts';
+import { choosing, cutOff, forget, mine, type SimChain, tipOf } from './chain.ts';
 import type { Node } from './facts.ts';
 import { noteLost, planKeep } from './keeper.ts';
 import { isActive, killServer, noteActivity, planLook } from './servers.ts';
@@ -301,7 +301,7 @@ function dropSoon(world: World, chain: SimChain, tries: number): void {
   const waiting = [...chain.mempool.keys()];
   if (waiting.length > 0) {
     const txid = world.chance.pick(waiting);
-    chain.mempool.delete(txid);
+    forget(chain, txid);
     noteLost(world, chain);
     count(world, 'transaction dropped');
     tell(world, `${chain.chain} forgets a ${txid.slice(0, 8)} that waited`);

@@ -8,7 +8,7 @@ import { haltAsset, haltChain, resumeAsset, resumeChain } from '../../server/mar
 import { type Chance, chanceOf } from './chance.ts';
 import type { Drill } from './drills.ts';
 import type { Asset } from './negotiate.ts';
-import { type Answer, type Ask, askPlainly, type Deal, isPutOff, type Party } from './people.ts';
+import { type Answer, type Ask, askPlainly, type Deal, type Party } from './people.ts';
 import { unlessDead } from './process.ts';
 import { aServer, noteDeaths } from './servers.ts';
 import { isKeptAsItWas } from './streams.ts';
@@ -144,9 +144,14 @@ const ordinary = new Set([
 ]);
 
 /** What was agreed goes on in every part. */
-export function checkGoesOn(world: World, party: Party, asked: Ask, answer: Answer): void {
+export function checkGoesOn(
+  world: World,
+  party: Party,
+  asked: Ask,
+  answer: Answer & { readonly excused: boolean },
+): void {
   const { url, body } = asked;
-  const { code } = answer;
+  const { code, excused } = answer;
   const isOfSwap = url.startsWith('/v1/swaps') || url.startsWith('/v1/tx');
   if (!isOfSwap || code === null) return;
   const deal = world.deals.find(({ id }) => id !== null && url.includes(id));
@@ -156,7 +161,7 @@ export function checkGoesOn(world: World, party: Party, asked: Ask, answer: Answ
     deal === undefined ? spell.chain === chain : isTouched(deal, spell),
   );
   const followsRules = party.kind !== 'malicious';
-  const isNew = isHalted && followsRules && !isPutOff(answer) && !ordinary.has(code);
+  const isNew = isHalted && followsRules && !excused && !ordinary.has(code);
   if (code === 'asset_closed' || isNew) {
     violate(world, 'a halt leaves swaps alone', `${url}: ${code}`);
   }

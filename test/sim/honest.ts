@@ -52,6 +52,8 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
   }
   checkRead(world, deal, view);
   deal.view = view;
+  for (const { escrow } of [view.legs.a, view.legs.b])
+    if (escrow !== null) deal.escrows.add(escrow);
   return view;
 }
 

@@ -5,7 +5,7 @@
 import type { ChainKey } from '../../core/families.ts';
 import type { Gas } from '../../server/keeper/gas.ts';
 import type { SigningTime } from '../../server/keeper/time.ts';
-import { issue, type SimChain, tipOf } from './chain.ts';
+import { forget, issue, type SimChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Drill } from './drills.ts';
 import type { Node } from './facts.ts';
@@ -246,7 +246,7 @@ function trouble(world: World, chain: SimChain, txid: string): void {
   keeper.troubles -= 1;
   if (chance.hits(0.6)) {
     later(world, chance.int(0, 30), () => {
-      if (!chain.mempool.delete(txid)) return;
+      if (!forget(chain, txid)) return;
       noteLost(world, chain);
       noteActivity(world, chain);
     });

@@ -6,8 +6,9 @@ import { RawTx } from '@scure/btc-signer';
 import type { LegName } from '../../core/trade.ts';
 import type { Turn } from './attacks.ts';
 import { asOutput, deepCoins, noteStored } from './ladders.ts';
-import { ask, isPutOff, keyOf, ownLeg } from './people.ts';
+import { ask, keyOf, ownLeg } from './people.ts';
 import { signLadder } from './rungs.ts';
+import { isPutOff } from './trouble.ts';
 import { count, tell, violate } from './world.ts';
 
 type Raw = NonNullable<Parameters<typeof RawTx.encode>[0]>;
@@ -118,8 +119,9 @@ async function mustRefuse(turn: Turn, leg: LegName, name: string, transactions: 
   tell(world, `${side.party.name} leaves a ladder of ${deal.name}, ${name}: ${status}`);
   if (status === 200) {
     violate(world, 'only refunds of the own escrow are kept', `${deal.name}: ${name}`);
-  } else if (status >= 400 && status < 500) count(world, 'ladders refused');
-  else if (!isPutOff(answer)) {
+  } else if (isPutOff(answer)) return;
+  else if (status >= 400 && status < 500) count(world, 'ladders refused');
+  else {
     violate(world, 'what is no ladder is refused', `${deal.name}: ${name}, ${status}`);
   }
 }

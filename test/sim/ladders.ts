@@ -5,7 +5,7 @@
 import { depthFor } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
-import { type Holding, type SimChain, tipOf } from './chain.ts';
+import { forget, type Holding, type SimChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { type Drill, highValueFrom } from './drills.ts';
 import type { Node } from './facts.ts';
@@ -14,7 +14,6 @@ import { checkHanded, checkLanded, landsWithin } from './ladder-oracle.ts';
 import {
   ask,
   type Deal,
-  isPutOff,
   keyOf,
   mayPass,
   ownLeg,
@@ -27,6 +26,7 @@ import { type Rung, signLadder } from './rungs.ts';
 import { isActive, killServer, noteActivity, noteDeaths } from './servers.ts';
 import { isKeptAsItWas } from './streams.ts';
 import type { SimTransaction } from './transaction.ts';
+import { isExcused, troubleMet } from './trouble.ts';
 import {
   chainClock,
   chainOf,
@@ -129,6 +129,7 @@ export async function presigns(world: World, side: Side, deal: Deal, view: View)
   const rungs = signLadder(chain, terms, coins.map(asOutput), key);
   const stateOf = () => `${tipOf(chain).hash} ${chain.feeFloor}`;
   const before = stateOf();
+  const met = troubleMet(world);
   const answer = await ask(world, side.party, {
     method: 'POST',
     url: `/v1/swaps/${deal.id}/legs/${leg}/refund/scheduled`,
@@ -140,7 +141,7 @@ export async function presigns(world: World, side: Side, deal: Deal, view: View)
   if (answer.status !== 200) {
     const { lag, otherLag, lies } = nodeOf(world, chain.chain);
     const isPlain = lag === 0 && otherLag === 0 && lies.size === 0 && stateOf() === before;
-    if (isPlain && !isPutOff(answer)) {
+    if (isPlain && !isExcused(world, met, answer)) {
       violate(world, 'a right ladder is kept', `${deal.name}: ${code ?? answer.status}`);
     }
     if (mayPass(answer)) side.busyUntil.delete(name);
@@ -201,17 +202,18 @@ export async function passAll(world: World): Promise<void> {
   await planNext(world);
 }
 
-async function passOf(world: World, { process }: Server): Promise<void> {
+async function passOf(world: World, server: Server): Promise<void> {
+  const { process, cuts: before } = server;
   if (process === null) return;
-  const cuts = () => world.counts.get('connection lost') ?? 0;
-  const before = cuts();
   let isWhole = false;
   try {
     const sent = await unlessDead(process, () => process.scheduled.pass());
-    isWhole = sent !== 'dead' && cuts() === before;
+    isWhole = sent !== 'dead' && server.cuts === before;
     if (sent === 'dead') noteDeaths(world);
   } catch (error) {
-    tell(world, `a look at signed refunds fails: ${(error as Error).message.slice(0, 60)}`);
+    const { message } = error as Error;
+    tell(world, `a look at signed refunds fails: ${message.slice(0, 60)}`);
+    if (server.cuts === before) violate(world, 'a pass of signed refunds ends', message);
   }
   if (!isWhole) noteBrokenOff(world);
 }
@@ -280,7 +282,7 @@ function trouble(world: World, ladder: Ladder, txid: string): void {
   switch (chance.pick(['forgotten', 'dear', 'dear', 'taken back', 'death'] as const)) {
     case 'forgotten':
       later(world, chance.int(0, 900), () => {
-        if (!chain.mempool.delete(txid)) return;
+        if (!forget(chain, txid)) return;
         count(world, 'ladders forgotten by nodes');
         tell(world, `${chain.chain} forgets a signed refund`);
         noteActivity(world, chain);

@@ -367,4 +367,13 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
     if (halted.length > 0) throw new ParleyError("overloaded", "it is halted", {});`,
     ),
   ],
+  'halts: settlement waits as if for a node': [
+    edit('server/settle/broadcast.ts')(
+      'for (const each of touched) await passGates(deps, each, payer, signal);',
+      `for (const each of touched) await passGates(deps, each, payer, signal);
+    const text = 'select 1 from halts where chain = $1';
+    const halted = await deps.db.rows({ name: 'halted', text, values: [chain] });
+    if (halted.length > 0) throw new ParleyError("chain_unavailable", "it is halted", {});`,
+    ),
+  ],
 };

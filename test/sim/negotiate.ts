@@ -75,6 +75,7 @@ export function newDeal(
     tries: 0,
     revealed: false,
     view: null,
+    escrows: new Set(),
   };
   for (const side of deal.sides) {
     const malicious = side.party.kind === 'malicious';

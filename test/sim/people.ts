@@ -15,6 +15,7 @@ import type { Presigning } from './ladders.ts';
 import { unlessDead } from './process.ts';
 import { type Habits, noteRelay } from './relay.ts';
 import { aServer, noteDeaths } from './servers.ts';
+import { isExcused, troubleMet } from './trouble.ts';
 import { count, later, tell, type World } from './world.ts';
 
 /** `hasty`: pays a Bitcoin escrow a second time, with a fee that nobody takes for hours. */
@@ -87,6 +88,8 @@ export type Deal = {
   /** Somebody was told that the secret is public. */
   revealed: boolean;
   view: View | null;
+  /** Every escrow that a party was ever shown as one of its legs. */
+  readonly escrows: Set<string>;
 };
 
 /** Signed refunds of an escrow, as their funder reads of them. */
@@ -256,6 +259,7 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
   const note = noteRelay(world, asked);
   const { method = 'GET', url, body, once } = asked;
   noteAcceptance(world, party, asked);
+  const met = troubleMet(world);
   const keyed = once !== undefined && party.usesKeys ? { 'idempotency-key': once } : {};
   const headers = { authorization: `Bearer ${party.key}`, ...keyed };
   const payload = body === undefined ? {} : { payload: body as object };
@@ -274,7 +278,7 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
     body: reply.body === '' ? null : reply.json(),
   };
   note(answer);
-  checkGoesOn(world, party, asked, answer);
+  checkGoesOn(world, party, asked, { ...answer, excused: isExcused(world, met, answer) });
   return answer;
 }
 
@@ -300,16 +304,6 @@ export async function ask(world: World, party: Party, asked: Ask): Promise<Answe
   if (!chance.hits(0.02)) return answer;
   count(world, 'answer lost');
   return nothing;
-}
-
-const puttingOff = new Set([
-  ...['chain_timeout', 'chain_unavailable', 'unavailable', 'still_running', 'sources_disagree'],
-  ...['schedule_rate_limited', 'relay_rate_limited'],
-]);
-
-/** No word on what was asked: nobody answers, a node or the database does not, or too soon. */
-export function isPutOff({ status, code }: Answer): boolean {
-  return status === 0 || puttingOff.has(code ?? '');
 }
 
 /** Whether the same request may well pass a little later. */

@@ -111,15 +111,18 @@ export function checkRead(world: World, deal: Deal, view: View): void {
   }
 }
 
-/** Whether one payment of its amount lies in an escrow that a leg moved off, for all to see. */
+/**
+ * Whether one payment of its amount lies in an escrow that a leg moved off, for all to see. One
+ * that was planned for an agreement that never came about is no escrow of the swap.
+ */
 export function isStrayed(world: World, deal: Deal): boolean {
   const { view } = deal;
   if (view === null) return false;
   return [view.legs.a, view.legs.b].some(({ chain: on, escrow, amount }) => {
     const { chain, lag } = nodeOf(world, on);
     if (lag > 0) return false;
-    return [...chain.plans].some(([address, { hashlock }]) => {
-      if (hashlock !== deal.hashlock || address === escrow || world.lied.has(address)) return false;
+    return [...deal.escrows].some((address) => {
+      if (address === escrow || world.lied.has(address)) return false;
       return (chain.holdings.get(address) ?? []).some(
         (each) => each.spentBy === null && each.amount >= BigInt(amount),
       );

@@ -12,8 +12,9 @@ import type { SimTransaction } from './transaction.ts';
 import { count, later, type Server, stirAll, stirChain, tell, type World } from './world.ts';
 
 export function newServer(name: string): Server {
-  const sets = { planned: new Set<string>(), unsure: new Set<string>() };
-  return { name, process: null, ...sets, lookedAtTimeAt: 0, dooms: [] };
+  const none = () => new Set<string>();
+  const sets = { planned: none(), unsure: none(), looking: none() };
+  return { name, process: null, ...sets, lookedAtTimeAt: 0, cuts: 0, dooms: [] };
 }
 
 const fates = {
@@ -78,6 +79,7 @@ export async function openServer(world: World, server: Server): Promise<void> {
     send: (sending) => world.receiver.take(sending),
     onFate: (fate, where) => {
       count(world, fates[fate].name);
+      if (fate === 'cut') server.cuts += 1;
       tell(world, `${nameOf(world, server)} ${fates[fate].does} ${where}`);
     },
     holdsBack: (wrote) => holdBack(world, wrote),
@@ -166,6 +168,7 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
   const { unsure } = server;
   const looked = await unlessDead(process, () => process.settlement.pass(chain));
   if (looked === 'dead') return noteDeaths(world);
+  server.looking.delete(chain);
   const { left, touched, reconciled } = looked;
   if (left > 0) later(world, 2, () => look(world, server, chain));
   if (touched > 0) stirChain(world, chain);
@@ -177,7 +180,8 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
   unsure.delete(chain);
   // What another one saw and stored, only that one may be told of when it has gone.
   const waits = world.servers.some(
-    (each) => each.process === null || each.planned.has(chain) || each.unsure.has(chain),
+    ({ process: its, planned, unsure: not, looking }) =>
+      its === null || [planned, not, looking].some((each) => each.has(chain)),
   );
   if (waits) return;
   world.unchecked.delete(chain);
@@ -186,12 +190,13 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
 
 /** One pass over a chain, and what it says that time changed; then the deliveries. */
 export async function look(world: World, server: Server, chain: string): Promise<void> {
-  const { process } = server;
+  const { process, looking, unsure } = server;
   if (process === null) return;
   try {
     await pass(world, server, process, chain);
   } catch (error) {
-    server.unsure.add(chain);
+    looking.delete(chain);
+    unsure.add(chain);
     tell(world, `a look at ${chain} fails: ${(error as Error).message.slice(0, 60)}`);
     later(world, 30, () => look(world, server, chain));
   }
@@ -250,6 +255,7 @@ export async function lookAtAll(world: World): Promise<void> {
   const looks = world.servers.flatMap((server) =>
     world.nodes.map(({ chain }) => ({ server, chain: chain.chain })),
   );
+  for (const { server, chain } of looks) if (server.process !== null) server.looking.add(chain);
   if (world.calm || world.chance.hits(0.5)) {
     world.begun += 1;
     await Promise.all(looks.map(({ server, chain }) => look(world, server, chain)));

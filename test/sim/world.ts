@@ -80,7 +80,11 @@ export type Server = {
   readonly planned: Set<string>;
   /** Chains at which its last look failed, or that it never looked at. */
   readonly unsure: Set<string>;
+  /** Chains at which it is to look together with others, and has not yet. */
+  readonly looking: Set<string>;
   lookedAtTimeAt: number;
+  /** Connections to the database that it lost. */
+  cuts: number;
   /** What is to happen to it; a process that dies leaves the rest to the next. */
   readonly dooms: Doom[];
 };

@@ -1,0 +1,34 @@
+// Whether a request that was put off had a reason: a node, a connection or a process that failed at
+// it. Without one it is the market that keeps what it promised waiting.
+
+import type { Answer } from './people.ts';
+import type { World } from './world.ts';
+
+/** Counted where a call or a statement meets them. */
+const reasons = [
+  ...['node down', 'node slow', 'sources disagree', 'broadcast unanswered'],
+  ...['connection lost', 'crash', 'commit late', 'overtaken'],
+];
+
+/** No word on what was asked, by the code alone: a node or the database does not answer. */
+const puttingOff = new Set([
+  ...['chain_timeout', 'chain_unavailable', 'unavailable', 'sources_disagree'],
+]);
+/** The same request, or too many like it, was asked for just before. */
+const tooSoon = new Set(['still_running', 'schedule_rate_limited', 'relay_rate_limited']);
+
+/** How often any of them was met so far. */
+export function troubleMet({ counts }: World): number {
+  return reasons.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
+}
+
+/** No word on what was asked: nobody answers, a node or the database does not, or too soon. */
+export function isPutOff({ status, code }: Answer): boolean {
+  return status === 0 || puttingOff.has(code ?? '') || tooSoon.has(code ?? '');
+}
+
+/** So, and with a reason; `met` is what had been met before it was asked. */
+export function isExcused(world: World, met: number, answer: Answer): boolean {
+  if (!puttingOff.has(answer.code ?? '')) return isPutOff(answer);
+  return troubleMet(world) > met;
+}
