@@ -38,8 +38,9 @@ export async function isGivenAway(
 }
 
 /**
- * What all swaps of the store keep for this chain since then, as far as it is wanted. A record that cannot be
- * read keeps no other swap's claim from being signed: it is left out, and that is said once.
+ * What all swaps of the store keep for this chain since then, as far as it is wanted. A record that
+ * cannot be read keeps no other swap's claim from being signed: it is left out, and that is said
+ * once.
  */
 export async function keptOfAll(
   context: Context,

@@ -6,17 +6,16 @@ import type { Kept } from '../../stores/store.ts';
 import { chainIdOf, nonceOf } from '../../wallets/nonce.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
 import { sourceOf, tellOnce } from '../context.ts';
-import { marketLimitMs } from '../market.ts';
 import { aborted, accountKey, inTurn } from '../turns.ts';
 import { keptOfAll, senderOf } from './given-away.ts';
 import type { On, Turn } from './hand.ts';
 
 /**
- * What was kept so recently is on its way, though no pool shows it yet: a market may hold it for
- * its limit, and one's own node comes after that. What was kept before and is in no pool may lose
- * its nonce: the more urgent one must not wait behind it.
+ * What was kept so recently is on its way, though no pool shows it yet: a market may hold it for 20
+ * of these seconds, and one's own node comes after that. What was kept before and is in no pool may
+ * lose its nonce: the more urgent one must not wait behind it.
  */
-export const onItsWayMs = marketLimitMs + 15_000;
+export const onItsWayMs = 35_000;
 
 /**
  * Chooses a nonce, signs and keeps, while no other swap of this store does so for this account.
