@@ -45,6 +45,18 @@ export type GasTransaction = ReadTransaction & {
  */
 export type GasFate = 'unknown' | 'pending' | 'mined' | 'deep' | 'failed' | 'gone';
 
+export type GasSent = Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'> & {
+  /** EVM: its nonce is known to be used up for good, whatever a node that is behind says. */
+  readonly isPast?: boolean;
+};
+
+export type CountAsked = {
+  /** Above it no node is believed alone while another may still answer. */
+  readonly most?: number;
+  /** How long each node has for its answer; default: what every call has. */
+  readonly answerMs?: number;
+};
+
 export type GasSlot = {
   /** EVM: which nonce to take; null elsewhere. */
   readonly nonce: number | null;
@@ -80,13 +92,15 @@ export type GasAccount = {
    * several nodes one that answers long before the others decides alone, but nothing above
    * `most`: there a second answer is waited for, unless all others fail.
    */
-  minedNonce(signal: AbortSignal, most?: number): Promise<number | null>;
+  minedNonce(signal: AbortSignal, asked?: CountAsked): Promise<number | null>;
   /**
    * EVM: the same with what waits in the node's mempool, as long as no nonce is missing. What it
    * counts and we do not know was signed with this key before a backup was restored. Of several
    * nodes one alone decides nothing above `most`, as of what is mined.
    */
-  pendingNonce?(signal: AbortSignal, most?: number): Promise<number>;
+  pendingNonce?(signal: AbortSignal, asked?: CountAsked): Promise<number>;
+  /** EVM: what each node that answers says of the same, the lowest first. */
+  pendingNonces?(signal: AbortSignal): Promise<readonly number[]>;
   /**
    * What one such transaction costs at fees that 99.9 % of times stay below: what must be at hand
    * for one that has to land. Base units.
@@ -103,10 +117,7 @@ export type GasAccount = {
    * `fee_above_limit` when it could cost more than `mostCost`, `wrong_secret`.
    */
   sign(work: GasWork, slot: GasSlot, signal: AbortSignal): Promise<GasTransaction>;
-  fate(
-    sent: Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'>,
-    signal: AbortSignal,
-  ): Promise<GasFate>;
+  fate(sent: GasSent, signal: AbortSignal): Promise<GasFate>;
   /**
    * What one that is on chain has cost, base units of the native coin, fees and rent; null where
    * it cannot be told. Absent: what it may cost at most stays counted.

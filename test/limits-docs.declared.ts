@@ -408,8 +408,12 @@ export const declared: readonly Declared[] = [
       'wait for the other nodes once one has said how many transactions of a gas key',
       'blocks have',
     ].join(' '),
-    limit: '400 ms; above all that the key has signed, until every other one has failed',
-    by: { 'chains/evm/own-nonce.ts': ['usualOthersMs = 400;'] },
+    limit:
+      '400 ms; above all that the key has signed, until every other one has failed, to sign 1 s',
+    by: {
+      'chains/evm/own-nonce.ts': ['usualOthersMs = 400;'],
+      'server/keeper/bounds.ts': ['countMs = 1_000;'],
+    },
   },
   {
     what: [

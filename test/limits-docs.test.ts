@@ -145,8 +145,9 @@ const said: Record<string, string> = {
     `for ${keeper.turnAwaitedMs / 1_000} s`,
   ].join(' '),
   'nonces in mempools that the database does not know, while its own wait behind them': [
-    `${keeper.unknownSeconds} s`,
-  ].join(),
+    `${keeper.unknownSeconds} s;`,
+    `${written(keeper.vouchedSeconds)} s where two nodes say so`,
+  ].join(' '),
   'relays of an account on a chain in a UTC day': [
     `${keeper.relaysPerAccount} (\`relaysPerAccount\`)`,
   ].join(),

@@ -26,7 +26,7 @@ import {
 import type { EvmGasPolicy } from './gas-policy.ts';
 import { callOf, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
-import { countByAll, type Expected } from './own-nonce.ts';
+import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
 import { decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
@@ -62,9 +62,11 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     chain,
     address: signer.address,
     balance: opened((signal) => balanceAt(node, null, signer.address, 'latest', signal)),
-    minedNonce: (signal, most = Number.POSITIVE_INFINITY) => count({ most }, signal),
-    pendingNonce: (signal, most = Number.POSITIVE_INFINITY) =>
-      count({ most, at: 'pending' }, signal),
+    minedNonce: (signal, { most = Number.POSITIVE_INFINITY, ...asked } = {}) =>
+      count({ most, ...asked }, signal),
+    pendingNonce: (signal, { most = Number.POSITIVE_INFINITY, ...asked } = {}) =>
+      count({ most, ...asked, at: 'pending' }, signal),
+    pendingNonces: opened((signal) => pendingCounts(node, signer.address, signal)),
     reserve: opened((work: GasWork, signal) => reserve(account, work, signal)),
     quote: opened((work: GasWork, signal) => quote(account, work, signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) => sign(account, work, slot, signal)),

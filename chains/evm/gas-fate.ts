@@ -1,7 +1,7 @@
 // What became of a transaction of an operator's gas key. Of the best block's chain alone: a receipt
 // of a block that was taken back counts for nothing.
 
-import type { GasFate, GasTransaction } from '../gas-account.ts';
+import type { GasFate, GasSent } from '../gas-account.ts';
 import { amountOf, type Rpc } from '../rpc.ts';
 import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
 import { countByAll } from './own-nonce.ts';
@@ -14,24 +14,29 @@ export async function fateOf(
   rpc: Rpc,
   own: string,
   depths: Depths,
-  { txid, nonce }: Pick<GasTransaction, 'txid' | 'nonce'>,
+  { txid, nonce, isPast = false }: Omit<GasSent, 'diesAt'>,
   signal: AbortSignal,
 ): Promise<GasFate> {
   const receipt = await liveReceipt(rpc, txid, signal);
   if (receipt !== null) return fateBy(rpc, own, depths, txid, receipt, signal);
   const tx = await txOf(rpc, txid, signal);
-  const taken = nonce !== null && (await countByAll(rpc, own, { most: nonce }, signal)) > nonce;
-  if (!taken) return tx === null ? 'unknown' : 'pending';
+  const waits = tx === null ? 'unknown' : 'pending';
+  if (nonce === null) return waits;
+  const isTaken = async () => (await countByAll(rpc, own, { most: nonce }, signal)) > nonce;
+  if (!isPast && !(await isTaken())) return waits;
   // Its own block may have come between the questions, or one of several nodes may be behind.
+  let isSure = true;
   for (let at = 0; at < rpc.sources; at += 1) {
     const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
     const found = await liveReceipt(one, txid, signal).catch((error: unknown) => {
       if (signal.aborted || rpc.sources === 1) throw error;
+      isSure = false;
       return null;
     });
     if (found !== null) return fateBy(one, own, depths, txid, found, signal);
   }
-  return 'gone';
+  // The node that is silent may be the only one with its block.
+  return !isPast || isSure || (await isTaken()) ? 'gone' : waits;
 }
 
 /** Some nodes keep receipts of blocks that were taken back. */

@@ -5,7 +5,7 @@ import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rpcClient } from '../rpc.ts';
 import { fateOf } from './gas-fate.ts';
-import { countByAll } from './own-nonce.ts';
+import { countByAll, pendingCounts } from './own-nonce.ts';
 import { hangingNode, lyingNode, type TestNode } from './testing/nodes.ts';
 
 const own = '0x00000000000000000000000000000000000000A1';
@@ -93,6 +93,36 @@ test('what waits is not gone because one node says that its nonce is taken', asy
   await sleep(800);
   answer();
   assert.equal(await fate, 'unknown');
+});
+
+test('what waits is gone once its nonce is past, though one node stays behind', async () => {
+  const sent = { txid: `0x${'11'.repeat(32)}`, nonce: 5, isPast: true };
+  const depths = { confirmations: 1, tag: null };
+  const fateBy = async (...counts: (number | null)[]) => {
+    const urls = await Promise.all(counts.map((each) => saying(each)));
+    return fateOf(over(...urls), own, depths, sent, signal());
+  };
+  assert.equal(await fateBy(6, 5), 'gone');
+  assert.equal(await fateBy(5, 6), 'gone');
+  assert.equal(await fateBy(5), 'gone');
+  // The one that is silent may be the only one with its block.
+  const down = await hangingNode();
+  await down.stop();
+  const fate = fateOf(over(await saying(5), down.url), own, depths, sent, signal());
+  assert.equal(await fate, 'unknown');
+});
+
+test('each node has as long for its count as whoever asks can wait', async () => {
+  const hanging = await hangingNode();
+  nodes.push(hanging);
+  const rpc = rpcClient({ chain: 'evm-dev', urls: [hanging.url, await saying(90)], rounds: 1 });
+  const expected = { ...hasty, answerMs: 200 };
+  assert.equal(await countByAll(rpc, own, expected, AbortSignal.timeout(4_000)), 90);
+});
+
+test('what each node says waits is told by node', async () => {
+  const urls = await Promise.all([7, null, 5].map((each) => saying(each)));
+  assert.deepEqual(await pendingCounts(over(...urls), own, signal()), [5, 7]);
 });
 
 test('nor does one alone say what waits in mempools', async () => {

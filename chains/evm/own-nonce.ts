@@ -14,9 +14,38 @@ export type Expected = {
   readonly most: number;
   /** In place of the usual wait for the others. */
   readonly othersMs?: number;
+  /** How long each node has for its answer, in place of what every call has. */
+  readonly answerMs?: number;
   /** `pending`: with what waits in mempools. */
   readonly at?: 'latest' | 'pending';
 };
+
+function askingAll(
+  rpc: Rpc,
+  own: string,
+  { at, answerMs }: { readonly at: 'latest' | 'pending'; readonly answerMs?: number | undefined },
+  signal: AbortSignal,
+): Promise<number>[] {
+  return Array.from({ length: rpc.sources }, (_, source) => {
+    const call: Rpc['call'] = (method, params, until, limits) => {
+      const own = answerMs === undefined ? limits : { ...limits, attemptTimeoutMs: answerMs };
+      return rpc.ask(source, method, params, until, own);
+    };
+    return transactionCount({ ...rpc, call }, own, signal, at);
+  });
+}
+
+/** What each node that answers counts, with what waits in its mempool; the lowest first. */
+export async function pendingCounts(
+  rpc: Rpc,
+  own: string,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const asked = await Promise.allSettled(askingAll(rpc, own, { at: 'pending' }, signal));
+  signal.throwIfAborted();
+  const said = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  return said.toSorted((one, other) => one - other);
+}
 
 /**
  * What more than half of those that answer say at least, so of two the lower: neither one that lies
@@ -27,16 +56,13 @@ export type Expected = {
 export async function countByAll(
   rpc: Rpc,
   own: string,
-  { most, othersMs = usualOthersMs, at = 'latest' }: Expected,
+  { most, othersMs = usualOthersMs, answerMs, at = 'latest' }: Expected,
   signal: AbortSignal,
 ): Promise<number> {
   if (rpc.sources < 2) return transactionCount(rpc, own, signal, at);
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
-  const asking = Array.from({ length: rpc.sources }, (_, source) => {
-    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(source, ...args) };
-    return transactionCount(one, own, until, at);
-  });
+  const asking = askingAll(rpc, own, { at, answerMs }, until);
   const said: number[] = [];
   const second = Promise.withResolvers<void>();
   const hear = (count: number) => {

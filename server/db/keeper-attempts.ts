@@ -129,6 +129,23 @@ export async function liveAttempts(tx: Tx, chain: ChainKey, address: string): Pr
   return rows.map(attemptOf);
 }
 
+/**
+ * Nonces from there on of which a block has had one without effect. A reorganisation may free them:
+ * nothing becomes of such a transaction any more, so nothing here tells.
+ */
+export async function failedNonces(
+  tx: Tx,
+  of: { readonly chain: ChainKey; readonly address: string; readonly from: number },
+): Promise<number[]> {
+  const rows = await tx.rows<{ nonce: number }>({
+    name: 'keeper_failed_nonces',
+    text: `select distinct nonce from keeper_attempts
+      where chain = $1 and address = $2 and nonce >= $3 and fate = 'failed'`,
+    values: [of.chain, of.address, of.from],
+  });
+  return rows.map(({ nonce }) => nonce);
+}
+
 /** Whether something that has to land waits behind this nonce. */
 export async function blocksRelay(
   tx: Tx,
@@ -159,7 +176,7 @@ export type NoncesKnown = {
   readonly aboveDeep: number;
   /** Above every one that it is known to have signed. */
   readonly aboveSigned: number;
-  /** It is known of none, or time since the last one may be missing. */
+  /** None is used up for good, or time since the last such one was signed may be missing. */
   readonly mayLack: boolean;
 };
 
@@ -174,12 +191,13 @@ export async function noncesKnown(tx: Tx, chain: ChainKey, address: string): Pro
           where chain = $1 and address = $2) as signed,
         exists (select 1 from gaps where ended_at >= (
           select max(signed_at) from keeper_attempts
-          where chain = $1 and address = $2)) as gap`,
+          where chain = $1 and address = $2 and fate = 'deep')) as gap`,
     values: [chain, address],
   });
-  const signed = row?.signed ?? null;
-  const mayLack = signed === null || row?.gap === true;
-  return { aboveDeep: row?.deep ?? 0, aboveSigned: signed ?? 0, mayLack };
+  const deep = row?.deep ?? null;
+  // What was signed since is no proof: a node that caught up yet may have given its nonce.
+  const mayLack = deep === null || row?.gap === true;
+  return { aboveDeep: deep ?? 0, aboveSigned: row?.signed ?? 0, mayLack };
 }
 
 /** Whether others may know what is in a claim for this job, whichever key has signed it. */

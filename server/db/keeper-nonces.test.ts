@@ -12,17 +12,23 @@ before(async () => {
 after(() => database?.drop());
 
 const sql = (text: string) => database.db.rows({ name: '', text, values: [] });
-const sign = (address: string, nonce: number, at: string) =>
+const sign = (address: string, nonce: number, at: string, fate: 'deep' | 'unknown' = 'deep') =>
   sql(`insert into keeper_attempts (chain, address, verb, txid, nonce, offer, most_cost, charged,
-    signed_at) values ('evm', '${address}', 'void', '${address}', ${nonce}, 1, 1, 1, '${at}')`);
+    signed_at, fate) values ('evm', '${address}', 'void', '${address} ${nonce}', ${nonce}, 1, 1, 1,
+    '${at}', '${fate}')`);
 
-test('what a key may have signed is bounded by its own last signature, not by that of another key', async () => {
+test('what a key may have signed is bounded by what of its own is deep, not by what it signs while a node catches up', async () => {
   await sign('put back', 4, '2031-01-01');
   await sql(`insert into gaps (why, began_at, ended_at)
     values ('restored', '2031-01-02', '2031-01-02')`);
   await sign('between', 9, '2031-01-03');
+  await sign('caught up', 4, '2031-01-01');
+  await sign('caught up', 9, '2031-01-03', 'unknown');
+  await sign('fresh', 2, '2031-01-03', 'unknown');
   const known = (address: string) => noncesKnown(database.db, 'evm', address);
-  assert.deepEqual(await known('put back'), { aboveDeep: 0, aboveSigned: 5, mayLack: true });
-  assert.deepEqual(await known('between'), { aboveDeep: 0, aboveSigned: 10, mayLack: false });
+  assert.deepEqual(await known('put back'), { aboveDeep: 5, aboveSigned: 5, mayLack: true });
+  assert.deepEqual(await known('between'), { aboveDeep: 10, aboveSigned: 10, mayLack: false });
+  assert.deepEqual(await known('caught up'), { aboveDeep: 5, aboveSigned: 10, mayLack: true });
+  assert.deepEqual(await known('fresh'), { aboveDeep: 0, aboveSigned: 3, mayLack: true });
   assert.deepEqual(await known('nobody'), { aboveDeep: 0, aboveSigned: 0, mayLack: true });
 });

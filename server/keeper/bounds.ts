@@ -19,6 +19,9 @@ export const jobMs = 20_000;
 /** All that is read and signed in one turn: what does not come sooner is not signed. */
 export const signMs = 4_000;
 
+/** Of that, how long a node has to say a nonce, twice: one that hangs leaves time to sign. */
+export const countMs = 1_000;
+
 /** Jobs of a chain looked at in one pass; the rest in the next. */
 export const jobsAPass = 20;
 /** Of those at once. */
@@ -51,9 +54,11 @@ export const poorSeconds = 60;
 export const bumpSeconds = { least: 20, most: 600, part: 16 } as const;
 /**
  * Nonces that nodes say wait in mempools, and that we know nothing of, are left alone for so long
- * while something of ours waits behind them: a node that lies hides what is missing no longer.
+ * while something of ours waits behind them: a node that lies hides what is missing no longer. What
+ * two nodes say may be a promise from before a backup was restored, and is left for longer.
  */
 export const unknownSeconds = 300;
+export const vouchedSeconds = 3_600;
 /** Before a party that has only half done it is helped: its own transaction is in no block. */
 export const stuckSeconds = 600;
 

@@ -5,13 +5,21 @@ import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, liveAttempts } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
 import type { Deps } from '../deps.ts';
-import { bumpSeconds, jobPatienceMs, mostUnderWay, unknownSeconds } from './bounds.ts';
+import { within } from '../time-limit.ts';
+import {
+  bumpSeconds,
+  jobPatienceMs,
+  mostUnderWay,
+  unknownSeconds,
+  vouchedSeconds,
+} from './bounds.ts';
 import type { Gas } from './gas.ts';
 import {
   giveTurnBack,
   keepSigned,
   mostOfVoid,
   mustBeTurn,
+  type Nonces,
   noncesOf,
   purseOf,
   signWith,
@@ -26,31 +34,66 @@ export async function fillGaps(deps: Deps, gas: Gas, signal: AbortSignal): Promi
   const { chain, address } = account;
   const live = await liveAttempts(deps.db, chain, address);
   if (live.every(({ nonce }) => nonce === null)) return 0;
-  const nonces = await noncesOf(deps, gas, signal);
+  const surely = lastLate(live, deps.now(), unknownSeconds) >= 0;
+  const nonces = await noncesOf(deps, { gas, signal }, { surely });
   if (nonces === null) return 0;
   let sent = await tendFillers(deps, gas, live, signal);
-  for (const nonce of missingIn(live, nonces, deps.now())) {
-    await fill(deps, gas, { nonce, instead: null }, signal);
-    sent += 1;
+  for (const nonce of await missingIn({ deps, gas, signal }, live, nonces)) {
+    if (await attempted(deps, nonce, gas, fill(deps, gas, { nonce, instead: null }, signal))) {
+      sent += 1;
+    }
   }
   return sent;
 }
 
-/** What nodes say of mempools hides none of them for ever. */
-function missingIn(
-  live: readonly Attempt[],
-  { used, first }: { readonly used: number; readonly first: number },
-  now: number,
-): number[] {
-  const taken = live.map(({ nonce }) => nonce);
+/** Whatever ends one is its own trouble: the others go on, and it has its turn at the next look. */
+async function attempted(
+  deps: Deps,
+  nonce: number | null,
+  { account: { chain } }: Gas,
+  work: Promise<void>,
+): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    const failure = error instanceof ParleyError ? error.code : (error as Error).name;
+    deps.log.warn({ chain, nonce, failure }, 'a nonce is not freed yet');
+    return false;
+  }
+}
+
+/** The highest nonce of ours that has waited for so long; -1: none has. */
+function lastLate(live: readonly Attempt[], now: number, seconds: number): number {
   const late = live.filter(({ fate, signedAt }) => {
     const waits = fate === 'unknown' || fate === 'pending';
-    return waits && now - signedAt.getTime() > unknownSeconds * 1_000;
+    return waits && now - signedAt.getTime() > seconds * 1_000;
   });
-  const before = Math.max(-1, ...late.map(({ nonce }) => nonce ?? -1));
+  return Math.max(-1, ...late.map(({ nonce }) => nonce ?? -1));
+}
+
+/** What nodes say of mempools hides none of them for ever, nor what has failed in a block. */
+async function missingIn(
+  { deps, gas: { account }, signal }: { deps: Deps; gas: Gas; signal: AbortSignal },
+  live: readonly Attempt[],
+  { used, first, ...nonces }: Nonces,
+): Promise<number[]> {
+  const failed = new Set(nonces.failed);
+  const taken = live.map(({ nonce }) => nonce);
+  const open = gapsIn(first, taken, mostUnderWay).filter((nonce) => !failed.has(nonce));
+  const before = lastLate(live, deps.now(), unknownSeconds);
   const below = taken.filter((nonce) => nonce !== null && nonce <= before);
-  const hidden = gapsIn(used, below, mostUnderWay).filter((nonce) => nonce < first);
-  return [...hidden, ...gapsIn(first, taken, mostUnderWay)].slice(0, mostUnderWay);
+  const hidden = gapsIn(used, below, mostUnderWay).filter((nonce) => {
+    return nonce < first || failed.has(nonce);
+  });
+  const asked = hidden.length === 0 ? undefined : account.pendingNonces?.(signal);
+  const said = asked === undefined ? [] : await within(signal, account.chain, asked);
+  const longBefore = lastLate(live, deps.now(), vouchedSeconds);
+  const freed = hidden.filter((nonce) => {
+    const vouchers = said.filter((pending) => pending > nonce).length;
+    return vouchers < 2 || nonce < longBefore;
+  });
+  return [...freed, ...open].slice(0, mostUnderWay);
 }
 
 /** Those that belong to no job are looked after here. */
@@ -67,11 +110,12 @@ async function tendFillers(
   for (const each of newest.values()) {
     if (each.fate !== 'unknown' && each.fate !== 'pending') continue;
     const ageMs = deps.now() - each.signedAt.getTime();
-    if (ageMs > bumpSeconds.least * 1_000 && each.sentAt !== null) {
-      await fill(deps, gas, { nonce: each.nonce as number, instead: each }, signal);
-    } else if (each.fate === 'unknown') await sendKept(deps, gas, each, signal);
-    else continue;
-    sent += 1;
+    const isDue = ageMs > bumpSeconds.least * 1_000 && each.sentAt !== null;
+    if (!isDue && each.fate !== 'unknown') continue;
+    const work = isDue
+      ? fill(deps, gas, { nonce: each.nonce as number, instead: each }, signal)
+      : sendKept(deps, gas, each, signal);
+    if (await attempted(deps, each.nonce, gas, work)) sent += 1;
   }
   return sent;
 }

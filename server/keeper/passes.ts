@@ -70,7 +70,7 @@ export function createKeeper(deps: Deps): Keeper {
       await find(deps, posts, missed);
       const relays = await passOf(deps, post, true, signal);
       const others = await passOf(deps, post, false, signal);
-      await fillGaps(deps, post.gas, limited(deps, signal));
+      await freeNonces(deps, post, signal);
       await measure(deps, post, signal);
       return relays + others;
     },
@@ -90,7 +90,7 @@ export function createKeeper(deps: Deps): Keeper {
         const relays = () => passOf(deps, post, true, signal);
         const others = async () => {
           const done = await passOf(deps, post, false, signal);
-          await fillGaps(deps, post.gas, limited(deps, signal));
+          await freeNonces(deps, post, signal);
           await measure(deps, post, signal);
           return done;
         };
@@ -220,6 +220,17 @@ function tellOf(deps: Deps, post: Post, job: Job, failure: string, error: unknow
   // A refusal of a chain may quote what was sent.
   if (known) deps.log.warn(facts, 'a job of the keeper is put off');
   else deps.log.error({ ...facts, fault: (error as Error).name }, 'a job of the keeper failed');
+}
+
+/** What keeps nonces from being freed keeps nothing else. */
+async function freeNonces(deps: Deps, { gas }: Post, stop: AbortSignal): Promise<void> {
+  try {
+    await fillGaps(deps, gas, limited(deps, stop));
+  } catch (error) {
+    if (stop.aborted) throw error;
+    const failure = error instanceof ParleyError ? error.code : (error as Error).name;
+    deps.log.warn({ chain: gas.account.chain, failure }, 'nonces that nothing has are not freed');
+  }
 }
 
 async function measure(deps: Deps, post: Post, stop: AbortSignal): Promise<void> {

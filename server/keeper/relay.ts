@@ -24,7 +24,9 @@ import {
   type Looking,
   missingBefore,
   mustBeTurn,
-  nonceFor,
+  type Nonces,
+  nextNonce,
+  noncesOf,
   outOfTurn,
   purseOf,
   signWith,
@@ -177,8 +179,9 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
   const own = job === null ? [] : await attemptsOf(deps.db, job.id, gas.account.address);
   mustNotFail(chain, own);
   const live = own.find(({ fate, verb }) => verb === 'claim' && isLive(fate));
-  const nonce = live === undefined ? await nonceFor(deps, looking, null) : live.nonce;
-  const before = await freeingBefore(deps, looking, nonce);
+  const nonces = await noncesOf(deps, looking);
+  const nonce = live === undefined ? nextNonce(nonces) : live.nonce;
+  const before = await freeingBefore(deps, looking, nonces, nonce);
   const landing = reserve + before.gaps;
   const short = relayShort(gas.relays, sums, { reserve: landing, makesAccount });
   if (short !== null) throw beyondBounds(chain, short, landing);
@@ -247,10 +250,15 @@ function mustBeWorth({ terms }: Wish['work'], mostCost: bigint): void {
  * No block takes it before everything with a lower nonce: what freeing those may take at reserve
  * fees, beyond what their own jobs hold. `gaps`: of those that have no job, or nothing at all.
  */
-async function freeingBefore(deps: Deps, { gas, signal }: Looking, nonce: number | null) {
+async function freeingBefore(
+  deps: Deps,
+  { gas, signal }: Looking,
+  nonces: Nonces | null,
+  nonce: number | null,
+) {
   const { chain, address } = gas.account;
   const found = nonce === null ? [] : await blockersOf(deps.db, { chain, address, nonce });
-  const missing = nonce === null ? 0 : await missingBefore(deps, { gas, signal }, nonce);
+  const missing = nonces === null || nonce === null ? 0 : missingBefore(nonces, nonce);
   const least =
     found.length + missing === 0
       ? 0n

@@ -8,6 +8,7 @@ import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../db/database.ts';
 import {
   type Attempt,
+  failedNonces,
   insertAttempt,
   keeperSums,
   liveAttempts,
@@ -25,6 +26,7 @@ import {
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
 import {
+  countMs,
   mostRelays,
   mostUnderWay,
   mostWaiting,
@@ -140,57 +142,67 @@ export async function purseOf(
   return { balance, dailyCap, since, sums };
 }
 
-/**
- * The lowest nonce that may be free; null on chains without. What is in a mempool and not in our
- * database was sent before a backup was restored, and has to land like all else that was promised.
- */
-export async function firstNonce(
-  deps: Pick<Deps, 'db'>,
-  gas: Gas,
-  signal: AbortSignal,
-): Promise<number | null> {
-  return (await noncesOf(deps, gas, signal))?.first ?? null;
-}
+/** What is known of the nonces of a gas key, by nodes and by what it has signed. */
+export type Nonces = {
+  /** How many blocks have used. */
+  readonly used: number;
+  /**
+   * The lowest that may be free. What is in a mempool and not in our database was sent before a
+   * backup was restored: nothing is signed in its place, unless something of ours has waited behind
+   * it for long (`fillGaps`).
+   */
+  readonly first: number;
+  /** By what may still be mined, or be taken back. */
+  readonly live: readonly (number | null)[];
+  /** By what a block has without effect: a node that is behind does not know of it. */
+  readonly failed: readonly number[];
+};
 
-/** `used`: how many blocks have used. `first`: the lowest that may be free, as above. */
+/**
+ * Null on chains without. `surely`: with time for every answer, and one node alone is believed in
+ * nothing above what is deep.
+ */
 export async function noncesOf(
   deps: Pick<Deps, 'db'>,
-  { account }: Gas,
-  signal: AbortSignal,
-): Promise<{ readonly used: number; readonly first: number } | null> {
+  { gas: { account }, signal }: Looking,
+  { surely = false }: { readonly surely?: boolean } = {},
+): Promise<Nonces | null> {
   const { chain, address } = account;
-  const used = await usedNonces(deps, account, signal);
-  if (used === null) return null;
   const asked = account.pendingNonce?.(signal);
-  const said = asked === undefined ? used : await within(signal, chain, asked);
-  if (said <= used) return { used, first: used };
-  const live = await liveAttempts(deps.db, chain, address);
-  const taken = live.map(({ nonce }) => nonce);
-  const known = freeNonce(used, taken);
+  const asking = Promise.all([account.minedNonce(signal), asked]);
+  const [mined, said] = await within(signal, chain, asking);
+  if (mined === null) return null;
+  const used = await usedNonces(deps, { account, mined, surely }, signal);
+  const attempts = await liveAttempts(deps.db, chain, address);
+  const live = attempts.map(({ nonce }) => nonce);
+  const failed = await failedNonces(deps.db, { chain, address, from: used });
+  const nonces = { used, first: used, live, failed };
+  if (said === undefined || said <= used) return nonces;
   // Above what we know to be under way one of several is not believed alone.
-  const again = said > known ? account.pendingNonce?.(signal, known) : undefined;
+  const sure = { most: freeNonce(used, live), answerMs: countMs };
+  const again = said > sure.most ? account.pendingNonce?.(signal, sure) : undefined;
   const pending = again === undefined ? said : await within(signal, chain, again);
-  if (pending <= used) return { used, first: used };
+  if (pending <= used) return nonces;
   // What is signed behind nonces that nothing has lands only once each of them is paid for.
-  const most = used + new Set(taken).size + mostUnderWay + mostRelays;
-  if (pending <= most) return { used, first: pending };
+  const most = used + new Set(live).size + mostUnderWay + mostRelays;
+  if (pending <= most) return { ...nonces, first: pending };
   const sentence = `a node of ${chain} gives ${pending} as the gas key's next nonce, above ${most}`;
   throw new ParleyError('chain_unavailable', sentence, { chain, pending, most });
 }
 
-/** How many blocks have used; null on chains without. */
+/** How many blocks have used, where nodes say `mined`. */
 async function usedNonces(
   deps: Pick<Deps, 'db'>,
-  account: Gas['account'],
+  of: { readonly account: Gas['account']; readonly mined: number; readonly surely: boolean },
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<number> {
+  const { account, mined: said, surely } = of;
   const { chain, address } = account;
-  const said = await within(signal, chain, account.minedNonce(signal));
-  if (said === null) return null;
   const { aboveDeep, aboveSigned, mayLack } = await noncesKnown(deps.db, chain, address);
+  const sure = surely ? { most: aboveDeep } : { most: aboveSigned, answerMs: countMs };
   const mined =
-    said > aboveSigned
-      ? ((await within(signal, chain, account.minedNonce(signal, aboveSigned))) ?? 0)
+    said > sure.most
+      ? ((await within(signal, chain, account.minedNonce(signal, sure))) ?? 0)
       : said;
   const most = mayLack ? mined : aboveSigned + mostUnderWay + mostRelays;
   if (mined > most) {
@@ -204,35 +216,16 @@ async function usedNonces(
 }
 
 /** How many before this one neither a block nor anything of ours has. */
-export async function missingBefore(
-  deps: Pick<Deps, 'db'>,
-  { gas: { account }, signal }: Looking,
-  nonce: number,
-): Promise<number> {
-  const used = await usedNonces(deps, account, signal);
-  if (used === null) return 0;
-  const live = await liveAttempts(deps.db, account.chain, account.address);
-  const taken = [...live.map((each) => each.nonce), nonce];
-  const below = taken.filter((each) => each !== null && each <= nonce);
+export function missingBefore({ used, live }: Nonces, nonce: number): number {
+  const below = [...live, nonce].filter((each) => each !== null && each <= nonce);
   return gapsIn(used, below, 2 * (mostUnderWay + mostRelays)).length;
 }
 
-/** The next nonce, or that of what is replaced; null on chains without. */
-export async function nonceFor(
-  deps: Pick<Deps, 'db'>,
-  { gas, signal }: Looking,
-  instead: Attempt | null,
-): Promise<number | null> {
-  if (instead?.nonce != null) return instead.nonce;
-  const { account } = gas;
-  const { chain, address } = account;
-  const from = await firstNonce(deps, gas, signal);
-  if (from === null) return null;
-  const live = await liveAttempts(deps.db, chain, address);
-  return freeNonce(
-    from,
-    live.map(({ nonce }) => nonce),
-  );
+/** The next nonce; null on chains without. */
+export function nextNonce(nonces: Nonces | null): number | null {
+  if (nonces === null) return null;
+  const { first, live, failed } = nonces;
+  return freeNonce(first, [...live, ...failed]);
 }
 
 export async function signWith(

@@ -18,6 +18,7 @@ import {
   giveUpUnsent,
   isLive,
   markSent,
+  noncesKnown,
   storeFate,
   storeShown,
 } from '../db/keeper-attempts.ts';
@@ -46,7 +47,8 @@ import {
   keepSigned,
   mostOfVoid,
   mustBeTurn,
-  nonceFor,
+  nextNonce,
+  noncesOf,
   outOfTurn,
   purseOf,
   signWith,
@@ -138,28 +140,46 @@ async function lookOf(
 
 /** What became of everything that left. */
 export async function withFates(
-  { deps, gas: { account }, signal }: Pick<On, 'deps' | 'gas' | 'signal'>,
+  on: Pick<On, 'deps' | 'gas' | 'signal'>,
   attempts: readonly Attempt[],
 ): Promise<Attempt[]> {
+  const { chain, address } = on.gas.account;
+  const hasNonce = attempts.some((each) => each.nonce !== null && mayHaveLeft(each));
+  const past = hasNonce ? (await noncesKnown(on.deps.db, chain, address)).aboveDeep : 0;
   const fresh: Attempt[] = [];
   for (const each of attempts) {
-    if (!isLive(each.fate) || each.sentAt === null) {
-      fresh.push(each);
-      continue;
-    }
-    const fate = await within(signal, account.chain, account.fate(each, signal));
-    if (fate !== each.fate) {
-      const settled = fate === 'deep' || fate === 'failed';
-      const asked = settled ? account.paid?.(each.txid, signal) : undefined;
-      const paid = asked === undefined ? null : await within(signal, account.chain, asked);
-      await storeFate(deps.db, each.id, fate, {
-        paid: fate === 'gone' ? 0n : paid,
-        at: new Date(deps.now()),
-      });
-    }
-    fresh.push({ ...each, fate });
+    fresh.push(mayHaveLeft(each) ? await withFate(on, each, past) : each);
+  }
+  const deep = fresh.filter(({ fate }) => fate === 'deep').map(({ nonce }) => nonce ?? -1);
+  const nowPast = Math.max(past, ...deep.map((nonce) => nonce + 1));
+  // What has just become deep tells of those whose place it took.
+  for (const [at, each] of fresh.entries()) {
+    if (!mayHaveLeft(each) || each.nonce === null || each.nonce < past) continue;
+    if (each.nonce < nowPast) fresh[at] = await withFate(on, each, nowPast);
   }
   return fresh;
+}
+
+const mayHaveLeft = ({ fate, sentAt }: Attempt) => isLive(fate) && sentAt !== null;
+
+/** `past`: nonces below it are used up for good. */
+async function withFate(
+  { deps, gas: { account }, signal }: Pick<On, 'deps' | 'gas' | 'signal'>,
+  each: Attempt,
+  past: number,
+): Promise<Attempt> {
+  const { chain } = account;
+  const isPast = each.nonce !== null && each.nonce < past;
+  const fate = await within(signal, chain, account.fate({ ...each, isPast }, signal));
+  if (fate === each.fate) return each;
+  const settled = fate === 'deep' || fate === 'failed';
+  const asked = settled ? account.paid?.(each.txid, signal) : undefined;
+  const paid = asked === undefined ? null : await within(signal, chain, asked);
+  await storeFate(deps.db, each.id, fate, {
+    paid: fate === 'gone' ? 0n : paid,
+    at: new Date(deps.now()),
+  });
+  return { ...each, fate };
 }
 
 async function read({ swap, escrow, adapter, signal }: On) {
@@ -321,7 +341,7 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
     const most = await allowed(on, purse, instead);
-    const nonce = await nonceFor(deps, turn, instead);
+    const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
     const withoutAccount = relays && !job.makesAccount;
     const slot = { nonce, instead, most, withoutAccount };
     const signed = await signWith(deps, turn, work, slot);
