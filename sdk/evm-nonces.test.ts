@@ -2,118 +2,55 @@
 // nobody's claim waits for what others look at or keep.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { after, before } from 'node:test';
-import { type Hex, keccak256, parseTransaction, serializeTransaction } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import type { Hex32 } from '../core/hashlock.ts';
+import test from 'node:test';
+import { serializeTransaction } from 'viem';
+import { ParleyError } from '../core/errors.ts';
 import { sleep } from './http.ts';
-import { signAndKeep } from './settle/before-sending.ts';
 import { contextOf, legOf } from './settle/context.ts';
 import { evmHand } from './settle/hands/evm.ts';
-import { type Progress, type SettleInput, settle } from './settle.ts';
+import type { Hand } from './settle/hands/hand.ts';
+import { inNonceTurn } from './settle/hands/nonces.ts';
+import { type SettleInput, settle } from './settle.ts';
 import { fileStore } from './stores/file.ts';
-import { memoryStore } from './stores/memory.ts';
-import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
+import { type Kept, keptNow, type Store } from './stores/store.ts';
 import {
-  type Anvil,
-  anvilOf,
-  evmKey,
-  isFunded,
-  rpcUrlOf,
-  running,
-  sideOf,
-  until,
-  withAdapter,
-} from './testing/stuck.ts';
-import { type TwoChains, twoChains } from './testing/two-chains.ts';
-import { evmWallet } from './wallets/evm.ts';
-import type { Wallet } from './wallets/wallet.ts';
+  type Account,
+  accountOn,
+  chainId,
+  ether,
+  keepOn,
+  limits,
+  type Other,
+  onChains,
+  type Pattern,
+  patternOf,
+} from './testing/evm-account.ts';
+import { evmKey, gwei, isFunded, running, sideOf, until, withAdapter } from './testing/stuck.ts';
+import type { EvmWallet, Gap } from './wallets/wallet.ts';
 
-const limits = { timeout: 120_000 };
-const chainId = 31_337;
-const ether = 10n ** 18n;
-let chains: TwoChains;
-let anvil: Anvil;
-/** A verified swap whose taker is paid on EVM: all others are made of it. */
-let pattern: { readonly input: SettleInput; readonly record: SwapRecord };
+let pattern: Pattern;
+const on = onChains(async (there) => {
+  pattern = await patternOf(there);
+});
 
-before(async () => {
-  chains = await twoChains();
-  anvil = await anvilOf(chains);
-  const input = await sideOf(chains.swap(), 'taker');
-  await until(input, ({ step }) => step === 'verified');
-  const record = await input.store.getSwap(input.swapId);
-  assert.ok(record);
-  pattern = { input, record };
-}, limits);
-after(async () => {
-  await chains?.stop();
-}, limits);
+const account = (...more: [Partial<SettleInput>?]) => accountOn(on, pattern, ...more);
+const keep = (store: Store, id: string, slots: Other) =>
+  keepOn(on, pattern, store, { ...slots, id });
+const known = (txid: string) => on.anvil.call<object | null>('eth_getTransactionReceipt', [txid]);
 
-const known = (txid: string) => anvil.call<object | null>('eth_getTransactionReceipt', [txid]);
-const nonceIn = ({ raw }: Kept) => parseTransaction(raw as Hex).nonce;
-
-/** An account with money, what it signs, and its hand on the chain. */
-async function account(more: Partial<SettleInput> = {}) {
-  const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
-  const { address, signTransaction } = privateKeyToAccount(privateKey);
-  await anvil.call('anvil_setBalance', [address, `0x${(10n * ether).toString(16)}`]);
-  const rpcUrl = await rpcUrlOf(chains, 'evm');
-  const newWallet = () => evmWallet({ rpcUrl, chainId, privateKey });
-  const told: Progress[] = [];
-  const onProgress = (progress: Progress) => void told.push(progress);
-  const wallets = new Map<string, Wallet>([...pattern.input.wallets, [evmKey, newWallet()]]);
-  const own = { client: null, wallets, store: memoryStore(), onProgress };
-  const input = { ...pattern.input, ...own, ...more };
-  const context = contextOf(input);
-  const leg = legOf(pattern.record, 'a');
-  const newHand = () => evmHand(context, leg, newWallet());
-  const hand = newHand();
-  const idle = { to: address, data: '0x', value: '0x0' };
-  const built = { sign: 'evm-tx', chain: evmKey, chainId, txs: [idle] } as never;
-  const signing = (by = hand) => {
-    const [sign] = by.signFunding(built);
-    assert.ok(sign);
-    return sign;
-  };
-  const signed = async (nonce: number, { gwei = 20n, value = 0n } = {}): Promise<Kept> => {
-    const fees = { maxFeePerGas: gwei * 1_000_000_000n, maxPriorityFeePerGas: 1n };
-    const call = { to: address, value, gas: 21_000n };
-    const raw = await signTransaction({ type: 'eip1559', chainId, nonce, ...call, ...fees });
-    return { raw, txid: keccak256(raw), keptAtMs: Date.now() - 60_000 };
-  };
-  const texts = () => told.map(({ text }) => text).join('\n');
-  return { address, context, leg, hand, newHand, signing, signed, texts, store: input.store };
+/** The nonces of what the node has from this account and no block yet. */
+async function pooled(address: string): Promise<string[]> {
+  type Pool = { pending: Record<string, object>; queued: Record<string, object> };
+  const { pending, queued } = await on.anvil.call<Pool>('txpool_content');
+  return [pending, queued]
+    .flatMap(Object.entries<object>)
+    .filter(([from]) => from.toLowerCase() === address.toLowerCase())
+    .flatMap(([, sent]) => Object.keys(sent))
+    .toSorted();
 }
-
-type Other = Partial<SwapRecord> & { readonly party?: 'maker' | 'taker'; readonly past?: boolean };
-
-/** Another swap: of the maker who funds on EVM, or of the taker who claims there. */
-async function keep(store: Store, id: string, { party = 'maker', past, ...slots }: Other) {
-  const { trade, swap } = pattern.record;
-  const by = chains.now() - 600;
-  const { a } = swap.legs;
-  const late = past
-    ? {
-        deadlines: { ...swap.deadlines, counterpartyFundBy: by },
-        legs: { ...swap.legs, a: { ...a, timelock: by } },
-      }
-    : {};
-  const record: SwapRecord = {
-    trade: { ...trade, party, threadId: id },
-    swap: { ...swap, ...late, id, hashlock: keccak256(`0x${id}`).slice(2) as Hex32 },
-    ...{ funding: null, claim: null, refund: null, publicSecret: null },
-    ...slots,
-  };
-  await store.putSwap(record);
-  return record;
-}
-
-type Account = Awaited<ReturnType<typeof account>>;
 
 /** A claim with the nonce after the lost ones, looked after until a block has it. */
 async function claimBehind({ store, hand, signed }: Account, nonce: number): Promise<void> {
@@ -129,20 +66,26 @@ function holding(input: SettleInput): SettleInput {
   assert.ok(client);
   const broadcast: typeof client.broadcast = async (...args) => {
     const record = await store.getSwap(swapId);
-    if (record?.funding?.raw === args[1]) await anvil.hold();
+    if (record?.funding?.raw === args[1]) await on.anvil.hold();
     return client.broadcast(...args);
   };
   return { ...input, client: { ...client, broadcast } };
 }
 
 const cases: [string, 'again' | 'nothing', (lost: Kept) => Other][] = [
-  ['a funding in time', 'again', (funding) => ({ funding })],
-  ['an approval that was mined', 'again', (approved) => ({ approved })],
-  ['a late funding', 'nothing', (funding) => ({ funding, past: true })],
-  ['a late funding whose claim was sent', 'again', (own) => ({ funding: own, past: true })],
+  ['a funding in time', 'nothing', (funding) => ({ funding })],
+  ['an approval that waits', 'nothing', (approval) => ({ approval })],
+  ['an approval that was mined', 'nothing', (approved) => ({ approved })],
+  ['a funding whose claim was sent', 'again', (funding) => ({ funding, past: 'a' })],
+  [
+    'a late funding whose late claim was sent',
+    'nothing',
+    (own) => ({ funding: own, past: 'both' }),
+  ],
+  ['what cancels a funding', 'again', (cancel) => ({ cancel, past: 'a' })],
   ['a claim before its timelock', 'again', (claim) => ({ party: 'taker', claim })],
-  ['a claim past its timelock', 'nothing', (claim) => ({ party: 'taker', claim, past: true })],
-  ['a refund', 'again', (refund) => ({ refund, past: true })],
+  ['a claim past its timelock', 'nothing', (claim) => ({ party: 'taker', claim, past: 'a' })],
+  ['a refund', 'again', (refund) => ({ refund, past: 'a' })],
 ];
 
 for (const [what, filling, slots] of cases) {
@@ -167,7 +110,7 @@ test(
     const refused = await own.signed(0, { value: 100n * ether });
     const cheap = await own.signed(1, { gwei: 0n });
     await keep(own.store, '01', { refund: refused });
-    await keep(own.store, '02', { funding: cheap });
+    await keep(own.store, '02', { cancel: cheap });
     await claimBehind(own, 2);
     assert.deepEqual([await known(refused.txid), await known(cheap.txid)], [null, null]);
     assert.match(own.texts(), /refused the transaction/);
@@ -196,10 +139,38 @@ test(
   },
 );
 
+test(
+  'where it is unclear whether a node has what was sent again, the next nonce is tried',
+  limits,
+  async () => {
+    const sent: string[] = [];
+    const { sources } = withAdapter(pattern.input, evmKey, () => ({
+      broadcast: async ({ txid }) => {
+        sent.push(txid);
+        if (sent.length === 1) throw new ParleyError('chain_unavailable', 'no node answers');
+        return txid;
+      },
+    }));
+    const own = await accountOn(on, pattern, { sources });
+    const kept = await Promise.all([0, 1, 2].map((nonce) => own.signed(nonce)));
+    const [unclear, next, claim] = kept;
+    assert.ok(unclear && next && claim);
+    await keep(own.store, '01', { party: 'taker', claim: unclear });
+    await keep(own.store, '02', { party: 'taker', claim: next });
+    const record = await keep(own.store, '00', { party: 'taker', claim });
+    await own.hand.tendSpend(record, 'claim', claim);
+    assert.deepEqual(
+      sent,
+      kept.map(({ txid }) => txid),
+    );
+    assert.match(own.texts(), /no node answers/);
+  },
+);
+
 test('of all history only what has a missing nonce is asked whose it is', limits, async () => {
   const own = await account();
   const mined = await own.signed(0);
-  await anvil.call('eth_sendRawTransaction', [mined.raw]);
+  await on.anvil.call('eth_sendRawTransaction', [mined.raw]);
   while ((await known(mined.txid)) === null) await sleep(20);
   const nobodys = (nonce: number): Kept => {
     const of = { type: 'eip1559', chainId, to: own.address, nonce, gas: 21_000n } as const;
@@ -214,19 +185,19 @@ test('of all history only what has a missing nonce is asked whose it is', limits
 });
 
 test(
-  'a funding that the pool dropped is sent again by the claim behind it, and its swap goes on',
+  'a funding that the pool dropped gives way to the claim behind it, and its swap funds anew',
   limits,
   async () => {
-    const scene = chains.swap();
+    const scene = on.chains.swap();
     const taker = await sideOf(scene, 'taker');
     await until(taker, isFunded);
     const maker = await sideOf(scene, 'maker');
-    const { evm } = chains.purses.maker;
+    const { evm } = on.chains.purses.maker;
     try {
       await until(holding(maker), isFunded);
       const funding = (await maker.store.getSwap(maker.swapId))?.funding;
       assert.ok(funding);
-      await anvil.call('anvil_dropTransaction', [funding.txid]);
+      await on.anvil.call('anvil_dropTransaction', [funding.txid]);
       const idle = { to: evm.address, data: '0x', value: '0x0' };
       const signed = await evm.sign(chainId, idle, AbortSignal.timeout(30_000));
       const claim = { ...signed, keptAtMs: Date.now() - 60_000 };
@@ -234,85 +205,98 @@ test(
       const context = contextOf({ ...maker, client: null });
       // Its own side stays away meanwhile.
       await evmHand(context, legOf(other, 'a'), evm).tendSpend(other, 'claim', claim);
-      await anvil.go();
+      await on.anvil.go();
       while ((await known(claim.txid)) === null) await sleep(20);
-      assert.ok(await known(funding.txid));
+      assert.equal(await known(funding.txid), null);
       const [end, theirs] = await Promise.all([settle(maker), settle(taker)]);
       assert.deepEqual([end.end, theirs.end], ['received', 'received']);
-      assert.equal(end.txids.a.fund, funding.txid);
+      assert.notEqual(end.txids.a.fund, funding.txid);
     } finally {
-      await anvil.go();
+      await on.anvil.go();
     }
   },
 );
 
-test('swaps that sign at once, with a wallet object each, take a nonce each', limits, async () => {
-  const { store, newHand, signing } = await account();
-  const signed = async (id: string): Promise<Kept> => {
-    const hand = newHand();
-    const work = async () => {
-      const claim = keptNow(await signing(hand)());
-      await keep(store, id, { party: 'taker', claim });
-      return claim;
-    };
-    return hand.keeping(work, { isUrgent: true });
+/** The hand of the account whose gap is filled so. */
+function filledBy({ on }: Account, fill: (gap: Gap) => Gap['fill']): Hand {
+  const gapBefore: EvmWallet['gapBefore'] = async (...about) => {
+    const gap = await on.wallet.gapBefore(...about);
+    return gap && { ...gap, fill: fill(gap) };
   };
-  const nonces = (await Promise.all(['01', '02', '03'].map(signed))).map(nonceIn);
-  assert.deepEqual(nonces, [0, 1, 2]);
-});
+  return evmHand(on.context, on.leg, { ...on.wallet, gapBefore });
+}
 
-test('a funding that looks at its chains for long holds up no claim', limits, async () => {
-  const { context, leg, hand, signing, store } = await account();
-  const order: string[] = [];
-  const hanging = Promise.withResolvers<void>();
-  const looking = Promise.withResolvers<void>();
-  const funding = signAndKeep(context, leg, {
-    sign: signing(),
-    next: (kept) => ({ ...pattern.record, funding: kept }),
-    gate: async () => {
-      looking.resolve();
-      await hanging.promise;
-      return async () => void order.push('funding');
-    },
-    turn: { isUrgent: false },
+test('what is kept for a nonce while it is filled is displaced by nothing', limits, async () => {
+  const own = await account();
+  const [urgent, claim] = [await own.signed(0), await own.signed(1)];
+  const record = await keep(own.store, '00', { party: 'taker', claim });
+  const hand = filledBy(own, ({ fill }) => async (...about) => {
+    await keep(own.store, '01', { party: 'taker', claim: keptNow(urgent) });
+    return fill(...about);
   });
-  funding.catch(() => {});
-  await looking.promise;
-  const claim = async () => {
-    const kept = keptNow(await signing()());
-    await keep(store, '01', { party: 'taker', claim: kept });
-    order.push('claim');
-  };
-  await hand.keeping(claim, { isUrgent: false });
-  hanging.resolve();
-  await funding;
-  assert.deepEqual(order, ['claim', 'funding']);
+  await on.anvil.hold();
+  try {
+    await hand.tendSpend(record, 'claim', claim);
+    const [one] = await pooled(own.address);
+    assert.equal(one, '1', 'the nonce of the other one is left to it');
+    // And sent again at the next look, which does not wait for long.
+    own.context.sentAtMs.clear();
+    await hand.tendSpend(record, 'claim', claim);
+    assert.deepEqual(await pooled(own.address), ['0', '1']);
+    assert.ok(await on.anvil.call('eth_getTransactionByHash', [urgent.txid]));
+  } finally {
+    await on.anvil.go();
+  }
 });
 
-test(
-  'whoever hangs in its turn is waited for no longer than a node by what is urgent',
-  limits,
-  async () => {
-    const { hand, signing } = await account({ chainTimeoutMs: 300 });
-    const hanging = Promise.withResolvers<void>();
-    const slow = hand.keeping(() => hanging.promise, { isUrgent: false });
-    const refused = hand.keeping(async () => {}, { isUrgent: false });
-    await assert.rejects(refused, { code: 'chain_timeout' });
-    assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: true })), 0);
-    const ended = hand.keeping(async () => 'after it', { isUrgent: false });
+test('without a turn what is kept is sent again, and no nonce is used up', limits, async () => {
+  const own = await account({ chainTimeoutMs: 300 });
+  const [other, claim] = [await own.signed(0), await own.signed(2)];
+  await keep(own.store, '01', { party: 'taker', claim: other });
+  const record = await keep(own.store, '00', { party: 'taker', claim });
+  const hanging = Promise.withResolvers<void>();
+  const slow = own.hand.keeping(() => hanging.promise, { isUrgent: false });
+  await on.anvil.hold();
+  try {
+    await own.hand.tendSpend(record, 'claim', claim);
+    assert.deepEqual(await pooled(own.address), ['0', '2']);
     hanging.resolve();
     await slow;
-    assert.equal(await ended, 'after it');
-  },
-);
+    await on.anvil.block(gwei);
+    own.context.sentAtMs.clear();
+    await own.hand.tendSpend(record, 'claim', claim);
+  } finally {
+    hanging.resolve();
+    await on.anvil.go();
+  }
+  while ((await known(claim.txid)) === null) await sleep(20);
+});
 
-test('a lock that cannot be freed changes nothing of what was kept', limits, async () => {
-  const release = async () => {
-    throw new Error('the lock is gone');
+test('whoever fills nonces has ended before another goes on without a turn', limits, async () => {
+  const looked = Promise.withResolvers<void>();
+  const { sources } = withAdapter(pattern.input, evmKey, () => ({
+    broadcast: async (_, signal) => {
+      if (signal.reason === undefined) await new Promise((end) => (signal.onabort = end));
+      throw signal.reason;
+    },
+  }));
+  const own = await account({ sources, chainTimeoutMs: 2_000 });
+  const fate: EvmWallet['fate'] = async (...about) => {
+    const found = await own.wallet.fate(...about);
+    fates += 1;
+    if (fates === 2) looked.resolve();
+    return found;
   };
-  const store: Store = { ...memoryStore(), lock: async () => ({ release }) };
-  const { hand, signing } = await account({ store });
-  assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: false })), 0);
+  let fates = 0;
+  const claim = await own.signed(1);
+  const lost = await own.signed(0);
+  await keep(own.store, '01', { party: 'taker', claim: lost });
+  const record = await keep(own.store, '00', { party: 'taker', claim });
+  const hand = evmHand(own.context, own.leg, { ...own.wallet, fate });
+  const filling = hand.tendSpend(record, 'claim', claim).catch(() => {});
+  await looked.promise;
+  assert.equal(await inNonceTurn(own.on, async (alone) => alone, { isUrgent: true }), true);
+  await filling;
 });
 
 test(
@@ -321,7 +305,7 @@ test(
   async () => {
     const dir = await mkdtemp(join(tmpdir(), 'parley-sdk-store-'));
     try {
-      const scene = chains.swap();
+      const scene = on.chains.swap();
       const store = await fileStore(dir);
       const taker = await sideOf(scene, 'taker', { store });
       await until(taker, isFunded);

@@ -7,7 +7,7 @@ import { ParleyError } from '../core/errors.ts';
 import type { ParleyClient } from './client.ts';
 import { ParleyApiError } from './errors.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
-import type { SwapRecord } from './stores/store.ts';
+import type { Store, SwapRecord } from './stores/store.ts';
 import { evmKey, isFunded, later, rpcUrlOf, sideOf, until, withAdapter } from './testing/stuck.ts';
 import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
 import type { BitcoinWallet, EvmWallet, Wallet } from './wallets/wallet.ts';
@@ -267,7 +267,38 @@ test('a token paused after the funding does not cost the secret', limits, async 
   assert.equal(again.step, 'waiting');
   assert.equal((await recordOf(taker)).publicSecret, null);
   paused.on = false;
-  const ends = await Promise.all([settle(pausing(taker, paused)), settle(maker)]);
+  // The other chain falls silent while the claim is signed, until it is kept: it was looked at.
+  const silent = { asked: 0, until: Promise.resolve() };
+  const side = withAdapter(pausing(taker, paused), bitcoinKey, ({ readEscrow }) => ({
+    readEscrow: async (...about) => {
+      silent.asked += 1;
+      await silent.until;
+      return readEscrow(...about);
+    },
+  }));
+  const kept = Promise.withResolvers<void>();
+  let asked = -1;
+  const hushing: EvmWallet = {
+    ...evm,
+    sign: async (...args) => {
+      silent.until = kept.promise;
+      const signed = await evm.sign(...args);
+      silent.asked = 0;
+      return signed;
+    },
+  };
+  const store: Store = {
+    ...side.store,
+    putSwap: async (record) => {
+      await side.store.putSwap(record);
+      if (record.claim === null || asked >= 0) return;
+      asked = silent.asked;
+      kept.resolve();
+    },
+  };
+  const own = withWallet({ ...side, store }, evmKey, hushing);
+  const ends = await Promise.all([settle(own), settle(maker)]);
+  assert.equal(asked, 0, 'nothing is asked of the other chain after signing');
   assert.deepEqual(
     ends.map(({ end }) => end),
     ['received', 'received'],

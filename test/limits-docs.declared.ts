@@ -436,10 +436,10 @@ export const declared: readonly Declared[] = [
       "the SDK: what a customer's node is waited for, a transaction kept and not yet seen",
       'counts as on its way',
     ].join(' '),
-    limit: '15 s (`chainTimeoutMs`), 15 s',
+    limit: '15 s (`chainTimeoutMs`), 35 s',
     by: {
       'sdk/settle/context.ts': ['limitMs = input.chainTimeoutMs ?? 15_000;'],
-      'sdk/settle/hands/nonces.ts': ['onItsWayMs = 15_000;'],
+      'sdk/settle/hands/nonces.ts': ['onItsWayMs = 35_000;'],
     },
   },
   {

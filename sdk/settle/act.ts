@@ -13,6 +13,7 @@ import {
   type Context,
   legOf,
   look,
+  lookAgain,
   ownSides,
   type Seen,
   type SetLeg,
@@ -69,7 +70,6 @@ async function claimNow(
 ): Promise<SwapRecord> {
   const { gets } = ownSides(record);
   const leg = legOf(record, gets);
-  if (seen.state.secret === null) await mayReveal(context, record, seen);
   const isPublic = seen.state.secret !== null;
   const next = await signAndKeep(context, leg, {
     sign: await builtSpend(context, record, gets, { verb: 'claim', secret }),
@@ -84,30 +84,41 @@ async function claimNow(
 }
 
 /**
- * Before signing, so that a chain that is silent holds up nobody's nonce; and once more after it:
- * what changed meanwhile, however short, must not cost the secret.
+ * At both chains before signing, so that one that is silent holds up nobody's nonce; and after it
+ * once more at the chain that is to pay: what changed there meanwhile, however short, must not cost
+ * the secret.
  */
 async function revealGate(context: Context, record: SwapRecord): Promise<() => Promise<void>> {
-  const { gets } = ownSides(record);
-  const looked = async () => {
-    const fresh = await look(context, record);
-    claimGate(fresh.state, gets, fresh.clocks);
-    if (fresh.state.secret === null) await mayReveal(context, record, fresh);
+  const { gets, gives } = ownSides(record);
+  const fresh = await look(context, record);
+  await mayReveal(context, record, fresh, [gives, gets]);
+  return async () => {
+    const again = await lookAgain(context, record, fresh, gets);
+    await mayReveal(context, record, again, [gets]);
   };
-  await looked();
-  return looked;
 }
 
 /**
- * What no gate knows: whether the leg would really pay, now. A token that was paused, or that
+ * With what no gate knows: whether the leg would really pay, now. A token that was paused, or that
  * refuses the payout since the funding, must not cost the secret.
  */
-async function mayReveal(context: Context, record: SwapRecord, seen: Seen): Promise<void> {
+async function mayReveal(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+  legs: readonly LegName[],
+): Promise<void> {
   const { gets } = ownSides(record);
+  claimGate(seen.state, gets, seen.clocks);
+  // From then on only the chain may refuse.
+  if (seen.state.secret !== null) return;
   const { adapter } = sourceOf(context, legOf(record, gets).chain);
-  await mustAgree(context, record);
-  await mustAfford(context, record);
-  await adapter.preflight(legOf(record, gets).escrow.terms, 'claim', context.limit());
+  const tried = await Promise.allSettled([
+    mustAgree(context, record, legs),
+    mustAfford(context, record),
+    adapter.preflight(legOf(record, gets).escrow.terms, 'claim', context.limit()),
+  ]);
+  for (const each of tried) if (each.status === 'rejected') throw each.reason;
   // Trying took time.
   claimGate(seen.state, gets, { ...seen.clocks, wall: await context.now() });
 }

@@ -1,39 +1,49 @@
 // What stands between signing and sending, for every verb.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { LegName } from '../../core/trade.ts';
 import type { Kept, SwapRecord } from '../stores/store.ts';
 import { type Context, legOf, ownSides, type SetLeg, sourceOf, watchedOf } from './context.ts';
 import type { Signing, Turn } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { claimPayerOf } from './owed.ts';
 
-/** A look at the chains older than this is repeated before anything is sent by it. */
-const freshMs = 5_000;
-/** From then on it is looked in one's turn. */
-const mostLooks = 3;
+/** A look at the chains older than this is repeated before anything is signed by it. */
+export const freshMs = 5_000;
+/**
+ * And before it is sent, older than this: a signature takes its time, and deadlines leave ten
+ * minutes for it. Who signs for that long has held up the others anyway.
+ */
+export const signedFreshMs = 30_000;
+/** From then on it is signed by an older one. */
+export const mostLooks = 3;
 
-type Keeping = {
+type Keeping<R extends SwapRecord> = {
   readonly sign: Signing;
   /** What is kept of it, and with it. */
-  readonly next: (signed: Kept) => SwapRecord;
-  /** Looks whether it may be sent now; returns what is asked again right after signing. */
+  readonly next: (signed: Kept) => R;
+  /**
+   * Looks whether it may be sent now; returns what is asked again right after signing, while others
+   * of the account wait: of its own chain and clock alone.
+   */
   readonly gate: () => Promise<() => Promise<void>>;
   readonly turn: Turn;
 };
 
 /** A gate for what may be sent whatever the chains show. */
-export const open: Keeping['gate'] = async () => async () => {};
+export const open: Keeping<SwapRecord>['gate'] = async () => async () => {};
 
 /**
  * Signs, and keeps what was signed if the gate still lets it be sent. Where others of the account
- * wait meanwhile it is looked before, and after only if waiting or signing took long: a chain that
- * is slow to answer holds up nobody else.
+ * wait meanwhile it is looked before, and at the other chain after only if signing took very long:
+ * a chain that is slow to answer holds up nobody of another.
  */
-export async function signAndKeep(
+export async function signAndKeep<R extends SwapRecord>(
   context: Context,
   leg: SetLeg,
-  keeping: Keeping,
-): Promise<SwapRecord> {
+  keeping: Keeping<R>,
+  nowMs: () => number = () => performance.now(),
+): Promise<R> {
   const hand = handOf(context, leg);
   const looked = async () => {
     await keeping.gate();
@@ -43,28 +53,29 @@ export async function signAndKeep(
   }
   for (let looks = 1; ; looks += 1) {
     const again = await keeping.gate();
-    const lookedAtMs = performance.now();
-    const isOld = () => performance.now() - lookedAtMs > freshMs;
-    const check = () => (isOld() ? looked() : again());
+    const lookedAtMs = nowMs();
+    const isOlder = (ms: number) => nowMs() - lookedAtMs > ms;
+    const check = () => (isOlder(signedFreshMs) ? looked() : again());
     const kept = await hand.keeping(async () => {
       // Its turn came late: others go on while it looks again.
-      if (isOld() && looks < mostLooks) return null;
+      if (isOlder(freshMs) && looks < mostLooks) return null;
       return keepSigned(context, leg, keeping, check);
     }, keeping.turn);
     if (kept !== null) return kept;
   }
 }
 
-async function keepSigned(
+async function keepSigned<R extends SwapRecord>(
   context: Context,
   leg: SetLeg,
-  { sign, next }: Keeping,
+  { sign, next }: Keeping<R>,
   check: () => Promise<void>,
-): Promise<SwapRecord> {
+): Promise<R> {
   const signed = await sign();
   try {
-    const record = next(signed);
     await check();
+    // From this moment on it is on its way.
+    const record = next(signed);
     await context.store.putSwap(record);
     return record;
   } catch (error) {
@@ -92,8 +103,12 @@ export async function mustAfford(context: Context, record: SwapRecord): Promise<
 }
 
 /** Several nodes of one chain must show the same before money or a secret relies on it. */
-export async function mustAgree(context: Context, record: SwapRecord): Promise<void> {
-  for (const name of ['a', 'b'] as const) {
+export async function mustAgree(
+  context: Context,
+  record: SwapRecord,
+  legs: readonly LegName[] = ['a', 'b'],
+): Promise<void> {
+  for (const name of legs) {
     const { adapter } = sourceOf(context, legOf(record, name).chain);
     await adapter.mustAgree?.(watchedOf(record, name), context.limit());
   }

@@ -71,7 +71,7 @@ export type SettleInput = {
    * not get the money. Refused or not seen soon, the own claim is sent. Default false.
    */
   readonly relay?: boolean;
-  /** Time limit of one read of a chain; default 15 s. */
+  /** Time limit of one read of a chain, and of one signature on EVM; default 15 s. */
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
@@ -82,15 +82,15 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs'> & {
   readonly pollMs: number;
   readonly marketPollMs: number;
   readonly replaceAfterMs: (family: Family) => number;
-  /** A limit for one chain read or signature, ended early by the caller's signal. */
-  readonly limit: () => AbortSignal;
+  /** A limit for one chain read or signature, or a share of it; the caller's signal ends it too. */
+  readonly limit: (share?: number) => AbortSignal;
   readonly tell: (step: ProgressStep, leg: LegName | null, text: string, txid?: string) => void;
   /** When each transaction was last sent (performance.now()). */
   readonly sentAtMs: Map<string, number>;
   /** Since when each transaction is known to wait for its first block (performance.now()). */
   readonly waitsSinceMs: Map<string, number>;
-  /** Other swaps of the store whose records were told to be unreadable. */
-  readonly unreadable: Set<string>;
+  /** What is told once and not again, however often it is met. */
+  readonly toldOnce: Set<string>;
 };
 
 const bitcoinPatienceMs = 20 * 60_000;
@@ -107,8 +107,8 @@ export function contextOf(input: SettleInput): Context {
     marketPollMs: input.marketPollMs ?? 2_000,
     replaceAfterMs: (family) =>
       input.replaceAfterMs ?? (family === 'bitcoin' ? bitcoinPatienceMs : patienceMs),
-    limit: () => {
-      const limit = AbortSignal.timeout(limitMs);
+    limit: (share = 1) => {
+      const limit = AbortSignal.timeout(Math.ceil(limitMs * share));
       return signal === undefined ? limit : AbortSignal.any([limit, signal]);
     },
     tell: (step, leg, text, txid) => {
@@ -120,8 +120,14 @@ export function contextOf(input: SettleInput): Context {
     },
     sentAtMs: new Map(),
     waitsSinceMs: new Map(),
-    unreadable: new Set(),
+    toldOnce: new Set(),
   };
+}
+
+export function tellOnce({ toldOnce, tell }: Context, { leg }: SetLeg, text: string): void {
+  if (toldOnce.has(text)) return;
+  toldOnce.add(text);
+  tell('waiting', leg, text);
 }
 
 export function viewsOf(context: Pick<Context, 'sources'>): ChainViews {
@@ -180,6 +186,24 @@ export async function look(context: Context, record: SwapRecord): Promise<Seen> 
   return {
     state: { hashlock, deadlines, secret, lapsed: false, legs: { a: a.leg, b: b.leg } },
     clocks: { wall: await context.now(), a: a.clock, b: b.clock },
+  };
+}
+
+/** The same swap, with one of its legs and the wall clock as they are now. */
+export async function lookAgain(
+  context: Context,
+  record: SwapRecord,
+  { state, clocks }: Seen,
+  name: LegName,
+): Promise<Seen> {
+  const { leg, clock } = await lookAt(context, record, name);
+  return {
+    state: {
+      ...state,
+      secret: state.secret ?? leg.facts.secret,
+      legs: { ...state.legs, [name]: leg },
+    },
+    clocks: { ...clocks, wall: await context.now(), [name]: clock },
   };
 }
 

@@ -64,14 +64,13 @@ async function signAndSend(
   const next = await signAndKeep(context, leg, {
     sign: async () => {
       const kept = await sign();
-      return keptNow(funding === null ? kept : inPlaceOf(funding, kept));
+      return funding === null ? kept : inPlaceOf(funding, kept);
     },
-    next: (signed) => ({ ...after, funding: signed, owedBy: claimPayerOf(context, after) }),
+    next: (kept) => ({ ...after, funding: keptNow(kept), owedBy: claimPayerOf(context, after) }),
     gate: () => sendGate(context, after),
     turn: { isUrgent: false },
   });
   const { funding: signed } = next;
-  if (signed === null) throw new VerificationError('sign', 'a funding', 'nothing');
   await send(context, leg, signed);
   const text = `sent the funding of leg ${gives} to ${leg.escrow.address}`;
   context.tell('funded', gives, text, signed.txid);
@@ -156,10 +155,10 @@ async function sendApprovals(
       turn: { isUrgent: false },
     });
     const { approval } = kept;
-    if (approval) await sendWaiting(context, leg, approval);
+    await sendWaiting(context, leg, approval);
     after = await approved(context, kept);
     const text = 'the contract may take exactly the amount';
-    context.tell('approved', gives, text, approval?.txid);
+    context.tell('approved', gives, text, approval.txid);
   }
   const sign = signings.at(-1);
   if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');

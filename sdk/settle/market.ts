@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 type How = { readonly signal: AbortSignal };
 
 /** For the retries too. Far less than any deadline leaves: the shortest time to react is 30 min. */
-const marketLimitMs = 20_000;
+export const marketLimitMs = 20_000;
 
 /** Throws ParleyApiError `no_answer` when the limit is reached; the caller's signal ends it too. */
 export async function asked<T>(

@@ -9,6 +9,7 @@ import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { Kept } from '../stores/store.ts';
 import { type Context, type SetLeg, sourceOf } from './context.ts';
+import { isGivenAway } from './hands/given-away.ts';
 import { asked } from './market.ts';
 
 /** A transaction that nobody shows is sent again after this long, through one's own node. */
@@ -46,7 +47,10 @@ export function waitAnew(context: Context, kept: Kept): void {
   context.waitsSinceMs.set(kept.txid, performance.now());
 }
 
-/** First through the market, which shows it to both sides; else, or again, by one's own node. */
+/**
+ * First through the market, which shows it to both sides; else, or again, by one's own node. For
+ * what gives way to any other transaction with its nonce: claims and refunds go by `sendToAll`.
+ */
 export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
   const again = context.sentAtMs.has(kept.txid);
   const { chain, leg: name } = leg;
@@ -60,8 +64,17 @@ export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<v
       if (!(error instanceof ParleyApiError)) throw error;
       context.tell('market_refused', name, error.message);
     }
+    await mustHaveNonce(context, leg, kept);
   }
   await sendAlone(context, leg, kept);
+}
+
+/** The market took its time: sent now, it could displace what was given its nonce meanwhile. */
+async function mustHaveNonce(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+  if (leg.family !== 'evm') return;
+  if (!(await isGivenAway(context, leg, context.swapId, { slot: 'funding', kept }))) return;
+  const sentence = `another transaction has the nonce of ${kept.txid}: it is not sent`;
+  throw new ParleyError('refused_by_node', sentence, { txid: kept.txid });
 }
 
 const relay = (client: ParleyClient, chain: string, kept: Kept) => (how: { signal: AbortSignal }) =>
@@ -86,12 +99,17 @@ export async function sendToAll(context: Context, leg: SetLeg, kept: Kept): Prom
 }
 
 /** By one's own node. */
-export async function sendAlone(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+export async function sendAlone(
+  context: Context,
+  leg: SetLeg,
+  kept: Kept,
+  limit?: AbortSignal,
+): Promise<void> {
   lookedAfter(context, kept);
   overdue(context, leg, kept);
   const { adapter } = sourceOf(context, leg.chain);
-  const read = await adapter.readSigned(kept.raw as Signed, context.limit());
-  await adapter.broadcast(read, context.limit());
+  const read = await adapter.readSigned(kept.raw as Signed, limit ?? context.limit());
+  await adapter.broadcast(read, limit ?? context.limit());
 }
 
 /** The transactions of a record. */

@@ -2,7 +2,7 @@
 // written beside, synced, and renamed into place, and then the folder is synced: after a power cut
 // there is the old content or the new one, never half of it. Secrets are never overwritten.
 
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -15,6 +15,8 @@ import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
 
 /** Between two looks whether a lock is free. */
 const lockPauseMs = 50;
+/** A disk's clock beside the machine's. */
+const clockSlackMs = 60_000;
 const idShape = /^[0-9a-zA-Z-]{1,64}$/;
 
 /** Opens the folder, made when it is not there. */
@@ -47,7 +49,10 @@ export async function fileStore(dir: string): Promise<Store> {
     getTrade: (threadId) => read<OwnTrade>(trades, threadId),
     putSwap: (record) => writeSafely(swaps, named(record.swap.id), writeKept(record)),
     getSwap: (swapId) => read<SwapRecord>(swaps, swapId),
-    swapIds: async () => (await readdir(swaps)).filter((name) => idShape.test(name)),
+    swapIds: async (sinceMs) => {
+      const all = (await readdir(swaps)).filter((name) => idShape.test(name));
+      return sinceMs === undefined ? all : writtenSince(swaps, all, sinceMs - clockSlackMs);
+    },
     lock: async (name, signal) => {
       const folder = join(dir, 'locks', bytesToHex(sha256(utf8ToBytes(name))));
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -74,6 +79,13 @@ async function read<T extends SwapRecord | OwnTrade>(dir: string, id: string): P
     const sentence = `the record ${id} is not readable: keep the file, it holds terms`;
     throw new SettleError('bad_record', sentence, { cause });
   }
+}
+
+async function writtenSince(dir: string, names: string[], sinceMs: number): Promise<string[]> {
+  if (sinceMs <= 0) return names;
+  const written = async (name: string) => (await stat(join(dir, name))).mtimeMs;
+  const times = await Promise.all(names.map(written));
+  return names.filter((_, at) => (times[at] ?? 0) >= sinceMs);
 }
 
 async function readOrNull(path: string): Promise<string | null> {

@@ -86,8 +86,8 @@ export type SwapStore = {
   /** Returns when the record survives a power cut. */
   putSwap(record: SwapRecord): Promise<void>;
   getSwap(swapId: string): Promise<SwapRecord | null>;
-  /** Ids of the swaps kept. */
-  swapIds(): Promise<string[]>;
+  /** Ids of the swaps kept; those kept last before that moment (Unix ms) may be left out. */
+  swapIds(sinceMs?: number): Promise<string[]>;
 };
 
 export type TradeStore = {

@@ -18,7 +18,7 @@ import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
 import { nonceOf } from './nonce.ts';
-import { oneByOne } from './queue.ts';
+import { inTime, oneByOne } from './queue.ts';
 import type { EvmWallet, Fate, Gap, Raise } from './wallet.ts';
 
 export type EvmWalletOptions = {
@@ -46,7 +46,8 @@ type Signing = {
   readonly node: PublicClient;
   readonly address: Hex;
   readonly mostFeePerGas: bigint;
-  readonly sign: (sending: Sending) => Promise<Kept>;
+  /** Within the signal's limit; a signature that comes later is nobody's. */
+  readonly sign: (sending: Sending, signal: AbortSignal) => Promise<Kept>;
 };
 
 /** One wallet object a key and chain: it gives out nonces. */
@@ -60,8 +61,9 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
   const { chainId, rpcUrl, mostFeePerGas = defaultMostFeePerGas } = options;
   const node = nodeAt(rpcUrl, chainId);
   const { address } = account;
-  const sign = async (sending: Sending): Promise<Kept> => {
-    const raw = await signTransaction({ type: 'eip1559', chainId, ...sending });
+  const sign = async (sending: Sending, signal: AbortSignal): Promise<Kept> => {
+    const signed = () => signTransaction({ type: 'eip1559', chainId, ...sending });
+    const raw = await inTime(signed, signal);
     return { raw, txid: keccak256(raw) };
   };
   const signing = { node, address, mostFeePerGas, sign };
@@ -72,9 +74,9 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
     signMessage: (message) => signMessage({ message }),
     sign: async (wanted, call, signal, taken = new Set()) => {
       if (wanted !== chainId) throw new Error(`this wallet signs for ${chainId}, not ${wanted}`);
-      // Before it has a nonce: nothing else waits for this, and a call that fails gets none.
-      const sending = await priced(signing, call);
-      return nonces.next(taken, signal, (nonce) => sign({ ...sending, nonce }));
+      // Before it has a nonce: a call that fails gets none.
+      const sending = await inTime(() => priced(signing, call), signal);
+      return nonces.next(taken, signal, (nonce) => sign({ ...sending, nonce }, signal));
     },
     raise: (kept, how, signal) => raise(signing, kept, how, signal),
     fate: (kept, signal) => fateOf(node, address, kept, signal),
@@ -143,7 +145,7 @@ async function raise(
   const most = affordable < mostFeePerGas ? affordable : mostFeePerGas;
   const fees = replacementFees({ maxFeePerGas, maxPriorityFeePerGas }, estimate, most);
   if (fees === null) return null;
-  return inPlaceOf(kept, await sign({ ...call, ...fees, nonce }));
+  return inPlaceOf(kept, await sign({ ...call, ...fees, nonce }, signal));
 }
 
 async function fateOf(
@@ -206,10 +208,11 @@ async function gapBefore(
     mostFeePerGas,
   );
   const baseFeePerGas = block.baseFeePerGas ?? 0n;
-  return { nonces, baseFeePerGas, fill: (nonce) => sign({ ...nothing, ...fees, nonce }) };
+  const fill = (nonce: number, limit: AbortSignal) => sign({ ...nothing, ...fees, nonce }, limit);
+  return { nonces, baseFeePerGas, fill };
 }
 
-/** Nonces in order, one signature at a time; a failed signature gives its nonce back. */
+/** Nonces in order, one signature at a time; a failed or late one gives its nonce back. */
 function nonceSource(node: PublicClient, address: Hex) {
   let last = -1;
   const queued = oneByOne();
@@ -223,6 +226,7 @@ function nonceSource(node: PublicClient, address: Hex) {
         let nonce = Math.max(pending, last + 1);
         while (taken.has(nonce)) nonce += 1;
         const result = await use(nonce);
+        signal.throwIfAborted();
         last = nonce;
         return result;
       }, signal),

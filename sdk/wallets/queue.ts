@@ -1,20 +1,28 @@
 // Work of one wallet, one piece at a time.
 
+/** Rejects with the signal's reason once it aborts: whatever comes of the work then is dropped. */
+export async function inTime<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const late = Promise.withResolvers<never>();
+  const leave = () => late.reject(signal.reason);
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([work(), late.promise]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
 /**
- * A queue of work: each begins when the one before has ended, however it did. Who waits until its
- * signal aborts is not begun, and gets the signal's reason at once.
+ * A queue of work: each begins when the one before has ended, however it did, or its signal has
+ * aborted. Who waits until its signal aborts is not begun, and gets the signal's reason at once.
  */
 export function oneByOne() {
   let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const run = last.then(() => {
-        signal.throwIfAborted();
-        signal.removeEventListener('abort', leave);
-        return work();
-      });
-      const leave = () => reject(signal.reason);
-      signal.addEventListener('abort', leave, { once: true });
-      last = run.then(resolve, reject);
-    });
+  return <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    const before = last;
+    const run = before.then(() => inTime(work, signal));
+    last = run.catch(() => {});
+    return inTime(() => run, signal);
+  };
 }

@@ -25,7 +25,7 @@ export type Gap = {
   /** What a block takes for a unit of gas now, wei. */
   readonly baseFeePerGas: bigint;
   /** Signs zero to oneself with this nonce, at a fee that nobody has to raise later. */
-  fill(nonce: number): Promise<Kept>;
+  fill(nonce: number, signal: AbortSignal): Promise<Kept>;
 };
 
 export type EvmWallet = {
@@ -33,7 +33,7 @@ export type EvmWallet = {
   readonly address: string;
   /**
    * Signs one call with the next nonce that is not among `taken`, gas and fees of the customer's
-   * own node.
+   * own node. Whoever does not answer until the signal aborts must hold up no other signature.
    */
   sign(
     chainId: number,

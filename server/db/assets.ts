@@ -8,7 +8,7 @@ import { closingsOfChain } from './halts.ts';
 export type Closed = {
   /** `chain`, `halt`: the operator's switch of its chain, or of it alone. */
   readonly by: 'delisted' | 'chain' | 'halt' | 'other';
-  /** RFC 3339; null where several hold it closed, each since another time. */
+  /** RFC 3339; of its chain, where that and it alone are halted. Null of `other`. */
   readonly since: string | null;
 };
 

@@ -32,7 +32,7 @@ const rungsOf = (fees: readonly bigint[]) =>
 
 type Posted = { escrow: string; now: number; fees?: readonly bigint[]; accountId?: string };
 
-const accountOf = (last: number) => `00000000-0000-4000-8000-00000000000${last}`;
+const accountOf = (last: number) => `00000000-0000-4000-8000-${`${last}`.padStart(12, '0')}`;
 
 function post({ escrow, now, fees = [200n, 400n], accountId = accountOf(1) }: Posted) {
   const dueAt = timelock - 1_000;
@@ -127,7 +127,7 @@ test('one account with ever so many that are due holds up no other', async () =>
     'another',
     'many0',
     'many1',
-    'other',
+    'many10',
   ]);
   for (const each of first) await giveBackScheduled(database.db, each, { dueAt: timelock + 1_001 });
   const wall = timelock + 1_001;
@@ -139,6 +139,23 @@ test('one account with ever so many that are due holds up no other', async () =>
       escrow,
     );
   }
+});
+
+test('many accounts with one each that never ends starve none that has many', async () => {
+  for (let at = 0; at < 100; at += 1) await post({ escrow: `many${at}`, now: timelock });
+  for (let at = 0; at < 60; at += 1) {
+    await post({ escrow: `never${at}`, now: timelock, accountId: accountOf(10 + at) });
+  }
+  const seen = new Set<string>();
+  for (let pass = 0; pass < 20; pass += 1) {
+    const wall = timelock + 5 + pass * 5;
+    for (const each of await take(wall)) {
+      const isOver = each.escrow.startsWith('many');
+      if (isOver) seen.add(each.escrow);
+      await giveBackScheduled(database.db, each, { dueAt: isOver ? null : wall + 15 });
+    }
+  }
+  assert.equal(seen.size, 100);
 });
 
 test('what a server of the version before has kept is its account’s once it is posted again', async () => {

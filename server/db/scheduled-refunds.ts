@@ -138,9 +138,10 @@ export async function chainsDue(
 }
 
 /**
- * Takes the longest due of a chain in hand, a second one of an account only where the first of
- * every other is in hand too, and so on; none while another process has any of that chain. A
- * process that dies has them until `leasedUntil` (Unix seconds).
+ * Takes what is due on a chain in hand: in one half of the places the longest due, a second one of
+ * an account only where the first of every other is in hand too, and so on; in the other half the
+ * longest due of all, so that many with a single one starve none with many. None while another
+ * process has any of that chain. A process that dies has them until `leasedUntil` (Unix seconds).
  */
 export async function takeScheduled(
   tx: Tx,
@@ -154,14 +155,19 @@ export async function takeScheduled(
   if (!locked?.ok) return [];
   const rows = await tx.rows<Row>({
     name: 'scheduled_take',
-    text: `with due as (
+    text: `with in_turn as (
         select escrow from (
           select escrow, due_at,
             row_number() over (partition by account_id order by due_at, escrow) as nth
           from scheduled_refunds where chain = $1 and due_at <= $2) each
-        order by nth, due_at, escrow limit $4)
+        order by nth, due_at, escrow limit ($4::int + 1) / 2),
+      longest as (
+        select escrow from scheduled_refunds
+        where chain = $1 and due_at <= $2 and escrow not in (select escrow from in_turn)
+        order by due_at, escrow limit $4::int - (select count(*) from in_turn))
       update scheduled_refunds set leased_until = $3
-      where chain = $1 and escrow in (select escrow from due)
+      where chain = $1
+        and escrow in (select escrow from in_turn union all select escrow from longest)
         and not exists (
           select 1 from scheduled_refunds where chain = $1 and leased_until > $2)
       returning chain, escrow, swap_id, leg, rungs, version, sent_txid, tried`,

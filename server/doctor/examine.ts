@@ -14,6 +14,7 @@ import { heldParts } from './held.ts';
 import { databaseParts, examineHome } from './house.ts';
 import { countNodes, examineNodes } from './nodes.ts';
 import { createParts, type Parts } from './parts.ts';
+import { createReads, type Reads } from './reads.ts';
 import { callLimitMs } from './silence.ts';
 import { createSuspects, type Suspects } from './suspects.ts';
 import { examineSwaps, type Looked, type Wanted } from './swaps.ts';
@@ -76,13 +77,14 @@ export async function examine(
   const findings = gather(tell);
   for (const each of before) findings.add(each);
   const suspects = createSuspects();
-  const seen = { open: 0, ended: 0, nodes: 0, suspects };
+  const seen: Seen = { open: 0, ended: 0, nodes: 0, suspects, reads: null };
   const { partMs } = given.limits ?? usualLimits;
   const { db, heard } = listening(given.db);
   const deps = { ...given, db };
   const parts = createParts({ findings, signal: deps.signal, partMs, heard });
   await look(deps, wanted, parts, seen);
   suspects.tellLeft(findings);
+  seen.reads?.tell(findings);
   if (deps.signal.aborted) {
     const { count, names } = parts.left();
     const which = count === 0 ? '' : ` (${names})`;
@@ -111,7 +113,7 @@ function listening(db: Database | null): { db: Database | null; heard: () => num
   return { db: { ...db, rows }, heard: () => count };
 }
 
-type Seen = Looked & { nodes: number; readonly suspects: Suspects };
+type Seen = Looked & { nodes: number; readonly suspects: Suspects; reads: Reads | null };
 
 async function look(deps: DoctorDeps, wanted: Wanted, parts: Parts, seen: Seen): Promise<void> {
   const { db, settings, signal } = deps;
@@ -162,7 +164,9 @@ async function lookAtSwaps(deps: Ready, wanted: Wanted, parts: Parts, seen: Seen
   }
   const adapters = deps.adapters ?? new Map(opened.map((each) => [each.chain, each]));
   const { suspects } = seen;
-  const swaps = { ...deps, adapters, several, chainTimeoutMs, chainMs, parts, suspects };
+  const reads = createReads({ adapters, chainTimeoutMs, chainMs, signal: deps.signal });
+  seen.reads = reads;
+  const swaps = { ...deps, adapters, several, reads, parts, suspects };
   // No limit of its own: each of its pages and each of its chains has one.
   await parts.run(
     'the swaps',

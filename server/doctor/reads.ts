@@ -120,7 +120,10 @@ async function ask<T>(
     known.failures[kind] = 0;
     return { answer, refusal: null };
   } catch (error) {
-    ending.throwIfAborted();
+    if (ending.aborted) {
+      known.unread += 1;
+      throw ending.reason;
+    }
     const isRefusal = error instanceof ParleyError && !/^(timeout|unavailable)$/.test(error.kind);
     if (isRefusal) return { answer: null, refusal: error };
     known.failures[kind] += 1;
@@ -144,9 +147,11 @@ function isAborted(signal: AbortSignal | null): boolean {
 
 function tellOne(
   chain: ChainKey,
-  { unread, why, todo, waitedMs, limitMs }: Known,
+  { unread: failed, why, todo, waitedMs, limitMs, underWay }: Known,
   findings: Findings,
 ): void {
+  // What is still under way, the end of the whole look has taken.
+  const unread = failed + underWay;
   if (unread === 0) return;
   if (limitMs !== null) {
     const ms = Math.round(waitedMs);
@@ -155,6 +160,8 @@ function tellOne(
     findings.add(partTime(`the swaps of chain ${chain}`, says, { limitMs, ms, unread }));
     return;
   }
-  const says = `${unread} reads were not answered, and nothing is known of those: ${why}`;
-  findings.add(unseen('chain_unread', `chain ${chain}`, says, todo, { unread }));
+  const cause = why || 'the time was over before it answered';
+  const says = `${unread} reads were not answered, and nothing is known of those: ${cause}`;
+  const then = why ? todo : 'a longer --time';
+  findings.add(unseen('chain_unread', `chain ${chain}`, says, then, { unread }));
 }

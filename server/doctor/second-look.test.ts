@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
@@ -138,6 +139,14 @@ test('what the first look saw is told although no second can be made, and that i
         return new Promise(() => {});
       },
     },
+    'it ends half-way': {
+      later: async () => ({
+        ...shown,
+        get funded(): never {
+          throw new Error('of a test');
+        },
+      }),
+    },
     'the database does not give them': {
       reading: (isSecond) => failing(escrowsName, isSecond),
     },
@@ -154,6 +163,22 @@ test('what the first look saw is told although no second can be made, and that i
     );
     assert.equal(code, 2, way);
   }
+});
+
+test('a chain that was silent is named though the whole time is over', async () => {
+  const { found } = await doctor({
+    later: async (chain, end) => {
+      if (chain === 'evm-dev') throw new ParleyError('chain_unavailable', 'away');
+      await sleep(100);
+      end();
+      return new Promise(() => {});
+    },
+  });
+  const unread = found.filter(({ what }) => what === 'chain_unread');
+  const says = Object.fromEntries(unread.map((each) => [each.where, each.says]));
+  assert.match(says['chain evm-dev'] ?? '', /^3 reads were not answered, .*: away/);
+  // What was under way is not known either.
+  assert.match(says['chain evm-dev-2'] ?? '', /^3 reads .*: the time was over before it answered/);
 });
 
 test('of two chains only what rests on the silent one is told as seen once', async () => {

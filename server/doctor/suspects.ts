@@ -48,7 +48,10 @@ export function createSuspects(): Suspects {
       const told = new Set(before.filter(({ what }) => lasting.has(what)).map(named));
       for (const each of look.found) if (!told.has(named(each))) findings.add(each);
       const twice = new Set(look.found.map(named));
-      const rest = before.filter((each) => !twice.has(named(each)) && isUnsure(each, look));
+      const isCut = look.found.some(({ what }) => what === 'ended' || what === 'part_time');
+      const rest = before.filter((each) => {
+        return !twice.has(named(each)) && (isCut || isUnsure(each, look));
+      });
       tellOnce(rest, findings);
     },
     tellLeft: (findings, ids = [...known.keys()]) => {

@@ -25,7 +25,7 @@ import {
   unseen,
 } from './findings.ts';
 import type { Parts } from './parts.ts';
-import { createReads, type Reads, type ReadsDeps } from './reads.ts';
+import type { Reads, ReadsDeps } from './reads.ts';
 import type { Look, Suspects, Unread } from './suspects.ts';
 
 export const swapBounds = {
@@ -41,8 +41,10 @@ export const swapBounds = {
   ended: 200,
 } as const;
 
-export type SwapsDeps = ReadsDeps & {
+export type SwapsDeps = Pick<ReadsDeps, 'adapters' | 'signal'> & {
   readonly db: Database;
+  /** Which chains were silent is for the caller to tell, as below. */
+  readonly reads: Reads;
   /** Chains with several sources, which have to agree. */
   readonly several: ReadonlySet<ChainKey>;
   /** The market's clock, milliseconds. */
@@ -65,7 +67,7 @@ export type Wanted = {
 
 export type Looked = { open: number; ended: number };
 
-type Walk = SwapsDeps & { readonly findings: Findings; readonly reads: Reads };
+type Walk = SwapsDeps & { readonly findings: Findings };
 
 /** `looked` counts while it goes on: what ends it half-way leaves what was looked at. */
 export async function examineSwaps(
@@ -74,13 +76,9 @@ export async function examineSwaps(
   findings: Findings,
   looked: Looked,
 ): Promise<void> {
-  const walk: Walk = { ...deps, findings, reads: createReads(deps) };
-  try {
-    if (wanted.swap !== null) await oneSwap(walk, wanted.swap, looked);
-    else await allSwaps(walk, wanted, looked);
-  } finally {
-    walk.reads.tell(findings);
-  }
+  const walk: Walk = { ...deps, findings };
+  if (wanted.swap !== null) await oneSwap(walk, wanted.swap, looked);
+  else await allSwaps(walk, wanted, looked);
 }
 
 async function allSwaps(walk: Walk, wanted: Wanted, looked: Looked): Promise<void> {

@@ -4,7 +4,7 @@
 export const turnMs = 10_000;
 /** A request for a relay waits this long for its turn. */
 export const turnPatienceMs = 2_500;
-/** A job waits out a whole turn of somebody else's: then it has the next one. */
+/** A job waits out a whole turn of somebody else's, if not two; then it is looked at again. */
 export const jobPatienceMs = 12_000;
 /** A place in the queue for a turn, said again at every look, lapses after this. */
 export const turnAwaitedMs = 1_000;

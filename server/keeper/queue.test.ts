@@ -196,24 +196,29 @@ test('one account has a share of the places, and what others ask for has the res
   const deps = { db: database.db, signingTime: { ...realTime, turnClock: () => at } };
   const turn = await turnOn(deps, gas, patient('own'));
   assert.ok(turn !== null);
-  const ending = new AbortController();
   const accountId = '00000000-0000-4000-8000-0000000000aa';
-  const of = (id: string) => ({ ...patient('new'), signal: ending.signal, accountId: id });
+  const of = (id: string) => ({ ...patient('new'), accountId: id });
   const refused: unknown[] = [];
-  const asked = Array.from({ length: mostWaitingOf + 6 }, () => turnOn(deps, gas, of(accountId)));
+  const had: string[] = [];
+  const ask = async (id: string) => {
+    const own = await turnOn(deps, gas, of(id));
+    assert.ok(own !== null);
+    had.push(id);
+    await giveTurnBack(deps, own);
+  };
+  const asked = Array.from({ length: mostWaitingOf + 6 }, () => ask(accountId));
   const ends = asked.map((each) => each.catch((error: unknown) => refused.push(error)));
   while (refused.length < 6 && (await waitingIn()) <= mostWaitingOf) await sleep(20);
   await untilWaiting(mostWaitingOf);
   assert.ok(refused.length >= 6, `${await waitingIn()} of one account wait`);
   const facts = { chain, waiting: mostWaitingOf };
   await assert.rejects(turnOn(deps, gas, of(accountId)), { code: 'overloaded', facts });
-  const had: string[] = [];
-  const other = turnOn(deps, gas, of(somebody)).then(() => had.push('another account'));
+  const other = ask(somebody);
   await untilWaiting(mostWaitingOf + 1);
-  ending.abort();
-  await Promise.all([...ends, other.catch(() => {})]);
-  assert.equal(refused.length, mostWaitingOf + 6);
   await giveTurnBack(deps, turn);
+  await Promise.all([...ends, other]);
+  const all = [...Array.from({ length: mostWaitingOf }, () => accountId), somebody];
+  assert.deepEqual([had, refused.length], [all, 6]);
 });
 
 test('a turn whose answer is lost is had when it is asked for again, or ends at once', async () => {

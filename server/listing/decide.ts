@@ -199,18 +199,12 @@ function standingOf({ asset, state, closings }: Listing, isNew: boolean): Decisi
 
 /** For customers: what is not found by a check says who holds it closed. */
 function reasonsOf(closings: Closings): string[] {
-  return (Object.entries(closings) as [Closer, Closing][]).flatMap(([by, { reasons }]) =>
-    reasons.map((each) => `${heldBy[by]}${each}`),
-  );
+  return (Object.entries(closings) as [Closer, Closing][]).flatMap(([by, { reasons }]) => {
+    if (by === 'halt') return ['halted by the operator for now'];
+    if (by === 'chain') return ['the chain is halted by the operator for now'];
+    return by === 'operator' ? reasons.map((each) => `operator: ${each}`) : reasons;
+  });
 }
-
-const heldBy: Readonly<Record<Closer, string>> = {
-  settings: '',
-  checks: '',
-  operator: 'operator: ',
-  halt: 'halted by the operator: ',
-  chain: 'the chain is halted by the operator: ',
-};
 
 async function assertFewPending(tx: Tx, { accountId }: Wish): Promise<void> {
   if (accountId === null) return;

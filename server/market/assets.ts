@@ -126,7 +126,7 @@ export function assertOpen(...assets: readonly Asset[]): void {
   throw new ParleyError('asset_closed', sentence, { assetId: id });
 }
 
-/** An operator's reason may name what an attacker would like to know: it is told to nobody. */
+/** Why an operator halts may name what an attacker would like to know: it is told to nobody. */
 function closedWords(closed: Closed | null): string {
   const again = 'GET /v1/assets shows it enabled again when it is open, and its RFQs return then';
   const halted = `nothing new is agreed, swaps that were agreed go on; ${again}`;

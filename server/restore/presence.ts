@@ -75,13 +75,14 @@ export function createPresence(deps: Parts): Running {
     while (!signal.aborted) {
       const isDone = await readRound(deps, signal).catch((error: unknown) => {
         if (!signal.aborted) deps.log.error({ err: error }, 'nothing could be read back');
-        return false;
+        return null;
       });
       if (isDone) {
         if (wasHeld) deps.log.warn('what was missing is read back: agreements are made again');
         mayAgree();
       }
-      wasHeld = !isDone;
+      // Where it is not known whether anything was missing, nothing is told of it either.
+      if (isDone !== null) wasHeld = !isDone;
       restMs = isDone ? readAgainMs : Math.min(mostRestMs, restMs * 2);
       await bell.wait(isDone ? lookMs : restMs);
     }

@@ -146,3 +146,29 @@ test('a start tells what agreements wait for, and when they wait no more', async
     await presence.stop();
   }
 });
+
+test('what could not be asked for once is not told as read back', async () => {
+  const { adapter } = chainOf('one');
+  const deps = await gapOf([adapter]);
+  await skipReadings(database.db, 'one', new Date());
+  let asked = 0;
+  const db: typeof deps.db = {
+    ...deps.db,
+    rows: (statement) => {
+      if (statement.name !== 'gap_readings_due') return deps.db.rows(statement);
+      asked += 1;
+      if (asked === 1) return Promise.reject(new Error('the connection is gone'));
+      return deps.db.rows(statement);
+    },
+  };
+  const said: unknown[] = [];
+  const log = { ...deps.log, error: () => {}, warn: (...each: unknown[]) => void said.push(each) };
+  const presence = createPresence({ ...deps, db, log });
+  await presence.begin();
+  try {
+    await presence.agreeing;
+    assert.deepEqual([asked, said], [2, []]);
+  } finally {
+    await presence.stop();
+  }
+});

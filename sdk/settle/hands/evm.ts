@@ -17,10 +17,11 @@ import {
   waitAnew,
 } from '../send.ts';
 import { accountHand, notFor, type Waiting } from './account.ts';
+import { fillGap } from './gap.ts';
 import { isGivenAway, isSpend } from './given-away.ts';
 import type { Hand, On } from './hand.ts';
 import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
-import { fillGap, inNonceTurn, takenNonces } from './nonces.ts';
+import { inNonceTurn, takenNonces } from './nonces.ts';
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
@@ -48,7 +49,7 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
     forget: () => wallet.forget(),
     cancelFunding: (record, funding) => cancelFunding(on, record, funding),
     withdrawClaim: (record) => withdraw(on, record),
-    isGivenAway: (record, slot, kept) => isGivenAway(context, leg, record, { slot, kept }),
+    isGivenAway: (record, slot, kept) => isGivenAway(context, leg, record.swap.id, { slot, kept }),
   });
 }
 
@@ -69,16 +70,16 @@ async function push(
   { slot, kept, by, cancel }: Push,
   fate: Waiting,
 ): Promise<SwapRecord> {
-  if (await isGivenAway(context, leg, record, { slot, kept, cancel })) {
+  if (await isGivenAway(context, leg, record.swap.id, { slot, kept, cancel })) {
     return giveWay({ context, leg, wallet }, record, { slot, kept, by, cancel });
   }
   if (!overdue(context, leg, kept)) {
     await sendWaiting(context, leg, kept, by);
     return record;
   }
-  waitAnew(context, kept);
   const isUrgent = isSpend({ slot, cancel });
-  if (fate.gap) await fillGap({ context, leg, wallet }, kept, { isUrgent });
+  const isThrough = !fate.gap || (await fillGap({ context, leg, wallet }, kept, { isUrgent }));
+  if (isThrough) waitAnew(context, kept);
   const how = { ...raiseOf(leg), cancel };
   const raised = fate.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
@@ -158,7 +159,7 @@ async function cancelFunding(on: OnEvm, record: SwapRecord, funding: Kept): Prom
     return push(on, record, { slot: 'cancel', kept: cancel, by: send, cancel: false }, fate);
   if (!overdue(context, leg, funding)) return record;
   const late: Push = { slot: 'funding', kept: funding, by: send, cancel: true };
-  if (await isGivenAway(context, leg, record, late)) return giveWay(on, record, late);
+  if (await isGivenAway(context, leg, record.swap.id, late)) return giveWay(on, record, late);
   const how = { ...raiseOf(leg), cancel: true };
   const signed = await wallet.raise(funding, how, context.limit());
   if (signed === null) return noFee(context, record, leg, funding);

@@ -2,9 +2,10 @@
 // the node count as if a kept transaction had never been, and the next one of the account gets
 // its nonce. Only one of the two is mined: the one kept last has it, and the other gives way.
 
-import { parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
+import { recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
-import { type Context, ownSides, type SetLeg } from '../context.ts';
+import { chainIdOf, nonceOf } from '../../wallets/nonce.ts';
+import { type Context, ownSides, type SetLeg, tellOnce } from '../context.ts';
 import type { Slot } from '../send.ts';
 
 export type Sent = { readonly slot: Slot; readonly kept: Kept };
@@ -23,38 +24,39 @@ export function isSpend({ slot, cancel = false }: Pick<Asked, 'slot' | 'cancel'>
 export async function isGivenAway(
   context: Context,
   leg: SetLeg,
-  { swap }: SwapRecord,
+  swapId: string,
   asked: Asked,
 ): Promise<boolean> {
   const { kept } = asked;
-  const found = await keptOfAll(context, leg, async ({ slot, kept: other, record }) => {
-    if (record.swap.id === swap.id || (isSpend(asked) && !isSpend({ slot }))) return false;
+  const isWanted = async ({ slot, kept: other, record }: Held) => {
+    if (record.swap.id === swapId || (isSpend(asked) && !isSpend({ slot }))) return false;
     // What was mined is not sent again while its block stands.
     if (record[slot] !== other) return false;
     return isAfter(other, kept) && haveOneNonce(other, kept);
-  });
-  return found.length > 0;
+  };
+  return (await keptOfAll(context, leg, isWanted, kept.keptAtMs)).length > 0;
 }
 
 /**
- * What all swaps of the store keep for this chain, as far as it is wanted. A record that cannot be
- * read keeps no other swap's claim from being signed: it is left out, and that is said once.
+ * What all swaps of the store keep for this chain since then, as far as it is wanted. A record that
+ * cannot be read keeps no other swap's claim from being signed: it is left out, and that is said
+ * once.
  */
 export async function keptOfAll(
   context: Context,
   leg: SetLeg,
   isWanted: (held: Held) => Promise<boolean>,
+  sinceMs = 0,
 ): Promise<Held[]> {
   const found: Held[] = [];
-  for (const swapId of await context.store.swapIds()) {
+  const isAsked = async (held: Held) => (held.kept.keptAtMs ?? 0) >= sinceMs && isWanted(held);
+  for (const swapId of await context.store.swapIds(sinceMs)) {
     try {
-      found.push(...(await keptOfOne(context, leg, swapId, isWanted)));
+      found.push(...(await keptOfOne(context, leg, swapId, isAsked)));
     } catch (error) {
-      if (context.unreadable.has(swapId)) continue;
-      context.unreadable.add(swapId);
       const why = error instanceof Error ? error.message : String(error);
       const text = `the record of swap ${swapId} is left out where nonces are chosen: ${why}`;
-      context.tell('waiting', leg.leg, text);
+      tellOnce(context, leg, text);
     }
   }
   return found;
@@ -95,8 +97,7 @@ export function isAfter(other: Kept, kept: Kept): boolean {
 }
 
 async function haveOneNonce(one: Kept, other: Kept): Promise<boolean> {
-  const [first, second] = [one, other].map(({ raw }) => parseTransaction(raw as `0x${string}`));
-  if (first?.nonce !== second?.nonce || first?.chainId !== second?.chainId) return false;
+  if (nonceOf(one) !== nonceOf(other) || chainIdOf(one) !== chainIdOf(other)) return false;
   const [from, alsoFrom] = await Promise.all([one, other].map(senderOf));
   return from === alsoFrom;
 }

@@ -1,0 +1,137 @@
+// Nonces that pools have lost: each is first tried with what is kept for it, whosever swap that is,
+// and given to a payment of nothing otherwise.
+
+import { ParleyError } from '../../../core/errors.ts';
+import type { Kept } from '../../stores/store.ts';
+import { mostFeePerGasOf, nonceOf } from '../../wallets/nonce.ts';
+import type { EvmWallet, Gap } from '../../wallets/wallet.ts';
+import { ownSides, sourceOf } from '../context.ts';
+import { sendAlone } from '../send.ts';
+import { type Held, isAfter, isSpend, keptOfAll } from './given-away.ts';
+import type { On, Turn } from './hand.ts';
+import { inNonceTurn, isSentBy } from './nonces.ts';
+
+type Clock = { readonly clock: number; readonly wall: number };
+type Filling = {
+  readonly gap: Gap;
+  readonly at: Clock;
+  /** Whether it is its turn: else others may be choosing nonces. */
+  readonly isAlone: boolean;
+  readonly limit: AbortSignal;
+};
+
+/**
+ * Nonces before this one were given to transactions that no pool has any more. Kept claims and
+ * refunds are sent again. Those that the node refuses or that pay too little, and all others, give
+ * way to payments of nothing: a funding goes out through the gates of its own swap alone, which
+ * makes it anew. And not to this one signed again: two of it could both be mined then. Resolves to
+ * whether nothing of the gap is left for the next look.
+ */
+export async function fillGap(on: On<EvmWallet>, kept: Kept, turn: Turn): Promise<boolean> {
+  const { context, leg, wallet } = on;
+  const gap = await wallet.gapBefore(kept, context.limit());
+  if (gap === null) return true;
+  const { clock } = await sourceOf(context, leg.chain).adapter.heads(context.limit());
+  const at = { clock, wall: await context.now() };
+  const fill = async (isAlone: boolean) => {
+    // What others did before this turn counts.
+    const fate = await wallet.fate(kept, context.limit());
+    if (fate.state !== 'waiting' || !fate.gap) return true;
+    // Others wait for as long as for a node: this ends well before they go on without a turn.
+    return fillEach(on, { gap, at, isAlone, limit: context.limit(1 / 2) }, kept);
+  };
+  return inNonceTurn(on, fill, turn);
+}
+
+/** Until they are sent nothing but the turn keeps these nonces from being chosen for others. */
+async function fillEach(on: On<EvmWallet>, filling: Filling, kept: Kept): Promise<boolean> {
+  const { context, leg } = on;
+  const tell = (text: string) => context.tell('waiting', leg.leg, text);
+  const before = `before ${kept.txid} were lost`;
+  const again: string[] = [];
+  let filled = 0;
+  let isThrough = true;
+  for (const nonce of filling.gap.nonces) {
+    const sent = filling.limit.aborted ? null : await fillOne(on, filling, nonce);
+    if (sent === null) isThrough = false;
+    else if (sent === 'nothing') filled += 1;
+    else again.push(sent.txid);
+  }
+  if (again.length > 0) tell(`transactions ${before}, and are sent again: ${again.join(', ')}`);
+  if (filled > 0) tell(`${filled} nonces ${before}: filled by payments of nothing`);
+  return isThrough;
+}
+
+/** What the node has with this nonce now; null: this nonce is for the next look. */
+async function fillOne(
+  on: On<EvmWallet>,
+  { gap, at, isAlone, limit }: Filling,
+  nonce: number,
+): Promise<Kept | 'nothing' | null> {
+  // What is urgent may have been given a nonce without a turn: looked at for each anew.
+  const sinceMs = Date.now();
+  const own = lastOf(await heldWith(on, nonce), at);
+  if (own && (isSpend(own) || mostFeePerGasOf(own.kept) >= gap.baseFeePerGas)) {
+    const sent = await isTaken(on, own.kept, limit);
+    if (sent !== 'refused') return sent === 'taken' ? own.kept : null;
+  }
+  if (!isAlone) return null;
+  const nothing = await gap.fill(nonce, limit);
+  if ((await heldWith(on, nonce, sinceMs)).length > 0) return null;
+  return (await isTaken(on, nothing, limit)) === 'taken' ? 'nothing' : null;
+}
+
+/** Where it is not clear what a node does with it, it may have it. */
+async function isTaken(
+  { context, leg }: On<EvmWallet>,
+  sent: Kept,
+  limit: AbortSignal,
+): Promise<'taken' | 'refused' | 'unclear'> {
+  try {
+    await sendAlone(context, leg, sent, limit);
+    return 'taken';
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    context.tell('waiting', leg.leg, why, sent.txid);
+    const isRefused = error instanceof ParleyError && error.code === 'refused_by_node';
+    return isRefused ? 'refused' : 'unclear';
+  }
+}
+
+/** What swaps of the store keep with this nonce of the account, or have kept since then. */
+function heldWith(on: On<EvmWallet>, nonce: number, sinceMs?: number): Promise<Held[]> {
+  // All history is in the store: whose it is takes long to find out, and is asked of few.
+  const isWanted = async ({ kept }: Held) => nonceOf(kept) === nonce && isSentBy(on, kept);
+  return keptOfAll(on.context, on.leg, isWanted, sinceMs);
+}
+
+/** The one that the others give way to, where it would be sent now. */
+function lastOf(found: readonly Held[], at: Clock): Held | null {
+  const [last] = found.toSorted((one, other) => (isBefore(one, other) ? 1 : -1));
+  return last !== undefined && isOfUse(last, at) ? last : null;
+}
+
+/** By the order in which one gives way to the other. */
+function isBefore(one: Held, other: Held): boolean {
+  if (isSpend(one) !== isSpend(other)) return isSpend(other);
+  return isAfter(other.kept, one.kept);
+}
+
+/** Whether its own swap lets it go out now, whoever sends it. */
+function isOfUse({ slot, record }: Held, { clock, wall }: Clock): boolean {
+  const { timelock } = record.swap.legs[ownSides(record).gets];
+  switch (slot) {
+    case 'claim':
+      // Past it a claim can only tell the secret.
+      return clock < timelock;
+    case 'refund':
+    case 'cancel':
+      return true;
+    case 'approval':
+      return false;
+    case 'funding':
+      // Promised to the other side with the own claim, while that one may still land.
+      return record.claim !== null && wall < timelock;
+  }
+}

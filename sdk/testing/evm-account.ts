@@ -1,0 +1,130 @@
+// Tests only: EVM accounts with money and with swaps of their own in a store, on the chains of
+// two-chains.ts; what they sign is kept, sent or lost as a test says.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before } from 'node:test';
+import { type Hex, keccak256, parseTransaction } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import { contextOf, legOf } from '../settle/context.ts';
+import { evmHand } from '../settle/hands/evm.ts';
+import type { Progress, SettleInput } from '../settle.ts';
+import { memoryStore } from '../stores/memory.ts';
+import type { Kept, Store, SwapRecord } from '../stores/store.ts';
+import { evmWallet } from '../wallets/evm.ts';
+import type { Wallet } from '../wallets/wallet.ts';
+import { type Anvil, anvilOf, evmKey, rpcUrlOf, sideOf, until } from './stuck.ts';
+import { type TwoChains, twoChains } from './two-chains.ts';
+
+export const limits = { timeout: 120_000 };
+export const chainId = 31_337;
+export const ether = 10n ** 18n;
+
+/** A verified swap whose taker is paid on EVM: all others are made of it. */
+export type Pattern = {
+  readonly input: SettleInput;
+  readonly record: SwapRecord;
+  readonly secret: string;
+};
+export type On = { readonly chains: TwoChains; readonly anvil: Anvil };
+
+/** Chains for the tests of a file, and what `first` makes on them: there once the tests begin. */
+export function onChains(first: (on: On) => Promise<void> = async () => {}): On {
+  const on: { chains?: TwoChains; anvil?: Anvil } = {};
+  before(async () => {
+    on.chains = await twoChains();
+    on.anvil = await anvilOf(on.chains);
+    await first(on as On);
+  }, limits);
+  after(async () => {
+    await on.chains?.stop();
+  }, limits);
+  return on as On;
+}
+
+export async function patternOf({ chains }: On): Promise<Pattern> {
+  const scene = chains.swap();
+  const input = await sideOf(scene, 'taker');
+  await until(input, ({ step }) => step === 'verified');
+  const record = await input.store.getSwap(input.swapId);
+  assert.ok(record);
+  return { input, record, secret: scene.secret };
+}
+
+export const nonceIn = ({ raw }: Kept) => parseTransaction(raw as Hex).nonce;
+
+type Signs = Pick<ReturnType<typeof privateKeyToAccount>, 'signTransaction'>;
+const same = (signs: Signs) => signs;
+
+/** An account with money, what it signs, and its hand on the chain. */
+export async function accountOn(
+  { chains, anvil }: On,
+  pattern: Pattern,
+  more: Partial<SettleInput> = {},
+  alter: (signs: Signs) => Signs = same,
+) {
+  const owner = privateKeyToAccount(`0x${randomBytes(32).toString('hex')}`);
+  const { address, signTransaction } = owner;
+  await anvil.call('anvil_setBalance', [address, `0x${(10n * ether).toString(16)}`]);
+  const rpcUrl = await rpcUrlOf(chains, 'evm');
+  const own = { ...owner, ...alter(owner) };
+  const newWallet = () => evmWallet({ rpcUrl, chainId, account: own });
+  const told: Progress[] = [];
+  const onProgress = (progress: Progress) => void told.push(progress);
+  const wallets = new Map<string, Wallet>([...pattern.input.wallets, [evmKey, newWallet()]]);
+  const alone = { client: null, wallets, store: memoryStore(), onProgress };
+  const input = { ...pattern.input, ...alone, ...more };
+  const context = contextOf(input);
+  const leg = legOf(pattern.record, 'a');
+  const wallet = newWallet();
+  const newHand = () => evmHand(context, leg, newWallet());
+  const hand = evmHand(context, leg, wallet);
+  const idle = { to: address, data: '0x', value: '0x0' };
+  const built = { sign: 'evm-tx', chain: evmKey, chainId, txs: [idle] } as never;
+  const signing = (by = hand) => {
+    const [sign] = by.signFunding(built);
+    assert.ok(sign);
+    return sign;
+  };
+  const signed = async (nonce: number, { gwei = 20n, value = 0n } = {}): Promise<Kept> => {
+    const fees = { maxFeePerGas: gwei * 1_000_000_000n, maxPriorityFeePerGas: 1n };
+    const call = { to: address, value, gas: 21_000n };
+    const raw = await signTransaction({ type: 'eip1559', chainId, nonce, ...call, ...fees });
+    return { raw, txid: keccak256(raw), keptAtMs: Date.now() - 60_000 };
+  };
+  const texts = () => told.map(({ text }) => text).join('\n');
+  const on = { context, leg, wallet };
+  return { ...on, address, on, hand, newHand, signing, signed, texts, store: input.store };
+}
+
+export type Account = Awaited<ReturnType<typeof accountOn>>;
+
+export type Other = Partial<SwapRecord> & {
+  readonly party?: 'maker' | 'taker';
+  /** Of which legs the time is over. */
+  readonly past?: 'a' | 'both';
+};
+
+/** Another swap: of the maker who funds on EVM, or of the taker who claims there. */
+export async function keepOn(
+  { chains }: On,
+  pattern: Pattern,
+  store: Store,
+  { id, party = 'maker', past, ...slots }: Other & { readonly id: string },
+): Promise<SwapRecord> {
+  const { trade, swap } = pattern.record;
+  const by = chains.now() - 600;
+  const { a, b } = swap.legs;
+  const over = { a: { ...a, timelock: by }, b: past === 'both' ? { ...b, timelock: by } : b };
+  const deadlines = { ...swap.deadlines, counterpartyFundBy: by };
+  const late = past ? { deadlines, legs: over } : {};
+  const record: SwapRecord = {
+    trade: { ...trade, party, threadId: id },
+    swap: { ...swap, ...late, id, hashlock: keccak256(`0x${id}`).slice(2) as Hex32 },
+    ...{ funding: null, claim: null, refund: null, publicSecret: null },
+    ...slots,
+  };
+  await store.putSwap(record);
+  return record;
+}
