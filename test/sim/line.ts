@@ -111,6 +111,7 @@ export function createLine(real: Database, chance: Chance): Line {
     const finished = Promise.withResolvers<void>();
     let own: Held | null = null;
     let holds = true;
+    let isOver = false;
     return {
       run,
       alone: letGo,
@@ -120,6 +121,8 @@ export function createLine(real: Database, chance: Chance): Line {
             left: servings,
             finished: finished.promise,
             resume: (loose) => {
+              // Whoever held it back died while it waited to go on.
+              if (isOver) return loose ? undefined : free();
               holds = !loose;
               resolve();
             },
@@ -131,6 +134,7 @@ export function createLine(real: Database, chance: Chance): Line {
       end: () => {
         const at = own === null ? -1 : held.indexOf(own);
         if (at !== -1) held.splice(at, 1);
+        isOver = true;
         finished.resolve();
         if (holds) free();
       },
