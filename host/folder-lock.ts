@@ -17,6 +17,7 @@ export type FolderLock = { release(): Promise<void> };
 export async function lockFolder(folder: string, purpose: string): Promise<FolderLock | null> {
   const address = await socketAddress(folder, purpose);
   // The second round is for a socket file whose owner is gone (not on Linux, which needs no file).
+  // Two who both find such a file at the same moment may both get the lock: on Linux nobody can.
   for (let round = 0; round < 2; round++) {
     const server = await listen(address);
     if (server !== null) return { release: () => close(server) };

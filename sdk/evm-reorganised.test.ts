@@ -2,41 +2,22 @@
 // is sent again, in the order of its nonces.
 
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { parseTransaction } from 'viem';
 import type { Hex32 } from '../core/hashlock.ts';
 import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import { type Kept, keptNow } from './stores/store.ts';
-import {
-  type Anvil,
-  anvilOf,
-  evmKey,
-  gwei,
-  isFunded,
-  later,
-  running,
-  sideOf,
-  until,
-} from './testing/stuck.ts';
-import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
+import { limits, onChains } from './testing/evm-account.ts';
+import { evmKey, gwei, isFunded, later, running, sideOf, until } from './testing/stuck.ts';
+import type { Scene } from './testing/two-chains.ts';
 
-const limits = { timeout: 120_000 };
-let chains: TwoChains;
-let anvil: Anvil;
+const on = onChains();
 
-before(async () => {
-  chains = await twoChains();
-  anvil = await anvilOf(chains);
-}, limits);
-after(async () => {
-  await chains?.stop();
-}, limits);
-
-const height = async () => Number(await anvil.call<string>('eth_blockNumber'));
+const height = async () => Number(await on.anvil.call<string>('eth_blockNumber'));
 const nonceOf = async (address: string) =>
-  Number(await anvil.call<string>('eth_getTransactionCount', [address, 'latest']));
-const known = (txid: string) => anvil.call<object | null>('eth_getTransactionReceipt', [txid]);
+  Number(await on.anvil.call<string>('eth_getTransactionCount', [address, 'latest']));
+const known = (txid: string) => on.anvil.call<object | null>('eth_getTransactionReceipt', [txid]);
 
 async function recordOf({ store, swapId }: SettleInput) {
   const record = await store.getSwap(swapId);
@@ -47,9 +28,9 @@ async function recordOf({ store, swapId }: SettleInput) {
 /** Takes back all blocks since `from`, transactions and all; no pool has them afterwards. */
 async function takeBack(from: number): Promise<void> {
   const depth = (await height()) - from;
-  await anvil.call('anvil_rollback', [depth]);
-  await anvil.call('anvil_dropAllTransactions', []);
-  await anvil.call('anvil_mine', [`0x${(depth + 1).toString(16)}`, '0x0']);
+  await on.anvil.call('anvil_rollback', [depth]);
+  await on.anvil.call('anvil_dropAllTransactions', []);
+  await on.anvil.call('anvil_mine', [`0x${(depth + 1).toString(16)}`, '0x0']);
 }
 
 for (const restarted of [true, false]) {
@@ -58,10 +39,10 @@ for (const restarted of [true, false]) {
     `${who} sends an approval and its funding again when blocks and pools have lost them`,
     limits,
     async () => {
-      const scene = chains.swap();
+      const scene = on.chains.swap();
       const taker = await sideOf(scene, 'taker');
       await until(taker, isFunded);
-      const { evm } = chains.purses.maker;
+      const { evm } = on.chains.purses.maker;
       const from = await height();
       const had = await nonceOf(evm.address);
       const maker = await sideOf(scene, 'maker', { replaceAfterMs: 60_000 });
@@ -72,7 +53,7 @@ for (const restarted of [true, false]) {
       assert.ok(funding && approved);
       // Below the depth that the leg wants, so that nobody acts on it.
       while ((await known(funding.txid)) === null) await sleep(20);
-      await chains.dev.mining(evmKey, false);
+      await on.chains.dev.mining(evmKey, false);
       if (restarted) {
         const stopped = new Error('stopped here');
         stop.abort(stopped);
@@ -82,7 +63,7 @@ for (const restarted of [true, false]) {
       assert.equal(await nonceOf(evm.address), had);
       assert.deepEqual([await known(approved.txid), await known(funding.txid)], [null, null]);
       if (restarted) evm.forget();
-      await chains.dev.mining(evmKey, true);
+      await on.chains.dev.mining(evmKey, true);
       const again = restarted ? settle(maker) : first.end;
       const [end, theirs] = await Promise.all([again, settle(taker)]);
       assert.deepEqual([end.end, theirs.end], ['received', 'received']);
@@ -105,14 +86,14 @@ type Lost = {
 async function bothTakenBack(scene: Scene): Promise<Lost> {
   const taker = await sideOf(scene, 'taker');
   await until(taker, isFunded);
-  const { evm } = chains.purses.maker;
+  const { evm } = on.chains.purses.maker;
   const [from, had] = [await height(), await nonceOf(evm.address)];
   const maker = await sideOf(scene, 'maker');
   await until(maker, isFunded);
   const { funding, approved } = await recordOf(maker);
   assert.ok(funding && approved);
   while ((await known(funding.txid)) === null) await sleep(20);
-  await anvil.hold();
+  await on.anvil.hold();
   await takeBack(from);
   assert.equal(await nonceOf(evm.address), had);
   evm.forget();
@@ -134,13 +115,13 @@ test(
   'an approval that was taken back never displaces the claim of another swap from its nonce',
   limits,
   async () => {
-    const { taker, maker, approved, funding } = await bothTakenBack(chains.swap());
+    const { taker, maker, approved, funding } = await bothTakenBack(on.chains.swap());
     try {
-      const { evm } = chains.purses.maker;
+      const { evm } = on.chains.purses.maker;
       const idle = { to: evm.address, data: '0x', value: '0x0' };
       const other = await evm.sign(31_337, idle, AbortSignal.timeout(30_000));
       assert.equal(nonceIn(other), nonceIn(approved));
-      await anvil.call('eth_sendRawTransaction', [other.raw]);
+      await on.anvil.call('eth_sendRawTransaction', [other.raw]);
       await claimKept(maker, other);
       const side = running(maker);
       const waits = () => side.told.some(({ text }) => /has the nonce of the approval/.test(text));
@@ -148,17 +129,17 @@ test(
         assert.ok(!side.told.some(({ step }) => step === 'replaced'), 'displaced');
         await sleep(20);
       }
-      await anvil.block(gwei);
+      await on.anvil.block(gwei);
       while ((await known(other.txid)) === null) {
         assert.equal(await known(approved.txid), null);
         await sleep(20);
       }
-      await anvil.go();
+      await on.anvil.go();
       const [end, theirs] = await Promise.all([side.end, settle(taker)]);
       assert.deepEqual([end.end, theirs.end], ['received', 'received']);
       assert.notEqual(end.txids.a.fund, funding.txid);
     } finally {
-      await anvil.go();
+      await on.anvil.go();
     }
   },
 );
@@ -170,24 +151,24 @@ test(
   'an approval that was taken back and is late with its funding is raised, and holds nobody up',
   limits,
   async () => {
-    const { maker, approved, had } = await bothTakenBack(chains.swap());
+    const { maker, approved, had } = await bothTakenBack(on.chains.swap());
     try {
       await until({ ...maker, replaceAfterMs: 60_000 }, isRecalled);
       const { counterpartyFundBy } = (await recordOf(maker)).swap.deadlines;
-      const side = running(later(maker, counterpartyFundBy - chains.now() + 4_000));
+      const side = running(later(maker, counterpartyFundBy - on.chains.now() + 4_000));
       await side.next('cancelled');
-      await anvil.block(50n * gwei);
+      await on.anvil.block(50n * gwei);
       await side.next('replaced');
       const raised = async () => (await recordOf(maker)).approval;
       while ((await raised())?.former === undefined) await sleep(20);
       assert.deepEqual((await raised())?.former, [approved.txid]);
-      await anvil.block(50n * gwei);
-      await anvil.go();
+      await on.anvil.block(50n * gwei);
+      await on.anvil.go();
       assert.equal((await side.end).end, 'nothing');
       // The approval, and what took the place of the funding.
-      assert.equal(await nonceOf(chains.purses.maker.evm.address), had + 2);
+      assert.equal(await nonceOf(on.chains.purses.maker.evm.address), had + 2);
     } finally {
-      await anvil.go();
+      await on.anvil.go();
     }
   },
 );

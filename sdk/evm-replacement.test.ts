@@ -2,14 +2,13 @@
 // anvil whose base fee the test sets block by block.
 
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { parseTransaction } from 'viem';
 import { sleep } from './http.ts';
 import { type Outcome, type SettleInput, settle } from './settle.ts';
 import type { Kept, Store, SwapRecord } from './stores/store.ts';
+import { limits, onChains } from './testing/evm-account.ts';
 import {
-  type Anvil,
-  anvilOf,
   evmKey,
   gwei,
   isFunded,
@@ -19,28 +18,18 @@ import {
   until,
   withAdapter,
 } from './testing/stuck.ts';
-import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
+import type { Scene } from './testing/two-chains.ts';
 
-const limits = { timeout: 120_000 };
-let chains: TwoChains;
-let anvil: Anvil;
-
-before(async () => {
-  chains = await twoChains();
-  anvil = await anvilOf(chains);
-}, limits);
-after(async () => {
-  await chains?.stop();
-}, limits);
+const on = onChains();
 
 /** Both sides have funded, at depth, and are stopped; the EVM chain mines only when told. */
 async function bothFunded(scene: Scene): Promise<{ taker: SettleInput; maker: SettleInput }> {
   const taker = await sideOf(scene, 'taker');
   const maker = await sideOf(scene, 'maker');
   await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
-  await chains.dev.mine(evmKey, 3);
-  await anvil.hold();
-  await anvil.block(gwei);
+  await on.chains.dev.mine(evmKey, 3);
+  await on.anvil.hold();
+  await on.anvil.block(gwei);
   return { taker, maker };
 }
 
@@ -61,7 +50,7 @@ async function claimSent(input: SettleInput): Promise<Kept> {
   const side = running({ ...input, signal: stop.signal });
   const { txid } = await side.next('claimed');
   for (let left = 400; left > 0; left -= 1) {
-    if ((await anvil.call('eth_getTransactionByHash', [txid])) !== null) break;
+    if ((await on.anvil.call('eth_getTransactionByHash', [txid])) !== null) break;
     await sleep(50);
   }
   stop.abort(stopped);
@@ -73,21 +62,21 @@ async function claimSent(input: SettleInput): Promise<Kept> {
 
 /** How many transactions the account has on chain. */
 async function nonceOf(address: string): Promise<number> {
-  return Number(await anvil.call<string>('eth_getTransactionCount', [address, 'latest']));
+  return Number(await on.anvil.call<string>('eth_getTransactionCount', [address, 'latest']));
 }
 
 test(
   'a claim that a risen base fee keeps out is raised with its own nonce, also after revealBy',
   limits,
   async () => {
-    const scene = chains.swap();
+    const scene = on.chains.swap();
     const { taker, maker } = await bothFunded(scene);
     try {
       const first = await claimSent(taker);
-      await anvil.block(50n * gwei);
+      await on.anvil.block(50n * gwei);
       // From revealBy on no secret may be shown, but this one was sent.
       const { deadlines } = (await recordOf(taker)).swap;
-      const seconds = deadlines.revealBy - chains.now() + 60;
+      const seconds = deadlines.revealBy - on.chains.now() + 60;
       // A new process, whose nodes have seen nothing yet.
       const { sources } = scene.input('taker');
       const side = running(later({ ...taker, sources }, seconds));
@@ -101,19 +90,19 @@ test(
       assert.deepEqual([other.to, other.data], [one.to, one.data]);
       assert.ok((other.maxFeePerGas ?? 0n) >= 50n * gwei);
       assert.ok((other.maxPriorityFeePerGas ?? 0n) * 8n >= (one.maxPriorityFeePerGas ?? 0n) * 9n);
-      await anvil.block(50n * gwei);
-      await anvil.go();
+      await on.anvil.block(50n * gwei);
+      await on.anvil.go();
       const [end, theirs] = await Promise.all([side.end, settle(maker)]);
       assert.deepEqual([end.end, theirs.end], ['received', 'received']);
       assert.equal(end.txids.a.claim, txid);
     } finally {
-      await anvil.go();
+      await on.anvil.go();
     }
   },
 );
 
 test('the former version counts when it is the one that gets mined', limits, async () => {
-  const scene = chains.swap();
+  const scene = on.chains.swap();
   const { taker, maker } = await bothFunded(scene);
   try {
     const { txid: first } = await claimSent(taker);
@@ -125,31 +114,31 @@ test('the former version counts when it is the one that gets mined', limits, asy
     const side = running(deaf);
     const { txid } = await side.next('replaced');
     assert.notEqual(txid, first);
-    await anvil.go();
+    await on.anvil.go();
     const [end] = await Promise.all([side.end, settle(maker)]);
     assert.equal(end.end, 'received');
     assert.equal(end.txids.a.claim, first);
     const { claim } = await recordOf(taker);
     assert.notEqual(claim?.txid, first);
     assert.ok(claim);
-    const fate = await chains.purses.taker.evm.fate(claim, AbortSignal.timeout(10_000));
+    const fate = await on.chains.purses.taker.evm.fate(claim, AbortSignal.timeout(10_000));
     assert.deepEqual(fate, { state: 'succeeded' });
   } finally {
-    await anvil.go();
+    await on.anvil.go();
   }
 });
 
 test('the nonce of a claim that missed its timelock is used otherwise', limits, async () => {
-  const scene = chains.swap();
+  const scene = on.chains.swap();
   const { taker } = await bothFunded(scene);
-  const { address } = chains.purses.taker.evm;
+  const { address } = on.chains.purses.taker.evm;
   const stop = new AbortController();
   const stopped = new Error('stopped here');
   try {
     const first = await claimSent(taker);
     const used = await nonceOf(address);
     const { timelock } = (await recordOf(taker)).swap.legs.a;
-    const late = later({ ...taker, signal: stop.signal }, timelock - chains.now() + 60);
+    const late = later({ ...taker, signal: stop.signal }, timelock - on.chains.now() + 60);
     const side = running(late);
     const { txid } = await side.next('replaced');
     const { claim } = await recordOf(taker);
@@ -158,14 +147,14 @@ test('the nonce of a claim that missed its timelock is used otherwise', limits, 
     const { to, value = 0n, data = '0x', nonce } = parsed(claim);
     assert.deepEqual([to, value, data], [address.toLowerCase(), 0n, '0x']);
     assert.equal(nonce, parsed(first).nonce);
-    await anvil.block(gwei);
+    await on.anvil.block(gwei);
     assert.equal(await nonceOf(address), used + 1);
-    assert.ok(await anvil.call('eth_getTransactionReceipt', [txid]));
+    assert.ok(await on.anvil.call('eth_getTransactionReceipt', [txid]));
     stop.abort(stopped);
     await assert.rejects(side.end, stopped);
   } finally {
     stop.abort(stopped);
-    await anvil.go();
+    await on.anvil.go();
   }
 });
 
@@ -201,19 +190,19 @@ function crashing(input: SettleInput, at: string[], stop: AbortController): Sett
 }
 
 test('a crash around each step of a replacement claims once and is resumed', limits, async () => {
-  const scene = chains.swap();
+  const scene = on.chains.swap();
   const { taker, maker } = await bothFunded(scene);
-  const address = chains.purses.taker.evm.address;
+  const address = on.chains.purses.taker.evm.address;
   const had = await nonceOf(address);
   const at: string[] = [];
   try {
     await claimSent(taker);
-    await anvil.block(50n * gwei);
+    await on.anvil.block(50n * gwei);
     let end: Outcome | null = null;
     const theirs = settle(maker);
     for (let restarts = 0; end === null && restarts < 10; restarts += 1) {
       try {
-        if (at.length === 3) await anvil.go();
+        if (at.length === 3) await on.anvil.go();
         end = await settle(crashing(taker, at, new AbortController()));
       } catch (error) {
         if (!(error instanceof Crash)) throw error;
@@ -224,7 +213,7 @@ test('a crash around each step of a replacement claims once and is resumed', lim
     assert.equal((await theirs).end, 'received');
     assert.equal(await nonceOf(address), had + 1);
   } finally {
-    await anvil.go();
+    await on.anvil.go();
   }
 });
 
@@ -232,11 +221,11 @@ test(
   'an approval and a funding that no block takes are raised, and fund exactly once',
   limits,
   async () => {
-    const scene = chains.swap();
+    const scene = on.chains.swap();
     const taker = await sideOf(scene, 'taker');
     await until(taker, isFunded);
-    await anvil.hold();
-    const address = chains.purses.maker.evm.address;
+    await on.anvil.hold();
+    const address = on.chains.purses.maker.evm.address;
     const had = await nonceOf(address);
     const maker = await sideOf(scene, 'maker');
     const started = running(maker);
@@ -244,29 +233,29 @@ test(
       for (let left = 600; left > 0; left -= 1) {
         const approval = (await maker.store.getSwap(maker.swapId))?.approval;
         const txid = approval?.txid ?? '0x'.padEnd(66, '0');
-        if ((await anvil.call('eth_getTransactionByHash', [txid])) !== null) break;
+        if ((await on.anvil.call('eth_getTransactionByHash', [txid])) !== null) break;
         await sleep(50);
       }
-      await anvil.block(50n * gwei);
+      await on.anvil.block(50n * gwei);
       const raised = await started.next('replaced');
       assert.match(raised.text, /approval/);
-      await anvil.block(50n * gwei);
+      await on.anvil.block(50n * gwei);
       await started.next('funded');
-      await anvil.block(300n * gwei);
+      await on.anvil.block(300n * gwei);
       const again = await started.next('replaced', 2);
       assert.match(again.text, /funding/);
       const { funding } = await recordOf(maker);
       assert.equal(funding?.txid, again.txid);
       assert.equal(funding?.former?.length, 1);
-      await anvil.block(300n * gwei);
-      await anvil.go();
+      await on.anvil.block(300n * gwei);
+      await on.anvil.go();
       const [end, theirs] = await Promise.all([started.end, settle(taker)]);
       assert.deepEqual([end.end, theirs.end], ['received', 'received']);
       assert.equal(end.txids.a.fund, funding?.txid);
       // One approval and one funding, whatever was signed.
       assert.equal(await nonceOf(address), had + 2);
     } finally {
-      await anvil.go();
+      await on.anvil.go();
     }
   },
 );
@@ -303,10 +292,10 @@ test(
   'nonces lost before a kept funding are filled, and the funding itself is not signed again',
   limits,
   async () => {
-    const scene = chains.swap();
+    const scene = on.chains.swap();
     const taker = await sideOf(scene, 'taker');
     await until(taker, isFunded);
-    const { evm } = chains.purses.maker;
+    const { evm } = on.chains.purses.maker;
     // Two transactions signed before the funding, which nobody will ever send: as after a crash.
     const idle = { to: evm.address, data: '0x', value: '0x0' };
     const { maker, funding } = await (async () => {
@@ -340,16 +329,16 @@ test(
 );
 
 test('a kept funding whose nonce another transaction used is made anew, once', limits, async () => {
-  const scene = chains.swap();
+  const scene = on.chains.swap();
   const taker = await sideOf(scene, 'taker');
   await until(taker, isFunded);
-  const { evm } = chains.purses.maker;
+  const { evm } = on.chains.purses.maker;
   const { maker, funding } = await keptOnly(scene);
   evm.forget();
   const signal = AbortSignal.timeout(30_000);
   const other = await evm.sign(31_337, { to: evm.address, data: '0x', value: '0x0' }, signal);
   assert.equal(parsed(other).nonce, parsed(funding).nonce);
-  await anvil.call('eth_sendRawTransaction', [other.raw]);
+  await on.anvil.call('eth_sendRawTransaction', [other.raw]);
   // Anvil answers before its block is made.
   const used = (parsed(other).nonce ?? 0) + 1;
   while ((await nonceOf(evm.address)) < used) await sleep(20);

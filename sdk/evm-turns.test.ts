@@ -3,13 +3,19 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { claimCall, evmDeployment, refundCall } from '../chains/evm/plan.ts';
+import type { EvmCall, Material } from '../chains/material.ts';
+import { hashlockOf } from '../core/hashlock.ts';
 import { sleep } from './http.ts';
+import { claim, refund } from './settle/act.ts';
 import { signAndKeep } from './settle/before-sending.ts';
+import { type Context, contextOf, legOf, look, type Seen } from './settle/context.ts';
 import { inNonceTurn } from './settle/hands/nonces.ts';
 import { memoryStore } from './stores/memory.ts';
-import { type Kept, keptNow, type Store } from './stores/store.ts';
+import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
 import {
   accountOn,
+  chainId,
   keepOn,
   limits,
   nonceIn,
@@ -18,6 +24,7 @@ import {
   type Pattern,
   patternOf,
 } from './testing/evm-account.ts';
+import { evmKey, withAdapter } from './testing/stuck.ts';
 
 let pattern: Pattern;
 const on = onChains(async (there) => {
@@ -168,6 +175,50 @@ test(
     assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: false })), 0);
   },
 );
+
+const urgent: [
+  string,
+  (context: Context, record: SwapRecord, seen: Seen) => Promise<SwapRecord>,
+][] = [
+  ['a claim whose secret is public', claim],
+  ['a refund', refund],
+];
+for (const [what, verb] of urgent) {
+  test(`${what} is signed and kept while another hangs in its turn`, limits, async () => {
+    const { chain, escrow } = legOf(pattern.record, 'a');
+    const { terms, address } = escrow;
+    // As it is built where the escrow holds the money.
+    const built = (call: EvmCall): Material => ({
+      ...{ family: 'evm', sign: 'evm-tx', chain, chainId, escrow: address, txs: [call] },
+    });
+    const { sources } = withAdapter(pattern.input, evmKey, () => ({
+      buildClaim: async () => built(claimCall(terms, evmDeployment, pattern.secret)),
+      buildRefund: async () => built(refundCall(terms, evmDeployment)),
+    }));
+    const own = await account({ sources, chainTimeoutMs: 500 });
+    const wallet = { ...own.wallet, sign: () => own.signed(0) };
+    const wallets = new Map(own.context.wallets).set(own.leg.chain, wallet);
+    const context = { ...own.context, wallets };
+    const party = verb === claim ? 'taker' : 'maker';
+    const record = await keep(own.store, '00', {
+      party,
+      ...(verb === refund ? { past: 'a' } : {}),
+    });
+    const seen = await look(contextOf(pattern.input), record);
+    const { secret } = pattern;
+    const state = { ...seen.state, secret, hashlock: hashlockOf(secret) };
+    const hanging = Promise.withResolvers<void>();
+    const slow = own.hand.keeping(() => hanging.promise, { isUrgent: false });
+    try {
+      await verb(context, record, { ...seen, state });
+      const kept = await own.store.getSwap('00');
+      assert.ok(kept?.[verb === claim ? 'claim' : 'refund']);
+    } finally {
+      hanging.resolve();
+      await slow;
+    }
+  });
+}
 
 test('a lock that cannot be freed changes nothing of what was kept', limits, async () => {
   const release = async () => {

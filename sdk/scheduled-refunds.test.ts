@@ -175,8 +175,12 @@ test(
     const before = scene.market.refunds();
     const { address } = scene.market.watched('b');
     await chains.dev.faucet({ chain: bitcoinKey, address, amount: 1_000n });
+    const told = await side.next('scheduled', 2);
+    assert.match(told.text, /^refund by hand .*: \w{64}:\d+ \(1000 sats\)$/);
+    const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
+    assert.equal(asked(), 1, 'the ladder stays');
     await chains.dev.faucet({ chain: bitcoinKey, address, amount: 30_000n });
-    await side.next('scheduled', 2);
+    await side.next('scheduled', 3);
     type Decoded = { vin: unknown[]; vout: { value: number }[] };
     const decoded = (raw = '') => core<Decoded>('decoderawtransaction', [raw]);
     assert.equal((await decoded(before[0]?.raw)).vin.length, 1);

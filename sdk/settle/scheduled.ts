@@ -45,6 +45,8 @@ export async function leaveRefunds(
     // Also what one refund does not take, too many or too small, is deep and not new.
     const scheduledOf = plan.allDeepSats;
     if (isKept(record, about, plan)) {
+      const left = leftBy(plan);
+      if (left !== '') context.tell('scheduled', gives, left);
       if (record.scheduledOf === scheduledOf) return record;
       const seen = { ...record, scheduledOf };
       await context.store.putSwap(seen);
@@ -52,7 +54,7 @@ export async function leaveRefunds(
     }
     const ask = ({ signal }: { signal: AbortSignal }) =>
       scheduleRefunds({ client, swapId, leg: gives, escrow, source, wallet, signal }, plan);
-    const { count, lowestFeeRate, highestFeeRate, leftOut } = await asked(context, ask, limitMs);
+    const { count, lowestFeeRate, highestFeeRate } = await asked(context, ask, limitMs);
     const next = {
       ...record,
       ...{ scheduled: about, scheduledOf, scheduledUpTo: plan.highestFeeRate },
@@ -60,9 +62,8 @@ export async function leaveRefunds(
     await context.store.putSwap(next);
     const rates = `${lowestFeeRate} to ${highestFeeRate} sat per vbyte`;
     const kept = `the market keeps ${count} signed refunds of ${plan.deepSats} sats at ${rates}`;
-    const left = leftOut.map(({ outpoint, sats }) => `${outpoint} (${sats} sats)`).join(', ');
-    const text = left === '' ? kept : `${kept}; refund by hand what is in none of them: ${left}`;
-    context.tell('scheduled', gives, text);
+    const left = leftBy(plan);
+    context.tell('scheduled', gives, left === '' ? kept : `${kept}; ${left}`);
     return next;
   } catch (error) {
     context.signal?.throwIfAborted();
@@ -70,6 +71,12 @@ export async function leaveRefunds(
     context.tell('market_refused', gives, `signed refunds are not kept: ${why}`);
     return record;
   }
+}
+
+function leftBy({ leftOut }: RefundPlan): string {
+  if (leftOut.length === 0) return '';
+  const left = leftOut.map(({ outpoint, sats }) => `${outpoint} (${sats} sats)`).join(', ');
+  return `refund by hand what is in none of the signed refunds: ${left}`;
 }
 
 /** Whether what the market keeps is of the same payments, and still far above what is paid now. */

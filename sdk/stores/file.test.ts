@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -9,6 +11,8 @@ import { verifySwap } from '../verify.ts';
 import { fileStore } from './file.ts';
 import { memoryStore } from './memory.ts';
 import { newHashlock, type Store, type SwapRecord } from './store.ts';
+
+const limits = { timeout: 30_000 };
 
 async function withDir(work: (dir: string) => Promise<void>): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-store-'));
@@ -77,6 +81,46 @@ test('an id that could leave the folder is refused', async () => {
   await withDir(async (dir) => {
     const store = await fileStore(dir);
     await assert.rejects(store.getSwap('../secrets/x'), { code: 'bad_record' });
+  });
+});
+
+test('a lock is held against another process, and free once that was killed', limits, async () => {
+  await withDir(async (dir) => {
+    const file = new URL('./file.ts', import.meta.url).href;
+    const script = `const { fileStore } = await import(${JSON.stringify(file)});
+      const store = await fileStore(${JSON.stringify(dir)});
+      await store.lock('nonces', new AbortController().signal);
+      console.log('has it');
+      setInterval(() => {}, 1_000);`;
+    const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
+    const other = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio });
+    try {
+      await once(other.stdout, 'data');
+      const store = await fileStore(dir);
+      assert.equal(await store.lock?.('nonces', AbortSignal.abort()), null);
+      const waiting = store.lock?.('nonces', new AbortController().signal);
+      other.kill('SIGKILL');
+      const lock = await waiting;
+      assert.ok(lock);
+      await lock.release();
+    } finally {
+      other.kill('SIGKILL');
+    }
+  });
+});
+
+test('swaps kept last before a moment may be left out, and others never', async () => {
+  await withDir(async (dir) => {
+    const store = await fileStore(dir);
+    await store.putSwap(record());
+    const hour = 3_600;
+    const nowMs = Date.now();
+    assert.deepEqual(await store.swapIds(nowMs), [swapId]);
+    const before = nowMs / 1_000 - hour;
+    await utimes(join(dir, 'swaps', swapId), before, before);
+    assert.deepEqual(await store.swapIds(nowMs - hour * 1_000), [swapId]);
+    assert.deepEqual(await store.swapIds(nowMs), []);
+    assert.deepEqual(await store.swapIds(), [swapId]);
   });
 });
 
