@@ -43,6 +43,8 @@ const env = {
   ...process.env,
   // Each of hundreds of processes would strip the types of the same sources anew.
   NODE_COMPILE_CACHE: compiled,
+  // And the same Solidity (chains/evm/testing/compile.ts).
+  PARLEY_TEST_COMPILED: join(compiled, 'solidity'),
   PATH: [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH].join(delimiter),
 };
 
@@ -118,10 +120,8 @@ const node = process.execPath;
 async function checkAll(): Promise<void> {
   await check('types', 'tsc', ['-p', '.']);
   await check('lint', biomeBinary, lintArguments);
-  // Four times the fuzzing where nobody waits for it, twenty times in the soak.
-  const profile = process.env.CI === undefined ? 'default' : 'ci';
   for (const family of ['evm', 'tron']) {
-    const args = [`contracts/${family}/test.ts`, '--profile', profile];
+    const args = [`contracts/${family}/test.ts`];
     const forge = await step({ name: `contracts/${family}`, command: node, args });
     passed += counted(forge.output, /forge: (\d+) passed/g);
     failed += Math.max(counted(forge.output, /forge: \d+ passed, (\d+) failed/g), forge.code && 1);
@@ -136,8 +136,9 @@ const files = all.filter(
 const { code, output } = await step({
   name: 'tests',
   command: node,
-  // Two more than cores: most files wait for chains and clocks half of the time.
-  args: ['scripts/test-files.ts', String(Math.max(2, availableParallelism()) + 2), ...files],
+  // One more than cores: files wait for chains and clocks, and every market that runs looks around
+  // all the time.
+  args: ['scripts/test-files.ts', String(Math.max(2, availableParallelism()) + 1), ...files],
   live: true,
 });
 await checking;

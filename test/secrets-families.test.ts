@@ -79,7 +79,7 @@ before(async () => {
     PARLEY_ENCRYPTION_KEY: note('encryption key', randomBytes(32).toString('hex')),
     PARLEY_LOG_LEVEL: 'trace',
     PARLEY_METRICS_PORT: '0',
-    PARLEY_FOLLOW_INTERVAL_MS: '250',
+    PARLEY_FOLLOW_INTERVAL_MS: '500',
     PARLEY_CHAINS: JSON.stringify([
       {
         family: 'tron',

@@ -89,16 +89,6 @@ async function leftIn(home: string): Promise<string[]> {
   return left;
 }
 
-test('SIGTERM to npm ends everything, and so does kill -9 of npm', async (t) => {
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    const home = await newHome(t);
-    const market = await startMarketProcess(t, home, {}, npmStart);
-    market.child.kill(signal);
-    assert.deepEqual(await leftIn(home), [], signal);
-    await assert.rejects(fetch(market.ready.url), signal);
-  }
-});
-
 /** Command lines of the processes that descend from this one. */
 function descendantsOf(pid: number | undefined): string[] {
   const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
@@ -110,14 +100,17 @@ function descendantsOf(pid: number | undefined): string[] {
   return rows.filter(([, , parent = '']) => below.has(parent)).map(([, , , args = '']) => args);
 }
 
-test('the market that npm starts has its garbage collected early, whatever Node the machine has', async (t) => {
-  const home = await newHome(t);
-  const market = await startMarketProcess(t, home, {}, npmStart);
-  const nodes = descendantsOf(market.child.pid).filter((each) => each.includes('launch.mjs'));
-  assert.ok(nodes.length > 0);
-  for (const each of nodes) assert.match(each, / --initial-old-space-size=64 /);
-  market.child.kill('SIGTERM');
-  assert.deepEqual(await leftIn(home), []);
+test('the market that npm starts collects its garbage early, whatever Node the machine has; SIGTERM to npm ends all of it, and so does kill -9', async (t) => {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const home = await newHome(t);
+    const market = await startMarketProcess(t, home, {}, npmStart);
+    const nodes = descendantsOf(market.child.pid).filter((each) => each.includes('launch.mjs'));
+    assert.ok(nodes.length > 0);
+    for (const each of nodes) assert.match(each, / --initial-old-space-size=64 /);
+    market.child.kill(signal);
+    assert.deepEqual(await leftIn(home), [], signal);
+    await assert.rejects(fetch(market.ready.url), signal);
+  }
 });
 
 test('npm run deploy says what it found, and fails on what it did not find', () => {

@@ -1,7 +1,7 @@
 // The whole check of the contracts: committed artifacts are current, forge tests pass on them, gas
 // is within the limits and as recorded. Ends with a line `forge: N passed, M failed`.
 //
-//   node contracts/evm/test.ts [--profile ci|soak]
+//   node contracts/evm/test.ts [--profile soak]
 
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ import { isEntry } from './entry.ts';
 import { checkGas } from './gas.ts';
 
 const here = import.meta.dirname;
-const FORGE_MS = { default: 15 * 60_000, ci: 15 * 60_000, soak: 90 * 60_000 } as const;
+const FORGE_MS = { default: 15 * 60_000, soak: 90 * 60_000 } as const;
 type Profile = keyof typeof FORGE_MS;
 const isProfile = (name: string): name is Profile => Object.hasOwn(FORGE_MS, name);
 export type ForgeResult = { passed: number; failed: number; exitCode: number };

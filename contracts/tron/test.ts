@@ -1,7 +1,7 @@
 // The whole check of the contract: committed artifacts are current, forge tests pass on them,
 // energy is within the limits and as recorded. Ends with a line `forge: N passed, M failed`.
 //
-//   node contracts/tron/test.ts [--profile ci|soak]
+//   node contracts/tron/test.ts [--profile soak]
 
 import { isEntry } from '../evm/entry.ts';
 import { forgeTest, profileArgument } from '../evm/test.ts';

@@ -202,7 +202,7 @@ function newScene(from: {
     wallets: new Map<string, Wallet>(purses[party]),
     store: memoryStore(),
     now,
-    pollMs: 100,
+    pollMs: 250,
     marketPollMs: 200,
   });
   return { market, secret, input };

@@ -148,7 +148,7 @@ function newScene(from: {
       ]),
       store: memoryStore(),
       now,
-      pollMs: 100,
+      pollMs: 250,
       marketPollMs: 200,
     };
   };

@@ -115,7 +115,7 @@ export function run(stage: Stage, deal: Deal, party: 'taker' | 'maker', hooks: H
     wallets: who.wallets,
     store: who.store,
     now: stage.now,
-    pollMs: 200,
+    pollMs: 400,
     marketPollMs: 1_000,
     ...hooks,
     onProgress: (progress) => {

@@ -22,7 +22,7 @@ const amounts: Readonly<Record<CoinName, bigint>> = {
   'SPL dollar': 640_000_000n,
 };
 const patienceMs = 90_000;
-const lookMs = 300;
+const lookMs = 500;
 
 export type Side = { readonly person: Person; readonly trade: OwnTrade };
 export type Offer = {
@@ -124,7 +124,7 @@ export function run(
     wallets: person.wallets,
     store: person.store,
     now,
-    pollMs: 200,
+    pollMs: 400,
     marketPollMs: 600,
     signal: stop.signal,
     onProgress: (progress) => {

@@ -66,7 +66,7 @@ export async function startWorld(webhookCa: string): Promise<World> {
   const env = {
     PARLEY_CHAINS: JSON.stringify(served),
     PARLEY_ASSETS: JSON.stringify(devAssets(chains, devnet)),
-    PARLEY_FOLLOW_INTERVAL_MS: '300',
+    PARLEY_FOLLOW_INTERVAL_MS: '500',
     PARLEY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     // What waits to be accepted still stands after the missing hour.
     PARLEY_ACCEPT_TTL: '86400',

@@ -37,8 +37,8 @@ type Counted = {
   readonly halts: Readonly<Record<string, number>>;
 };
 
-/** Two quiet cores need a minute for all; a machine that is busy elsewhere is stopped here. */
-const mostMinutes = 2.5;
+/** Two quiet cores need less for all; a machine that is busy elsewhere is stopped here. */
+const mostMinutes = 2;
 /** What even a busy one gets through by then. */
 const leastSeeds = 12;
 /** So many meet every fault named below. */

@@ -1,6 +1,8 @@
-// Compiles the Solidity of this folder's tests with the project's own compiler.
+// Compiles the Solidity of this folder's tests with the project's own compiler: what a run of many
+// files has compiled once (scripts/test.ts) is read by the others, as it takes seconds.
 
-import { readFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Abi, Hex } from 'viem';
@@ -9,12 +11,26 @@ const require = createRequire(import.meta.url);
 
 export type TestContract = { readonly abi: Abi; readonly bytecode: Hex; readonly runtime: Hex };
 
+/** What the compiler answers, from its input, both JSON. */
+function compiled(input: string): string {
+  const solc = () => (require('solc') as { compile(input: string): string }).compile(input);
+  const folder = process.env.PARLEY_TEST_COMPILED;
+  if (folder === undefined) return solc();
+  const path = join(folder, `${hash('sha256', input)}.json`);
+  if (existsSync(path)) return readFileSync(path, 'utf8');
+  const output = solc();
+  mkdirSync(folder, { recursive: true });
+  // Whole under its name, whoever compiles the same beside.
+  writeFileSync(`${path}.${process.pid}`, output);
+  renameSync(`${path}.${process.pid}`, path);
+  return output;
+}
+
 /** Contract name -> what it compiles to. `file` lies in chains/evm/testing. */
 export function compileTestContracts(
   file: string,
   evmVersion = 'shanghai',
 ): ReadonlyMap<string, TestContract> {
-  const solc = require('solc') as { compile(input: string): string };
   const input = {
     language: 'Solidity',
     sources: { [file]: { content: readFileSync(join(import.meta.dirname, file), 'utf8') } },
@@ -28,7 +44,7 @@ export function compileTestContracts(
     },
   };
   type Code = { readonly object: string };
-  const output = JSON.parse(solc.compile(JSON.stringify(input))) as {
+  const output = JSON.parse(compiled(JSON.stringify(input))) as {
     errors?: { severity: string; formattedMessage: string }[];
     contracts?: Record<
       string,

@@ -1,15 +1,18 @@
 // Wallets for tests: keys of their own that sign texts as real wallets do, TRON's and Solana's by
 // other libraries than the server checks them with.
 
+import { createRequire } from 'node:module';
 import { base58, base64 } from '@scure/base';
 import { p2tr, p2wpkh, RawWitness } from '@scure/btc-signer';
 import { pubECDSA, pubSchnorr, randomPrivateKeyBytes } from '@scure/btc-signer/utils.js';
-import { Trx, utils } from 'tronweb';
 import nacl from 'tweetnacl';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { toSignTransaction } from '../../../chains/bitcoin/proof.ts';
 import type { Family } from '../../../core/families.ts';
+
+/** Loaded where it is used: it takes a third of a second, and many tests have no TRON wallet. */
+const tronweb = () => createRequire(import.meta.url)('tronweb') as typeof import('tronweb');
 
 export type TestWallet = {
   readonly family: Family;
@@ -30,6 +33,7 @@ export function evmWallet(): TestWallet {
 }
 
 export function tronWallet(): TestWallet {
+  const { Trx, utils } = tronweb();
   const { privateKey, address } = utils.accounts.generateAccount();
   return {
     family: 'tron',
