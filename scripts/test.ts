@@ -51,14 +51,18 @@ const env = {
 type Outcome = { readonly code: number; readonly output: string };
 
 const children = new Set<ChildProcess>();
-const overall = setTimeout(() => {
-  console.error(`stopped: the whole took longer than ${limitMs / 60_000} minutes`);
+function stop(why: string): void {
+  console.error(`stopped: ${why}`);
   for (const child of children) child.kill('SIGTERM');
   setTimeout(() => {
     for (const child of children) child.kill('SIGKILL');
     process.exit(1);
-  }, endingMs);
-}, limitMs);
+  }, endingMs).unref();
+}
+const tooLong = `the whole took longer than ${limitMs / 60_000} minutes`;
+const overall = setTimeout(() => stop(tooLong), limitMs);
+// Else what runs here would go on alone.
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop(name));
 
 /** What it prints is shown as it comes, or once it ended where others print meanwhile. */
 function run(command: string, args: readonly string[], live: boolean): Promise<Outcome> {
