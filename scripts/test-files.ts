@@ -1,7 +1,8 @@
-// `npm test` runs this for its test files: `node --test` begins with a, and each file of it starts
-// a PostgreSQL of its own. Here the long ones begin first, those that mostly wait before all
-// others, and a file takes one of the run's clusters that nobody uses at that time
-// (test/support/cluster.ts). Says at its end which files took long.
+// `npm test` runs this for its test files: `node --test` begins with a, and each file of it is a
+// process with a PostgreSQL of its own. Here the long ones begin first, those that mostly wait
+// before all others, small ones share a process (test-groups.ts), and a process takes one of the
+// run's clusters that nobody uses at that time (test/support/cluster.ts). Says at its end which
+// took long.
 //
 //   node scripts/test-files.ts FILES_AT_ONCE FILE...
 
@@ -14,9 +15,10 @@ import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { type EmbeddedPostgres, startPostgres } from '../server/db/embedded/postgres.ts';
+import { entryOf, groupsOf } from './test-groups.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Of one file. */
+/** Of one process. */
 const fileLimitMs = 360_000;
 /** Files that take longer are named at the end. */
 const longMs = 30_000;
@@ -98,14 +100,18 @@ function tell(durations: ReadonlyMap<string, number>): void {
   const long = [...durations].filter(([, ms]) => ms >= longMs).sort((a, b) => b[1] - a[1]);
   for (const [file, ms] of long) {
     const seconds = `${Math.round(ms / 1_000)}`.padStart(4);
-    console.log(`${seconds} s  ${file.replace(root, '')}`);
+    console.log(`${seconds} s  ${names.get(file) ?? file.replace(root, '')}`);
   }
 }
 
 const [atOnce = '1', ...given] = process.argv.slice(2);
 const concurrency = Number(atOnce);
 const isOwn = process.env.PARLEY_TEST_DATABASE_URL === undefined;
-const files = ordered(given).map((file) => join(root, file));
+const groups = groupsOf(root, ordered(given));
+const entries = await mkdtemp(join(tmpdir(), 'parley-entries-'));
+const names = new Map<string, string>();
+for (const group of groups) names.set(await entryOf(root, entries, group), group.name);
+const files = [...names.keys()];
 // Before anything is started, so that all of it is stopped: databases, and files that run.
 const stopping = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -124,4 +130,5 @@ stream.on('test:summary', ({ file, duration_ms, success }) => {
 for await (const text of stream.compose(spec)) process.stdout.write(text);
 tell(durations);
 await clusters?.stop();
+await rm(entries, { recursive: true });
 process.exitCode = isWell && !signal.aborted ? 0 : 1;

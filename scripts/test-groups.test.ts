@@ -1,0 +1,40 @@
+// Grouping loses no test file and runs none twice.
+
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { entryOf, groupsOf } from './test-groups.ts';
+
+const root = join(import.meta.dirname, '..');
+const all = globSync('{core,server,sdk,chains,scripts}/**/*.test.ts', { cwd: root }).sort();
+
+test('every file is in one group, and only files of one folder share a process', () => {
+  const groups = groupsOf(root, all);
+  assert.deepEqual(groups.flatMap(({ files }) => files).sort(), all);
+  assert.ok(groups.length < all.length - 50, `${groups.length} processes for ${all.length} files`);
+  for (const { files } of groups) {
+    assert.equal(new Set(files.map((file) => file.slice(0, file.lastIndexOf('/')))).size, 1);
+    assert.ok(files.length <= 6);
+  }
+});
+
+test('a file that changes its process’s environment or clock is alone', () => {
+  const [group] = groupsOf(root, ['server/edge/app.test.ts', 'server/edge/auth.test.ts']);
+  assert.deepEqual(group?.files, ['server/edge/app.test.ts']);
+});
+
+test('what runs for a group imports each of its files', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-groups-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const files = ['core/hashlock.test.ts', 'core/gates.test.ts'];
+  const entry = await entryOf(root, folder, { name: 'two', files });
+  const text = await readFile(entry, 'utf8');
+  for (const file of files) assert.ok(text.includes(`/${file}"`), text);
+  assert.equal(
+    await entryOf(root, folder, { name: 'one', files: files.slice(1) }),
+    join(root, 'core/gates.test.ts'),
+  );
+});

@@ -1,0 +1,61 @@
+// Which test files share a process. Starting one with the modules of a whole market, and a database
+// of its own, takes longer than most files' tests, so those of one folder run one after the other
+// in a process, up to a number.
+
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Folders whose files start nothing that outlives them and measure nothing of their process. */
+const sharing: readonly string[] = [
+  'core',
+  ...['server/db', 'server/edge', 'server/edge/feed', 'server/edge/routes', 'server/edge/rules'],
+  ...['server/listing', 'server/listing/launchpads', 'server/listing/providers'],
+  ...['server/market', 'server/restore', 'server/webhooks'],
+  ...['sdk/settle', 'sdk/settle/hands', 'sdk/stores', 'sdk/wallets'],
+];
+const mostTogether = 6;
+/** A clock or an environment of the process that is not put back for others at once. */
+const ofTheProcess = /mock\.timers|process\.env\.\w+ =|process\.on\(/;
+
+export type Group = {
+  /** What it is called where files are named. */
+  readonly name: string;
+  /** Paths below the project's root. */
+  readonly files: readonly string[];
+};
+
+/** Each file once, in the order given; a file alone is called by its path. */
+export function groupsOf(root: string, files: readonly string[]): Group[] {
+  const groups: Group[] = [];
+  const open = new Map<string, string[]>();
+  for (const file of files) {
+    const folder = dirname(file);
+    const shares =
+      sharing.includes(folder) && !ofTheProcess.test(readFileSync(join(root, file), 'utf8'));
+    const others = shares ? open.get(folder) : undefined;
+    if (others !== undefined && others.length < mostTogether) {
+      others.push(file);
+      continue;
+    }
+    const own = [file];
+    if (shares) open.set(folder, own);
+    groups.push({ name: file, files: own });
+  }
+  return groups.map(({ name, files: all }) =>
+    all.length === 1
+      ? { name, files: all }
+      : { name: `${name} and ${all.length - 1} more`, files: all },
+  );
+}
+
+/** The path of what `node --test` is to run for the group: its file, or one that imports them all. */
+export async function entryOf(root: string, folder: string, group: Group): Promise<string> {
+  const [only = ''] = group.files;
+  if (group.files.length === 1) return join(root, only);
+  const entry = join(folder, `${only.replaceAll('/', '-')}.mjs`);
+  const urls = group.files.map((file) => pathToFileURL(join(root, file)).href);
+  await writeFile(entry, urls.map((url) => `import ${JSON.stringify(url)};\n`).join(''));
+  return entry;
+}
