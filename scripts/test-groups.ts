@@ -16,8 +16,8 @@ const sharing: readonly string[] = [
   ...['sdk/settle', 'sdk/settle/hands', 'sdk/stores', 'sdk/wallets'],
 ];
 const mostTogether = 6;
-/** A clock or an environment of the process that is not put back for others at once. */
-const ofTheProcess = /mock\.timers|process\.env\.\w+ =|process\.on\(/;
+/** A clock or an environment of the process, or steps around every test in it. */
+const ofTheProcess = /mock\.timers|process\.env\.\w+ =|process\.on\(|^(before|after)Each\(/m;
 
 export type Group = {
   /** What it is called where files are named. */
