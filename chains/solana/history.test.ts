@@ -120,7 +120,7 @@ test(
     const crowd = crowdOf(escrow, { above: 250, answer });
     const adapter = await among(context, world, crowd, { historyWaitMs: 6_000 });
     let found: string | null = null;
-    for (let looks = 0; found === null && looks < 6; looks += 1) {
+    for (let looks = 0; found === null && looks < 15; looks += 1) {
       ({ secret: found } = await adapter.readEscrow(escrow, anyTime()));
       crowd.shallow += 400;
       world.time.now += 61;
