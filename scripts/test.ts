@@ -140,9 +140,8 @@ const files = all.filter(
 const { code, output } = await step({
   name: 'tests',
   command: node,
-  // One more than cores: files wait for chains and clocks, and every market that runs looks around
-  // all the time.
-  args: ['scripts/test-files.ts', String(Math.max(2, availableParallelism()) + 1), ...files],
+  // Two more than cores: most files wait for chains and clocks half of the time.
+  args: ['scripts/test-files.ts', String(Math.max(2, availableParallelism()) + 2), ...files],
   live: true,
 });
 await checking;
