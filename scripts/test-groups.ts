@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 
 /** Folders whose files start nothing that outlives them and measure nothing of their process. */
 const sharing: readonly string[] = [
-  'core',
+  ...['core', 'chains', 'chains/bitcoin', 'chains/evm', 'chains/tron', 'chains/solana'],
   ...['server/db', 'server/edge', 'server/edge/feed', 'server/edge/routes', 'server/edge/rules'],
   ...['server/listing', 'server/listing/launchpads', 'server/listing/providers'],
   ...['server/market', 'server/restore', 'server/webhooks'],
