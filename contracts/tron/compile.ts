@@ -2,7 +2,7 @@
 // has every operation of `shanghai` (PUSH0: chain parameter getAllowTvmShangHai).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Compiled, compile, type Sources } from '../evm/compile.ts';
+import { type Compiled, compile, LIGHT, type Sources } from '../evm/compile.ts';
 
 const contracts = join(import.meta.dirname, '..');
 
@@ -25,6 +25,6 @@ function sources(folder: 'src' | 'dev', shared: readonly string[]): Sources {
 export function compileContracts(): Map<string, Compiled> {
   const compiled = new Map<string, Compiled>();
   compile(sources('src', SHARED), compiled);
-  compile(sources('dev', ZOO), compiled);
+  compile(sources('dev', ZOO), compiled, LIGHT);
   return compiled;
 }
