@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { Misused, parsed, understood, wholeNumber } from '../scripts/command.ts';
 import { benchBudgets } from './budgets.ts';
 import { benchDoctor, doctorStage } from './doctor.ts';
+import { benchExchange } from './exchange.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
 import { benchListing } from './listing.ts';
@@ -31,6 +32,7 @@ const names = [
   'verify',
   'scheduled',
   'doctor',
+  'exchange',
 ] as const;
 type Name = (typeof names)[number];
 
@@ -103,8 +105,9 @@ async function runOne(name: Name): Promise<Row[]> {
     say(`scheduled: median of ${effort.rounds} rounds`);
     return benchScheduled(effort);
   }
-  if (name === 'start' || name === 'verify') {
+  if (name === 'start' || name === 'verify' || name === 'exchange') {
     say(`${name}: median of ${effort.rounds} rounds`);
+    if (name === 'exchange') return benchExchange(effort);
     return name === 'start' ? benchStart(effort) : benchVerify(effort);
   }
   if (name === 'budgets' || name === 'webhooks') {

@@ -3,6 +3,7 @@
 // `chain_unavailable`; what a node answers by itself is an RpcError with its own words.
 
 import { ParleyError } from '../core/errors.ts';
+import { AnswerTooLong, exchangeWith, type NodeReply } from './exchange.ts';
 
 /** The node understood and said no. `data` is the revert data of a call, when there is any. */
 export class RpcError extends Error {
@@ -71,14 +72,21 @@ export function rpcClient(options: RpcOptions): Rpc {
     const limits = { attemptTimeoutMs, mostBytes, ...own };
     const url = urls[at] ?? '';
     nextId += 1;
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: nextId, method, params }),
-      redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(limits.attemptTimeoutMs)]),
+    const reply = await exchangeWith(
+      {
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: nextId, method, params }),
+      },
+      { timeMs: limits.attemptTimeoutMs, bytes: limits.mostBytes },
+      signal,
+    ).catch((error) => {
+      // No other node would say less.
+      if (error instanceof AnswerTooLong) throw new RpcError(0, error.message, null);
+      throw error;
     });
-    return readAnswer(response, await readText(response, limits.mostBytes));
+    return readAnswer(reply);
   };
 
   const call: Rpc['call'] = async (method, params, signal, own = {}) => {
@@ -131,7 +139,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
 }
 
-/** The words of a failure, without the addresses that fetch puts in them. */
+/** The words of a failure, without the addresses that may be in them. */
 function wordsOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as { code?: unknown } | null)?.code;
@@ -151,24 +159,12 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-async function readText(response: Response, mostBytes: number): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.byteLength;
-    // No other node would say less.
-    if (size > mostBytes) throw new RpcError(0, `an answer of more than ${mostBytes} bytes`, null);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-function readAnswer(response: Response, text: string): unknown {
+function readAnswer({ status, body: text }: NodeReply): unknown {
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(text.toString('utf8'));
   } catch (cause) {
-    throw new Error(`HTTP ${response.status} and no JSON`, { cause });
+    throw new Error(`HTTP ${status} and no JSON`, { cause });
   }
   if (typeof body === 'object' && body !== null && 'error' in body && body.error) {
     const error = body.error as { code?: unknown; message?: unknown; data?: unknown };
@@ -176,11 +172,13 @@ function readAnswer(response: Response, text: string): unknown {
     const code = typeof error.code === 'number' ? error.code : 0;
     throw new RpcError(code, String(error.message ?? 'no reason given').slice(0, 500), data);
   }
-  if (!response.ok || typeof body !== 'object' || body === null || !('result' in body)) {
-    throw new Error(`HTTP ${response.status} and no result`);
+  if (!isOk(status) || typeof body !== 'object' || body === null || !('result' in body)) {
+    throw new Error(`HTTP ${status} and no result`);
   }
   return body.result;
 }
+
+const isOk = (status: number) => status >= 200 && status < 300;
 
 /** Nodes give revert data as hex, or inside an object. */
 function revertData(data: unknown): string | null {

@@ -6,9 +6,10 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import type { Heads } from '../adapter.ts';
+import type { NodeLimits } from '../exchange.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest, PlacedTx } from './backend.ts';
 import type { Conflict, FeeEstimate } from './fees.ts';
-import { exchange, type HttpLimits, unavailable } from './http.ts';
+import { exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import type { Tx } from './raw-transaction.ts';
 
@@ -20,12 +21,12 @@ const addressesPerPass = 20;
 const maxPages = 40;
 const pageLength = 25;
 
-const defaultLimits: HttpLimits = { timeMs: 15_000, bytes: 16_000_000 };
+const defaultLimits: NodeLimits = { timeMs: 15_000, bytes: 16_000_000 };
 
 export type EsploraOptions = {
   readonly url: string;
   readonly network: BitcoinNetwork;
-  readonly limits?: Partial<HttpLimits>;
+  readonly limits?: Partial<NodeLimits>;
 };
 
 type Get = (path: string, signal: AbortSignal) => Promise<Uint8Array | null>;
@@ -223,7 +224,7 @@ async function rawOf(get: Get, txid: string, signal: AbortSignal): Promise<strin
 }
 
 async function send(
-  server: { readonly base: string; readonly limits: HttpLimits; readonly get: Get },
+  server: { readonly base: string; readonly limits: NodeLimits; readonly get: Get },
   raw: string,
   txid: string,
   signal: AbortSignal,

@@ -3,7 +3,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { ParleyError } from '../../core/errors.ts';
-import { exchange, type HttpLimits, unavailable } from './http.ts';
+import type { NodeLimits } from '../exchange.ts';
+import { exchange, unavailable } from './http.ts';
 
 export const coreName = 'Bitcoin node';
 
@@ -24,7 +25,7 @@ export type CoreOptions = {
   readonly url: string;
   /** Core's `.cookie`, read at every call where given: the node writes a new one at its start. */
   readonly cookiePath?: string;
-  readonly limits?: Partial<HttpLimits>;
+  readonly limits?: Partial<NodeLimits>;
 };
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
@@ -36,7 +37,7 @@ export type CoreRpc = {
 };
 
 // A block in hex is at most 8 MB, a mempool list of 300 000 entries 20 MB.
-const defaultLimits: HttpLimits = { timeMs: 15_000, bytes: 32_000_000 };
+const defaultLimits: NodeLimits = { timeMs: 15_000, bytes: 32_000_000 };
 
 /** Calls in one HTTP body: keeps an answer of large transactions below the size limit. */
 const maxBatch = 100;

@@ -4,6 +4,7 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
+import { exchangeWith, type NodeReply } from '../exchange.ts';
 
 /** The node understood and said no. */
 export class TronRefusal extends Error {
@@ -72,14 +73,14 @@ export function httpClient(options: HttpOptions): Http {
   let preferred = 0;
 
   const ask: Http['ask'] = async (at, path, body, signal) => {
-    const response = await fetch(urlOf(sources[at] as TronSource, path), {
+    const request = {
+      url: urlOf(sources[at] as TronSource, path),
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]),
-    });
-    return readAnswer(response, await readText(response, mostBytes));
+    } as const;
+    const limits = { timeMs: attemptTimeoutMs, bytes: mostBytes };
+    return readAnswer(await exchangeWith(request, limits, signal));
   };
 
   const call: Http['call'] = async (path, body, signal) => {
@@ -118,7 +119,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
 }
 
-/** The words of a failure, without the addresses that fetch puts in them. */
+/** The words of a failure, without the addresses that may be in them. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no answer';
   const { code } = (error.cause ?? error) as { code?: unknown };
@@ -135,17 +136,6 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end);
   });
-}
-
-async function readText(response: Response, mostBytes: number): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.byteLength;
-    if (size > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 /** Where an int64 may stand that JSON.parse would round. */
@@ -167,19 +157,18 @@ export function parseAnswer(text: string): unknown {
 /** A gateway's no, which another try or another node may not give. */
 const passing = new Set([403, 429]);
 
-function readAnswer(response: Response, text: string): unknown {
+function readAnswer({ status, body: bytes }: NodeReply): unknown {
   let body: unknown;
   try {
-    body = parseAnswer(text);
+    body = parseAnswer(bytes.toString('utf8'));
   } catch (cause) {
-    throw new Error(`HTTP ${response.status} and no JSON`, { cause });
+    throw new Error(`HTTP ${status} and no JSON`, { cause });
   }
-  const { status } = response;
   if (passing.has(status) || status >= 500) throw new Error(`HTTP ${status}`);
   if (typeof body === 'object' && body !== null && 'Error' in body) {
     throw new TronRefusal('', plainWords(body.Error));
   }
-  if (!response.ok) throw new Error(`HTTP ${status}`);
+  if (status < 200 || status >= 300) throw new Error(`HTTP ${status}`);
   return body;
 }
 

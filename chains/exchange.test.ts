@@ -1,0 +1,144 @@
+// An exchange with a node that is slow, says too much, sends elsewhere or goes away, over real
+// sockets.
+
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { exchangeWith, type NodeLimits } from './exchange.ts';
+
+const limits: NodeLimits = { timeMs: 20_000, bytes: 1_000 };
+const never = new AbortController().signal;
+
+async function nodeOf(t: TestContext, answer: RequestListener) {
+  const sockets = new Set<Socket>();
+  const server = createServer(answer).on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/path?key=k`, sockets };
+}
+
+const get = (url: string, own: Partial<NodeLimits> = {}, signal = never) =>
+  exchangeWith({ url, method: 'GET', headers: {} }, { ...limits, ...own }, signal);
+
+/** Whatever it failed with, as name, code and message. */
+async function failureOf(work: Promise<unknown>) {
+  const error = await work.then(
+    () => assert.fail('it was answered'),
+    (reason: unknown) => reason as Error & { code?: unknown },
+  );
+  return { name: error.name, code: error.code, message: error.message };
+}
+
+test('what is asked arrives, what is answered comes back, and the connection is kept', async (t) => {
+  const seen: string[] = [];
+  const { url, sockets } = await nodeOf(t, (asked, reply) => {
+    let body = '';
+    asked.on('data', (part) => {
+      body += part;
+    });
+    asked.on('end', () => {
+      seen.push(`${asked.method} ${asked.url} ${asked.headers.authorization} ${body}`);
+      reply.writeHead(418).end(body);
+    });
+  });
+  const headers = { authorization: 'Basic x' };
+  for (const word of ['één', 'two', '']) {
+    const request = { url, method: 'POST', headers, body: word } as const;
+    const { status, body } = await exchangeWith(request, limits, never);
+    assert.deepEqual([status, body.toString()], [418, word]);
+  }
+  assert.deepEqual(
+    seen,
+    ['één', 'two', ''].map((word) => `POST /path?key=k Basic x ${word}`),
+  );
+  assert.equal(sockets.size, 1);
+});
+
+test('a packed answer is unpacked, and its limit is that of what comes out', async (t) => {
+  const packs = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync };
+  const { url } = await nodeOf(t, (asked, reply) => {
+    const [, name = '', size = ''] = (asked.url ?? '').split('/');
+    const pack = packs[name as keyof typeof packs];
+    reply.setHeader('content-encoding', name).end(pack(Buffer.alloc(Number(size), 'a')));
+  });
+  const base = url.replace(/\/path.*$/, '');
+  for (const name of ['gzip', 'br']) {
+    const { body } = await get(`${base}/${name}/1000`);
+    assert.equal(body.toString(), 'a'.repeat(1_000), name);
+    const bomb = await failureOf(get(`${base}/${name}/50000000`));
+    assert.deepEqual(
+      [bomb.name, bomb.message],
+      ['AnswerTooLong', 'an answer of more than 1000 bytes'],
+    );
+  }
+  const { body } = await get(`${base}/deflate/10`);
+  assert.notEqual(body.toString(), 'a'.repeat(10), 'not asked for, and not unpacked');
+});
+
+test('a packed answer that is broken or cut fails', async (t) => {
+  const whole = gzipSync(Buffer.from('a'.repeat(500)));
+  for (const broken of [whole.subarray(0, -9), Buffer.from('no gzip at all')]) {
+    const { url } = await nodeOf(t, (_, reply) => {
+      reply.setHeader('content-encoding', 'gzip').end(broken);
+    });
+    assert.match(String((await failureOf(get(url))).code), /^Z_/);
+  }
+});
+
+test('a redirection is a failure, and where it leads is not asked', async (t) => {
+  let isAsked = false;
+  const other = await nodeOf(t, (_, reply) => {
+    isAsked = true;
+    reply.end('{}');
+  });
+  for (const status of [301, 302, 307, 308]) {
+    const { url } = await nodeOf(t, (_, reply) => {
+      reply.writeHead(status, { location: other.url }).end();
+    });
+    assert.match((await failureOf(get(url))).message, new RegExp(`^HTTP ${status}`));
+  }
+  assert.equal(isAsked, false);
+});
+
+test('a node has only so long to begin and to end', async (t) => {
+  const starts: RequestListener[] = [
+    () => {},
+    (_, reply) => {
+      reply.writeHead(200, { 'content-length': '10' }).write('12345');
+    },
+  ];
+  for (const start of starts) {
+    const { url } = await nodeOf(t, start);
+    assert.deepEqual(await failureOf(get(url, { timeMs: 100 })), {
+      name: 'TimeoutError',
+      code: 23,
+      message: 'no answer in 100 ms',
+    });
+    const cancel = new AbortController();
+    const asked = failureOf(get(url, {}, cancel.signal));
+    setTimeout(() => cancel.abort(new Error('enough')), 50);
+    assert.equal((await asked).message, 'enough');
+  }
+  const cancelled = await failureOf(get('http://127.0.0.1:1/', {}, AbortSignal.abort()));
+  assert.equal(cancelled.name, 'AbortError');
+});
+
+test('a connection that fails, or is cut half-way, is said with its code', async (t) => {
+  const { url } = await nodeOf(t, (_, reply) => {
+    reply.writeHead(200, { 'content-length': '10' }).write('12345', () => reply.destroy());
+  });
+  assert.equal((await failureOf(get(url))).code, 'ECONNRESET');
+  const gone = await nodeOf(t, (asked) => asked.socket.destroy());
+  assert.equal((await failureOf(get(gone.url))).code, 'ECONNRESET');
+  assert.equal((await failureOf(get('http://127.0.0.1:1/'))).code, 'ECONNREFUSED');
+  assert.equal((await failureOf(get('ftp://127.0.0.1/'))).code, 'ERR_INVALID_PROTOCOL');
+  assert.equal((await failureOf(get('no address'))).code, 'ERR_INVALID_URL');
+});
