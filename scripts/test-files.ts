@@ -46,6 +46,16 @@ const first: readonly string[] = [
   'test/keeper-families.test.ts',
   'test/families.test.ts',
   'test/demo.test.ts',
+  'test/adapters.test.ts',
+  'test/crash-matrix/processes.test.ts',
+  'test/faults-bitcoin.test.ts',
+  'test/faults-database.test.ts',
+  'test/faults-forks.test.ts',
+  'test/crash-broadcast.test.ts',
+  'sdk/evm-replacement.test.ts',
+  'sdk/evm-reorganised.test.ts',
+  'contracts/solana/program.test.ts',
+  'scripts/command.test.ts',
   // Compiles what others of its folder read then.
   'chains/evm/inspect.test.ts',
 ];
@@ -109,7 +119,7 @@ function tell(durations: ReadonlyMap<string, number>): void {
 const [atOnce = '1', ...given] = process.argv.slice(2);
 const concurrency = Number(atOnce);
 const isOwn = process.env.PARLEY_TEST_DATABASE_URL === undefined;
-const groups = groupsOf(root, ordered(given));
+const groups = groupsOf(root, ordered(given), first);
 const entries = await mkdtemp(join(tmpdir(), 'parley-entries-'));
 const names = new Map<string, string>();
 for (const group of groups) names.set(await entryOf(root, entries, group), group.name);

@@ -26,6 +26,14 @@ test('a file that changes its process’s environment or clock is alone', () => 
   assert.deepEqual(group?.files, ['server/edge/app.test.ts']);
 });
 
+test('a long file is alone, and in some folders one that starts something before all its tests', () => {
+  const files = ['sdk/agree.test.ts', 'sdk/http.test.ts', 'sdk/keys.test.ts', 'sdk/verify.test.ts'];
+  const together = (long?: readonly string[]) =>
+    groupsOf(root, files, long).map((group) => group.files.length);
+  assert.deepEqual(together(), [3, 1]);
+  assert.deepEqual(together(['sdk/http.test.ts']), [2, 1, 1]);
+});
+
 test('what runs for a group imports each of its files', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-groups-'));
   t.after(() => rm(folder, { recursive: true }));

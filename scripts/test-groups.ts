@@ -15,9 +15,15 @@ const sharing: readonly string[] = [
   ...['server/market', 'server/restore', 'server/webhooks'],
   ...['sdk/settle', 'sdk/settle/hands', 'sdk/stores', 'sdk/wallets'],
 ];
+/** Those where some files start nodes before all of their tests: the others share. */
+const sharingInPart: readonly string[] = [
+  ...['contracts/solana', 'devnet', 'devnet/solana', 'devnet/tron', 'scripts'],
+  ...['sdk', 'server', 'server/keeper', 'server/settle', 'test', 'test/model'],
+];
 const mostTogether = 6;
 /** A clock or an environment of the process, or steps around every test in it. */
 const ofTheProcess = /mock\.timers|process\.env\.\w+ =|process\.on\(|^(before|after)Each\(/m;
+const beforeAll = /^before\(/m;
 
 export type Group = {
   /** What it is called where files are named. */
@@ -26,21 +32,32 @@ export type Group = {
   readonly files: readonly string[];
 };
 
-/** Each file once, in the order given; a file alone is called by its path. */
-export function groupsOf(root: string, files: readonly string[]): Group[] {
+function shares(root: string, file: string): boolean {
+  const folder = dirname(file);
+  const isInPart = sharingInPart.includes(folder);
+  if (!isInPart && !sharing.includes(folder)) return false;
+  const text = readFileSync(join(root, file), 'utf8');
+  return !ofTheProcess.test(text) && !(isInPart && beforeAll.test(text));
+}
+
+/** Each file once, in the order given, those of `long` alone; such a one is called by its path. */
+export function groupsOf(
+  root: string,
+  files: readonly string[],
+  long: readonly string[] = [],
+): Group[] {
   const groups: Group[] = [];
   const open = new Map<string, string[]>();
   for (const file of files) {
     const folder = dirname(file);
-    const shares =
-      sharing.includes(folder) && !ofTheProcess.test(readFileSync(join(root, file), 'utf8'));
-    const others = shares ? open.get(folder) : undefined;
+    const isShared = !long.includes(file) && shares(root, file);
+    const others = isShared ? open.get(folder) : undefined;
     if (others !== undefined && others.length < mostTogether) {
       others.push(file);
       continue;
     }
     const own = [file];
-    if (shares) open.set(folder, own);
+    if (isShared) open.set(folder, own);
     groups.push({ name: file, files: own });
   }
   return groups.map(({ name, files: all }) =>
