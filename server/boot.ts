@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { mostProofBytes } from '../chains/evm/proof.ts';
 import { type Rpc, rpcClient } from '../chains/rpc.ts';
-import { type Devnet, startDevnet } from '../devnet/devnet.ts';
+import type { Devnet } from '../devnet/devnet.ts';
 import type { AssetSettings, ChainSettings } from './chain-settings.ts';
 import { openAdapters } from './chains.ts';
 import { devEvmChain, type Settings } from './config.ts';
@@ -235,6 +235,8 @@ async function openDevnet(
   db: () => Database | undefined,
 ): Promise<Devnet | null> {
   if (settings.chains !== null || settings.network !== 'dev') return null;
+  // Brings simulators of whole chains along, which a market on chains of its own is without.
+  const { startDevnet } = await import('../devnet/devnet.ts');
   const starting = startDevnet({
     dir: join(home, 'chains'),
     log,

@@ -32,7 +32,6 @@ import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { type Http, type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
-import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
 import { allowanceOf, headBlock, knows, pricesOf, sendHex } from './node.ts';
 import {
@@ -128,9 +127,11 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ),
     // The id is a hash over all that a transaction does; only its signatures are beside it.
     isKnown: opened(({ txid }: ReadTransaction, signal) => knows(http, txid, signal)),
-    inspect: opened((token: string, rules: PowerRules, signal) =>
-      inspect(watch, token, rules, signal),
-    ),
+    inspect: opened(async (token: string, rules: PowerRules, signal) => {
+      // Brings a whole EVM along, which nothing else needs.
+      const { inspect } = await import('./inspect.ts');
+      return inspect(watch, token, rules, signal);
+    }),
     checkAmount: opened((token: string | null, amount: bigint, signal) =>
       checkAmount(watch, token, amount, signal),
     ),
