@@ -17,29 +17,23 @@ import type { Frame } from '../server/edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { uuidv7 } from '../server/ids.ts';
 import { haltChain, resumeChain } from '../server/market/halts.ts';
+import { type Commands, startCommands } from '../test/support/commands.ts';
 import type { Trader } from '../test/support/trading.ts';
 
 const run = promisify(execFile);
 let market: FeedMarket;
 let taker: Trader;
+let commands: Commands;
 
 before(async () => {
+  commands = startCommands();
   market = await feedMarket();
   taker = await market.trader();
 });
-after(() => market.close());
+after(() => Promise.all([market.close(), commands.stop()]));
 
-type Said = { code: number; out: string; err: string };
-
-async function cli(args: string[], env: Record<string, string> = {}): Promise<Said> {
-  const script = join(import.meta.dirname, 'assets.ts');
-  const settings = { DATABASE_URL: market.url, ...env };
-  const options = { env: { ...process.env, ...settings }, timeout: 60_000 };
-  return run(process.execPath, [script, ...args], options).then(
-    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
-    ({ code, stdout, stderr }) => ({ code: code as number, out: stdout, err: stderr }),
-  );
-}
+const cli = (args: string[], env: Record<string, string> = {}) =>
+  commands.run('scripts/assets.ts', args, { DATABASE_URL: market.url, ...env });
 
 const about = (id: string, kind: string) => (frame: Frame) =>
   frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { type Commands, startCommands } from '../test/support/commands.ts';
 import { Misused, parsed, wholeNumber } from './command.ts';
 
 const run = promisify(execFile);
@@ -67,11 +68,18 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
 /** One runs whatever program it is given, the other is `check` with an argument. */
 const without = ['node', 'format'];
 
-/** As npm runs it, with nothing to reach: a command that goes on would fail, or hang. */
-async function said(name: string, args: readonly string[]) {
+/** With nothing to reach: a command that goes on would fail, or hang. */
+const nothing = { DATABASE_URL: '', PARLEY_HOME: '/nowhere', PARLEY_CHAINS: '' };
+
+function lineOf(name: string): string[] {
   const [, ...line] = (scripts[name] ?? '').replace(/^exec node /, 'node ').split(' ');
-  const env = { ...process.env, DATABASE_URL: '', PARLEY_HOME: '/nowhere', PARLEY_CHAINS: '' };
-  const options = { cwd: root, env, timeout: 120_000 };
+  return line;
+}
+
+/** As npm runs it. */
+async function said(name: string, args: readonly string[]) {
+  const line = lineOf(name);
+  const options = { cwd: root, env: { ...process.env, ...nothing }, timeout: 120_000 };
   return run(process.execPath, [...line, ...args], options).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
     ({ code, stdout, stderr }) => ({ code: code as number, out: stdout, err: stderr }),
@@ -87,10 +95,23 @@ test('every command that takes arguments is tried here', () => {
   );
 });
 
+/** What a command's own file says, in a process that has loaded what commands import. */
+function saidBy(commands: Commands, name: string, args: readonly string[]) {
+  const [file = '', ...own] = lineOf(name).filter((word) => !isForNode(word));
+  return commands.run(file, [...own, ...args], nothing);
+}
+
+const isForNode = (word: string) => word.startsWith('--') || word === 'scripts/launch.mjs';
+
+/** It tells what it catches, the end of a process in `saidBy` too; and one that asks how it was run. */
+const ends = new Set(['start', 'check']);
+
 /** So many programs at once. */
 const lanes = 3;
 
-test('what is not understood is 2 and named in the first line; --help is 0', async () => {
+test('what is not understood is 2 and named in the first line; --help is 0', async (t) => {
+  const commands = startCommands();
+  t.after(() => commands.stop());
   const waiting = Object.entries(wrong).flatMap(([name, cases]) => [
     async () => {
       const { code, out, err } = await said(name, ['--help']);
@@ -98,7 +119,9 @@ test('what is not understood is 2 and named in the first line; --help is 0', asy
       assert.match(out, /^usage: npm /, name);
     },
     ...[...cases, [['--quickly'], /--quickly/] as const].map(([args, named]) => async () => {
-      const { code, out, err } = await said(name, args);
+      const { code, out, err } = await (ends.has(name)
+        ? said(name, args)
+        : saidBy(commands, name, args));
       const which = `${name} ${args.join(' ')}: ${err}`;
       assert.deepEqual([code, out], [2, ''], which);
       const [first = '', second = ''] = err.split('\n');

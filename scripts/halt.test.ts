@@ -1,29 +1,22 @@
 // The kill switch as operators use it: a program against a real database and a running market.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import type { Frame } from '../server/edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
+import { type Commands, startCommands } from '../test/support/commands.ts';
 
-const run = promisify(execFile);
 let market: FeedMarket;
+let commands: Commands;
 
 before(async () => {
+  commands = startCommands();
   market = await feedMarket();
 });
-after(() => market.close());
+after(() => Promise.all([market.close(), commands.stop()]));
 
-async function cli(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const script = join(import.meta.dirname, 'halt.ts');
-  const options = { env: { ...process.env, DATABASE_URL: market.url }, timeout: 60_000 };
-  return run(process.execPath, [script, ...args], options).then(
-    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
-    ({ code, stdout, stderr }) => ({ code: code as number, out: stdout, err: stderr }),
-  );
-}
+const cli = (...args: string[]) =>
+  commands.run('scripts/halt.ts', args, { DATABASE_URL: market.url });
 
 test('halt and resume of a chain: a running market tells its makers, its book and its list', async () => {
   const taker = await market.trader();
