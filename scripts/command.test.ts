@@ -103,7 +103,7 @@ function saidBy(commands: Commands, name: string, args: readonly string[]) {
 
 const isForNode = (word: string) => word.startsWith('--') || word === 'scripts/launch.mjs';
 
-/** It tells what it catches, the end of a process in `saidBy` too; and one that asks how it was run. */
+/** One tells what it catches, the end of a process in `saidBy` too; one asks how it was run. */
 const ends = new Set(['start', 'check']);
 
 /** So many programs at once. */

@@ -123,7 +123,11 @@ const propertyFiles = () =>
 const parts: Readonly<Record<Name, () => Promise<Outcome>>> = {
   fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
   properties: () => tests(propertyFiles()),
-  faults: () => tests(globSync('test/faults-*.test.ts', { cwd: root }).sort()),
+  faults: () =>
+    tests([
+      ...globSync('test/faults-*.test.ts', { cwd: root }).sort(),
+      ...['test/crashes.test.ts', 'test/crash-matrix/processes.test.ts'],
+    ]),
   model: () => run(['test/model/deep.ts']),
   sim: () => {
     const from = values.seed === undefined ? [] : ['--from', values.seed];

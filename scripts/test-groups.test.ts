@@ -34,6 +34,15 @@ test('a long file is alone, and in some folders one that starts something before
   assert.deepEqual(together(['sdk/http.test.ts']), [2, 1, 1]);
 });
 
+test('those that belong together share a process, long or not', () => {
+  const files = ['test/faults-bitcoin.test.ts', 'test/docs.test.ts', 'test/faults-forks.test.ts'];
+  const groups = groupsOf(root, files, files);
+  assert.deepEqual(
+    groups.map((group) => group.files),
+    [[files[0], files[2]], [files[1]]],
+  );
+});
+
 test('what runs for a group imports each of its files', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-groups-'));
   t.after(() => rm(folder, { recursive: true }));

@@ -20,6 +20,10 @@ const sharingInPart: readonly string[] = [
   ...['contracts/solana', 'devnet', 'devnet/solana', 'devnet/tron', 'scripts'],
   ...['sdk', 'server', 'server/keeper', 'server/settle', 'test', 'test/model'],
 ];
+/** Whatever else is said of them: they share what takes longest, and end within a file's time. */
+const together: readonly (readonly string[])[] = [
+  ['test/faults-bitcoin.test.ts', 'test/faults-database.test.ts', 'test/faults-forks.test.ts'],
+];
 const mostTogether = 6;
 /** A clock or an environment of the process, or steps around every test in it. */
 const ofTheProcess = /mock\.timers|process\.env\.\w+ =|process\.on\(|^(before|after)Each\(/m;
@@ -40,7 +44,10 @@ function shares(root: string, file: string): boolean {
   return !ofTheProcess.test(text) && !(isInPart && beforeAll.test(text));
 }
 
-/** Each file once, in the order given, those of `long` alone; such a one is called by its path. */
+/**
+ * Each file once, in the order given, those of `long` alone or with those they belong to; one alone
+ * is called by its path.
+ */
 export function groupsOf(
   root: string,
   files: readonly string[],
@@ -50,14 +57,16 @@ export function groupsOf(
   const open = new Map<string, string[]>();
   for (const file of files) {
     const folder = dirname(file);
-    const isShared = !long.includes(file) && shares(root, file);
-    const others = isShared ? open.get(folder) : undefined;
+    const belongs = together.findIndex((each) => each.includes(file));
+    const isShared = belongs !== -1 || (!long.includes(file) && shares(root, file));
+    const place = belongs === -1 ? folder : `together ${belongs}`;
+    const others = isShared ? open.get(place) : undefined;
     if (others !== undefined && others.length < mostTogether) {
       others.push(file);
       continue;
     }
     const own = [file];
-    if (isShared) open.set(folder, own);
+    if (isShared) open.set(place, own);
     groups.push({ name: file, files: own });
   }
   return groups.map(({ name, files: all }) =>
@@ -67,7 +76,7 @@ export function groupsOf(
   );
 }
 
-/** The path of what `node --test` is to run for the group: its file, or one that imports them all. */
+/** The path of what `node --test` is to run for a group: its file, or one that imports them all. */
 export async function entryOf(root: string, folder: string, group: Group): Promise<string> {
   const [only = ''] = group.files;
   if (group.files.length === 1) return join(root, only);

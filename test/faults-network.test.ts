@@ -11,7 +11,6 @@ const scenario = onStage();
 
 /** All of them in the soak. */
 const decisive: readonly (readonly [Where, keyof typeof faults, Moment])[] = [
-  ['bitcoin', 'half-open, deaf', 'before the funding'],
   ['tron', 'cut', 'while the claim is sent'],
   ['database', 'half-open, mute', 'while the funding is sent'],
 ];

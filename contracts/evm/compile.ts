@@ -42,7 +42,7 @@ function sources(folder: 'src' | 'dev'): Sources {
   return found;
 }
 
-/** Of tokens for tests, whose addresses and gas nobody relies on: a fifth of the compiler's time. */
+/** Of tokens for tests, whose addresses and gas nobody relies on: in a fifth of the time. */
 export const LIGHT = { optimizer: { enabled: true, runs: 200 }, viaIR: false } as const;
 
 /** `settings` go before those that every deployed contract is compiled with. */

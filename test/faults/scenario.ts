@@ -1,4 +1,4 @@
-// One stage a file of fault tests, and scenarios on it, one after the other. `npm test` runs the
+// One stage a process of fault tests, and scenarios on it, one after the other. `npm test` runs the
 // decisive ones, PARLEY_FAULTS=all (`npm run soak -- faults`) all of them.
 
 import { after, before, test } from 'node:test';
@@ -12,11 +12,17 @@ export type Story = { readonly meanwhile: string; readonly end: string };
 
 const limits = { timeout: 235_000 };
 
-export function onStage(env: Readonly<Record<string, string>> = {}) {
+type Opened = { readonly scene: Promise<Scene>; open(): Promise<void>; close(): Promise<void> };
+
+/** By what the market on it is started with: files that share a process share a stage. */
+const known = new Map<string, Opened>();
+
+function openedWith(env: Readonly<Record<string, string>>): Opened {
   const opened = Promise.withResolvers<Scene>();
   opened.promise.catch(() => {});
   let running: Stage | null = null;
-  before(async () => {
+  let opening: Promise<void> | null = null;
+  const open = async () => {
     try {
       const stage = await startStage(env);
       running = stage;
@@ -26,11 +32,29 @@ export function onStage(env: Readonly<Record<string, string>> = {}) {
       opened.reject(error);
       throw error;
     }
-  }, limits);
-  after(async () => {
-    running?.table.print();
-    await running?.close();
-  }, limits);
+  };
+  return {
+    scene: opened.promise,
+    open: () => {
+      opening ??= open();
+      return opening;
+    },
+    // Once, after the last test of the process.
+    close: async () => {
+      const ended = running;
+      running = null;
+      ended?.table.print();
+      await ended?.close();
+    },
+  };
+}
+
+export function onStage(env: Readonly<Record<string, string>> = {}) {
+  const key = JSON.stringify(env);
+  const opened = known.get(key) ?? openedWith(env);
+  known.set(key, opened);
+  before(() => opened.open(), limits);
+  after(() => opened.close(), limits);
 
   /** `where` and `fault` name it in the table; its name is the promise. */
   return (
@@ -40,7 +64,7 @@ export function onStage(env: Readonly<Record<string, string>> = {}) {
   ) => {
     if (!how.decisive && process.env.PARLEY_FAULTS !== 'all') return;
     test(name, limits, async () => {
-      const scene = await opened.promise;
+      const scene = await opened.scene;
       const { stage } = scene;
       try {
         const story = await work(scene);

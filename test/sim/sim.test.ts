@@ -38,7 +38,7 @@ type Counted = {
 };
 
 /** Two quiet cores need less for all; a machine that is busy elsewhere is stopped here. */
-const mostMinutes = 1.5;
+const mostMinutes = 1.2;
 /** What even a busy one gets through by then. */
 const leastSeeds = 12;
 /** So many meet every fault named below. */

@@ -37,7 +37,9 @@ export async function testDatabase(options?: {
   const { of } = options ?? {};
   const source = of === undefined ? await template : new URL(of.url).pathname.slice(1);
   const name = `t_${randomBytes(8).toString('hex')}`;
-  await asAdmin(adminUrl, (client) => client.query(`create database ${name} template ${source}`));
+  await asAdmin(adminUrl, (client) =>
+    client.query(`create database ${name} template ${source} strategy file_copy`),
+  );
   const url = databaseUrl(adminUrl, name);
   const db = connect(url, { ...databaseLimits, connections: options?.connections ?? 6 });
   let dropping: Promise<void> | null = null;

@@ -114,14 +114,16 @@ export function crowdedNode(context: TestContext, world: World, crowd: Crowd): P
   });
 }
 
+const program = walletOf('some program');
+const stranger = walletOf('stranger');
+
 function transactionOf({ address, isToken, held }: Crowd, txid: string, number: number): object {
   const account = { address, signs: false, writes: false };
-  const program = walletOf('some program');
   const instruction = { program, accounts: [account], data: new Uint8Array() };
-  const bytes = unsignedTransaction(walletOf('stranger'), [instruction], program);
+  const bytes = unsignedTransaction(stranger, [instruction], program);
   bytes.set(base58.decode(txid), 1);
   const amount = number >= belowFrom ? held.open : held.settled;
-  const keys = [walletOf('stranger'), address, program];
+  const keys = [stranger, address, program];
   const lamports = keys.map((key) => (key === address && !isToken ? Number(amount) : 0));
   const tokens =
     isToken && amount > 0n ? [{ accountIndex: 1, uiTokenAmount: { amount: String(amount) } }] : [];
