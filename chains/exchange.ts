@@ -4,7 +4,7 @@
 
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 
 export type NodeRequest = {
@@ -30,6 +30,9 @@ export class AnswerTooLong extends Error {
   }
 }
 
+/** Gateways refuse who sends no word of themselves. */
+const usual = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'node' };
+
 const kept = {
   keepAlive: true,
   // Nodes close what lies idle after 5 s or more, and what is sent just then is lost.
@@ -44,7 +47,7 @@ const secure = { send: secureRequest, agent: new SecureAgent(kept) };
  * Throws an AnswerTooLong; a DOMException `TimeoutError` when the time is out, and the signal's
  * reason when that was aborted; else what the connection failed with, whose `code` is such as
  * ECONNREFUSED and whose message may hold the address. A redirection is a failure: a node's
- * address is the operator's to choose.
+ * address is the operator's to choose. User and password in the URL are sent as Basic auth.
  */
 export async function exchangeWith(
   { url, method, headers, body }: NodeRequest,
@@ -54,58 +57,62 @@ export async function exchangeWith(
   signal.throwIfAborted();
   const address = new URL(url);
   const { send, agent } = address.protocol === 'https:' ? secure : plain;
-  const all: Record<string, string> = { 'accept-encoding': 'gzip, br', ...headers };
+  const all: Record<string, string> = { ...usual, ...headers };
   if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body));
   return new Promise<NodeReply>((resolve, reject) => {
     const asked = send(address, { method, headers: all, agent });
+    let reading: Readable | null = null;
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancelled);
+    };
     const fail = (reason: unknown) => {
-      end();
+      if (isOver) return;
+      over();
       reject(reason);
+      // What is here already would be unpacked to its end.
+      reading?.destroy();
       asked.destroy();
     };
     const late = () => fail(new DOMException(`no answer in ${limits.timeMs} ms`, 'TimeoutError'));
     const cancelled = () => fail(signal.reason);
     const timer = setTimeout(late, limits.timeMs);
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', cancelled);
-    };
     signal.addEventListener('abort', cancelled, { once: true });
     asked.on('error', fail);
     asked.on('response', (answer) => {
-      const status = answer.statusCode ?? 0;
-      if (status >= 300 && status < 400) return fail(new Error(`HTTP ${status}, a redirection`));
-      readWhole(unpacked(answer, fail), limits.bytes, fail, (whole) => {
-        end();
-        resolve({ status, body: whole });
+      // Else one that was answered too early, or is not read to its end, keeps its connection.
+      const leave = () => {
+        if (!asked.writableFinished || !answer.complete) asked.destroy();
+      };
+      reading = readWhole(answer, limits.bytes, fail, (whole) => {
+        over();
+        resolve({ status: answer.statusCode ?? 0, body: whole });
+        leave();
       });
     });
     asked.end(body);
   });
 }
 
-function unpacked(answer: IncomingMessage, fail: (reason: unknown) => void): Readable {
-  const packed = (answer.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (packed === 'identity') return answer;
-  const unpack = unpackers[packed];
-  // What follows fails as no JSON.
-  if (unpack === undefined) return answer;
-  return pipeline(answer, unpack(), (error) => {
-    if (error) fail(error);
-  });
-}
-
-const unpackers: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
-  gzip: createGunzip,
-  br: createBrotliDecompress,
-};
-
+/** Reads it to its end, or says why not; null where it is not to be read. */
 function readWhole(
-  stream: Readable,
+  answer: IncomingMessage,
   mostBytes: number,
   fail: (reason: unknown) => void,
   done: (whole: Buffer) => void,
-): void {
+): Readable | null {
+  const { statusCode: status = 0 } = answer;
+  if (status >= 300 && status < 400) {
+    fail(new Error(`HTTP ${status}, a redirection`));
+    return null;
+  }
+  const stream = unpacked(answer, fail);
+  if (stream === null) {
+    fail(new Error('an answer that is packed otherwise than was asked for'));
+    return null;
+  }
   const parts: Buffer[] = [];
   let size = 0;
   stream.on('error', fail);
@@ -115,4 +122,21 @@ function readWhole(
     else parts.push(part);
   });
   stream.on('end', () => done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)));
+  return stream;
+}
+
+const unpackers: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['br', createBrotliDecompress],
+]);
+
+function unpacked(answer: IncomingMessage, fail: (reason: unknown) => void): Readable | null {
+  const { 'content-encoding': packed = 'identity', 'content-length': length } = answer.headers;
+  if (packed.toLowerCase() === 'identity' || length === '0') return answer;
+  const unpacker = unpackers.get(packed.toLowerCase())?.();
+  if (unpacker === undefined) return null;
+  return pipeline(answer, unpacker, (error) => {
+    if (error) fail(error);
+  });
 }

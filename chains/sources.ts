@@ -41,13 +41,19 @@ export async function askEach<C, T>(
     try {
       return [{ one, answer: await ask(one) }];
     } catch (error) {
-      once(watch, `source_${at}_silent`, { chain, source: at, why: String(error) });
+      once(watch, `source_${at}_silent`, { chain, source: at, why: whyOf(error) });
       return [];
     }
   });
   const answers = (await Promise.all(asking)).flat();
   // None answered: say why, as a plain call does.
   return answers.length > 0 ? answers : [{ one: client, answer: await ask(client) }];
+}
+
+/** Without the address, which Node puts into the sentence of a connection that failed. */
+function whyOf(error: unknown): string {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  return typeof code === 'string' && syscall !== undefined ? code : String(error);
 }
 
 /** Asks every source by itself. Throws as a plain call does when none answers. */

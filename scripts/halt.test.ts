@@ -1,11 +1,15 @@
 // The kill switch as operators use it: a program against a real database and a running market.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import type { Frame } from '../server/edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { type Commands, startCommands } from '../test/support/commands.ts';
 
+const run = promisify(execFile);
 let market: FeedMarket;
 let commands: Commands;
 
@@ -50,7 +54,11 @@ test('halt and resume of a chain: a running market tells its makers, its book an
   const native = await cli('halt', '--asset', 'bitcoin/native', '--reason', 'fees', '--json');
   assert.deepEqual(JSON.parse(native.out).before, { since: first, reason: 'none yet' });
   assert.equal(JSON.parse(native.out).changed, true);
-  const list = (await cli('halt', 'list')).out.trim().split('\n');
+  // As a program of its own, which has to end by itself.
+  const program = [join(import.meta.dirname, 'halt.ts'), 'halt', 'list'];
+  const env = { ...process.env, DATABASE_URL: market.url };
+  const listed = await run(process.execPath, program, { env, timeout: 60_000 });
+  const list = listed.stdout.trim().split('\n');
   assert.match(list[0] ?? '', /^chain {2}evm-dev {2}since \d{4}-.*Z: its nodes disagree$/);
   assert.match(list[1] ?? '', /^asset {2}bitcoin\/native \(BTC\) {2}since \d{4}-.*Z: fees$/);
   assert.ok(list[1]?.includes(first), 'another reason does not make it a later halt');

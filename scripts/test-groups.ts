@@ -27,7 +27,7 @@ const together: readonly (readonly string[])[] = [
 const mostTogether = 6;
 /** A clock or an environment of the process, or steps around every test in it. */
 const ofTheProcess = /mock\.timers|process\.env\.\w+ =|process\.on\(|^(before|after)Each\(/m;
-const beforeAll = /^before\(/m;
+const beforeAll = /^before\(|\bonStage\(/m;
 
 export type Group = {
   /** What it is called where files are named. */

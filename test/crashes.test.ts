@@ -299,14 +299,14 @@ const wholly = new Set(['POST /v1/rfqs/{id}/quotes', 'POST /v1/threads/{id}/acce
 for (const { name, effect, early, make } of commands) {
   describe(name, () => {
     const always: readonly KillPoint[] = [
+      ...early.map(
+        (statement): KillPoint => [`after ${statement}`, { statement, when: 'after' }, false],
+      ),
       ['after its effect', { statement: effect, when: 'after' }, false],
       ['before its commit', { statement: 'commit', when: 'before', having: effect }, false],
       ['after its commit', { statement: 'commit', when: 'after', having: effect }, true],
     ];
     const others: readonly KillPoint[] = [
-      ...early.map(
-        (statement): KillPoint => [`after ${statement}`, { statement, when: 'after' }, false],
-      ),
       ['before its lock', { statement: 'try_lock', when: 'before' }, false],
       ['after its reply is stored', { statement: 'upsert_reply', when: 'after' }, false],
     ];

@@ -11,6 +11,7 @@ const scenario = onStage();
 
 /** All of them in the soak. */
 const decisive: readonly (readonly [Where, keyof typeof faults, Moment])[] = [
+  ['evm', 'half an answer', 'while the claim is sent'],
   ['tron', 'cut', 'while the claim is sent'],
   ['database', 'half-open, mute', 'while the funding is sent'],
 ];

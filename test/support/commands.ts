@@ -1,6 +1,6 @@
 // Commands of operators run as programs, many of them in one process (command-child.ts): of a test
-// that runs fifty, starting fifty processes was nine tenths. That a command is a program by itself
-// is shown where each is run by its own.
+// that runs fifty, starting fifty processes was nine tenths. That a command ends by itself is shown
+// where one is run as a program of its own.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ export type Commands = {
   stop(): Promise<void>;
 };
 
+/** Of one, and of those before it. */
+const limitMs = 240_000;
 const root = join(import.meta.dirname, '../..');
 
 export function startCommands(): Commands {
@@ -22,24 +24,32 @@ export function startCommands(): Commands {
     execArgv: [],
   });
   const waiting = new Map<number, PromiseWithResolvers<Said>>();
+  let isEnded = false;
   child.on('message', ({ number, ...said }: Said & { number: number }) => {
     waiting.get(number)?.resolve(said);
     waiting.delete(number);
   });
   const ended = new Promise<void>((resolve) => {
     child.once('exit', (code) => {
+      isEnded = true;
       for (const each of waiting.values()) each.reject(new Error(`commands ended with ${code}`));
       resolve();
     });
   });
   let number = 0;
   return {
-    run: (file, args, env = {}) => {
+    run: async (file, args, env = {}) => {
+      const what = [file, ...args].join(' ');
+      if (isEnded) throw new Error(`${what}: the process that runs commands has ended`);
       number += 1;
       const answer = Promise.withResolvers<Said>();
       waiting.set(number, answer);
+      const timer = setTimeout(() => {
+        answer.reject(new Error(`${what} did not end in ${limitMs / 1_000} s`));
+        child.kill('SIGKILL');
+      }, limitMs);
       child.send({ number, file: join(root, file), args, env: { ...process.env, ...env } });
-      return answer.promise;
+      return answer.promise.finally(() => clearTimeout(timer));
     },
     stop: () => {
       child.kill('SIGTERM');

@@ -28,10 +28,17 @@ export type RunningMarket = {
   kill(): Promise<void>;
 };
 
-/** A fresh PARLEY_HOME, gone when the test ends. */
+/** Of each home, what ends the processes in it. */
+const ends = new Map<string, (() => Promise<unknown>)[]>();
+
+/** A fresh PARLEY_HOME, gone when the test ends, after the markets that were started in it. */
 export async function newHome(t: TestContext): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'parley-market-'));
-  t.after(() => rm(home, { recursive: true, force: true }));
+  t.after(async () => {
+    for (const end of ends.get(home) ?? []) await end();
+    ends.delete(home);
+    await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  });
   return home;
 }
 
@@ -52,10 +59,12 @@ export async function startMarketProcess(
     errors += chunk;
   });
   const ended = once(child, 'exit') as Promise<[number | null]>;
-  t.after(async () => {
+  const end = async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
     await ended;
-  });
+  };
+  ends.set(home, [...(ends.get(home) ?? []), end]);
+  t.after(end);
   const line = once(createInterface(child.stdout), 'line') as Promise<[string]>;
   const first = await Promise.race([line, ended.then(() => null), limit()]);
   if (first === null) {
