@@ -103,8 +103,8 @@ function saidBy(commands: Commands, name: string, args: readonly string[]) {
 
 const isForNode = (word: string) => word.startsWith('--') || word === 'scripts/launch.mjs';
 
-/** One tells what it catches, the end of a process in `saidBy` too; one asks how it was run. */
-const ends = new Set(['start', 'check']);
+/** One tells what it catches, the end of a process too; one asks how it was run; one is a sample. */
+const isProgram = new Set(['start', 'check', 'wallet']);
 
 /** So many programs at once. */
 const lanes = 3;
@@ -112,16 +112,16 @@ const lanes = 3;
 test('what is not understood is 2 and named in the first line; --help is 0', async (t) => {
   const commands = startCommands();
   t.after(() => commands.stop());
+  const speak = (name: string, args: readonly string[]) =>
+    isProgram.has(name) ? said(name, args) : saidBy(commands, name, args);
   const waiting = Object.entries(wrong).flatMap(([name, cases]) => [
     async () => {
-      const { code, out, err } = await said(name, ['--help']);
+      const { code, out, err } = await speak(name, ['--help']);
       assert.deepEqual([code, err], [0, ''], name);
       assert.match(out, /^usage: npm /, name);
     },
     ...[...cases, [['--quickly'], /--quickly/] as const].map(([args, named]) => async () => {
-      const { code, out, err } = await (ends.has(name)
-        ? said(name, args)
-        : saidBy(commands, name, args));
+      const { code, out, err } = await speak(name, args);
       const which = `${name} ${args.join(' ')}: ${err}`;
       assert.deepEqual([code, out], [2, ''], which);
       const [first = '', second = ''] = err.split('\n');

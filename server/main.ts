@@ -2,7 +2,6 @@
 // Ctrl-C or SIGTERM. The only file that reads the environment.
 
 import { agreedAgain, banner, heldLine } from './banner.ts';
-import { startMarket } from './boot.ts';
 import { readSettings } from './config.ts';
 import { createLog } from './log.ts';
 
@@ -28,6 +27,8 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const settings = readSettings(process.env);
   const log = createLog(settings.logLevel);
+  // All of the server, which whoever has a setting wrong need not wait for.
+  const { startMarket } = await import('./boot.ts');
   const starting = startMarket(settings, log);
   let stops = 0;
   const stop = async (signal: string) => {

@@ -37,8 +37,8 @@ type Counted = {
   readonly halts: Readonly<Record<string, number>>;
 };
 
-/** Two quiet cores need less for all; a machine that is busy elsewhere is stopped here. */
-const mostMinutes = 1.2;
+/** Beside other tests two cores get through a quarter of them; all are in the soak. */
+const mostMinutes = 1;
 /** What even a busy one gets through by then. */
 const leastSeeds = 12;
 /** So many meet every fault named below. */
@@ -95,6 +95,7 @@ test('whoever follows the rules ends with its own or with what it was promised',
   const common = [...commonFaults, ...commonDeeds, ...(seeds >= 2 * fairSeeds ? commonRest : [])];
   const missed = common.filter((each) => (met[each] ?? 0) === 0);
   if (seeds >= fairSeeds) assert.deepEqual(missed, [], `not met in ${seeds} seeds`);
+  else t.diagnostic(`too few to want every fault; not met: ${missed.join(', ') || 'none'}`);
 });
 
 test('a seed tells the same story every time, whatever runs before and beside it', async () => {
