@@ -103,7 +103,7 @@ function saidBy(commands: Commands, name: string, args: readonly string[]) {
 
 const isForNode = (word: string) => word.startsWith('--') || word === 'scripts/launch.mjs';
 
-/** One tells what it catches, the end of a process too; one asks how it was run; one is a sample. */
+/** One tells all it catches, the end of a process too; one asks how it was run; one is a sample. */
 const isProgram = new Set(['start', 'check', 'wallet']);
 
 /** So many programs at once. */

@@ -14,7 +14,8 @@ import { biomeBinary, lintArguments } from './check.ts';
 import { Misused, parsed, understood } from './command.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const limitMs = 19 * 60_000;
+/** With `npm ci` before it the whole stays below 20 minutes. */
+const limitMs = 19.3 * 60_000;
 /** Databases of the tests are stopped meanwhile. */
 const endingMs = 10_000;
 const usage = `usage: npm test [-- PREFIX...]
