@@ -100,13 +100,13 @@ function endOf(world: World, view: View, name: 'a' | 'b'): LegEnd {
 }
 
 /** The status that the chains come to when all is over. */
-export function expectedStatus(world: World, deal: Deal, view: View): string {
+function expectedStatus(world: World, deal: Deal, view: View, isMined: boolean): string {
   const long = endOf(world, view, legOf(deal, 'long'));
   const short = endOf(world, view, legOf(deal, 'short'));
   if (long !== null && short !== null && long !== short) return 'half_settled';
   if (long === 'refunded' || short === 'refunded') return 'refunded';
   if (long === 'claimed') return 'counterparty_claimed';
-  return short === 'claimed' || secretMined(world, deal) ? 'initiator_claimed' : 'expired';
+  return short === 'claimed' || isMined ? 'initiator_claimed' : 'expired';
 }
 
 const timeOf = (chain: SimChain, { height }: Pick<Mined, 'height'>): number =>
@@ -126,12 +126,16 @@ function spentAt(world: World, deal: Deal): number {
   return Math.max(...times);
 }
 
-/** While the swap was followed: what is shown after its end, the market need not see. */
-function secretMined(world: World, deal: Deal): boolean {
+/**
+ * While the swap was followed, and in one of its escrows: what is shown after its end, or where an
+ * acceptance that never came about would have led, the market need not see.
+ */
+function secretMined(world: World, deal: Deal, stored: ReadonlySet<string>): boolean {
   const until = spentAt(world, deal);
   return deal.chains.some((name) => {
     const chain = chainOf(world, name);
-    const all = escrowsOn(chain, deal).flatMap((escrow) => chain.about.get(escrow) ?? []);
+    const followed = escrowsOn(chain, deal).filter((escrow) => stored.has(escrow));
+    const all = followed.flatMap((escrow) => chain.about.get(escrow) ?? []);
     return all.some((each) => each.tx.secret === deal.secret && timeOf(chain, each) <= until);
   });
 }
@@ -141,8 +145,15 @@ export function secretShown(world: World, deal: Deal): boolean {
   return deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
 }
 
-export function checkStatus(world: World, deal: Deal, view: View): void {
-  const wanted = expectedStatus(world, deal, view);
+/** `stored`: every escrow that the market has as one of a swap. */
+export function checkStatus(
+  world: World,
+  deal: Deal,
+  view: View,
+  stored: ReadonlySet<string>,
+): void {
+  const isMined = secretMined(world, deal, stored);
+  const wanted = expectedStatus(world, deal, view, isMined);
   // One that stood in a mempool only may have been seen or not.
   const glimpsed = wanted === 'expired' && secretShown(world, deal);
   const fits = view.status === wanted || (glimpsed && view.status === 'initiator_claimed');
@@ -150,7 +161,7 @@ export function checkStatus(world: World, deal: Deal, view: View): void {
   if (view.secret !== null && !secretShown(world, deal)) {
     violate(world, 'no secret is told before it is public', deal.name);
   }
-  if (secretMined(world, deal) && view.secret === null) {
+  if (isMined && view.secret === null) {
     violate(world, 'a secret seen is seen for ever', `${deal.name} has none`);
   }
   const mustSettle = world.calm || (world.drill?.settles && isDrilled(world, deal));

@@ -33,6 +33,7 @@ import { simSettings } from './process.ts';
 import { checkClosed, checkOnce } from './promises.ts';
 import { createReceiver } from './receiver.ts';
 import { allRun, deliver, lookAtAll, lookAtTime, newServer, openServer } from './servers.ts';
+import { storedEscrows } from './stored.ts';
 import {
   chainOf,
   checkMoney,
@@ -355,6 +356,7 @@ async function check(world: World): Promise<void> {
     const { body } = await ask(world, party, { url: '/v1/swaps?limit=50' });
     for (const each of (body?.swaps ?? []) as View[]) listed.set(`${party.name} ${each.id}`, each);
   }
+  const stored = await storedEscrows(world);
   for (const deal of world.deals) {
     if (deal.id === null) continue;
     const [first, second] = deal.sides.map(({ party }) => listed.get(`${party.name} ${deal.id}`));
@@ -365,7 +367,7 @@ async function check(world: World): Promise<void> {
     deal.view = first;
     if (first.status !== second.status) violate(world, 'both parties see the same', deal.name);
     checkLoss(world, deal);
-    checkStatus(world, deal, first);
+    checkStatus(world, deal, first, stored);
     checkEvents(world, deal, first);
   }
   await checkClosed(world);

@@ -47,3 +47,13 @@ export async function checkStored(world: World, on: string): Promise<void> {
     violate(world, 'what was looked at is stored', `${address} on ${on}`);
   }
 }
+
+/** Every escrow that is one of a swap. */
+export async function storedEscrows({ real }: World): Promise<ReadonlySet<string>> {
+  const rows = await real.rows<{ address: string }>({
+    name: '',
+    text: 'select address from escrows',
+    values: [],
+  });
+  return new Set(rows.map(({ address }) => address));
+}
