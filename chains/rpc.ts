@@ -2,8 +2,8 @@
 // retries and sizes. A node that hangs ends in `chain_timeout`, one that is gone in
 // `chain_unavailable`; what a node answers by itself is an RpcError with its own words.
 
-import { ParleyError } from '../core/errors.ts';
 import { AnswerTooLong, exchangeWith, type NodeReply } from './exchange.ts';
+import { inTurn } from './in-turn.ts';
 
 /** The node understood and said no. `data` is the revert data of a call, when there is any. */
 export class RpcError extends Error {
@@ -52,20 +52,13 @@ export type Rpc = {
   ): Promise<unknown>;
 };
 
-const pauseMs = 200;
 const rateLimited = new Set([-32005, -32016, 429]);
 /** A provider's other machine may not have the block yet that this one just named. */
 const notYet = /header not found|unknown block|block not found/i;
 
-/** The host only: the rest of a node's URL is often its key. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'an unreadable address';
-}
-
 export function rpcClient(options: RpcOptions): Rpc {
   const { chain, urls, attemptTimeoutMs = 8_000, rounds = 2, mostBytes = 64 * 2 ** 20 } = options;
-  if (urls.length === 0) throw new Error(`chain ${chain} has no node address`);
-  let preferred = 0;
+  const nodes = inTurn({ chain, urls, rounds });
   let nextId = 0;
 
   const ask: Rpc['ask'] = async (at, method, params, signal, own = {}) => {
@@ -89,74 +82,24 @@ export function rpcClient(options: RpcOptions): Rpc {
     return readAnswer(reply);
   };
 
-  const call: Rpc['call'] = async (method, params, signal, own = {}) => {
-    let failure: unknown = null;
-    for (let attempt = 0; attempt < rounds * urls.length; attempt += 1) {
-      if (attempt > 0 && attempt % urls.length === 0) await pause(pauseMs, signal);
-      if (signal.aborted) break;
-      const at = (preferred + attempt) % urls.length;
-      try {
-        const result = await ask(at, method, params, signal, own);
-        preferred = at;
-        return result;
-      } catch (error) {
-        if (error instanceof RpcError && !passing(error)) throw error;
-        failure = error;
-      }
-    }
-    // Some providers answer "too many results" with the code of a rate limit.
-    if (failure instanceof RpcError && !signal.aborted) throw failure;
-    throw unanswered(chain, method, failure, signal);
+  const call: Rpc['call'] = (method, params, signal, own = {}) => {
+    const question = {
+      name: method,
+      facts: { method },
+      ask: (at: number) => ask(at, method, params, signal, own),
+      isFinal: (error: unknown) => error instanceof RpcError && !passing(error),
+      // Some providers answer "too many results" with the code of a rate limit.
+      isToldAsIs: (error: unknown) => error instanceof RpcError,
+    };
+    return nodes(question, signal);
   };
 
   return { chain, sources: urls.length, call, ask };
-
-  function unanswered(name: string, method: string, cause: unknown, signal: AbortSignal) {
-    const late = signal.aborted || isTimeout(cause);
-    const nodes = urls.map(hostOf).join(', ');
-    return late
-      ? new ParleyError(
-          'chain_timeout',
-          `the ${name} node did not answer ${method} in time; nothing changed`,
-          { chain: name, method, nodes },
-          { cause },
-        )
-      : new ParleyError(
-          'chain_unavailable',
-          `the ${name} node does not serve ${method} now: ${wordsOf(cause)}`,
-          { chain: name, method, nodes },
-          { cause },
-        );
-  }
 }
 
 /** Worth another try, here or at the next node. */
 function passing({ code, message }: RpcError): boolean {
   return rateLimited.has(code) || notYet.test(message);
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
-}
-
-/** The words of a failure, without the addresses that may be in them. */
-function wordsOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = (cause as { code?: unknown } | null)?.code;
-  if (typeof code === 'string') return code;
-  return cause instanceof Error ? cause.message.slice(0, 200) : 'no answer';
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }
 
 function readAnswer({ status, body: text }: NodeReply): unknown {

@@ -3,8 +3,8 @@
 // `chain_unavailable`; what a node answers by itself is a TronRefusal with its own words.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { ParleyError } from '../../core/errors.ts';
 import { exchangeWith, type NodeReply } from '../exchange.ts';
+import { inTurn } from '../in-turn.ts';
 
 /** The node understood and said no. */
 export class TronRefusal extends Error {
@@ -53,13 +53,7 @@ export type Http = {
 /** java-tron's JSON-RPC, which is another API than the rest. */
 export const jsonRpcPath = 'jsonrpc';
 
-const pauseMs = 200;
 const longestWords = 500;
-
-/** The host only: the rest of a node's URL is often its key. */
-function hostOf({ url }: TronSource): string {
-  return URL.canParse(url) ? new URL(url).host : 'an unreadable address';
-}
 
 function urlOf({ url, solidityUrl = url, jsonRpcUrl }: TronSource, path: string): string {
   if (path === jsonRpcPath && jsonRpcUrl !== undefined) return jsonRpcUrl;
@@ -69,8 +63,7 @@ function urlOf({ url, solidityUrl = url, jsonRpcUrl }: TronSource, path: string)
 
 export function httpClient(options: HttpOptions): Http {
   const { chain, sources, attemptTimeoutMs = 8_000, rounds = 2, mostBytes = 2 ** 26 } = options;
-  if (sources.length === 0) throw new Error(`chain ${chain} has no node address`);
-  let preferred = 0;
+  const nodes = inTurn({ chain, urls: sources.map(({ url }) => url), rounds });
 
   const ask: Http['ask'] = async (at, path, body, signal) => {
     const request = {
@@ -83,59 +76,17 @@ export function httpClient(options: HttpOptions): Http {
     return readAnswer(await exchangeWith(request, limits, signal));
   };
 
-  const call: Http['call'] = async (path, body, signal) => {
-    let failure: unknown = null;
-    for (let attempt = 0; attempt < rounds * sources.length; attempt += 1) {
-      if (attempt > 0 && attempt % sources.length === 0) await pause(pauseMs, signal);
-      if (signal.aborted) break;
-      const at = (preferred + attempt) % sources.length;
-      try {
-        const answer = await ask(at, path, body, signal);
-        preferred = at;
-        return answer;
-      } catch (error) {
-        if (error instanceof TronRefusal) throw error;
-        failure = error;
-      }
-    }
-    throw unanswered(path, failure, signal);
+  const call: Http['call'] = (path, body, signal) => {
+    const question = {
+      name: path,
+      facts: { path },
+      ask: (at: number) => ask(at, path, body, signal),
+      isFinal: (error: unknown) => error instanceof TronRefusal,
+    };
+    return nodes(question, signal);
   };
 
   return { chain, sources: sources.length, call, ask };
-
-  function unanswered(path: string, cause: unknown, signal: AbortSignal): ParleyError {
-    const facts = { chain, path, nodes: sources.map(hostOf).join(', ') };
-    const late = signal.aborted || isTimeout(cause);
-    const sentence = late
-      ? `the ${chain} node did not answer ${path} in time; nothing changed`
-      : `the ${chain} node does not serve ${path} now: ${wordsOf(cause)}`;
-    return new ParleyError(late ? 'chain_timeout' : 'chain_unavailable', sentence, facts, {
-      cause,
-    });
-  }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
-}
-
-/** The words of a failure, without the addresses that may be in them. */
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'no answer';
-  const { code } = (error.cause ?? error) as { code?: unknown };
-  return typeof code === 'string' ? code : error.message.slice(0, 200);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }
 
 /** Where an int64 may stand that JSON.parse would round. */
