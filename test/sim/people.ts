@@ -270,7 +270,7 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
     noteDeaths(world);
     return nothing;
   }
-  const { 'x-parley-error': code } = reply.headers;
+  const { 'x-parley-error': code, 'idempotency-replayed': replayed } = reply.headers;
   if (reply.statusCode === 500) tell(world, `500 for ${party.name} ${method} ${url}`);
   const answer: Answer = {
     status: reply.statusCode,
@@ -278,7 +278,9 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
     body: reply.body === '' ? null : reply.json(),
   };
   note(answer);
-  checkGoesOn(world, party, asked, { ...answer, excused: isExcused(world, met, answer) });
+  // What was in the way when it was asked first is told again.
+  const excused = replayed === 'true' || isExcused(world, met, answer);
+  checkGoesOn(world, party, asked, { ...answer, excused });
   return answer;
 }
 
