@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { testDatabase } from '../support/database.ts';
-import type { Done, Job } from './worker.ts';
+import type { Done, Job, Loaded } from './worker.ts';
 
 const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
@@ -23,6 +23,9 @@ export type Crew = {
 export const mostWorkers = availableParallelism();
 
 type Place = { readonly url: string; drop(): Promise<void> };
+
+/** Before that no seed is to blame for the end of its process. */
+const loaded: Loaded = 'loaded';
 
 /** Whether nobody else uses the cluster, now or later. */
 const isOwnCluster =
@@ -53,8 +56,15 @@ async function openPlaces(count: number): Promise<Place[]> {
   return places;
 }
 
-/** One process, until there is no seed left for it. */
-function work(url: string, next: () => number | undefined, { onDone }: Crew): Promise<void> {
+type Next = () => number | undefined;
+
+/** Processes, one after the other where one dies or hangs, until there is no seed left. */
+async function work(url: string, next: Next, crew: Crew): Promise<void> {
+  while (!(await workOn(url, next, crew)));
+}
+
+/** One process; whether it came to the last seed. */
+function workOn(url: string, next: Next, { onDone }: Crew): Promise<boolean> {
   // In a group of its own: what stops the whole group of this process leaves it alone, from its
   // first moment on.
   const options = { execArgv: process.execArgv, detached: true };
@@ -62,28 +72,39 @@ function work(url: string, next: () => number | undefined, { onDone }: Crew): Pr
   return new Promise((resolve, reject) => {
     let current: number | undefined;
     let limit: NodeJS.Timeout | undefined;
+    let isLoaded = false;
+    const fail = (what: string) => {
+      if (current === undefined) return;
+      const violations = [{ rule: 'a seed comes to its end', what }];
+      onDone({ seed: current, violations, story: [], counts: [] });
+      current = undefined;
+      child.kill('SIGKILL');
+      resolve(false);
+    };
     const begin = () => {
       clearTimeout(limit);
       current = next();
-      if (current === undefined) return void child.kill('SIGKILL');
-      const hung = current;
-      limit = setTimeout(() => {
-        const violations = [{ rule: 'a seed comes to its end', what: 'it hangs' }];
-        onDone({ seed: hung, violations, story: [], counts: [] });
+      if (current === undefined) {
         child.kill('SIGKILL');
-        resolve();
-      }, seedLimitMs);
+        return resolve(true);
+      }
+      limit = setTimeout(() => fail('it hangs'), seedLimitMs);
       child.send({ seed: current } satisfies Job);
     };
-    child.on('message', (done: Done) => {
-      onDone(done);
+    child.on('message', (said: Done | Loaded) => {
+      if (said === loaded) {
+        isLoaded = true;
+        return;
+      }
+      onDone(said);
       begin();
     });
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       clearTimeout(limit);
-      if (current === undefined) resolve();
-      else reject(new Error(`the process of seed ${current} ended with ${code ?? signal}`));
+      const what = `its process ended with ${code ?? signal}`;
+      if (isLoaded) fail(what);
+      else reject(new Error(`seed ${current} was not begun: ${what}`));
     });
     begin();
   });

@@ -5,6 +5,8 @@ import { connect, databaseLimits } from '../../server/db/database.ts';
 import { createMetrics } from '../../server/metrics.ts';
 
 export type Job = { readonly seed: number };
+/** Said once, before the first seed is begun. */
+export type Loaded = 'loaded';
 export type Done = {
   readonly seed: number;
   readonly violations: readonly { readonly rule: string; readonly what: string }[];
@@ -51,6 +53,7 @@ process.on('message', ({ seed }: Job) => {
     process.send?.(done);
   });
 });
+process.send?.('loaded' satisfies Loaded);
 // A market that died leaves requests behind that wait for ever: nothing is waited for.
 process.once('disconnect', () => process.exit());
 if (!process.connected) process.exit();
