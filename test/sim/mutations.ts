@@ -8,6 +8,9 @@ const facts = edit('core/facts.ts');
 const status = edit('core/status.ts');
 const deadlines = edit('core/deadlines.ts');
 const next = edit('core/next.ts');
+const swap = edit('core/swap.ts');
+const create = edit('server/settle/create.ts');
+const preview = edit('server/settle/preview.ts');
 const outcome = edit('server/settle/outcome.ts');
 const reconcile = edit('server/settle/reconcile.ts');
 const follow = edit('server/settle/follow.ts');
@@ -86,6 +89,18 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'next: no claim with a public secret': [
     next('  if (swap.secret !== null) {\n    const why =\n', '  if (!swap) {\n    const why =\n'),
+  ],
+  "swap: the chain's own clock alone tells the time": [
+    swap('return Math.max(clocks.wall, clocks[leg.leg]);', 'return clocks[leg.leg];'),
+  ],
+  'create: a leg is paid back to the other': [
+    create(
+      'const refund = destination(accounts[leg.leg]);',
+      'const refund = destination(accounts[otherLeg(leg.leg)]);',
+    ),
+  ],
+  'preview: a great amount needs no more depth': [
+    preview('depthFor(adapter.policy, amount, asset.highValueFrom)', 'adapter.policy.normal'),
   ],
   'outcome: a secret is forgotten with its block': [
     outcome('before.secret ?? shown.find(', 'shown.find('),

@@ -1,8 +1,9 @@
 // What must hold, judged by the chains themselves and by nothing that the market says: who lost,
 // whether statuses and events tell what happened, and whether every swap has ended.
 
+import { depthFor } from '../../core/policy.ts';
 import { type Mined, type SimChain, tipOf } from './chain.ts';
-import { isDrilled } from './drills.ts';
+import { highValueFrom, isDrilled } from './drills.ts';
 import { type Deal, legOf, ownLeg, type Party, type Side, type View } from './people.ts';
 import type { Told } from './receiver.ts';
 import { chainOf, count, violate, type World } from './world.ts';
@@ -171,9 +172,11 @@ export function checkStatus(
   count(world, `end ${view.status}`);
 }
 
-/** At the least depth that anything counts at; no reorganisation reaches there. */
-function isDeep(chain: SimChain, height: number): boolean {
-  return tipOf(chain).height - height + 1 >= chain.policy.normal.confirmations;
+/** At the depth that the deal's amount counts at on this chain. */
+function isDeep(chain: SimChain, { base, quote, chains }: Deal, height: number): boolean {
+  const { amount } = chains[0] === chain.chain ? base : quote;
+  const { confirmations } = depthFor(chain.policy, amount, highValueFrom);
+  return tipOf(chain).height - height + 1 >= confirmations;
 }
 
 function wasLiedAbout(world: World, deal: Deal): boolean {
@@ -194,7 +197,9 @@ export function checkHeard(world: World, { topic, swapId, status }: Told): void 
     names.some((name) => {
       const chain = chainOf(world, name);
       const all = escrowsOn(chain, deal).flatMap((escrow) => chain.about.get(escrow) ?? []);
-      return all.some(({ tx, ok, height }) => ok && tx.verb === verb && isDeep(chain, height));
+      return all.some(
+        ({ tx, ok, height }) => ok && tx.verb === verb && isDeep(chain, deal, height),
+      );
     });
   const chains = deal.chains;
   const lied = wasLiedAbout(world, deal);

@@ -1,5 +1,5 @@
 // `npm run soak -- planted`: plants one bug after the other in a copy of the tree and lets the
-// simulation look for it. Prints the first seed that finds each, and how many of the first ones do.
+// simulation look for it, first at the seed that is known to find it (finders.ts), then at others.
 // One that no seed finds is printed, and the exit status is 1.
 //
 //   npm run -s node -- test/sim/planted.ts                  all of them
@@ -11,13 +11,15 @@ import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.
 import { startCluster } from '../support/cluster.ts';
 import { copyOfTree } from '../support/planted.ts';
 import { mostWorkers } from './crew.ts';
+import { finders } from './finders.ts';
 import { mutations } from './mutations.ts';
 
 const usage = `usage: npm run -s node -- test/sim/planted.ts [PATTERN] [--count N] [--seeds N]
                      [--minutes N] [--from N] [--workers N] [--list]
   PATTERN    of the names of the bugs, default all
-  --count    so many seeds are run whatever they find, default 20
-  --seeds    so many at the most, until one finds it, default 100
+  --count    so many seeds are run whatever they find, so that it shows how often it is found;
+             default 0
+  --seeds    so many at the most where the known one does not find it, default 100
   --minutes  for each bug, default 10
   --from     the first seed, default 1
   --workers  so many processes, default one a core
@@ -45,7 +47,7 @@ function understand(args: string[]) {
     args,
     allowPositionals: true,
     options: {
-      ...{ list: flag, help: flag, count: number(20), seeds: number(100), minutes: number(10) },
+      ...{ list: flag, help: flag, count: number(0), seeds: number(100), minutes: number(10) },
       ...{ from: number(1), workers: number(mostWorkers) },
     },
   });
@@ -55,7 +57,7 @@ function understand(args: string[]) {
   return {
     names: namesLike(pattern),
     list: values.list,
-    count: wholeNumber('--count', values.count, { most: most.seeds }),
+    count: wholeNumber('--count', values.count, { least: 0, most: most.seeds }),
     seeds: wholeNumber('--seeds', values.seeds, { most: most.seeds }),
     minutes: wholeNumber('--minutes', values.minutes, { most: most.minutes }),
     from: wholeNumber('--from', values.from, { most: most.seeds }),
@@ -75,8 +77,7 @@ type Found = {
 };
 
 type Run = {
-  readonly from: number;
-  readonly seeds: number;
+  readonly which: { readonly from: number; readonly seeds: number } | readonly number[];
   readonly first: boolean;
   readonly minutes: number;
 };
@@ -85,9 +86,14 @@ type Run = {
 const graceMs = 6 * 60_000;
 
 async function simulation(tree: string, databaseUrl: string, run: Run): Promise<Found> {
-  const args = ['test/sim/run.ts', '--seeds', String(run.seeds), '--from', String(run.from)];
-  args.push('--minutes', String(run.minutes), '--workers', String(limits.workers));
-  args.push('--json', '--no-keep', ...(run.first ? ['--first'] : []));
+  const { which } = run;
+  const seeds =
+    'from' in which
+      ? ['--seeds', String(which.seeds), '--from', String(which.from)]
+      : ['--seed', which.join(',')];
+  const args = ['test/sim/run.ts', ...seeds, '--minutes', String(run.minutes)];
+  args.push('--workers', String(limits.workers), '--json', '--no-keep');
+  if (run.first) args.push('--first');
   const env = { ...process.env, PARLEY_TEST_DATABASE_URL: databaseUrl };
   const signal = AbortSignal.timeout(run.minutes * 60_000 + graceMs);
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
@@ -116,38 +122,55 @@ function foundIn(output: string, errors: string): Found {
   return { ran: seeds, broken, rule, output: '' };
 }
 
-/** Some seeds in any case, so that it shows how often it is found; then more until one does. */
-async function lookFor(tree: string, databaseUrl: string): Promise<string | null> {
+type Looking = { readonly tree: string; readonly databaseUrl: string; readonly name: string };
+
+const ruleOf = ({ rule }: Found) => `a rule broken: ${rule ?? 'none was told'}`;
+
+/** The seed that is known to find it, then as many as are asked for, then more until one does. */
+async function lookFor({ tree, databaseUrl, name }: Looking): Promise<string | null> {
   const { from, count, seeds, minutes } = limits;
   const began = performance.now();
-  const some = await simulation(tree, databaseUrl, { from, seeds: count, first: false, minutes });
-  const [first] = some.broken;
-  const ruleOf = ({ rule }: Found) => `a rule broken: ${rule ?? 'none was told'}`;
-  if (first !== undefined) {
-    return `seed ${first}, ${some.broken.length} of ${some.ran} seeds (${ruleOf(some)})`;
-  }
+  const look = (run: Omit<Run, 'minutes'>) => {
+    const taken = Math.floor((performance.now() - began) / 60_000);
+    return simulation(tree, databaseUrl, { ...run, minutes: Math.max(1, minutes - taken) });
+  };
+  const known = finders[name];
+  const own = known === undefined ? null : await look({ which: [known], first: false });
+  const isOwn = own !== null && own.broken.length > 0;
+  const some = count === 0 ? null : await look({ which: { from, seeds: count }, first: false });
+  const times = some === null ? '' : `, ${some.broken.length} of ${some.ran} seeds from ${from}`;
+  if (isOwn) return `seed ${known}${times} (${ruleOf(own)})`;
+  const ran = (own?.ran ?? 0) + (some?.ran ?? 0);
+  const not = known === undefined ? '' : `, and not ${known}, which is to`;
+  const [first] = some?.broken ?? [];
+  if (some !== null && first !== undefined) return `seed ${first}${not}${times} (${ruleOf(some)})`;
   const left = seeds - count;
-  // The time is for both.
-  const minutesLeft = minutes - Math.ceil((performance.now() - began) / 60_000);
-  if (some.ran === 0 || left <= 0 || minutesLeft <= 0) return failed(some);
-  const rest = { from: from + count, seeds: left, first: true, minutes: minutesLeft };
-  const more = await simulation(tree, databaseUrl, rest);
+  // The time is for all of it.
+  const isOut = performance.now() - began > minutes * 60_000;
+  if (left <= 0 || isOut) return failed({ ran, output: some?.output ?? own?.output ?? '' });
+  const rest = { which: { from: from + count, seeds: left }, first: true };
+  const more = await look(rest);
   const [later] = more.broken;
-  if (later === undefined) return failed({ ...more, ran: some.ran + more.ran });
-  return `seed ${later}, none of the ${some.ran} before (${ruleOf(more)})`;
+  if (later === undefined) return failed({ ran: ran + more.ran, output: more.output });
+  return `seed ${later}${not} (${ruleOf(more)})`;
 }
 
 /** On a tree that breaks by itself every bug would be found. */
 async function mustBeWell(tree: string, databaseUrl: string): Promise<void> {
-  const { from, count: seeds, minutes } = limits;
+  const { from, count, minutes } = limits;
+  const counted = Array.from({ length: count }, (_, at) => from + at);
+  const known = limits.names.map((name) => finders[name] ?? from);
+  const which = [...new Set([...known, ...counted])];
   const { ran, broken, output } = await simulation(tree, databaseUrl, {
-    ...{ from, seeds, first: false, minutes },
+    ...{ which, first: false, minutes },
   });
-  if (ran > 0 && broken.length === 0) return;
-  throw new Error(`nothing planted, and seeds ${broken.join()} of ${ran} break ${output}`);
+  if (ran === which.length && broken.length === 0) return;
+  throw new Error(
+    `nothing planted: ${ran} of ${which.length} seeds ran, ${broken.join()} broke ${output}`,
+  );
 }
 
-function failed({ ran, output }: Found): null {
+function failed({ ran, output }: Pick<Found, 'ran' | 'output'>): null {
   console.log(`          ${ran} seeds ${output}`);
   return null;
 }
@@ -164,7 +187,7 @@ try {
   await mustBeWell(tree, cluster.adminUrl);
   for (const name of limits.names) {
     const restore = plant(mutations[name] ?? []);
-    const by = await lookFor(tree, cluster.adminUrl);
+    const by = await lookFor({ tree, databaseUrl: cluster.adminUrl, name });
     restore();
     if (by === null) survived += 1;
     console.log(`${by === null ? 'SURVIVED' : 'found   '}  ${name}${by === null ? '' : `: ${by}`}`);
