@@ -82,9 +82,12 @@ async function keyOf(asked: Asked, { keyVersion }: Manifest): Promise<string | n
   return asked.key;
 }
 
-/** Never over a key that is there. A start refuses one that other users may read. */
+/** Never over another key that is there. A start refuses one that other users may read. */
 async function placeKey(from: string, target: string): Promise<void> {
-  await writeFile(target, await readFile(from), { flag: 'wx', mode: 0o600 });
+  const [key, there] = [await readFile(from), await readFile(target).catch(() => null)];
+  // A restore that was killed has put it there.
+  if (there === null || !there.equals(key))
+    await writeFile(target, key, { flag: 'wx', mode: 0o600 });
 }
 
 async function run(asked: Asked): Promise<number> {

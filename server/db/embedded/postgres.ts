@@ -77,6 +77,8 @@ export type PostgresOptions = {
   readonly signal?: AbortSignal;
   /** Default: any free port, which may differ from start to start. */
   readonly port?: number;
+  /** Whoever restores starts what nobody else may. */
+  readonly isRestoring?: true;
 };
 
 export type EmbeddedPostgres = {
@@ -110,6 +112,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     );
   }
   try {
+    if (options.isRestoring !== true) await mustBeRestored(places);
     const setup = await prepare(places, log);
     const { password } = await prepareCluster(places, setup.binaries, setup.identity, signal);
     const orphan = await endOrphan(places);
@@ -127,6 +130,17 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     await lock.release();
     throw error;
   }
+}
+
+/** Half restored it would be taken for whole: no missing time, and keys good that were revoked. */
+async function mustBeRestored({ base, unfinished }: Places): Promise<void> {
+  if ((await readIfThere(unfinished)) === null) return;
+  throw new EmbeddedPostgresError(
+    'half_restored',
+    `A restore into ${base} ended before it was done. Run it again: npm run restore lays down ` +
+      'the whole of it anew.',
+    { folder: base },
+  );
 }
 
 /** Of the database that another process runs in this folder; null when none runs. */

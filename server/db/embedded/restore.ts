@@ -1,13 +1,15 @@
-// A backup laid down as a database of its own, in a home that has none. It becomes a database only
-// when PostgreSQL has recovered it: until then it has another name, and a failure leaves nothing.
+// A backup laid down as a database of its own, in a home that has none. Until all of it is done, a
+// note beside the data keeps every start away from it, and the next restore begins anew: whatever
+// ended this one. A failure leaves nothing.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import pg from 'pg';
-import { BackupError, layDown, type Manifest } from './backup.ts';
+import { lockFolder } from '../../../host/folder-lock.ts';
+import { BackupError, layDown, type Manifest, syncFolder } from './backup.ts';
 import { findBinaries } from './binaries.ts';
-import { placesUnder, superuser } from './cluster.ts';
+import { endOrphan, type Places, placesUnder, superuser } from './cluster.ts';
 import { EmbeddedPostgresError } from './failure.ts';
 import { chooseIdentity, type Owner } from './identity.ts';
 import { type EmbeddedPostgres, type Log, startPostgres } from './postgres.ts';
@@ -29,10 +31,14 @@ export async function mustBeKnown(manifest: Manifest): Promise<void> {
   }
 }
 
-/** Throws EmbeddedPostgresError `in_use` where there is a database already. */
+/**
+ * Throws EmbeddedPostgresError `in_use` where there is a database already; one whose restore was
+ * never finished is none.
+ */
 export async function mustHaveNone(home: string): Promise<void> {
-  const inside = await readdir(join(home, 'postgres')).catch(() => []);
-  if (inside.length === 0) return;
+  const base = join(home, 'postgres');
+  const inside = await readdir(base).catch((): string[] => []);
+  if (inside.length === 0 || inside.includes(basename(placesUnder(base).unfinished))) return;
   throw new EmbeddedPostgresError(
     'in_use',
     `There is a database in ${home} already. Restore into another home: nothing is overwritten.`,
@@ -42,35 +48,66 @@ export async function mustHaveNone(home: string): Promise<void> {
 
 /**
  * Lays the checked backup down, starts it, has `finish` done to it, gives it a password of its own
- * and stops it again.
+ * and stops it again. Throws EmbeddedPostgresError `in_use` while another does so.
  */
 export async function restoreInto(
   home: string,
-  { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
+  backup: Backup,
   log: Log,
   finish: (database: EmbeddedPostgres) => Promise<void>,
 ): Promise<void> {
   const places = placesUnder(resolve(home, 'postgres'));
-  await mkdir(places.base, { recursive: true, mode: 0o700 });
+  const lock = await lockFolder(home, 'restore');
+  if (lock === null) {
+    const sentence = `Another process restores into ${home} just now.`;
+    throw new EmbeddedPostgresError('in_use', sentence, { folder: home });
+  }
   try {
-    const making = `${places.data}.new-${randomBytes(6).toString('hex')}`;
-    await layDown(folder, manifest, making);
-    const { postgres } = await findBinaries(places.libraries);
-    const { owner } = await chooseIdentity(null, [places.base, dirname(postgres)]);
-    if (owner !== null) await giveTo(owner, making);
-    const password = await readFile(join(folder, 'password'), 'utf8');
-    await writeFile(places.password, password, { mode: 0o600, flag: 'wx', flush: true });
-    await rename(making, places.data);
-    const database = await startPostgres({ dir: home, log });
+    await mustHaveNone(home);
+    await clear(places);
+    await mkdir(places.base, { recursive: true, mode: 0o700 });
+    await writeFile(places.unfinished, '', { flush: true });
+    await syncFolder(places.base);
     try {
-      await finish(database);
-      await changePassword(database.url, places.password);
-    } finally {
-      await database.stop();
+      await lay(home, places, backup, log, finish);
+    } catch (error) {
+      await rm(places.base, { recursive: true, force: true });
+      throw error;
     }
-  } catch (error) {
-    await rm(places.base, { recursive: true, force: true });
-    throw error;
+    await rm(places.unfinished);
+    await syncFolder(places.base);
+  } finally {
+    await lock.release();
+  }
+}
+
+type Backup = { readonly folder: string; readonly manifest: Manifest };
+
+/** What a restore that was killed left behind, its database with it if that runs still. */
+async function clear(places: Places): Promise<void> {
+  await endOrphan(places);
+  await rm(places.base, { recursive: true, force: true });
+}
+
+async function lay(
+  home: string,
+  places: Places,
+  { folder, manifest }: Backup,
+  log: Log,
+  finish: (database: EmbeddedPostgres) => Promise<void>,
+): Promise<void> {
+  await layDown(folder, manifest, places.data);
+  const { postgres } = await findBinaries(places.libraries);
+  const { owner } = await chooseIdentity(null, [places.base, dirname(postgres)]);
+  if (owner !== null) await giveTo(owner, places.data);
+  const password = await readFile(join(folder, 'password'), 'utf8');
+  await writeFile(places.password, password, { mode: 0o600, flag: 'wx', flush: true });
+  const database = await startPostgres({ dir: home, log, isRestoring: true });
+  try {
+    await finish(database);
+    await changePassword(database.url, places.password);
+  } finally {
+    await database.stop();
   }
 }
 

@@ -1,0 +1,108 @@
+// A restore that is killed, on a real PostgreSQL: nobody takes what it leaves for a database.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { lockFolder } from '../../../host/folder-lock.ts';
+import { migrate } from '../migrate.ts';
+import { type Manifest, takeBackup } from './backup.ts';
+import { placesUnder } from './cluster.ts';
+import { startPostgres } from './postgres.ts';
+import { restoreInto } from './restore.ts';
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+let dir: string;
+let backup: { folder: string; manifest: Manifest };
+const home = (name: string) => join(dir, name);
+
+async function asked(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'parley-restore-'));
+  const database = await startPostgres({ dir: home('old'), log: quiet });
+  try {
+    await migrate(database.url);
+    await asked(database.url, 'create table kept as select 7 as seven');
+    const { data, password } = placesUnder(join(home('old'), 'postgres'));
+    const source = { url: database.url, data, password, keyVersion: null, now: new Date() };
+    backup = { folder: home('backup'), manifest: await takeBackup(source, home('backup')) };
+  } finally {
+    await database.stop();
+  }
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** Kills itself with a restore half done: its database recovered and running. */
+async function killedRestore(into: string): Promise<void> {
+  const at = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
+  const program = join(dir, 'killed.mjs');
+  const { folder } = backup;
+  await writeFile(
+    program,
+    `import { checkBackup } from ${at('backup.ts')};
+    import { restoreInto } from ${at('restore.ts')};
+    const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+    const folder = ${JSON.stringify(folder)};
+    const manifest = await checkBackup(folder);
+    await restoreInto(${JSON.stringify(into)}, { folder, manifest }, quiet, async () => {
+      process.kill(process.pid, 'SIGKILL');
+      await new Promise(() => {});
+    });`,
+  );
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [, signal] = await once(child, 'exit');
+  assert.equal(signal, 'SIGKILL');
+}
+
+test('what a killed restore leaves is started by nobody, and the next restore begins anew', async () => {
+  const into = await mkdtemp(home('killed-'));
+  await killedRestore(into);
+  await assert.rejects(startPostgres({ dir: into, log: quiet }), {
+    code: 'half_restored',
+    message: /^A restore into .+ ended before it was done\. Run it again/,
+  });
+  let finished = 0;
+  await restoreInto(into, backup, quiet, async ({ url }) => {
+    assert.deepEqual(await asked(url, 'select seven from kept'), [{ seven: 7 }]);
+    finished += 1;
+  });
+  assert.equal(finished, 1);
+  const database = await startPostgres({ dir: into, log: quiet });
+  try {
+    assert.deepEqual(await asked(database.url, 'select seven from kept'), [{ seven: 7 }]);
+  } finally {
+    await database.stop();
+  }
+  // It is one now.
+  await assert.rejects(
+    restoreInto(into, backup, quiet, async () => {}),
+    { code: 'in_use' },
+  );
+});
+
+test('one that fails leaves nothing, and of two at once the second is refused', async () => {
+  const into = await mkdtemp(home('failed-'));
+  const failing = restoreInto(into, backup, quiet, async () => {
+    const second = restoreInto(into, backup, quiet, async () => {});
+    await assert.rejects(second, { code: 'in_use', message: /Another process restores into/ });
+    throw new Error('as wanted');
+  });
+  await assert.rejects(failing, /as wanted/);
+  assert.deepEqual(await readdir(into), []);
+  const free = await lockFolder(into, 'restore');
+  assert.notEqual(free, null);
+  await free?.release();
+});
