@@ -48,11 +48,12 @@ const beat: Work = async ({ presence }) => {
 
 const readBack: Work = ({ presence }) => presence.readNow();
 
+/** One of the hashlocks is of the acceptance that the missing time has ended. */
 async function toBeRead(world: World): Promise<void> {
   const { hashlock } = await lively(world);
-  const [one, other, third] = ['a1', 'b2', 'c3'].map((byte) => byte.repeat(32));
-  world.hashlocks.set('sim-bitcoin', [`${one}`, hashlock, `${other}`]);
-  world.hashlocks.set('sim-evm', [`${third}`]);
+  const strange = (byte: string) => byte.repeat(32);
+  world.hashlocks.set('sim-bitcoin', [strange('a1'), hashlock, strange('b2')]);
+  world.hashlocks.set('sim-evm', [strange('c3')]);
   await otherHistory(world);
   await world.market.presence.beatNow();
 }
