@@ -2,8 +2,9 @@
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
 // model of the rules searched further, the contracts of EVM and TRON fuzzed twenty times as long,
 // ten thousand simulated markets, bugs planted for the simulation to find, every request and pass
-// ended at every await, every fault of nodes, network, database, disk and clock at every moment of
-// a swap, and schemathesis where it is installed. A last line counts; it ends with 1 if any failed.
+// ended at every await and bugs planted for that to find, every fault of nodes, network, database,
+// disk and clock at every moment of a swap, and schemathesis where it is installed. A last line
+// counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
@@ -115,6 +116,17 @@ function tests(files: readonly string[]): Promise<Outcome> {
   return run(['--test', ...options, ...files]);
 }
 
+/** The second also where the first failed. */
+async function inTurn(...both: readonly (() => Promise<Outcome>)[]): Promise<Outcome> {
+  let [code, output] = [0, ''];
+  for (const each of both) {
+    const outcome = await each();
+    code = Math.max(code, outcome.code);
+    output += outcome.output;
+  }
+  return { code, output };
+}
+
 const propertyFiles = () =>
   globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] })
     .filter((file) => /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')))
@@ -134,7 +146,11 @@ const parts: Readonly<Record<Name, () => Promise<Outcome>>> = {
     return run(['test/sim/run.ts', '--known', '--seeds', values.markets, ...from], simLimitMs);
   },
   planted: () => run(['test/sim/planted.ts'], plantedLimitMs),
-  crashes: () => run(['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']),
+  crashes: () =>
+    inTurn(
+      () => run(['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']),
+      () => run(['test/crash-matrix/planted.ts']),
+    ),
   schemathesis: () => run(['scripts/schemathesis.ts']),
   'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'soak']),
   'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'soak']),

@@ -21,6 +21,10 @@ const keysAlive =
 export type Running = Presence & {
   /** Before anybody is served. Throws where the database does not answer. */
   begin(): Promise<void>;
+  /** What `begin` goes on doing, once, for whoever asks for passes instead: a heartbeat. */
+  beatNow(): Promise<void>;
+  /** And one round of reading back; true when there is nothing left that holds agreements. */
+  readNow(): Promise<boolean>;
   /** How far the chains are whose reading agreements wait for. */
   held(): Promise<string[]>;
   /** When they waited for none the first time. */
@@ -90,6 +94,8 @@ export function createPresence(deps: Parts): Running {
 
   return {
     beat: () => remembered,
+    beatNow: beat,
+    readNow: () => readRound(deps, signal),
     held: async () => (await openReadings(deps.db)).map(toldOf),
     agreeing,
     begin: async () => {

@@ -6,7 +6,7 @@ import { turnAwaitedMs } from '../../server/keeper/bounds.ts';
 import { submit } from '../sim/chain.ts';
 import type { Machine } from './machine.ts';
 import { tokenChain } from './machine.ts';
-import type { Play, Row } from './matrix.ts';
+import type { Row } from './matrix.ts';
 import type { Reading } from './snapshot.ts';
 import {
   ask,
@@ -22,7 +22,7 @@ import {
 } from './trade.ts';
 import { chainNamed, type World } from './world.ts';
 
-const reading: Reading = {
+export const keeperReading: Reading = {
   timeless: true,
   only: {
     keeper_attempts: () => null,
@@ -39,10 +39,10 @@ const reading: Reading = {
   },
 };
 
-const keep = ({ keeper }: Machine) => keeper.pass(tokenChain);
+export const keep = ({ keeper }: Machine) => keeper.pass(tokenChain);
 
 /** Until what was signed is deep and done with. */
-const after: Play['after'] = async (world) => {
+export const afterKeeping = async (world: World): Promise<void> => {
   for (let again = 0; again < 6; again += 1) {
     world.nowMs += 31_000;
     await keep(world.market);
@@ -64,8 +64,8 @@ function pass(detail: string, prepare: (world: World) => Promise<unknown>): Row 
           await keep(market);
           return null;
         },
-        after,
-        reading,
+        after: afterKeeping,
+        reading: keeperReading,
       };
     },
   };
@@ -91,9 +91,9 @@ function relayed(detail: string, meanwhile: (world: World) => Promise<void>): Ro
           return ask(copy, asked);
         },
         isKeyed: true,
-        after,
+        after: afterKeeping,
         answer: ({ status, body }) => [status, body.relayed],
-        reading,
+        reading: keeperReading,
       };
     },
   };
@@ -109,18 +109,21 @@ const behind = (milliseconds: number, waiting: number) => async (world: World) =
   for (let at = 1; at <= waiting; at += 1) await awaitTurn(world.real, tokenChain, id(at), next);
 };
 
+/** The party's own: sent past us, seen, and lost by every node. */
+export async function forgottenClaim(world: World): Promise<void> {
+  const made = await fundBoth(world);
+  const tx = await sign(world, made, 'claim', shortOf(made));
+  const chain = chainNamed(world, tokenChain);
+  const txid = submit(chain, tx);
+  await look(world);
+  chain.mempool.delete(txid);
+  world.nowMs += 700_000;
+  await bury(world);
+  await look(world);
+}
+
 export const keeperRows: readonly Row[] = [
-  pass('a claim whose transaction was lost', async (world) => {
-    const made = await fundBoth(world);
-    const tx = await sign(world, made, 'claim', shortOf(made));
-    const chain = chainNamed(world, tokenChain);
-    const txid = submit(chain, tx);
-    await look(world);
-    chain.mempool.delete(txid);
-    world.nowMs += 700_000;
-    await bury(world);
-    await look(world);
-  }),
+  pass('a claim whose transaction was lost', forgottenClaim),
   pass('a refund', async (world) => {
     const made = await fundBoth(world);
     const { deadlines } = await readSwap(world, made);

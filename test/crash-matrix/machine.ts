@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { HashlockReader } from '../../chains/hashlocks.ts';
 import type { Inspection } from '../../chains/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { readSettings, type Settings } from '../../server/config.ts';
@@ -16,6 +17,7 @@ import { createRechecks, type Rechecks } from '../../server/listing/rechecks.ts'
 import { sequenceFeed } from '../../server/market/feed-log.ts';
 import { type Pruned, prune } from '../../server/market/prune.ts';
 import { createMetrics } from '../../server/metrics.ts';
+import { createPresence, type Running } from '../../server/restore/presence.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
 import {
   createScheduledRefunds,
@@ -24,6 +26,7 @@ import {
 import type { Send } from '../../server/webhooks/attempt.ts';
 import { createDelivering, type Delivering } from '../../server/webhooks/deliver.ts';
 import { simAdapter } from '../sim/adapter.ts';
+import type { SimChain } from '../sim/chain.ts';
 import { chanceOf } from '../sim/chance.ts';
 import { createWire, type Doom, type Wire } from '../sim/wire.ts';
 import { gasOn } from './gas.ts';
@@ -35,7 +38,6 @@ export const tokenChain = 'sim-evm';
 
 export const settings: Settings = {
   ...readSettings({ PARLEY_RATE_LIMIT: '10000000', PARLEY_CHAIN_TIMEOUT_MS: '60000' }),
-  encryptionKey: '5a'.repeat(32),
   launchpads: [
     {
       name: rocket,
@@ -48,7 +50,7 @@ export const settings: Settings = {
 const metrics = createMetrics('parley');
 
 export type Passes = {
-  readonly keeper: Pick<Keeper, 'pass'>;
+  readonly keeper: Keeper;
   readonly settlement: Settlement;
   readonly scheduled: ScheduledPasses;
   readonly delivering: Delivering;
@@ -56,6 +58,7 @@ export type Passes = {
   readonly launchpads: Launchpads;
   readonly pruning: { pass(): Promise<Pruned> };
   readonly feed: { sequence(): Promise<void> };
+  readonly presence: Pick<Running, 'beatNow' | 'readNow'>;
 };
 
 export type Machine = Passes & {
@@ -88,7 +91,7 @@ export function startMachine(world: World, doom?: Doom): Machine {
   // What a node offers is the same for all.
   const own = chanceOf(world.processes);
   const deps: Deps = {
-    settings,
+    settings: { ...settings, encryptionKey: world.encryptionKey },
     db: wire.db,
     now: () => world.nowMs,
     randomBytes: (bytes) => own.bytes(bytes),
@@ -139,9 +142,11 @@ function waitingIn(world: World): NonNullable<Deps['signingTime']> {
 }
 
 function passesOf(deps: Deps, send: Send): Passes {
-  const keeper = createKeeper(deps);
+  // A node of a dev chain is never asked whether it catches up.
+  const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' } } as const;
+  const { beatNow, readNow } = createPresence(live);
   return {
-    keeper: { pass: keeper.pass },
+    keeper: createKeeper(deps),
     settlement: createSettlement(deps),
     scheduled: createScheduledRefunds(deps),
     delivering: createDelivering(deps, { send }),
@@ -153,6 +158,7 @@ function passesOf(deps: Deps, send: Send): Passes {
         while ((await sequenceFeed(deps)).more);
       },
     },
+    presence: { beatNow, readNow },
   };
 }
 
@@ -179,10 +185,26 @@ function adaptersOf(world: World, wire: Wire): ChainAdapter[] {
       onSent: () => {},
       count: () => {},
     });
+    const hashlocks = hashlocksOn(node.chain, world, wire);
     return node.chain.chain === tokenChain
-      ? { ...adapter, ...tokens }
-      : { ...adapter, scheduledRefunds: presignedOn(node.chain, wire) };
+      ? { ...adapter, ...tokens, hashlocks }
+      : { ...adapter, scheduledRefunds: presignedOn(node.chain, wire), hashlocks };
   });
+}
+
+/** Two a page. */
+function hashlocksOn({ chain }: SimChain, { hashlocks }: World, wire: Wire): HashlockReader {
+  const shown = hashlocks.get(chain) ?? [];
+  return {
+    begin: () => wire.at(`${chain} beginHashlocks`, () => '0'),
+    next: (cursor) =>
+      wire.at(`${chain} nextHashlocks`, () => {
+        const page = shown.slice(Number(cursor), Number(cursor) + 2);
+        const to = Number(cursor) + page.length;
+        const left = shown.length - to;
+        return { hashlocks: page, cursor: `${to}`, isWhole: left === 0, left };
+      }),
+  };
 }
 
 function said(world: World, address: string): Inspection {

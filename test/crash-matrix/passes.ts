@@ -1,13 +1,12 @@
 // Rows of the matrix that are passes: what a process does by itself, and what it does when it
-// starts and when it stops. After a crash the pass runs again, and once more.
+// stops.
 
-import { seedAssets } from '../../server/market/assets.ts';
-import { resealSecrets } from '../../server/webhooks/register.ts';
 import { cutOff, mine, submit } from '../sim/chain.ts';
 import type { Party } from '../sim/people.ts';
 import { inspectionOf, refused, tokenAddress, waits } from './identity-requests.ts';
 import { type Machine, type Passes, rocket, tokenChain } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
+import { pass, type Work } from './pass.ts';
 import { leaseMs } from './request.ts';
 import {
   type Agreed,
@@ -31,41 +30,7 @@ import {
 } from './trade.ts';
 import { chainNamed, secondsOf, type World } from './world.ts';
 
-type Work = (machine: Machine, world: World) => Promise<unknown>;
-
 const dayMs = 86_400_000;
-
-/** `prepare` leaves the pass something to do; afterwards everything that waits is told. */
-function pass(
-  of: string,
-  detail: string,
-  work: Work,
-  prepare: (world: World) => Promise<unknown>,
-  more: Partial<Play> = {},
-): Row {
-  return {
-    name: detail === '' ? of : `${of}: ${detail}`,
-    of,
-    prepare: async (world) => {
-      await prepare(world);
-      return {
-        act: async (copy) => {
-          await work(copy.market, copy);
-          return null;
-        },
-        after: async (copy) => {
-          for (let again = 0; again < 2; again += 1) {
-            copy.nowMs += leaseMs;
-            await work(copy.market, copy);
-            await deliverAll(copy);
-          }
-        },
-        reading: { timeless: true },
-        ...more,
-      };
-    },
-  };
-}
 
 const lookAtAll: Work = async ({ settlement }, { nodes }) => {
   for (const { chain } of nodes) await settlement.pass(chain.chain);
@@ -319,28 +284,6 @@ const housekeeping: readonly Row[] = [
       world.nowMs += 9 * dayMs;
     },
   ),
-  pass(
-    'start',
-    'secrets of webhooks are sealed anew',
-    ({ deps }) => {
-      const encryptionKey = `${'6b'.repeat(32)},${deps.settings.encryptionKey}`;
-      return resealSecrets({ ...deps, settings: { ...deps.settings, encryptionKey } });
-    },
-    (world) => openTraders(world),
-    { after: async () => {} },
-  ),
-  pass(
-    'start',
-    'curated assets come and go',
-    ({ deps }) => {
-      const named = { address: null, decimals: 8 };
-      return seedAssets(deps.db, deps, [
-        { chain: 'sim-bitcoin', symbol: 'BTC', ...named },
-        { chain: 'sim-evm', symbol: 'USD', address: `0x${'d0'.repeat(20)}`, decimals: 6 },
-      ]);
-    },
-    (world) => openRfq(world),
-  ),
 ];
 
 /** SIGTERM while requests and passes are under way: what it cuts off is asked for again. */
@@ -394,9 +337,9 @@ export const passes: readonly Row[] = [
 /** Every pass of a process, as `of` names it. */
 export function passesOf(machine: Passes): string[] {
   const { settlement, scheduled, keeper, delivering, rechecks } = machine;
-  const { launchpads, pruning, feed } = machine;
+  const { launchpads, pruning, feed, presence } = machine;
   const first = { settlement, scheduled, keeper, delivering };
-  const parts = { ...first, rechecks, launchpads, pruning, feed };
+  const parts = { ...first, rechecks, launchpads, pruning, feed, presence };
   return Object.entries(parts).flatMap(([name, part]) =>
     Object.keys(part)
       .filter((verb) => verb !== 'start' && verb !== 'stop')

@@ -5,7 +5,9 @@ import { keeperRows } from './keeper-rows.ts';
 import { marketRequests } from './market-requests.ts';
 import type { Row } from './matrix.ts';
 import { passes } from './passes.ts';
+import { presenceRows } from './presence-rows.ts';
 import { scheduledRows } from './scheduled-rows.ts';
+import { startRows } from './start-rows.ts';
 import { swapRequests } from './swap-requests.ts';
 
 export const rows: readonly Row[] = [
@@ -14,5 +16,7 @@ export const rows: readonly Row[] = [
   ...swapRequests,
   ...keeperRows,
   ...scheduledRows,
+  ...presenceRows,
+  ...startRows,
   ...passes,
 ];

@@ -29,11 +29,15 @@ export type World = {
   readonly tokens: Map<string, Inspection>;
   /** What a launchpad has launched, oldest first. */
   readonly launched: string[];
+  /** What each chain shows of them since time was missing, oldest first. */
+  readonly hashlocks: Map<string, string[]>;
   readonly chance: Chance;
   /** What nobody may find in a database or a log; `until` it is in a mempool or block. */
   readonly secrets: Map<string, 'shown' | 'never'>;
   readonly log: string[];
   nowMs: number;
+  /** That the next process starts with. */
+  encryptionKey: string;
   /** Processes so far: each draws what no other one draws. */
   processes: number;
   market: Machine;
@@ -70,10 +74,12 @@ export async function openWorld(): Promise<World> {
     hooks: new Map(),
     tokens: new Map(),
     launched: [],
+    hashlocks: new Map(),
     chance: chanceOf(3),
     secrets: new Map(),
     log: [],
     nowMs: epochMs,
+    encryptionKey: '5a'.repeat(32),
     processes: 0,
   };
   for (const { chain } of world.nodes) if (chain.family === 'evm') fillGasKey(chain);
@@ -105,6 +111,7 @@ export async function seal(world: World): Promise<Prepared> {
       hooks: new Map(world.hooks),
       tokens: structuredClone(world.tokens),
       launched: [...world.launched],
+      hashlocks: structuredClone(world.hashlocks),
       secrets: new Map(world.secrets),
       chance: chanceOf(5),
       log: [],

@@ -17,6 +17,22 @@ export const edit =
   (file: string) =>
   (find: string, put: string): Edit => ({ file, find, put });
 
+/** The same edits in the tree itself, which stays as it is: throws where one does not fit. */
+export function mustFit(edits: readonly Edit[]): void {
+  const sources = new Map<string, string>();
+  for (const each of edits) {
+    const { file, find, put } = each;
+    const source = sources.get(file) ?? readFileSync(join(root, file), 'utf8');
+    if (find === put) throw new Error(`${file}: changes nothing: ${find}`);
+    sources.set(file, planted(source, each));
+  }
+}
+
+function planted(source: string, { file, find, put }: Edit): string {
+  if (source.split(find).length !== 2) throw new Error(`${file}: not exactly once: ${find}`);
+  return source.replace(find, () => put);
+}
+
 export type Copied = {
   readonly tree: string;
   /** Returns what takes the bug out again. */
@@ -41,15 +57,11 @@ export function copyOfTree(): Copied {
 
 function plantIn(tree: string, edits: readonly Edit[]): () => void {
   const before = new Map<string, string>();
-  for (const { file, find, put } of edits) {
-    const path = join(tree, file);
+  for (const each of edits) {
+    const path = join(tree, each.file);
     const source = readFileSync(path, 'utf8');
     if (!before.has(path)) before.set(path, source);
-    if (source.split(find).length !== 2) throw new Error(`${file}: not exactly once: ${find}`);
-    writeFileSync(
-      path,
-      source.replace(find, () => put),
-    );
+    writeFileSync(path, planted(source, each));
   }
   return () => {
     for (const [path, source] of before) writeFileSync(path, source);
