@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { maxHeaderSize } from 'node:http';
 import { test } from 'node:test';
+import { mostAncestorsAsked, mostRemembered } from '../chains/bitcoin/esplora-waiting.ts';
 import { mostRungs } from '../chains/bitcoin/fee-ladder.ts';
 import { pageBlocks as bitcoinPage, stampedBlocks } from '../chains/bitcoin/hashlocks.ts';
 import {
@@ -98,6 +99,10 @@ const said: Record<string, string> = {
     `stamped ${afterEndSeconds.evm} s after its end;`,
     `${['none', 'one', 'two'][stampedBlocks]} at its end`,
   ].join(' '),
+  [[
+    'transactions below a stuck funding that an Esplora server is asked for;',
+    'those whose first sight is remembered',
+  ].join(' ')]: `${mostAncestorsAsked}; ${written(mostRemembered)}`,
   'a page of reading back: EVM, TRON, Bitcoin, Solana': [
     `${written(evmPage)}, ${tronPage} and ${bitcoinPage} blocks,`,
     `${solanaPage} transactions; ${pageMs / 1_000} s`,
