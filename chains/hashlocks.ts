@@ -10,6 +10,11 @@ export type HashlockPage = {
   readonly cursor: string;
   /** Up to the head of now. A later page looks at the newest blocks again: they may be others. */
   readonly isWhole: boolean;
+  /**
+   * Of a whole page, Unix seconds: all that the chain's own clock puts before this was read. By the
+   * newest blocks of the node that gave the page: one that is behind shows it here.
+   */
+  readonly shownUntil: number;
   /** About how many blocks (Solana: transactions, as far as they are listed) are left. */
   readonly left: number;
 };

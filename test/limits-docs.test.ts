@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { maxHeaderSize } from 'node:http';
 import { test } from 'node:test';
+import { mostAncestorsAsked, mostRemembered } from '../chains/bitcoin/esplora-waiting.ts';
 import { mostRungs } from '../chains/bitcoin/fee-ladder.ts';
-import { pageBlocks as bitcoinPage } from '../chains/bitcoin/hashlocks.ts';
+import { pageBlocks as bitcoinPage, stampedBlocks } from '../chains/bitcoin/hashlocks.ts';
 import {
   longestRefundHex,
   mostRefundInputs,
@@ -33,7 +34,7 @@ import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
 import { mostGapDays, silenceSeconds } from '../server/restore/gap.ts';
 import { beatMs } from '../server/restore/presence.ts';
-import { pageMs } from '../server/restore/reading.ts';
+import { afterEndSeconds, pageMs } from '../server/restore/reading.ts';
 import { scheduledLimits } from '../server/settle/scheduled-refunds.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
 import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
@@ -94,6 +95,14 @@ const said: Record<string, string> = {
     `${silenceSeconds} s, a heartbeat every ${beatMs / 1_000} s`,
   ].join(),
   'missing time that is read back by itself': `${mostGapDays} days`,
+  'block by which a node shows that it has all of the missing time: EVM, TRON, Solana; Bitcoin': [
+    `stamped ${afterEndSeconds.evm} s after its end;`,
+    `${['none', 'one', 'two'][stampedBlocks]} at its end`,
+  ].join(' '),
+  [[
+    'transactions below a stuck funding that an Esplora server is asked for;',
+    'those whose first sight is remembered',
+  ].join(' ')]: `${mostAncestorsAsked}; ${written(mostRemembered)}`,
   'a page of reading back: EVM, TRON, Bitcoin, Solana': [
     `${written(evmPage)}, ${tronPage} and ${bitcoinPage} blocks,`,
     `${solanaPage} transactions; ${pageMs / 1_000} s`,

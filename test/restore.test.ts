@@ -7,6 +7,7 @@ import { chmod, cp, readFile, rm, stat, truncate, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hashlockOf } from '../core/hashlock.ts';
 import { newPerson, type Person } from '../scripts/demo/people.ts';
 import type { CoinName } from '../scripts/demo/place.ts';
 import { type ParleyClient, parleyClient } from '../sdk/client.ts';
@@ -16,6 +17,7 @@ import { openFeed } from '../server/edge/testing/feed-client.ts';
 import { type Receiver, startReceiver } from '../server/webhooks/testing/receiver.ts';
 import {
   agreed,
+  claimAlone,
   type Deal,
   finish,
   fund,
@@ -51,6 +53,8 @@ const now = () => world.now();
 const deals: Record<string, Deal> = {};
 let standing: Offer;
 let oldNonce = '';
+/** Of the market that died. */
+let heardBefore = 0;
 const feed = { before: 0, within: 0, after: 0 };
 
 async function make(gives: CoinName, gets: CoinName, taker: 'alice' | 'bob' = 'alice') {
@@ -160,11 +164,13 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     deals.bothFunded = await make('TRX', 'SOL');
     deals.abandoned = await make('SOL', 'TRON dollar', 'bob');
     deals.settled = await make('ETH', 'SPL dollar');
+    deals.shown = await make('BTC', 'ETH');
     const own = (person: Person) => person.client;
     await Promise.all([
       fund(now, deals.initiatorFunded, 'initiator'),
       fund(now, deals.bothFunded, 'both'),
       fund(now, deals.abandoned, 'both'),
+      fund(now, deals.shown, 'both'),
       finish(now, deals.settled, own),
     ]);
     await hasStatus(alice.client, deals.settled, 'counterparty_claimed');
@@ -190,6 +196,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     const of = (name: string) => deals[name] as Deal;
     await Promise.all([
       finish(now, of('bothFunded'), own),
+      claimAlone(now, of('shown')),
       fund(now, of('laterBitcoinTron'), 'both'),
       fund(now, of('laterEvmSolana'), 'both'),
       fund(now, of('onEvm'), 'initiator'),
@@ -200,6 +207,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     feed.within = (await resume(old.ready.url)).seq;
     assert.ok(feed.within > feed.before);
     await old.kill();
+    heardBefore = receiver.received.length;
   });
 
   test('what is damaged, incomplete, newer, or has no key is not restored', limits, async () => {
@@ -285,6 +293,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     // A swap that is in the backup goes on meanwhile.
     const deal = deals.initiatorFunded as Deal;
     assert.deepEqual(await finish(now, deal, client), ['received', 'received']);
+    await mustKnowSecret(deals.shown as Deal);
 
     world.bitcoin.pointTo(world.bitcoinPort);
     await until('all was read', async () => (await gaps(homes.fresh)).held.length === 0);
@@ -325,13 +334,18 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     for (const name of ['laterBitcoinTron', 'laterEvmSolana', 'onEvm', 'onTron', 'onSolana']) {
       assert.match(await refusal(client(alice).swap(of(name).swapId)), /^404 unknown_swap/, name);
     }
-    const [first, second, third] = await Promise.all([
+    const { maker } = of('shown');
+    const [received, first, second, third] = await Promise.all([
+      run(now, of('shown'), maker, client(maker.person)).ended,
       finish(now, of('agreed'), client),
       finish(now, of('laterBitcoinTron'), client),
       finish(now, of('laterEvmSolana'), client),
     ]);
     for (const ends of [first, second, third]) assert.deepEqual(ends, ['received', 'received']);
-    await hasStatus(client(alice), of('agreed'), 'counterparty_claimed');
+    assert.equal(received.end, 'received', 'by the secret of the missing hour');
+    for (const name of ['agreed', 'shown']) {
+      await hasStatus(client(alice), of(name), 'counterparty_claimed');
+    }
     await hasStatus(client(alice), of('initiatorFunded'), 'counterparty_claimed');
 
     await world.move(12 * hourSeconds);
@@ -346,12 +360,14 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
   });
 
   test('a receiver hears how they ended, of what it had not heard', limits, async () => {
-    const heard = (name: string) =>
+    const heard = (name: string, from = 0) =>
       receiver.received
+        .slice(from)
         .map(({ body }) => JSON.parse(body) as { type: string; swapId?: string })
         .filter(({ swapId }) => swapId === (deals[name] as Deal).swapId)
         .map(({ type }) => type);
     await until('they were told', async () => heard('abandoned').includes('swap.refunded'));
+    assert.ok(heard('shown', heardBefore).includes('secret.revealed'));
     assert.ok(heard('agreed').includes('swap.settled'));
     assert.ok(heard('initiatorFunded').includes('swap.settled'));
     // Once by the market that died, and once by the one that found it on the chains.
@@ -360,6 +376,19 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     assert.equal(heard('settled').filter((type) => type === 'swap.settled').length, 1);
   });
 });
+
+/** Its secret was shown in the missing hour, and the leg that it opens is there to be claimed. */
+async function mustKnowSecret(deal: Deal): Promise<void> {
+  const bob = client(people.bob);
+  await hasStatus(bob, deal, 'initiator_claimed');
+  const { secret, next } = await bob.swap(deal.swapId);
+  assert.equal(hashlockOf(secret ?? ''), deal.hashlock, 'read from the chain');
+  const own = next.filter(({ by }) => by === 'counterparty');
+  assert.deepEqual(
+    own.map(({ action, leg }) => [action, leg]),
+    [['claim', 'b']],
+  );
+}
 
 /** With the key of before, which was revoked. */
 function client401(url: string): Promise<unknown> {

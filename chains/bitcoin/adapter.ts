@@ -56,7 +56,7 @@ import { parseTx, type Tx } from './raw-transaction.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { assemble } from './signed-psbt.ts';
 import { claimable, refundable, rivals, type SpendRequest, spend } from './spending.ts';
-import { stuckFunding, stuckSentence } from './stuck-funding.ts';
+import { isYoung, stuckFunding, stuckSentence } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
 export type BitcoinSource =
@@ -95,7 +95,7 @@ function backendOf(
   if ('backend' in source) return source.backend;
   const limits = source.timeMs === undefined ? {} : { limits: { timeMs: source.timeMs } };
   if ('esploraUrl' in source) {
-    return esploraBackend({ url: source.esploraUrl, network, ...limits });
+    return esploraBackend({ url: source.esploraUrl, network, now, ...limits });
   }
   const { coreUrl: url, cookiePath } = source;
   return coreBackend({
@@ -231,14 +231,21 @@ async function stuckWarning(
   const funding = fundingPayment(seen, terms.amount);
   if (funding === null || funding.height !== null) return null;
   const { backend } = context.follower;
+  const now = context.now();
   const entry = await backend.mempoolEntry(funding.txid, signal);
-  const raw = entry === null ? null : await backend.rawOf(funding.txid, null, signal);
-  if (entry === null || raw === null) return null;
+  if (entry === null || isYoung(entry, now)) return null;
+  const raw = await backend.rawOf(funding.txid, null, signal);
+  if (raw === null) return null;
   const changeOutputs = [...parseTx(raw).outputs.keys()].filter((vout) => vout !== funding.vout);
   const estimate = await currentEstimate(context.estimates, signal);
-  const stuck = stuckFunding({ entry, changeOutputs, estimate, now: context.now(), sendBy });
+  // Who answers these no more is not asked in vain: it is told with what is known.
+  const { isWhole = true, ...ancestors } =
+    (await backend.ancestors?.(funding.txid, signal).catch(() => ({ isWhole: false }))) ?? {};
+  const about = { entry: { ...entry, ...ancestors }, changeOutputs, estimate };
+  const stuck = stuckFunding({ ...about, now, sendBy });
   if (stuck === null) return null;
-  return { code: 'fund_stuck', verb: 'fund', address, sentence: stuckSentence(stuck), stuck };
+  const sentence = stuckSentence(stuck, isWhole);
+  return { code: 'fund_stuck', verb: 'fund', address, sentence, stuck };
 }
 
 function payment({ chain }: Context, { address, terms }: WatchedEscrow) {

@@ -3,7 +3,7 @@
 // limit runs out and `chain_unavailable` when the source is gone or refuses.
 
 import type { Heads } from '../adapter.ts';
-import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';
+import type { Ancestors, Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import type { Tx } from './raw-transaction.ts';
 
 export type PlacedTx = { readonly tx: Tx; readonly height: number | null };
@@ -52,6 +52,11 @@ export type BitcoinBackend = {
   feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | NoEstimate | null>;
   /** An unconfirmed transaction's fee and size; null when it is not in the mempool. */
   mempoolEntry(txid: string, signal: AbortSignal): Promise<Conflict | null>;
+  /**
+   * Of an unconfirmed one, where `mempoolEntry` does not tell it: asked for by many requests, so
+   * only where it counts.
+   */
+  ancestors?(txid: string, signal: AbortSignal): Promise<Ancestors>;
   /** The unconfirmed transactions that spend any of these outputs, given as `txid:vout`. */
   spenders(outpoints: readonly string[], signal: AbortSignal): Promise<string[]>;
   /**

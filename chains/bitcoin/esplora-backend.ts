@@ -1,6 +1,7 @@
 // The chain as an Esplora server shows it over REST (blockstream/esplora, mempool/electrs). What
 // it lacks against a node: no list of what is new in the mempool, so the escrows are asked about
-// in turn; no fees of descendants, so a replacement pays for the transaction alone.
+// in turn; no fees of descendants, so a replacement pays for the transaction alone; and what
+// esplora-waiting.ts makes up for.
 // https://github.com/Blockstream/esplora/blob/master/API.md
 
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -8,7 +9,14 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Heads } from '../adapter.ts';
 import type { NodeLimits } from '../exchange.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest, PlacedTx } from './backend.ts';
-import type { Conflict, FeeEstimate } from './fees.ts';
+import {
+  ancestorsOf,
+  type FirstSeen,
+  firstSeen,
+  type ReadTx,
+  waitingEntry,
+} from './esplora-waiting.ts';
+import type { FeeEstimate } from './fees.ts';
 import { exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import type { Tx } from './raw-transaction.ts';
@@ -27,11 +35,15 @@ export type EsploraOptions = {
   readonly url: string;
   readonly network: BitcoinNetwork;
   readonly limits?: Partial<NodeLimits>;
+  /** Unix seconds; default: the machine's clock. */
+  readonly now?: () => number;
 };
 
 type Get = (path: string, signal: AbortSignal) => Promise<Uint8Array | null>;
 type State = {
   readonly get: Get;
+  /** Of what waits for a block. */
+  readonly seen: FirstSeen;
   turn: number;
   checked: boolean;
   readonly network: BitcoinNetwork;
@@ -47,10 +59,15 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     if (status !== 200) throw unavailable(esploraName, `it answered HTTP ${status}`);
     return body;
   };
-  const state: State = { get, turn: 0, checked: false, network: options.network };
+  const seen = firstSeen(options.now ?? (() => Math.floor(Date.now() / 1_000)));
+  const state: State = { get, seen, turn: 0, checked: false, network: options.network };
+  const read: ReadTx = async (txid, signal) => {
+    const body = await get(`/tx/${txid}`, signal);
+    return body === null ? null : json<EsploraTx>(body);
+  };
   return {
     name: esploraName,
-    past: { kind: 'by_address', read: (address, signal) => past(get, address, signal) },
+    past: { kind: 'by_address', read: (address, signal) => past(state, address, signal) },
     tip: (signal) => tip(state, signal),
     blockHash: async (height, signal) => {
       const hash = await get(`/block-height/${height}`, signal);
@@ -59,7 +76,8 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     block: async (hash, signal) => mustHave(await get(`/block/${hash}/raw`, signal), 'a block'),
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
-    mempoolEntry: (txid, signal) => mempoolEntry(get, txid, signal),
+    mempoolEntry: (txid, signal) => waitingEntry(read, seen, txid, signal),
+    ancestors: (txid, signal) => ancestorsOf(read, txid, signal),
     spenders: (outpoints, signal) => spenders(get, outpoints, signal),
     rawOf: (txid, _height, signal) => rawOf(get, txid, signal),
     send: (raw, txid, signal) => send({ base, limits, get }, raw, txid, signal),
@@ -140,8 +158,9 @@ function toTx(tx: EsploraTx): Tx {
   };
 }
 
-async function past(get: Get, address: string, signal: AbortSignal): Promise<PlacedTx[]> {
-  const found: EsploraTx[] = await inMempool(get, address, signal);
+async function past(state: State, address: string, signal: AbortSignal): Promise<PlacedTx[]> {
+  const { get } = state;
+  const found: EsploraTx[] = await inMempool(state, address, signal);
   let last = '';
   for (let page = 0; page < maxPages; page += 1) {
     const body = await get(`/address/${address}/txs/chain${last}`, signal);
@@ -156,9 +175,15 @@ async function past(get: Get, address: string, signal: AbortSignal): Promise<Pla
   }));
 }
 
-async function inMempool(get: Get, address: string, signal: AbortSignal): Promise<EsploraTx[]> {
+async function inMempool(
+  { get, seen }: Pick<State, 'get' | 'seen'>,
+  address: string,
+  signal: AbortSignal,
+): Promise<EsploraTx[]> {
   const body = await get(`/address/${address}/txs/mempool`, signal);
-  return body === null ? [] : json<EsploraTx[]>(body);
+  const found = body === null ? [] : json<EsploraTx[]>(body);
+  for (const { txid } of found) seen.of(txid);
+  return found;
 }
 
 async function mempool(
@@ -174,7 +199,7 @@ async function mempool(
   }
   const transactions: Tx[] = [];
   for (const address of asked) {
-    transactions.push(...(await inMempool(state.get, address, signal)).map(toTx));
+    transactions.push(...(await inMempool(state, address, signal)).map(toTx));
   }
   const gone: string[] = [];
   for (const txid of unmined.slice(0, addressesPerPass)) {
@@ -190,15 +215,6 @@ async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<F
   const { 2: fast, 3: medium, 6: slow } = rates;
   if (fast === undefined || medium === undefined || slow === undefined) return null;
   return { fast, medium, slow, least: 1, at };
-}
-
-async function mempoolEntry(get: Get, txid: string, signal: AbortSignal): Promise<Conflict | null> {
-  const body = await get(`/tx/${txid}`, signal);
-  if (body === null) return null;
-  const { fee, weight, status } = json<EsploraTx>(body);
-  if (status.confirmed) return null;
-  const feeSats = BigInt(fee);
-  return { txid, vsize: Math.ceil(weight / 4), feeSats, withDescendantsFeeSats: feeSats };
 }
 
 type Outspend = { spent: boolean; txid?: string; status?: { confirmed: boolean } };

@@ -8,9 +8,10 @@ import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../material.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import { coreBackend } from './core-backend.ts';
+import { feeAt } from './fees.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { fundingPatienceSeconds } from './stuck-funding.ts';
-import { type Regtest, startRegtest } from './testing/regtest.ts';
+import { coins, type Regtest, startRegtest } from './testing/regtest.ts';
 import { esploraServer, type TestServer } from './testing/servers.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
 
@@ -105,6 +106,47 @@ it('what the mempool takes at least is the floor of what is built, and named in 
   await assert.rejects(low, /from 7.5 to \d+(\.\d+)? sat per vbyte; got 7: mempools take no less/);
 });
 
+/** A payment of the wallet's own at 1 sat/vB, and from its output one to this address. */
+async function payFromUnconfirmed(address: string, sats: bigint): Promise<string> {
+  const own = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+  const parent = await node.pay(own, 2n * sats, 1);
+  const { vout } = await node.rpc<{ vout: { scriptPubKey: { address: string } }[] }>(
+    'decoderawtransaction',
+    [await node.rawTransaction(parent)],
+  );
+  const input = { txid: parent, vout: vout.findIndex((each) => each.scriptPubKey.address === own) };
+  const outputs = { [address]: coins(sats), [own]: coins(sats - 200n) };
+  const raw = await node.rpc('createrawtransaction', [[input], outputs]);
+  const { hex } = await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+  return node.rpc<string>('sendrawtransaction', [hex]);
+}
+
+it('an Esplora server’s hint comes after twenty minutes, and counts what waits below', async () => {
+  const by = byEsplora();
+  const swap = testSwap({ timelock: node.now() + 90_000, since: node.now() });
+  const txid = await payFromUnconfirmed(swap.escrow.address, swap.terms.amount);
+  const sendBy = node.now() + 3_000;
+  const ask = () => by.stuckFunding?.(swap.escrow, sendBy, signal());
+  await by.readEscrow(swap.escrow, signal());
+  await node.moveClock(60);
+  assert.equal(await ask(), null, 'it was seen the first time');
+  await node.moveClock(fundingPatienceSeconds - 61);
+  assert.equal(await ask(), null, 'it has waited for less');
+  await node.moveClock(1);
+  const found = await ask();
+  const core = coreBackend({ url: node.rpcUrl, network: bitcoinNetworks.regtest, now: node.now });
+  const entry = await core.mempoolEntry(txid, signal());
+  assert.ok(entry?.withAncestorsFeeSats !== undefined && entry.withAncestorsVsize !== undefined);
+  assert.ok(entry.withAncestorsFeeSats > entry.feeSats, 'its parent waits too');
+  const { wantedFeeRateSatPerVbyte: wanted = 0, childVsize = 0 } = found?.stuck ?? {};
+  assert.equal(
+    found?.stuck?.childFeeSats,
+    String(feeAt(entry.withAncestorsVsize + childVsize, wanted) - entry.withAncestorsFeeSats),
+  );
+  assert.doesNotMatch(found?.sentence ?? '', /more where what it spends waits too/);
+  await node.mine(1);
+});
+
 it('a funding that no block takes is told, with a child that the node then mines', async () => {
   const by = byCore();
   const swap = testSwap({ timelock: node.now() + 90_000, since: node.now() });
@@ -126,9 +168,8 @@ it('a funding that no block takes is told, with a child that the node then mines
     await node.rawTransaction(txid),
   ]);
   const value = BigInt(Math.round((outputs[vout ?? 0]?.value ?? 0) * 1e8)) - fee;
-  const coins = `${value / 100_000_000n}.${String(value % 100_000_000n).padStart(8, '0')}`;
   const back = await node.wallet<string>('getnewaddress', ['', 'bech32']);
-  const raw = await node.rpc('createrawtransaction', [[{ txid, vout }], { [back]: coins }]);
+  const raw = await node.rpc('createrawtransaction', [[{ txid, vout }], { [back]: coins(value) }]);
   const { hex } = await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw]);
   await node.rpc('sendrawtransaction', [hex]);
   assert.equal(await ask(), null, 'the child pays for it');

@@ -139,6 +139,14 @@ export type Conflict = {
   readonly since?: number;
 };
 
+/** Fees and size of a transaction and of every unconfirmed one that it spends. */
+export type Ancestors = {
+  readonly withAncestorsFeeSats: bigint;
+  readonly withAncestorsVsize: number;
+  /** False: of what it spends not all could be read, and more may be unconfirmed. */
+  readonly isWhole: boolean;
+};
+
 /**
  * The least fee by which a transaction of `vsize` replaces `conflicts` (BIP 125 rules 3 and 4, and
  * Core's rule that its rate beats each of theirs).

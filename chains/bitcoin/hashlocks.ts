@@ -16,8 +16,20 @@ const clockSkewSeconds = 7_200;
 /** One of so many in a row is from before a moment when their median is (BIP 113). */
 const medianOf = 11;
 const firstStep = 12;
+/**
+ * So many of the blocks read must be stamped at or after a moment before all of before it counts as
+ * shown: about twenty minutes. A miner may stamp its block two hours ahead, so one block by itself
+ * could have been made long before; two in a row of such miners are not seen. Median time past
+ * would take six, an hour after every restore.
+ */
+export const stampedBlocks = 2;
+
+/** What a block shows, by its hash: the newest ones are looked at again and again. */
+type Shown = { readonly time: number; readonly hashlocks: readonly string[] };
+const mostKept = 2 * marginBlocks;
 
 export function hashlocksOf(chain: string, backend: BitcoinBackend): HashlockReader {
+  const kept = new Map<string, Shown>();
   return {
     begin: async (since, signal) => {
       const { past } = backend;
@@ -27,7 +39,7 @@ export function hashlocksOf(chain: string, backend: BitcoinBackend): HashlockRea
           : await firstHeight(chain, backend, since, signal);
       return String(Math.max(0, first - 1));
     },
-    next: (cursor, signal) => read(chain, backend, heightOf(cursor), signal),
+    next: (cursor, signal) => read({ chain, backend, kept }, heightOf(cursor), signal),
   };
 }
 
@@ -52,7 +64,16 @@ async function blockAt(
   height: number,
   signal: AbortSignal,
 ): Promise<Block> {
-  const hash = await backend.blockHash(height, signal);
+  return blockOf(chain, backend, height, await backend.blockHash(height, signal), signal);
+}
+
+async function blockOf(
+  chain: string,
+  backend: BitcoinBackend,
+  height: number,
+  hash: string | null,
+  signal: AbortSignal,
+): Promise<Block> {
   if (hash !== null) {
     const block = parseBlock(await backend.block(hash, signal));
     if (block.hash === hash) return block;
@@ -61,27 +82,50 @@ async function blockAt(
   throw new ParleyError('chain_unavailable', sentence, { chain, block: height });
 }
 
-async function read(
-  chain: string,
-  backend: BitcoinBackend,
-  after: number,
-  signal: AbortSignal,
-): Promise<HashlockPage> {
-  const { height: head } = await backend.tip(signal);
+type Source = {
+  readonly chain: string;
+  readonly backend: BitcoinBackend;
+  readonly kept: Map<string, Shown>;
+};
+
+async function read(source: Source, after: number, signal: AbortSignal): Promise<HashlockPage> {
+  const { height: head } = await source.backend.tip(signal);
   const to = Math.min(head, after + pageBlocks);
   const found = new Set<string>();
+  const times: number[] = [];
   for (let height = after + 1; height <= to; height += 1) {
-    const { transactions } = await blockAt(chain, backend, height, signal);
-    for (const { inputs } of transactions) {
-      for (const { witness } of inputs) {
-        const script = witness.at(-1);
-        const hashlock = script === undefined ? null : readEscrowScript(script)?.hashlock;
-        if (hashlock != null) found.add(hashlock);
-      }
-    }
+    const { time, hashlocks } = await shownIn(source, height, signal);
+    times.push(time);
+    for (const each of hashlocks) found.add(each);
   }
+  // A page of too few says nothing: the next one has the newest blocks again.
+  const shownUntil = times.toSorted((a, b) => b - a)[stampedBlocks - 1] ?? 0;
   return {
     hashlocks: [...found],
+    shownUntil,
     ...pageUpTo(Math.max(to, Math.min(after, head)), head, marginBlocks),
   };
+}
+
+async function shownIn(
+  { chain, backend, kept }: Source,
+  height: number,
+  signal: AbortSignal,
+): Promise<Shown> {
+  const hash = await backend.blockHash(height, signal);
+  const known = hash === null ? undefined : kept.get(hash);
+  if (known !== undefined) return known;
+  const block = await blockOf(chain, backend, height, hash, signal);
+  const spent = block.transactions.flatMap(({ inputs }) =>
+    inputs.flatMap(({ witness }) => {
+      const script = witness.at(-1);
+      const hashlock = script === undefined ? null : readEscrowScript(script)?.hashlock;
+      return hashlock == null ? [] : [hashlock];
+    }),
+  );
+  const shown: Shown = { time: block.time, hashlocks: spent };
+  kept.set(block.hash, shown);
+  const [oldest] = kept.keys();
+  if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+  return shown;
 }

@@ -44,4 +44,9 @@ test('more is wanted as the time to fund runs out, and for unconfirmed parents t
   assert.equal(late?.wantedFeeRateSatPerVbyte, 20);
   const poor = { ...entry, withAncestorsVsize: 400, withAncestorsFeeSats: 400n };
   assert.equal(stuckFunding({ ...waiting, entry: poor })?.childFeeSats, '4820');
+  const rich = { ...entry, withAncestorsVsize: 400, withAncestorsFeeSats: 9_200n };
+  assert.equal(stuckFunding({ ...waiting, entry: rich })?.childFeeSats, '3020', 'mined before it');
+  assert.ok(late);
+  const words = / with a fee of 6240 sats for 122 vbytes \(more where what it spends waits too\); /;
+  assert.match(stuckSentence(late, false), words);
 });

@@ -21,10 +21,14 @@ export type Waiting = {
   readonly sendBy: number;
 };
 
+export function isYoung({ since }: Conflict, now: number): boolean {
+  return since !== undefined && now - since < fundingPatienceSeconds;
+}
+
 /** What to say of it; null while it has waited for a short time, or pays what is wanted now. */
 export function stuckFunding(waiting: Waiting): StuckFunding | null {
   const { entry, changeOutputs, estimate, now, sendBy } = waiting;
-  if (entry.since !== undefined && now - entry.since < fundingPatienceSeconds) return null;
+  if (isYoung(entry, now)) return null;
   const wanted = ladderRate(estimate, sendBy - now);
   const { vsize, feeSats } = entry;
   const packageVsize = entry.withAncestorsVsize ?? vsize;
@@ -34,7 +38,11 @@ export function stuckFunding(waiting: Waiting): StuckFunding | null {
   const descendants = entry.withDescendantsVsize ?? vsize;
   const withChild = rateOf(entry.withDescendantsFeeSats, descendants);
   if (Math.max(own, withChild) >= wanted) return null;
-  const missing = feeAt(packageVsize + childVsize, wanted) - packageFee;
+  // Parents that pay more than is wanted are mined before, and leave it nothing.
+  const missing = larger(
+    feeAt(packageVsize + childVsize, wanted) - packageFee,
+    feeAt(vsize + childVsize, wanted) - feeSats,
+  );
   return {
     txid: entry.txid,
     feeRateSatPerVbyte: own,
@@ -45,14 +53,15 @@ export function stuckFunding(waiting: Waiting): StuckFunding | null {
   };
 }
 
-export function stuckSentence(stuck: StuckFunding): string {
+/** `isWhole`: false where not all that it spends could be read. */
+export function stuckSentence(stuck: StuckFunding, isWhole = true): string {
   const { txid, feeRateSatPerVbyte: paid, wantedFeeRateSatPerVbyte: wanted } = stuck;
   const { childFeeSats, childVsize, changeOutputs } = stuck;
   const child =
     changeOutputs.length === 0
       ? 'it has no change that a child could spend'
       : `spend your change (output ${changeOutputs.join(' or ')}) with a fee of ${childFeeSats} ` +
-        `sats for ${childVsize} vbytes`;
+        `sats for ${childVsize} vbytes${isWhole ? '' : ' (more where what it spends waits too)'}`;
   return (
     `the funding ${txid} is in no block and pays ${paid} sat per vbyte, where ${wanted} are wanted ` +
     `now: have your wallet replace it at that rate (the same payment), or ${child}; the escrow's ` +

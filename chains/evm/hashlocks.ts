@@ -21,7 +21,7 @@ export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
 
 async function read(watch: Watch, after: number, signal: AbortSignal): Promise<HashlockPage> {
   const { factory } = watch.deployment;
-  const head = (await headBlock(watch.rpc, signal)).number;
+  const { number: head, timestamp: shownUntil } = await headBlock(watch.rpc, signal);
   // The first block is not below itself.
   const from = after === 0 ? 0 : after + 1;
   const to = Math.min(head, after + pageBlocks);
@@ -41,5 +41,5 @@ async function read(watch: Watch, after: number, signal: AbortSignal): Promise<H
     // What was read counts: a provider that gives little at a time would never be read otherwise.
     if (end <= after) throw error;
   }
-  return { hashlocks: [...found], ...pageUpTo(end, head, marginBlocks) };
+  return { hashlocks: [...found], shownUntil, ...pageUpTo(end, head, marginBlocks) };
 }

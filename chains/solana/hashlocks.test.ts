@@ -62,6 +62,28 @@ test('where another node has kept it, that one is read', async (context) => {
   assert.deepEqual([page.isWhole, page.hashlocks], [true, [hashlock]]);
 });
 
+test('a page has shown what the node that listed it has, whatever another one says', async (context) => {
+  const behind = Math.floor(Date.now() / 1_000) - 7_200;
+  const { world, reader, cursor } = await readerOver(context, [
+    // The first one is ahead, and lists nothing that is to be read.
+    pruned(() => Number.MAX_SAFE_INTEGER),
+    async ({ params }, forward) => {
+      const answer = await forward();
+      if (!JSON.stringify(params).includes('SysvarC1ock')) return answer;
+      const { result } = answer as { result: { value: { data: [string, string] }[] } };
+      const [clock] = result.value;
+      assert.ok(clock);
+      const data = Buffer.from(clock.data[0], 'base64');
+      data.writeBigInt64LE(BigInt(behind), 32);
+      clock.data = [data.toString('base64'), 'base64'];
+      return answer;
+    },
+  ]);
+  const page = await reader.next(cursor, soon());
+  assert.deepEqual([page.isWhole, page.shownUntil], [true, behind]);
+  assert.ok(behind < world.time.now);
+});
+
 test('a node that does not know where the last page ended is not at the end', async (context) => {
   const { reader, cursor } = await readerOver(context, [
     ({ method }, forward) => (method === 'getSignaturesForAddress' ? { result: [] } : forward()),

@@ -53,8 +53,7 @@ export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
 
 async function read(watch: Watch, place: Place, signal: AbortSignal): Promise<HashlockPage> {
   const { since, until } = place;
-  const began = place.began ?? (await chainClock(watch.rpc, signal, 'finalized'));
-  const { by, listed, recent, isEnd } = await listOf(watch, place, signal);
+  const { by, began, listed, recent, isEnd } = await listOf(watch, place, signal);
   const found = new Set<string>();
   for (let from = 0; from < recent.length; from += batch) {
     const part = recent.slice(from, from + batch);
@@ -69,12 +68,20 @@ async function read(watch: Watch, place: Place, signal: AbortSignal): Promise<Ha
     ? { since: later, until: top ?? until, top: null, before: null }
     : { since, until, top, before: listed.at(-1)?.txid ?? null, began };
   const left = isEnd ? 0 : pageTransactions;
-  return { hashlocks: [...found], cursor: JSON.stringify(next), isWhole: isEnd, left };
+  return {
+    hashlocks: [...found],
+    cursor: JSON.stringify(next),
+    isWhole: isEnd,
+    shownUntil: began,
+    left,
+  };
 }
 
 type Listed = {
   /** The node that listed it. */
   readonly by: Rpc;
+  /** Its clock of before it listed anything of this way back. */
+  readonly began: number;
   readonly listed: readonly Signature[];
   readonly recent: readonly Signature[];
   readonly isEnd: boolean;
@@ -99,13 +106,15 @@ async function listOf(watch: Watch, place: Place, signal: AbortSignal): Promise<
 async function listBy(watch: Watch, place: Place, signal: AbortSignal): Promise<Listed> {
   const { rpc: by, deployment } = watch;
   const { since, until, before } = place;
+  // Of this very node: another one may be ahead of what it lists.
+  const began = place.began ?? (await chainClock(by, signal, 'finalized'));
   const range = { until, before, limit: pageTransactions };
   const listed = await signaturesOf(by, deployment.program, range, signal);
   const recent = listed.filter(({ at }) => at === null || at >= since);
   const isOlderListed = recent.length < listed.length;
   const isEnd = listed.length < pageTransactions || isOlderListed;
   if (isEnd && !isOlderListed) await mustReachBack(watch, place, signal);
-  return { by, listed, recent, isEnd };
+  return { by, began, listed, recent, isEnd };
 }
 
 /** A node lists nothing of blocks that it has pruned, or has not got yet, and does not say so. */

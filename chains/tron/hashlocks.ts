@@ -41,7 +41,8 @@ async function begin(watch: Watch, since: number, signal: AbortSignal): Promise<
 }
 
 async function read(watch: Watch, after: number, signal: AbortSignal): Promise<HashlockPage> {
-  const head = (await headBlock(watch.http, 'head', signal)).number;
+  const { number: head, timestampMs } = await headBlock(watch.http, 'head', signal);
+  const shownUntil = Math.floor(timestampMs / 1_000);
   const to = Math.min(head, after + pageBlocks);
   const found = new Set<string>();
   let end = Math.min(after, head);
@@ -56,7 +57,7 @@ async function read(watch: Watch, after: number, signal: AbortSignal): Promise<H
       end = block.number;
     }
   }
-  return { hashlocks: [...found], ...pageUpTo(end, head, marginBlocks) };
+  return { hashlocks: [...found], shownUntil, ...pageUpTo(end, head, marginBlocks) };
 }
 
 /** The hashlocks that were funded in one block. */

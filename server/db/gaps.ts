@@ -134,6 +134,8 @@ export type Standing = {
 export type Reading = {
   readonly gapId: number;
   readonly chain: string;
+  /** When the gap was noticed: blocks of before it are missing, of after it none. */
+  readonly endedAt: Date;
   readonly since: number | null;
   readonly cursor: string | null;
   readonly blocksLeft: number | null;
@@ -143,8 +145,9 @@ export type Reading = {
   readonly skippedAt: Date | null;
 };
 
-const readingColumns = `gap_id as "gapId", chain, since, cursor, blocks_left as "blocksLeft", found,
-  trouble, read_at as "readAt", skipped_at as "skippedAt"`;
+const readingColumns = `gap_id as "gapId", chain,
+  (select ended_at from gaps where id = gap_id) as "endedAt", since, cursor,
+  blocks_left as "blocksLeft", found, trouble, read_at as "readAt", skipped_at as "skippedAt"`;
 
 export async function standing(tx: Tx): Promise<Standing> {
   const [row] = await tx.rows<{ beat: number; restored: boolean; same: boolean; open: boolean }>({

@@ -27,7 +27,7 @@ function restoring(how: string): ParleyError {
   return new ParleyError(
     'restoring',
     'nothing is agreed until the chains were read for a time that is missing from the database: ' +
-      `${how}. Everything else goes on; try again in a moment`,
+      `${how}. Everything else goes on; try again later`,
   );
 }
 
@@ -37,5 +37,7 @@ export function toldOf(reading: Reading): string {
   if (since === null) return `${chain} waits for its operator`;
   if (trouble !== null) return `${chain} does not answer`;
   if (cursor === null || blocksLeft === null) return `${chain} begins`;
+  // Up to its node's head, which may be behind: reading.ts.
+  if (blocksLeft === 0) return `${chain} waits for a block made after that time`;
   return `${chain} has ${blocksLeft} to go`;
 }

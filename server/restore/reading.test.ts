@@ -10,6 +10,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { openReadings, shortenReadings, skipReadings } from '../db/gaps.ts';
 import { beatOnce } from './gap.ts';
+import { assertMayAgree, toldOf } from './gate.ts';
 import { createPresence } from './presence.ts';
 import { readRound } from './reading.ts';
 
@@ -31,8 +32,11 @@ const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 10));
 const hashlockAt = (name: string, at: number) =>
   `${Buffer.from(name).toString('hex')}${at.toString(16).padStart(8, '0')}`.padStart(64, '0');
 
+type Kind = { readonly family?: 'bitcoin' | 'evm'; shownUntil?: () => number };
+
 /** A chain of ten blocks with a hashlock each, three a page; `fails` at some block, once. */
-function chainOf(name: string, fails: { at: number } = { at: Number.NaN }) {
+function chainOf(name: string, fails: { at: number } = { at: Number.NaN }, kind: Kind = {}) {
+  const { family = 'evm', shownUntil = () => 0 } = kind;
   const asked: number[] = [];
   const reader: HashlockReader = {
     begin: async () => '0',
@@ -46,10 +50,11 @@ function chainOf(name: string, fails: { at: number } = { at: Number.NaN }) {
       const hashlocks = Array.from({ length: to - from + 1 }, (_, at) =>
         hashlockAt(name, from + at),
       );
-      return { hashlocks, cursor: String(to), isWhole: to === 10, left: 10 - to };
+      const done = { cursor: String(to), isWhole: to === 10, left: 10 - to };
+      return { hashlocks, shownUntil: shownUntil(), ...done };
     },
   };
-  const adapter: ChainAdapter = { ...stubAdapter(name, 'evm'), hashlocks: reader };
+  const adapter: ChainAdapter = { ...stubAdapter(name, family), hashlocks: reader };
   return { adapter, asked, fails };
 }
 
@@ -125,6 +130,41 @@ test('a node that catches up is not taken for one that has shown all', async () 
   assert.equal(await readRound(live, never), false);
   assert.match((await openReadings(database.db))[0]?.trouble ?? '', /it is catching up/);
 });
+
+// The most that a family's clocks may be apart; Bitcoin's adapter has answered for its own.
+for (const [family, afterEnd] of [
+  ['evm', 60],
+  ['bitcoin', 0],
+] as const) {
+  test(`a node of ${family} that has shown no block of after the gap has not shown all of it`, async () => {
+    let shownUntil = 0;
+    const { adapter } = chainOf('one', undefined, { family, shownUntil: () => shownUntil });
+    // As new as heads are, and yet of before the end.
+    const clock = () => Math.floor(deps.now() / 1_000) - 60;
+    const heads = async () => ({ height: 10, hash: '', clock: clock() });
+    const deps = await gapOf([{ ...adapter, heads }]);
+    const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' as const } };
+    const end = Math.ceil(deps.now() / 1_000);
+    const round = async (at: number) => {
+      shownUntil = at;
+      return readRound(live, never);
+    };
+    for (const at of [end - 3_600, end - 1, end + afterEnd - 1]) {
+      assert.equal(await round(at), false, `${at - end} s after the end`);
+      const [open] = await openReadings(database.db);
+      assert.ok(open);
+      assert.deepEqual([open.cursor, open.found, open.trouble], ['10', 10, null], 'all is kept');
+      assert.equal(toldOf(open), 'one waits for a block made after that time');
+    }
+    await assert.rejects(
+      database.db.transaction((tx) => assertMayAgree(tx, undefined)),
+      /one waits for a block made after that time/,
+    );
+    assert.equal(await round(end + afterEnd), true);
+    await database.db.transaction((tx) => assertMayAgree(tx, undefined));
+    assert.equal(await round(0), true, 'once is enough');
+  });
+}
 
 test('a start tells what agreements wait for, and when they wait no more', async () => {
   const { adapter, fails } = chainOf('one', { at: 7 });

@@ -2,6 +2,7 @@
 // process at a time, page by page, each stored with how far it came, so that a crash goes on.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { HashlockPage } from '../../chains/hashlocks.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import {
@@ -23,6 +24,17 @@ const mostPages = 1_000;
 /** Between pages, for whoever else wants the node. */
 export const restMs = 20;
 const mostTroubleLength = 300;
+/**
+ * A chain is read when it has shown a block of so long after the gap's end: a node that is behind
+ * has none, however new its head looks. The clocks of proposers, sequencers, witnesses and
+ * validators are seconds apart, from ours too. Bitcoin's adapter answers for its miners' clocks.
+ */
+export const afterEndSeconds: Readonly<Record<Family, number>> = {
+  bitcoin: 0,
+  evm: 60,
+  tron: 60,
+  solana: 60,
+};
 /** A head that is older is of a node that catches up: what it has not got it cannot show. */
 const oldestHeadSeconds: Readonly<Record<Family, number>> = {
   // Its clock is about an hour behind, and blocks may be rare for a while.
@@ -95,14 +107,16 @@ async function readOne(deps: Parts, begun: Reading, signal: AbortSignal): Promis
     const page = await reader.next(cursor, limit);
     if (page.isWhole) await mustBeOfNow(deps, adapter, limit);
     const now = new Date(deps.now());
-    const next = { cursor: page.cursor, blocksLeft: page.left, isWhole: page.isWhole };
+    const isWhole =
+      page.isWhole && (reading.readAt !== null || isShown(deps, adapter, page, begun));
+    const next = { cursor: page.cursor, blocksLeft: page.left, isWhole };
     const stored = await deps.db.transaction(async (tx) => {
       const found = await useHashlocks(tx, page.hashlocks, chain, now);
       return (await storeProgress(tx, reading, { ...next, found }, now)) ? found : null;
     });
     // Somebody else goes on with it.
     if (stored === null) return;
-    if (page.isWhole && reading.readAt === null) {
+    if (isWhole && reading.readAt === null) {
       const found = reading.found + stored;
       deps.log.warn({ chain, found }, 'a chain was read for what is missing');
     }
@@ -112,9 +126,27 @@ async function readOne(deps: Parts, begun: Reading, signal: AbortSignal): Promis
   }
 }
 
-/** Dev chains have no block as long as nobody does anything. */
+/** Whether the page's node has shown a block that was made after the gap. */
+function isShown(
+  { settings }: Parts,
+  { family }: ChainAdapter,
+  { shownUntil }: HashlockPage,
+  { endedAt }: Reading,
+): boolean {
+  if (makesItsOwn(settings)) return true;
+  return shownUntil * 1_000 >= endedAt.getTime() + afterEndSeconds[family] * 1_000;
+}
+
+/**
+ * A dev chain's one node makes all its blocks, and none where nobody does anything: there is no
+ * network that it could be behind, and no time after which it would have one.
+ */
+function makesItsOwn({ network }: Parts['settings']): boolean {
+  return network === 'dev';
+}
+
 async function mustBeOfNow({ settings, now }: Parts, adapter: ChainAdapter, signal: AbortSignal) {
-  if (settings.network === 'dev') return;
+  if (makesItsOwn(settings)) return;
   const { chain, family } = adapter;
   const { clock } = await adapter.heads(signal);
   const seconds = Math.floor(now() / 1_000) - clock;

@@ -23,7 +23,7 @@ async function readAll(driver: Driver, from: string) {
     const page = await readerOf(driver.adapter()).next(cursor, signal());
     for (const each of page.hashlocks) hashlocks.add(each);
     cursor = page.cursor;
-    if (page.isWhole) return { hashlocks, cursor };
+    if (page.isWhole) return { hashlocks, cursor, shownUntil: page.shownUntil };
   }
   throw new Error(`${mostPages} pages are not enough`);
 }
@@ -58,6 +58,7 @@ export const readingBack: readonly AdapterPromise[] = [
       const old = await deepLeg(driver, adapter);
       await claim(driver, adapter, old);
       await driver.show();
+      const then = await readAll(driver, await readerOf(adapter).begin(driver.now(), signal()));
       // Bitcoin: the median of eleven blocks says what is before a moment.
       await driver.dev.mine(15);
       await driver.pass(30 * 3_600);
@@ -68,7 +69,10 @@ export const readingBack: readonly AdapterPromise[] = [
       await claim(driver, adapter, leg);
       await driver.show();
       const start = await readerOf(driver.adapter()).begin(before + 300, signal());
-      const { hashlocks } = await readAll(driver, start);
+      const { hashlocks, shownUntil } = await readAll(driver, start);
+      // By the times of its blocks: nothing else tells a node that is behind.
+      assert.ok(then.shownUntil < before - 29 * 3_600, 'blocks of then had the time of now');
+      assert.ok(shownUntil >= before - 60 && shownUntil <= driver.now() + 7_200, 'or of no time');
       assert.ok(hashlocks.has(leg.escrow.terms.hashlock), 'clocks differ by minutes');
       assert.ok(!hashlocks.has(old.escrow.terms.hashlock), 'all of the chain was read');
     },

@@ -190,6 +190,13 @@ export async function finish(now: () => number, deal: Deal, client: (p: Person) 
   return outcomes.map(({ end }) => end);
 }
 
+/** The initiator takes what it was promised, and with that shows its secret; nobody else acts. */
+export async function claimAlone(now: () => number, deal: Deal): Promise<void> {
+  const own = run(now, deal, deal.taker, deal.taker.person.client);
+  await own.reaches(({ step, text }) => step === 'seen' && /^claim .* is deep$/.test(text));
+  await own.stop();
+}
+
 export async function hasStatus(client: ParleyClient, deal: Deal, expected: string) {
   for (let waited = 0; ; waited += lookMs) {
     const { status } = await client.swap(deal.swapId);
