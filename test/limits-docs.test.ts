@@ -34,7 +34,7 @@ import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
 import { mostGapDays, silenceSeconds } from '../server/restore/gap.ts';
 import { beatMs } from '../server/restore/presence.ts';
-import { afterEndSeconds, pageMs } from '../server/restore/reading.ts';
+import { afterEndSeconds, pageMs, shortSilenceSeconds } from '../server/restore/reading.ts';
 import { scheduledLimits } from '../server/settle/scheduled-refunds.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
 import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
@@ -97,7 +97,8 @@ const said: Record<string, string> = {
   'missing time that is read back by itself': `${mostGapDays} days`,
   'block by which a node shows that it has all of the missing time: EVM, TRON, Solana; Bitcoin': [
     `stamped ${afterEndSeconds.evm} s after its end;`,
-    `${['none', 'one', 'two'][stampedBlocks]} at its end`,
+    `${['none', 'one', 'two'][stampedBlocks]} at its end,`,
+    `none after a stop of less than ${shortSilenceSeconds} s`,
   ].join(' '),
   [[
     'transactions below a stuck funding that an Esplora server is asked for;',

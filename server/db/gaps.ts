@@ -136,6 +136,8 @@ export type Reading = {
   readonly chain: string;
   /** When the gap was noticed: blocks of before it are missing, of after it none. */
   readonly endedAt: Date;
+  /** How long nobody beat, where that is all that is known of the gap; else null. */
+  readonly silentSeconds: number | null;
   readonly since: number | null;
   readonly cursor: string | null;
   readonly blocksLeft: number | null;
@@ -146,7 +148,9 @@ export type Reading = {
 };
 
 const readingColumns = `gap_id as "gapId", chain,
-  (select ended_at from gaps where id = gap_id) as "endedAt", since, cursor,
+  (select ended_at from gaps where id = gap_id) as "endedAt",
+  (select extract(epoch from ended_at - began_at)::int from gaps
+    where id = gap_id and why = 'silence') as "silentSeconds", since, cursor,
   blocks_left as "blocksLeft", found, trouble, read_at as "readAt", skipped_at as "skippedAt"`;
 
 export async function standing(tx: Tx): Promise<Standing> {

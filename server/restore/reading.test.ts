@@ -12,7 +12,7 @@ import { openReadings, shortenReadings, skipReadings } from '../db/gaps.ts';
 import { beatOnce } from './gap.ts';
 import { assertMayAgree, toldOf } from './gate.ts';
 import { createPresence } from './presence.ts';
-import { readRound } from './reading.ts';
+import { readRound, shortSilenceSeconds } from './reading.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -129,6 +129,28 @@ test('a node that catches up is not taken for one that has shown all', async () 
   const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' as const } };
   assert.equal(await readRound(live, never), false);
   assert.match((await openReadings(database.db))[0]?.trouble ?? '', /it is catching up/);
+});
+
+test('a short stop waits for no block of Bitcoin, a longer one and a restore do', async () => {
+  const read = async (
+    seconds: number,
+    isRestored = false,
+    family: 'bitcoin' | 'evm' = 'bitcoin',
+  ) => {
+    const { adapter } = chainOf('one', undefined, { family });
+    const heads = async () => ({ height: 10, hash: '', clock: Math.floor(Date.now() / 1_000) });
+    const deps = await gapOf([{ ...adapter, heads }], seconds);
+    if (isRestored)
+      await database.db.rows({ name: '', text: "update gaps set why = 'restored'", values: [] });
+    const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' as const } };
+    const isRead = await readRound(live, never);
+    await skipReadings(database.db, 'one', new Date());
+    return isRead;
+  };
+  assert.equal(await read(shortSilenceSeconds - 1), true);
+  assert.equal(await read(shortSilenceSeconds), false);
+  assert.equal(await read(shortSilenceSeconds - 1, true), false);
+  assert.equal(await read(shortSilenceSeconds - 1, false, 'evm'), false);
 });
 
 // The most that a family's clocks may be apart; Bitcoin's adapter has answered for its own.

@@ -35,6 +35,13 @@ export const afterEndSeconds: Readonly<Record<Family, number>> = {
   tron: 60,
   solana: 60,
 };
+/**
+ * A stop that is shorter waits for no block of Bitcoin's: what was agreed within it, were it of a
+ * database that is lost, has hardly come as far as to show its hashlock there, where a secret waits
+ * for two legs to be deep; and a market that is restarted would agree on nothing for an hour now
+ * and then.
+ */
+export const shortSilenceSeconds = 600;
 /** A head that is older is of a node that catches up: what it has not got it cannot show. */
 const oldestHeadSeconds: Readonly<Record<Family, number>> = {
   // Its clock is about an hour behind, and blocks may be rare for a while.
@@ -131,9 +138,11 @@ function isShown(
   { settings }: Parts,
   { family }: ChainAdapter,
   { shownUntil }: HashlockPage,
-  { endedAt }: Reading,
+  { endedAt, silentSeconds }: Reading,
 ): boolean {
   if (makesItsOwn(settings)) return true;
+  const isShort = silentSeconds !== null && silentSeconds < shortSilenceSeconds;
+  if (isShort && family === 'bitcoin') return true;
   return shownUntil * 1_000 >= endedAt.getTime() + afterEndSeconds[family] * 1_000;
 }
 

@@ -202,7 +202,9 @@ function hashlocksOn({ chain }: SimChain, { hashlocks }: World, wire: Wire): Has
         const page = shown.slice(Number(cursor), Number(cursor) + 2);
         const to = Number(cursor) + page.length;
         const left = shown.length - to;
-        return { hashlocks: page, cursor: `${to}`, isWhole: left === 0, left };
+        // Its clock is ahead of every gap.
+        const shownUntil = Number.MAX_SAFE_INTEGER;
+        return { hashlocks: page, shownUntil, cursor: `${to}`, isWhole: left === 0, left };
       }),
   };
 }
