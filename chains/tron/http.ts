@@ -3,8 +3,8 @@
 // `chain_unavailable`; what a node answers by itself is a TronRefusal with its own words.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { exchangeWith, type NodeReply } from '../exchange.ts';
-import { inTurn } from '../in-turn.ts';
+import { exchangeWith, type NodeReply, TurnedAway, turnsAway } from '../exchange.ts';
+import { inTurn, type Worth } from '../in-turn.ts';
 
 /** The node understood and said no. */
 export class TronRefusal extends Error {
@@ -80,8 +80,10 @@ export function httpClient(options: HttpOptions): Http {
     const question = {
       name: path,
       facts: { path },
-      ask: (at: number) => ask(at, path, body, signal),
-      isFinal: (error: unknown) => error instanceof TronRefusal,
+      ask: (at: number, until: AbortSignal) => ask(at, path, body, until),
+      // Such as a node that keeps less than others, or has this closed.
+      worth: (error: unknown): Worth =>
+        error instanceof TronRefusal ? 'another node' : 'another round',
     };
     return nodes(question, signal);
   };
@@ -105,22 +107,26 @@ export function parseAnswer(text: string): unknown {
   return longNumber.test(text) ? JSON.parse(text, exactly as never) : JSON.parse(text);
 }
 
-/** A gateway's no, which another try or another node may not give. */
-const passing = new Set([403, 429]);
-
 function readAnswer({ status, body: bytes }: NodeReply): unknown {
   let body: unknown;
   try {
     body = parseAnswer(bytes.toString('utf8'));
   } catch (cause) {
+    if (turnsAway(status)) throw new TurnedAway(status, '');
     throw new Error(`HTTP ${status} and no JSON`, { cause });
   }
-  if (passing.has(status) || status >= 500) throw new Error(`HTTP ${status}`);
+  if (turnsAway(status)) throw new TurnedAway(status, wordsIn(body));
+  if (status >= 500) throw new Error(`HTTP ${status}`);
   if (typeof body === 'object' && body !== null && 'Error' in body) {
     throw new TronRefusal('', plainWords(body.Error));
   }
   if (status < 200 || status >= 300) throw new Error(`HTTP ${status}`);
   return body;
+}
+
+function wordsIn(body: unknown): string {
+  if (typeof body !== 'object' || body === null || !('Error' in body)) return '';
+  return plainWords(body.Error);
 }
 
 /** A node's own words: they come in hex, or as they are. Without control characters, and cut. */
