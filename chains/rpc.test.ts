@@ -9,7 +9,7 @@ import { type RpcError, rpcClient } from './rpc.ts';
 
 const soon = () => AbortSignal.timeout(20_000);
 
-type Says = { readonly status?: number; readonly body: unknown };
+type Says = { readonly status?: number; readonly body: object | string };
 type Node = { readonly url: string; asked: number };
 
 async function node(context: TestContext, { status = 200, body }: Says): Promise<Node> {

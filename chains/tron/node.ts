@@ -6,6 +6,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData } from 'viem/utils';
 import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { isTimeout } from '../in-turn.ts';
 import { tronHex } from './address.ts';
 import { type Body, type Http, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
 import { bareAddress } from './plan.ts';
@@ -233,9 +234,8 @@ export async function knows(http: Http, txid: string, signal: AbortSignal): Prom
   try {
     return await askedFor(http, 'wallet/gettransactionfrompending', body, signal, has);
   } catch (error) {
-    if (error instanceof TronRefusal) return false;
-    if (error instanceof ParleyError && error.code === 'chain_unavailable') return false;
-    throw error;
+    if (isTimeout(error) || (error instanceof ParleyError && error.kind === 'timeout')) throw error;
+    return false;
   }
 }
 
@@ -448,9 +448,11 @@ export async function chainIdOf(http: Http, signal: AbortSignal): Promise<number
   throw unreadable(http, 'wallet/getblockbynum', new Error('it has no first block'));
 }
 
+export const broadcastPath = 'wallet/broadcasthex';
+
 /** Gives a whole transaction in hex to the node. Throws a TronRefusal with the node's code. */
 export async function sendHex(http: Http, raw: string, signal: AbortSignal): Promise<void> {
-  await askedFor(http, 'wallet/broadcasthex', { transaction: raw }, signal, (answer) => {
+  await askedFor(http, broadcastPath, { transaction: raw }, signal, (answer) => {
     const { result, code, message } = object(answer);
     if (result === true) return;
     throw new TronRefusal(typeof code === 'string' ? code : '', plainWords(message));
