@@ -174,6 +174,9 @@ export const fewWords: OwnLimits = { mostBytes: 16 * 2 ** 10 };
 /** A head with the hashes of its transactions, a contract's code, a word that a token gives. */
 export const fewMiB: OwnLimits = { mostBytes: 8 * 2 ** 20 };
 
+/** One transaction, whatever a block's gas lets its calldata be: half of it is hex. */
+export const oneTransaction: OwnLimits = { mostBytes: 32 * 2 ** 20 };
+
 /** A node's quantity of any size, up to a word's: longer ones take seconds to parse. */
 export function amountOf(value: unknown): bigint {
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value);

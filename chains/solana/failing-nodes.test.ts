@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
+import { rpcClient } from '../rpc.ts';
 import { type SolanaAdapter, type SolanaAdapterOptions, solanaAdapter } from './adapter.ts';
+import { accountsAt, latestBlockhash, slotAt, statusOf } from './node.ts';
 import { solanaChains } from './policy.ts';
 import { fixedNode, hangingNode, lyingNode } from './testing/nodes.ts';
 import {
@@ -287,4 +289,23 @@ test('what one node refuses and another may have is not refused; what both refus
   await refuses(over(world, [refusing, silent]).broadcast(read, soon()), 'chain_timeout', words);
   const both = over(world, [refusing, refusing]).broadcast(read, soon());
   await refuses(both, 'refused_by_node', /Blockhash not found$/);
+});
+
+test('of each answer no more is read than it has a reason to be', async (context) => {
+  const long = 'x'.repeat(20_000);
+  const url = await fixedNode(context, JSON.stringify({ jsonrpc: '2.0', id: 1, result: long }));
+  const rpc = rpcClient({ chain: 'solana-dev', urls: [url], rounds: 1 });
+  const tooLong = /an answer of more than 16384 bytes/;
+  for (const ask of [
+    slotAt(rpc, 'confirmed', soon()),
+    latestBlockhash(rpc, 'confirmed', soon()),
+    statusOf(rpc, '1'.repeat(64), soon()),
+  ]) {
+    await refuses(ask, 'chain_unavailable', tooLong);
+  }
+  // Two of 10 bytes each, with what is told beside them.
+  const two = accountsAt(rpc, [walletOf('payee'), walletOf('funder')], 'confirmed', soon(), 10);
+  await refuses(two, 'chain_unavailable', /an answer of more than 18472 bytes/);
+  const whole = accountsAt(rpc, [walletOf('payee')], 'confirmed', soon());
+  await refuses(whole, 'chain_unavailable', /unexpected shape/);
 });
