@@ -29,8 +29,8 @@ export type Offer = {
 export type Offers = {
   /**
    * The place of a source that has it, the first of those that took it at once; the others are
-   * offered it all the same, until they answer or their limits end. Throws `refused_by_node`, else `chain_timeout` where one may have
-   * it, else `chain_unavailable`.
+   * offered it all the same, until they answer or their limits end. Throws `refused_by_node`, else
+   * `chain_timeout` where one may have it, else `chain_unavailable`.
    */
   toAll(offer: Offer, signal: AbortSignal): Promise<number>;
   /** Ends what goes on behind an answer. */
@@ -39,7 +39,7 @@ export type Offers = {
 
 /** Once one has it the others have so long: who then reads finds it wherever he asks. */
 const soonMs = 300;
-/** Once one has refused it the silent have so long, and are then taken for ones that may have it. */
+/** Once one has refused it the silent have so long: then they count as ones that may have it. */
 const othersMs = 4_000;
 
 type Outcome =
