@@ -30,6 +30,20 @@ export class AnswerTooLong extends Error {
   }
 }
 
+/** A gateway's no, before any node: of our key, our account or our haste, not of the question. */
+export class TurnedAway extends Error {
+  constructor(status: number, words: string) {
+    super(words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`);
+    this.name = 'TurnedAway';
+  }
+}
+
+const turningAway: ReadonlySet<number> = new Set([401, 402, 403, 407, 429]);
+
+export function turnsAway(status: number): boolean {
+  return turningAway.has(status);
+}
+
 /** Gateways refuse who sends no word of themselves. */
 const usual = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'node' };
 

@@ -16,7 +16,10 @@ function asking(answers: (at: number, times: number) => unknown) {
   const question: Question<unknown> = {
     name: 'the height',
     facts: { path: 'height' },
-    isFinal: (failure) => failure instanceof Own && failure.message === 'no',
+    worth: (failure) => {
+      if (!(failure instanceof Own) || failure.message === 'busy') return 'another round';
+      return failure.message === 'no' ? 'nothing' : 'another node';
+    },
     ask: async (at) => {
       asked.push(at);
       return answers(at, asked.length);
@@ -59,6 +62,47 @@ test('what no other node would say otherwise is not asked again', async () => {
   const { asked, question } = asking(fails(new Own('no')));
   await assert.rejects(nodes(question, never), new Own('no'));
   assert.deepEqual(asked, [0]);
+});
+
+test('where a node says no of its own the others are asked once, and then asked first', async () => {
+  const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
+  const { asked, question } = asking((at) =>
+    at === 2 ? 'yes' : fails(new Own(at === 0 ? 'no such key' : 'busy'))(),
+  );
+  assert.equal(await nodes(question, never), 'yes');
+  assert.deepEqual(asked, [0, 1, 2]);
+  assert.equal(await nodes(question, never), 'yes');
+  assert.deepEqual(asked, [0, 1, 2, 2]);
+});
+
+test('what a node said of its own is told where no other answers, however those fail', async () => {
+  for (const failure of [new Own('busy'), new DOMException('late', 'TimeoutError')]) {
+    for (const own of [0, 1, 2]) {
+      const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
+      const { asked, question } = asking((at) => fails(at === own ? new Own('mine') : failure)());
+      await assert.rejects(nodes(question, never), new Own('mine'));
+      assert.deepEqual(asked, [0, 1, 2]);
+    }
+  }
+  const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
+  const { asked, question } = asking((at) => fails(new Own(`no ${at}`))());
+  await assert.rejects(nodes(question, never), new Own('no 0'), 'the first of them');
+  assert.deepEqual(asked, [0, 1, 2]);
+});
+
+test('one that hangs holds up the words of another for two seconds, not for its whole limit', async () => {
+  const nodes = inTurn({ chain: 'evm-dev', urls: urls.slice(0, 2), rounds: 2 });
+  const { question } = asking(fails(new Own('mine')));
+  const ask: typeof question.ask = (at, signal) =>
+    at === 0
+      ? question.ask(at, signal)
+      : new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        });
+  const asked = performance.now();
+  const until = AbortSignal.timeout(60_000);
+  await assert.rejects(nodes({ ...question, ask }, until), new Own('mine'));
+  assert.ok(performance.now() - asked < 10_000);
 });
 
 test('the last failure is told as it is only where that is wanted', async () => {

@@ -2,18 +2,26 @@
 // retries and sizes. A node that hangs ends in `chain_timeout`, one that is gone in
 // `chain_unavailable`; what a node answers by itself is an RpcError with its own words.
 
-import { AnswerTooLong, exchangeWith, type NodeReply } from './exchange.ts';
-import { inTurn } from './in-turn.ts';
+import { AnswerTooLong, exchangeWith, type NodeReply, TurnedAway, turnsAway } from './exchange.ts';
+import { inTurn, type Worth } from './in-turn.ts';
 
 /** The node understood and said no. `data` is the revert data of a call, when there is any. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: string | null;
-  constructor(code: number, message: string, data: string | null) {
-    super(message);
+  /** Of HTTP: some nodes give errors of theirs with 400 or 500. */
+  readonly status: number;
+  constructor(
+    code: number,
+    message: string,
+    data: string | null,
+    { status = 200, ...options }: ErrorOptions & { readonly status?: number } = {},
+  ) {
+    super(message, options);
     this.name = 'RpcError';
     this.code = code;
     this.data = data;
+    this.status = status;
   }
 }
 
@@ -75,9 +83,8 @@ export function rpcClient(options: RpcOptions): Rpc {
       { timeMs: limits.attemptTimeoutMs, bytes: limits.mostBytes },
       signal,
     ).catch((error) => {
-      // No other node would say less.
-      if (error instanceof AnswerTooLong) throw new RpcError(0, error.message, null);
-      throw error;
+      if (!(error instanceof AnswerTooLong)) throw error;
+      throw new RpcError(0, error.message, null, { cause: error });
     });
     return readAnswer(reply);
   };
@@ -86,8 +93,8 @@ export function rpcClient(options: RpcOptions): Rpc {
     const question = {
       name: method,
       facts: { method },
-      ask: (at: number) => ask(at, method, params, signal, own),
-      isFinal: (error: unknown) => error instanceof RpcError && !passing(error),
+      ask: (at: number, until: AbortSignal) => ask(at, method, params, until, own),
+      worth,
       // Some providers answer "too many results" with the code of a rate limit.
       isToldAsIs: (error: unknown) => error instanceof RpcError,
     };
@@ -97,9 +104,27 @@ export function rpcClient(options: RpcOptions): Rpc {
   return { chain, sources: urls.length, call, ask };
 }
 
-/** Worth another try, here or at the next node. */
-function passing({ code, message }: RpcError): boolean {
-  return rateLimited.has(code) || notYet.test(message);
+/** How nodes say that a contract failed, whichever of them is asked. */
+const contractFailed = /revert|invalid opcode|out ?of ?gas/i;
+/** Geth's code of a revert, and Nethermind's; Solana: a version that was not asked for. */
+const ofTheQuestion = new Set([3, -32015]);
+
+/**
+ * A node's no may be its own: of a method that it lacks, a state that it threw away, a quota, an
+ * error within. Only what a contract's code answers with is the same everywhere.
+ */
+function worth(error: unknown): Worth {
+  if (!(error instanceof RpcError)) return 'another round';
+  const { code, message, data, status } = error;
+  if (isTooBusy(error) || notYet.test(message)) return 'another round';
+  if (!isOk(status)) return 'another node';
+  const isOfAll = data !== null || ofTheQuestion.has(code) || contractFailed.test(message);
+  return isOfAll ? 'nothing' : 'another node';
+}
+
+/** A node that did not even look at what it was asked. */
+export function isTooBusy({ code }: RpcError): boolean {
+  return rateLimited.has(code);
 }
 
 function readAnswer({ status, body: text }: NodeReply): unknown {
@@ -107,18 +132,32 @@ function readAnswer({ status, body: text }: NodeReply): unknown {
   try {
     body = JSON.parse(text.toString('utf8'));
   } catch (cause) {
+    if (turnsAway(status)) throw new TurnedAway(status, '');
     throw new Error(`HTTP ${status} and no JSON`, { cause });
   }
   if (typeof body === 'object' && body !== null && 'error' in body && body.error) {
-    const error = body.error as { code?: unknown; message?: unknown; data?: unknown };
-    const data = revertData(error.data);
-    const code = typeof error.code === 'number' ? error.code : 0;
-    throw new RpcError(code, String(error.message ?? 'no reason given').slice(0, 500), data);
+    throw noOf(status, body.error as Json);
   }
+  if (turnsAway(status)) throw new TurnedAway(status, '');
   if (!isOk(status) || typeof body !== 'object' || body === null || !('result' in body)) {
     throw new Error(`HTTP ${status} and no result`);
   }
   return body.result;
+}
+
+type Json = { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
+
+const tooManyRequests = 429;
+
+/** A gateway's words are not a node's, though they come in the same JSON. */
+function noOf(status: number, error: Json): Error {
+  const words = String(error.message ?? 'no reason given').slice(0, 500);
+  const told = typeof error.code === 'number' ? error.code : 0;
+  // "Too many results" comes so, too, which callers ask less for.
+  const code = status === tooManyRequests ? status : told;
+  if (turnsAway(status) && status !== tooManyRequests) return new TurnedAway(status, words);
+  if (status > 500) return new Error(`HTTP ${status}: ${words}`);
+  return new RpcError(code, words, revertData(error.data), { status });
 }
 
 const isOk = (status: number) => status >= 200 && status < 300;
@@ -134,6 +173,9 @@ function revertData(data: unknown): string | null {
 export const fewWords: OwnLimits = { mostBytes: 16 * 2 ** 10 };
 /** A head with the hashes of its transactions, a contract's code, a word that a token gives. */
 export const fewMiB: OwnLimits = { mostBytes: 8 * 2 ** 20 };
+
+/** One transaction, whatever a block's gas lets its calldata be: half of it is hex. */
+export const oneTransaction: OwnLimits = { mostBytes: 32 * 2 ** 20 };
 
 /** A node's quantity of any size, up to a word's: longer ones take seconds to parse. */
 export function amountOf(value: unknown): bigint {

@@ -56,16 +56,21 @@ function whyOf(error: unknown): string {
   return typeof code === 'string' && syscall !== undefined ? code : String(error);
 }
 
+/** The same client with one of its nodes alone, which is asked once. */
+export function oneSource<A extends unknown[], C extends Client<A>>(
+  client: C & Client<A>,
+  at: number,
+): C {
+  return { ...client, call: (...args: A) => client.ask(at, ...args) };
+}
+
 /** Asks every source by itself. Throws as a plain call does when none answers. */
 export function eachSource<A extends unknown[], C extends Client<A>, T>(
   watch: Said,
   client: C & Client<A>,
   ask: (one: C) => Promise<T>,
 ): Promise<Answer<C, T>[]> {
-  const sources = Array.from(
-    { length: client.sources },
-    (_, at): C => ({ ...client, call: (...args: A) => client.ask(at, ...args) }),
-  );
+  const sources = Array.from({ length: client.sources }, (_, at) => oneSource<A, C>(client, at));
   return askEach(watch, client, sources, ask);
 }
 

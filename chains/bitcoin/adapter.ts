@@ -16,6 +16,7 @@ import type {
   WatchedEscrow,
 } from '../adapter.ts';
 import type { BtcSighash, Signed } from '../material.ts';
+import { isRefusal, type Offers, offersTo } from '../offers.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
@@ -85,6 +86,7 @@ type Context = {
   readonly follower: Follower;
   readonly second: Follower | null;
   readonly estimates: EstimateCache;
+  readonly offers: Offers;
 };
 
 function backendOf(
@@ -127,7 +129,8 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     options.second === undefined
       ? null
       : createFollower(backendOf(options.second, network, now), now, options.log);
-  const context: Context = { chain, network, bounds, now, follower, second, estimates };
+  const offers = offersTo({ chain, sources: second === null ? 1 : 2, rounds: 1 });
+  const context: Context = { chain, network, bounds, now, follower, second, estimates, offers };
   return {
     chain,
     family: 'bitcoin',
@@ -171,7 +174,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       history: (escrow, signal) => history(context, escrow, signal),
     }),
     checkAmount: (token, amount, signal) => checkAmount(context, token, amount, signal),
-    close: async () => {},
+    close: async () => offers.close(),
   };
 }
 
@@ -354,18 +357,37 @@ function touchesOf({ index }: Follower, tx: Tx): Touch[] {
   return [...touches.values()];
 }
 
+/** To both sources: the first that takes it, or has it, is the answer. */
 async function broadcast(
-  { follower }: Context,
+  { follower, second, offers }: Context,
   transaction: ReadTransaction,
   signal: AbortSignal,
 ): Promise<string> {
-  const { index, backend } = follower;
-  const { txid, raw } = transaction;
+  const { index } = follower;
+  const { txid, raw, touches } = transaction;
   if (index.records.get(txid)?.height != null) return txid;
-  await backend.send(raw, txid, signal);
+  const backendAt = (at: number) => (at === 0 || second === null ? follower : second).backend;
+  let refusal: unknown = null;
+  const give = async (at: number, until: AbortSignal) => {
+    try {
+      await backendAt(at).send(raw, txid, until);
+    } catch (error) {
+      if (at === 0 && isRefusal(error)) refusal = error;
+      throw error;
+    }
+  };
+  const taker = await offers
+    .toAll({ name: 'a transaction', txid, give }, signal)
+    .catch((error: unknown) => {
+      // A second source that is silent holds up no claim or refund: another is signed at once.
+      const isFunding = touches.some(({ verb }) => verb === 'fund');
+      throw refusal === null || isFunding ? error : refusal;
+    });
   // The node took it, so a secret in it is public from now on. A node that has the same txid with
   // another witness takes these bytes without a word and keeps its own.
-  const kept = await backend.rawOf(txid, null, signal).catch(() => null);
+  const kept = await backendAt(taker)
+    .rawOf(txid, null, signal)
+    .catch(() => null);
   applyTransaction(index, parseTx(kept ?? raw), null);
   return txid;
 }

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { BtcSighash } from '../material.ts';
-import { type BitcoinAdapter, bitcoinAdapter } from './adapter.ts';
+import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
+import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { type Regtest, startRegtest } from './testing/regtest.ts';
@@ -93,6 +94,75 @@ describe('two sources of one chain', () => {
     } finally {
       await silent.close();
     }
+  });
+});
+
+describe('a signed transaction is offered to both sources', () => {
+  /** A claim, and a funding's touch instead of its own where one is wanted. */
+  async function signedClaim() {
+    const swap = testSwap({ timelock: one.now() + 2_000, since: one.now() });
+    await one.pay(swap.escrow.address, swap.terms.amount);
+    await one.mine(2);
+    const alone = adapterOver({ coreUrl: one.rpcUrl });
+    const material = await alone.buildClaim(inputOf(swap), swap.secret, signal());
+    const claim = signed(material as BtcSighash, swap.claimer, swap.secret);
+    const read = await alone.readSigned(claim, signal());
+    const funds = [{ escrow: swap.escrow.address, verb: 'fund', secret: null }] as const;
+    return { swap, read, asFunding: { ...read, touches: funds } };
+  }
+
+  const adapterOver = (source: BitcoinSource, second?: BitcoinSource) =>
+    bitcoinAdapter({
+      chain: 'bitcoin',
+      network: 'regtest',
+      source,
+      ...(second && { second }),
+      now: one.now,
+    });
+
+  /** One that refuses everything, or answers as it is told. */
+  function sending(send: BitcoinBackend['send']): BitcoinSource {
+    const { network, now } = { network: bitcoinNetworks.regtest, now: one.now };
+    return { backend: { ...coreBackend({ url: one.rpcUrl, network, now }), send } };
+  }
+  const refusing = () =>
+    sending(async () => {
+      throw new ParleyError('refused_by_node', 'the node refused it: min relay fee', {});
+    });
+
+  it('and is sent by whichever takes it', async () => {
+    const gone = { coreUrl: 'http://127.0.0.1:1' };
+    for (const other of [refusing(), gone]) {
+      for (const swapped of [false, true]) {
+        const { read } = await signedClaim();
+        const real = { coreUrl: one.rpcUrl };
+        const adapter = swapped ? adapterOver(real, other) : adapterOver(other, real);
+        assert.equal(await adapter.broadcast(read, signal()), read.txid);
+        const waiting = await one.rpc<string[]>('getrawmempool');
+        assert.ok(waiting.includes(read.txid));
+        await one.mine(1);
+      }
+    }
+  });
+
+  it('and is refused by both, or by the first where the second is silent, but for a funding', async () => {
+    const { read, asFunding } = await signedClaim();
+    const refused = { code: 'refused_by_node', message: 'the node refused it: min relay fee' };
+    const both = adapterOver(refusing(), refusing());
+    await assert.rejects(both.broadcast(read, signal()), refused);
+    const silent = sending(
+      (_raw, _txid, until) =>
+        new Promise((_, reject) => {
+          until.addEventListener('abort', () => reject(until.reason));
+        }),
+    );
+    const first = adapterOver(refusing(), silent);
+    await assert.rejects(first.broadcast(read, signal()), refused);
+    const late = { code: 'chain_timeout', message: /one may have it; .*min relay fee/ };
+    await assert.rejects(first.broadcast(asFunding, signal()), late);
+    const second = adapterOver(silent, refusing());
+    await assert.rejects(second.broadcast(read, signal()), late);
+    await Promise.all([first, second].map((each) => each.close()));
   });
 });
 

@@ -18,11 +18,13 @@ import type {
 import { newNames } from '../calldata.ts';
 import type { PowerRules } from '../inspection.ts';
 import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
+import { offersTo } from '../offers.ts';
 import { type Opened, opening } from '../opened.ts';
-import { type Rpc, RpcError, type RpcOptions, rpcClient } from '../rpc.ts';
+import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { eachSource } from '../sources.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { broadcast } from './broadcast.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -40,9 +42,9 @@ import {
 } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import { preflight } from './preflight.ts';
-import { calldataOf, readRaw } from './raw.ts';
+import { readRaw } from './raw.ts';
 import { readEscrow } from './read.ts';
-import { forget, type Logger, remember, touchesOf, type Watch } from './watch.ts';
+import { forget, type Logger, remember, type Watch } from './watch.ts';
 
 export type EvmAdapterOptions = {
   /** The chain's name, such as `ethereum`. */
@@ -84,6 +86,8 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
   const { chain, chainId, policy, deployment = evmDeployment } = options;
   const rpc = rpcClient({ chain, urls: options.rpcUrls, ...options.rpc });
   const watch = newWatch(options, rpc, deployment);
+  const { rounds } = options.rpc ?? {};
+  const offers = offersTo({ chain, sources: rpc.sources, ...(rounds !== undefined && { rounds }) });
   const { open, opened } = opening((signal) => checkNode(watch, chainId, signal));
   return {
     chain,
@@ -120,7 +124,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ...builders(watch, chainId, opened),
     readSigned: (signed) => readSigned(watch, chainId, signed),
     broadcast: opened((transaction: ReadTransaction, signal) =>
-      broadcast(watch, transaction, signal),
+      broadcast(watch, offers, transaction, signal),
     ),
     // The id is a hash over all bytes, the signature included.
     isKnown: opened(async ({ txid }: ReadTransaction, signal) => {
@@ -134,7 +138,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ),
     launches: launchesOf(watch, policy.normal.confirmations, opened),
     hashlocks: hashlocksOf(watch, opened),
-    close: async () => {},
+    close: async () => offers.close(),
   };
 }
 
@@ -259,41 +263,6 @@ async function readSigned(watch: Watch, chainId: number, signed: Signed): Promis
     .filter(({ escrow }) => watch.known.has(escrow))
     .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
   return { txid: raw.txid, raw: raw.raw, touches, payer: raw.from };
-}
-
-const alreadyKnown = /already (known|imported|exists)|known transaction/i;
-
-async function broadcast(
-  watch: Watch,
-  transaction: ReadTransaction,
-  signal: AbortSignal,
-): Promise<string> {
-  const { raw, txid } = transaction;
-  await send(watch, transaction, signal);
-  // The node has it, so a secret in it is public from now on, pending block or not.
-  for (const [address] of touchesOf(watch, calldataOf(raw))) watch.owed.add(address);
-  return txid;
-}
-
-async function send(
-  { rpc, chain }: Watch,
-  { raw, txid }: ReadTransaction,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await rpc.call('eth_sendRawTransaction', [raw], signal);
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    if (alreadyKnown.test(error.message)) return;
-    // A nonce that is too low is also what a node says of the very transaction it has mined.
-    if ((await txOf(rpc, txid, signal)) !== null) return;
-    throw new ParleyError(
-      'refused_by_node',
-      `the ${chain} node refused the transaction: ${error.message}`,
-      { chain, txid, rpcCode: error.code },
-      { cause: error },
-    );
-  }
 }
 
 async function checkAmount(

@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { amountOf, quantity, rpcClient } from '../rpc.ts';
-import { balanceAt, blockAt, chainIdOf, transactionCount } from './node.ts';
+import { ask } from './checks/ask.ts';
+import { balanceAt, blockAt, chainIdOf, transactionCount, txOf } from './node.ts';
+import { lends } from './simulate.ts';
 import { lyingNode, type TestNode } from './testing/nodes.ts';
 
 const own = '0x00000000000000000000000000000000000000A1';
@@ -59,4 +61,16 @@ test('an answer of one word that is longer ends the call in a short sentence', a
   const big = { ...head, extraData: 'f'.repeat(8 * 2 ** 20) };
   const refused = short(/an answer of more than 8388608 bytes/);
   await assert.rejects(blockAt(await saying(big), 'latest', false, signal()), refused);
+});
+
+test('a transaction is read up to what a block lets it be, a token’s answer up to what its gas does', async () => {
+  const rpc = await saying(`0x${'0'.repeat(9 * 2 ** 20)}`);
+  const tooLong = { code: 'chain_unavailable', message: /more than 8388608 bytes/ };
+  await assert.rejects(ask(rpc, own, '0x', signal()), tooLong);
+  const unread = { code: 'chain_unavailable', message: /cannot be read: not an object/ };
+  await assert.rejects(txOf(rpc, own, signal()), unread);
+  const longer = await saying(`0x${'0'.repeat(33 * 2 ** 20)}`);
+  const over = { code: 'chain_unavailable', message: /more than 33554432 bytes/ };
+  await assert.rejects(txOf(longer, own, signal()), over);
+  assert.equal(await lends(await saying(`0x${'0'.repeat(20_000)}2a`), signal()), false);
 });

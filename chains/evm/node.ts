@@ -11,6 +11,7 @@ import {
   fewMiB,
   fewWords,
   type OwnLimits,
+  oneTransaction,
   quantity,
   type Rpc,
   RpcError,
@@ -208,9 +209,8 @@ export function receiptOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<
 
 /** A transaction the node knows, mined or waiting. */
 export function txOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Tx | null> {
-  return asked(rpc, 'eth_getTransactionByHash', [txid], signal, (answer) =>
-    answer === null ? null : readTx(answer),
-  );
+  const read = (answer: unknown) => (answer === null ? null : readTx(answer));
+  return asked(rpc, 'eth_getTransactionByHash', [txid], signal, read, oneTransaction);
 }
 
 export function codeAt(

@@ -4,7 +4,7 @@
 import type { Hex } from 'viem';
 import { decodeErrorResult, encodeFunctionData, keccak256 } from 'viem/utils';
 import type { EvmCall } from '../material.ts';
-import { type Rpc, RpcError } from '../rpc.ts';
+import { fewMiB, fewWords, type Rpc, RpcError } from '../rpc.ts';
 import { balanceOfCall, refused } from './node.ts';
 import { probeAbi, probeCode } from './probe.ts';
 import { type Revert, readRevert } from './reverts.ts';
@@ -31,7 +31,12 @@ export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
   const answer42 = '0x602a60005260206000f3';
   try {
     const overrides: Overrides = { [stranger]: { code: answer42 } };
-    const answer = await rpc.call('eth_call', [{ to: stranger }, 'latest', overrides], signal);
+    const answer = await rpc.call(
+      'eth_call',
+      [{ to: stranger }, 'latest', overrides],
+      signal,
+      fewWords,
+    );
     return typeof answer === 'string' && /^0x0*2a$/.test(answer);
   } catch (error) {
     if (error instanceof RpcError) return false;
@@ -112,7 +117,7 @@ export async function lendBalance(
   const call = { from: holder, to: token, data: balanceOfCall(holder), gas: balanceGas };
   const balanceWith = async (overrides: Overrides): Promise<bigint> => {
     try {
-      const answer = await rpc.call('eth_call', [call, 'latest', overrides], signal);
+      const answer = await rpc.call('eth_call', [call, 'latest', overrides], signal, fewMiB);
       return typeof answer === 'string' && answer.length >= 66 ? BigInt(answer.slice(0, 66)) : 0n;
     } catch (error) {
       if (error instanceof RpcError) return 0n;
@@ -143,7 +148,7 @@ async function slotsRead(
   signal: AbortSignal,
 ): Promise<{ address: string; key: string }[]> {
   try {
-    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
+    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal, fewMiB);
     const { accessList } = answer as {
       accessList: { address: string; storageKeys: string[] }[];
     };

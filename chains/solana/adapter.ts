@@ -8,6 +8,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { About, ChainAdapter, Owed, ReadTransaction, WatchedEscrow } from '../adapter.ts';
 import type { PowerRules } from '../inspection.ts';
 import type { Signed } from '../material.ts';
+import { offersTo } from '../offers.ts';
 import { opening } from '../opened.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { eachSource } from '../sources.ts';
@@ -65,6 +66,9 @@ export type SolanaAdapter = ChainAdapter & {
 export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
   const { chain, policy } = options;
   const watch = newWatch(options);
+  const { rounds } = options.rpc ?? {};
+  const { sources } = watch.rpc;
+  const offers = offersTo({ chain, sources, ...(rounds !== undefined && { rounds }) });
   const { open, opened } = opening((signal) => checkNode(watch, options.genesisHash, signal));
   return {
     chain,
@@ -99,7 +103,9 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     ),
     ...builders(watch, opened),
     readSigned: (signed, signal) => readSigned(watch, signed, signal),
-    broadcast: opened((transaction: ReadTransaction, signal) => send(watch, transaction, signal)),
+    broadcast: opened((transaction: ReadTransaction, signal) =>
+      send(watch, offers, transaction, signal),
+    ),
     // The id is a signature over all other bytes.
     isKnown: opened(({ txid }: ReadTransaction, signal) => isOnChain(watch.rpc, txid, signal)),
     inspect: opened((token: string, rules: PowerRules, signal) =>
@@ -110,7 +116,10 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     ),
     launches: launchesOf(watch, opened),
     hashlocks: hashlocksOf(watch, opened),
-    close: async () => watch.closed.abort(),
+    close: async () => {
+      watch.closed.abort();
+      offers.close();
+    },
   };
 }
 

@@ -2,37 +2,53 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { ReadTransaction } from '../adapter.ts';
-import { RpcError } from '../rpc.ts';
+import { AnswerTooLong, TurnedAway } from '../exchange.ts';
+import type { Offers } from '../offers.ts';
+import { fewMiB, isTooBusy, type Rpc, RpcError } from '../rpc.ts';
+import { oneSource } from '../sources.ts';
 import { readTransaction } from './message.ts';
 import { isOnChain } from './node.ts';
 import { learnFrom, type Watch } from './watch.ts';
 
+const method = 'sendTransaction';
 const alreadyProcessed = /already been processed|AlreadyProcessed/;
 
+/** To every node: the first that takes it, or has it, is the answer. */
 export async function send(
   watch: Watch,
+  offers: Offers,
   { raw, txid }: ReadTransaction,
   signal: AbortSignal,
 ): Promise<string> {
-  const { rpc, chain } = watch;
-  const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
-  try {
-    await rpc.call('sendTransaction', [raw, config], signal);
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    const isKnown = alreadyProcessed.test(error.message) || (await isOnChain(rpc, txid, signal));
-    if (!isKnown) {
-      throw new ParleyError(
-        'refused_by_node',
-        `the ${chain} node refused the transaction: ${error.message}`,
-        { chain, txid, rpcCode: error.code },
-        { cause: error },
-      );
-    }
-  }
+  const give = (at: number, until: AbortSignal) =>
+    giveTo(oneSource(watch.rpc, at), { raw, txid }, until);
+  await offers.toAll({ name: method, txid, give }, signal);
   const { keys, message } = readTransaction(raw);
   const touched = new Set(keys.filter((key) => watch.known.has(key)));
   learnFrom(watch, touched, [message]);
   for (const address of touched) watch.owed.add(address);
   return txid;
+}
+
+async function giveTo(
+  node: Rpc,
+  { raw, txid }: Pick<ReadTransaction, 'raw' | 'txid'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
+  try {
+    if ((await node.call(method, [raw, config], signal, fewMiB)) === txid) return;
+    throw new Error('an answer that is not its txid');
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.cause instanceof AnswerTooLong) throw error;
+    if (alreadyProcessed.test(error.message)) return;
+    if (isTooBusy(error)) throw new TurnedAway(error.status, error.message);
+    if (await isOnChain(node, txid, signal)) return;
+    throw new ParleyError(
+      'refused_by_node',
+      `the ${node.chain} node refused the transaction: ${error.message}`,
+      { chain: node.chain, txid, rpcCode: error.code },
+      { cause: error },
+    );
+  }
 }

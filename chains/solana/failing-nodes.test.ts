@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ParleyError } from '../../core/errors.ts';
+import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
+import { rpcClient } from '../rpc.ts';
 import { type SolanaAdapter, type SolanaAdapterOptions, solanaAdapter } from './adapter.ts';
+import { accountsAt, latestBlockhash, slotAt, statusOf } from './node.ts';
 import { solanaChains } from './policy.ts';
 import { fixedNode, hangingNode, lyingNode } from './testing/nodes.ts';
 import {
@@ -240,4 +242,70 @@ test('a transaction that a node lists before it can give it is asked for again',
   const facts = await adapter.readEscrow(escrow, soon());
   assert.equal(facts.secret, secret);
   assert.equal(facts.funded?.txid, txid);
+});
+
+test('a claim that one node refuses, swallows or is silent about is sent by the other', async (context) => {
+  const world = await newWorld(context);
+  const honest = world.chain.info.rpcUrl;
+  const ways: ((txid: string) => object | Promise<object>)[] = [
+    () => ({ error: { code: -32_002, message: 'Transaction simulation failed' } }),
+    () => ({ error: { code: -32_005, message: 'Node is unhealthy' } }),
+    () => ({ result: null }),
+    () => new Promise(() => {}),
+  ];
+  for (const [at, way] of ways.entries()) {
+    const url = await lyingNode(context, honest, ({ method }, forward) =>
+      method === 'sendTransaction' ? way('') : forward(),
+    );
+    const escrow = escrowIn(world, { timelock: world.time.now + 8_000 + at });
+    await fund(world, escrow);
+    const material = await world.adapter.buildClaim(built(escrow), secret, soon());
+    const adapter = over(world, [url, honest]);
+    adapter.watch([escrow]);
+    const read = await adapter.readSigned(signed(material, 'payee'), soon());
+    // Alone it is no refusal where the node may have it, or did not look at it.
+    const codes = ['refused_by_node', 'chain_unavailable', 'chain_unavailable', 'chain_timeout'];
+    await refuses(over(world, [url]).broadcast(read, soon()), codes[at] as RefusalCode);
+    assert.equal(await adapter.broadcast(read, soon()), read.txid);
+    await adapter.close();
+    await world.chain.mine(2);
+    assert.notEqual((await world.adapter.readEscrow(escrow, soon())).claimed, null);
+  }
+});
+
+test('what one node refuses and another may have is not refused; what both refuse is', async (context) => {
+  const world = await newWorld(context);
+  const { rpcUrl } = world.chain.info;
+  const sent = (answer: object | Promise<object>) =>
+    lyingNode(context, rpcUrl, ({ method }, forward) =>
+      method === 'sendTransaction' ? answer : forward(),
+    );
+  const refusing = await sent({ error: { code: -32_002, message: 'Blockhash not found' } });
+  const escrow = escrowIn(world);
+  const material = await world.adapter.buildFund(built(escrow), soon());
+  const read = await world.adapter.readSigned(signed(material, 'funder'), soon());
+  const silent = await sent(new Promise(() => {}));
+  const words = /one may have it; .*Blockhash not found/;
+  await refuses(over(world, [refusing, silent]).broadcast(read, soon()), 'chain_timeout', words);
+  const both = over(world, [refusing, refusing]).broadcast(read, soon());
+  await refuses(both, 'refused_by_node', /Blockhash not found$/);
+});
+
+test('of each answer no more is read than it has a reason to be', async (context) => {
+  const long = 'x'.repeat(20_000);
+  const url = await fixedNode(context, JSON.stringify({ jsonrpc: '2.0', id: 1, result: long }));
+  const rpc = rpcClient({ chain: 'solana-dev', urls: [url], rounds: 1 });
+  const tooLong = /an answer of more than 16384 bytes/;
+  for (const ask of [
+    slotAt(rpc, 'confirmed', soon()),
+    latestBlockhash(rpc, 'confirmed', soon()),
+    statusOf(rpc, '1'.repeat(64), soon()),
+  ]) {
+    await refuses(ask, 'chain_unavailable', tooLong);
+  }
+  // Two of 10 bytes each, with what is told beside them.
+  const two = accountsAt(rpc, [walletOf('payee'), walletOf('funder')], 'confirmed', soon(), 10);
+  await refuses(two, 'chain_unavailable', /an answer of more than 18472 bytes/);
+  const whole = accountsAt(rpc, [walletOf('payee')], 'confirmed', soon());
+  await refuses(whole, 'chain_unavailable', /unexpected shape/);
 });

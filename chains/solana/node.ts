@@ -3,7 +3,7 @@
 
 import { base58, base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
-import { type Rpc, RpcError } from '../rpc.ts';
+import { fewMiB, fewWords, type OwnLimits, type Rpc, RpcError } from '../rpc.ts';
 import { type ReadMessage, readBytes } from './message.ts';
 import { clockSysvar } from './programs.ts';
 
@@ -16,6 +16,30 @@ export type Account = {
   readonly data: Uint8Array;
 };
 
+/** What an answer has at most, by its method; what is not here has as much as any. */
+const limitOf: Readonly<Record<string, OwnLimits>> = {
+  getLatestBlockhash: fewWords,
+  getSlot: fewWords,
+  getBlockHeight: fewWords,
+  isBlockhashValid: fewWords,
+  getSignatureStatuses: fewWords,
+  getGenesisHash: fewWords,
+  getMinimumBalanceForRentExemption: fewWords,
+  getFirstAvailableBlock: fewWords,
+  getBlockTime: fewWords,
+  getRecentPrioritizationFees: fewMiB,
+  // What programs log and call within one transaction's units.
+  simulateTransaction: fewMiB,
+  // A thousand, each with a memo as long as a transaction, every letter of it escaped.
+  getSignaturesForAddress: { mostBytes: 16 * 2 ** 20 },
+};
+
+/** Of each account, in base64, and what is told beside it. */
+function accountsLimit(count: number, mostBytes: number | undefined): OwnLimits {
+  if (mostBytes === undefined) return {};
+  return { mostBytes: 2 ** 14 + count * (2 * mostBytes + 2 ** 10) };
+}
+
 /** Asks, and reads the answer; a node's own refusal and a wrong shape are `chain_unavailable`. */
 async function asked<T>(
   rpc: Rpc,
@@ -23,10 +47,11 @@ async function asked<T>(
   params: readonly unknown[],
   signal: AbortSignal,
   read: (answer: Json) => T,
+  own: OwnLimits = limitOf[method] ?? {},
 ): Promise<T> {
   let answer: unknown;
   try {
-    answer = await rpc.call(method, params, signal);
+    answer = await rpc.call(method, params, signal, own);
   } catch (error) {
     throw error instanceof RpcError ? unavailable(rpc, method, error) : error;
   }
@@ -106,11 +131,13 @@ export function accountsAt(
 ): Promise<AccountsAt> {
   const slice = mostBytes === undefined ? {} : { dataSlice: { offset: 0, length: mostBytes } };
   const config = { commitment, encoding: 'base64', ...slice };
-  return asked(rpc, 'getMultipleAccounts', [addresses, config], signal, (answer) => {
+  const read = (answer: Json) => {
     const accounts = list(field(answer, 'value')).map(readAccount);
     if (accounts.length !== addresses.length) throw new Error('another number of accounts');
     return { slot: whole(field(field(answer, 'context'), 'slot')), accounts };
-  });
+  };
+  const own = accountsLimit(addresses.length, mostBytes);
+  return asked(rpc, 'getMultipleAccounts', [addresses, config], signal, read, own);
 }
 
 /** Codes of a node that was asked too much, and may answer later. */
@@ -130,7 +157,7 @@ export async function largestHoldings(
   const method = 'getTokenLargestAccounts';
   const params = [mint, { commitment: 'confirmed' }];
   try {
-    const answer = (await rpc.call(method, params, signal)) as Json;
+    const answer = (await rpc.call(method, params, signal, fewWords)) as Json;
     return list(field(answer, 'value'))
       .slice(0, mostHoldings)
       .map((each) => text(field(each, 'address')));
@@ -254,7 +281,7 @@ export async function transactionOf(
   const config = { commitment: 'confirmed', encoding: 'base64', maxSupportedTransactionVersion: 0 };
   let answer: Json;
   try {
-    answer = (await rpc.call('getTransaction', [txid, config], signal)) as Json;
+    answer = (await rpc.call('getTransaction', [txid, config], signal, fewMiB)) as Json;
   } catch (error) {
     if (!(error instanceof RpcError) || error.code !== unsupportedVersion) return null;
     return { txid, why: error.message };
@@ -394,7 +421,7 @@ export async function blockhashAt(
     maxSupportedTransactionVersion: 0,
   };
   try {
-    const answer = (await rpc.call('getBlock', [slot, config], signal)) as Json;
+    const answer = (await rpc.call('getBlock', [slot, config], signal, fewWords)) as Json;
     return answer === null ? null : text(field(answer, 'blockhash'));
   } catch (error) {
     if (error instanceof RpcError) return null;

@@ -15,10 +15,12 @@ import type {
 } from '../adapter.ts';
 import type { PowerRules } from '../inspection.ts';
 import type { Signed, TronMaterial } from '../material.ts';
+import { offersTo } from '../offers.ts';
 import { type Opened, opening } from '../opened.ts';
 import { eachSource } from '../sources.ts';
 import { parseTronAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { broadcast } from './broadcast.ts';
 import {
   feeLimitOf,
   fundEnergy,
@@ -30,10 +32,10 @@ import {
 } from './energy.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
-import { type Http, type HttpOptions, httpClient, TronRefusal, type TronSource } from './http.ts';
+import { type Http, type HttpOptions, httpClient, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
 import { launchesOf } from './launches.ts';
-import { allowanceOf, headBlock, knows, pricesOf, sendHex } from './node.ts';
+import { allowanceOf, headBlock, knows, pricesOf } from './node.ts';
 import {
   callsIn,
   claimCall,
@@ -54,7 +56,7 @@ import { readEscrow, recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { readTronSigned } from './signed.ts';
 import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
-import { forget, type Logger, newWatch, remember, touchesOf, type Watch } from './watch.ts';
+import { forget, type Logger, newWatch, remember, type Watch } from './watch.ts';
 
 export type TronAdapterOptions = {
   /** The chain's name, such as `tron`. */
@@ -87,6 +89,12 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
   const { chain, deployment, policy, sources, log = () => {} } = options;
   const http = httpClient({ chain, sources, ...options.http });
   const watch = newWatch(chain, http, deployment, log);
+  const { rounds } = options.http ?? {};
+  const offers = offersTo({
+    chain,
+    sources: http.sources,
+    ...(rounds !== undefined && { rounds }),
+  });
   const { open, opened } = opening((signal) => checkNodes(watch, signal));
   return {
     chain,
@@ -123,7 +131,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ...builders(watch, policy, opened),
     readSigned: async (signed) => readSigned(watch, signed),
     broadcast: opened((transaction: ReadTransaction, signal) =>
-      broadcast(watch, transaction, signal),
+      broadcast(watch, offers, transaction, signal),
     ),
     // The id is a hash over all that a transaction does; only its signatures are beside it.
     isKnown: opened(({ txid }: ReadTransaction, signal) => knows(http, txid, signal)),
@@ -137,7 +145,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ),
     launches: launchesOf(watch, opened),
     hashlocks: hashlocksOf(watch, opened),
-    close: async () => {},
+    close: async () => offers.close(),
   };
 }
 
@@ -260,40 +268,6 @@ function readSigned({ known, deployment, byHashlock }: Watch, signed: Signed): R
     .filter(({ verb, escrow }) => known.has(escrow) && (verb !== 'fund' || canFund(escrow)))
     .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
   return { txid, raw, touches, payer: owner };
-}
-
-async function broadcast(
-  watch: Watch,
-  { raw, txid }: ReadTransaction,
-  signal: AbortSignal,
-): Promise<string> {
-  await send(watch, raw, txid, signal);
-  // The node has it, so a secret in it is public from now on, in a block or not.
-  for (const [escrow] of touchesOf(watch, readTronSigned(raw).rawData)) watch.owed.add(escrow);
-  return txid;
-}
-
-async function send(
-  { http, chain }: Watch,
-  raw: string,
-  txid: string,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await sendHex(http, raw, signal);
-  } catch (error) {
-    if (!(error instanceof TronRefusal)) throw error;
-    const { code, message } = error;
-    if (code === 'DUP_TRANSACTION_ERROR') return;
-    // One that is in a block may be refused for what it did, or for being old by now.
-    if (await knows(http, txid, signal)) return;
-    throw new ParleyError(
-      'refused_by_node',
-      `the ${chain} node refused the transaction: ${code === '' ? message : `${code}, ${message}`}`,
-      { chain, txid, nodeCode: code },
-      { cause: error },
-    );
-  }
 }
 
 async function checkAmount(

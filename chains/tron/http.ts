@@ -3,8 +3,8 @@
 // `chain_unavailable`; what a node answers by itself is a TronRefusal with its own words.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { exchangeWith, type NodeReply } from '../exchange.ts';
-import { inTurn } from '../in-turn.ts';
+import { exchangeWith, type NodeReply, TurnedAway, turnsAway } from '../exchange.ts';
+import { inTurn, type Worth } from '../in-turn.ts';
 
 /** The node understood and said no. */
 export class TronRefusal extends Error {
@@ -35,7 +35,7 @@ export type HttpOptions = {
   readonly attemptTimeoutMs?: number;
   /** Rounds over all nodes before giving up. Default 2. */
   readonly rounds?: number;
-  /** Largest answer read. Default 64 MiB: a hundred full blocks are less. */
+  /** Largest answer read. Default 64 MiB: all that a full block's contracts may log. */
   readonly mostBytes?: number;
 };
 
@@ -52,6 +52,24 @@ export type Http = {
 
 /** java-tron's JSON-RPC, which is another API than the rest. */
 export const jsonRpcPath = 'jsonrpc';
+
+const KiB = 2 ** 10;
+const MiB = 2 ** 20;
+
+/** What an answer has at most, by its path's end; what is not here has as much as any. */
+const mostBytesOf: ReadonlyMap<string, number> = new Map([
+  // Of a block of 2 MB, five or six times as many; of a trial, all that its energy can return.
+  ...['getnowblock', 'getblockbynum', 'triggerconstantcontract'].map(
+    (path) => [path, 16 * MiB] as const,
+  ),
+  // A transaction of 500 kB, a contract of that with its ABI, an account with thousands of tokens.
+  ...['gettransactionbyid', 'gettransactionfrompending', 'broadcasthex', 'getcontractinfo'].map(
+    (path) => [path, 8 * MiB] as const,
+  ),
+  ...['getaccount', 'getaccountresource'].map((path) => [path, 8 * MiB] as const),
+  ['getchainparameters', 256 * KiB],
+  [jsonRpcPath, 16 * KiB],
+]);
 
 const longestWords = 500;
 
@@ -72,7 +90,8 @@ export function httpClient(options: HttpOptions): Http {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     } as const;
-    const limits = { timeMs: attemptTimeoutMs, bytes: mostBytes };
+    const bytes = Math.min(mostBytes, mostBytesOf.get(path.split('/').at(-1) ?? '') ?? mostBytes);
+    const limits = { timeMs: attemptTimeoutMs, bytes };
     return readAnswer(await exchangeWith(request, limits, signal));
   };
 
@@ -80,8 +99,10 @@ export function httpClient(options: HttpOptions): Http {
     const question = {
       name: path,
       facts: { path },
-      ask: (at: number) => ask(at, path, body, signal),
-      isFinal: (error: unknown) => error instanceof TronRefusal,
+      ask: (at: number, until: AbortSignal) => ask(at, path, body, until),
+      // Such as a node that keeps less than others, or has this closed.
+      worth: (error: unknown): Worth =>
+        error instanceof TronRefusal ? 'another node' : 'another round',
     };
     return nodes(question, signal);
   };
@@ -89,38 +110,62 @@ export function httpClient(options: HttpOptions): Http {
   return { chain, sources: sources.length, call, ask };
 }
 
-/** Where an int64 may stand that JSON.parse would round. */
-const longNumber = /[:[,]\s*-?\d{16}/;
+/** Where a number stands that JSON.parse may round: an int64, and more digits than any has. */
+const longNumber = /(?<![\d.])-?\d{16,80}(?![\d.eE])/g;
 
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
-
-/** int64 come as plain numbers: those that a number cannot hold become texts. */
-const exactly: Reviver = (_, value, { source }) =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? '')
-    ? source
-    : value;
-
+/**
+ * int64 come as plain numbers: those that a number cannot hold become texts. By the text and not by
+ * a reviver, which takes seconds for a few MiB, whatever is in them.
+ */
 export function parseAnswer(text: string): unknown {
-  // TypeScript's library does not know the third argument yet.
-  return longNumber.test(text) ? JSON.parse(text, exactly as never) : JSON.parse(text);
+  const parts: string[] = [];
+  let taken = 0;
+  // The next text, or the one that we are in.
+  let next = textFrom(text, 0);
+  for (const { 0: digits, index } of text.matchAll(longNumber)) {
+    while (next.end <= index) next = textFrom(text, next.end);
+    if (next.start < index || Number.isSafeInteger(Number(digits))) continue;
+    parts.push(text.slice(taken, index), `"${digits}"`);
+    taken = index + digits.length;
+  }
+  return JSON.parse(taken === 0 ? text : `${parts.join('')}${text.slice(taken)}`);
 }
 
-/** A gateway's no, which another try or another node may not give. */
-const passing = new Set([403, 429]);
+/** The first text that begins at a place outside of texts, or after it. */
+function textFrom(text: string, from: number): { readonly start: number; readonly end: number } {
+  const start = text.indexOf('"', from);
+  if (start === -1) return { start: text.length, end: text.length };
+  let close = text.indexOf('"', start + 1);
+  while (close !== -1 && isEscaped(text, close)) close = text.indexOf('"', close + 1);
+  return { start, end: close === -1 ? text.length : close + 1 };
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let before = quote;
+  while (text[before - 1] === '\\') before -= 1;
+  return (quote - before) % 2 === 1;
+}
 
 function readAnswer({ status, body: bytes }: NodeReply): unknown {
   let body: unknown;
   try {
     body = parseAnswer(bytes.toString('utf8'));
   } catch (cause) {
+    if (turnsAway(status)) throw new TurnedAway(status, '');
     throw new Error(`HTTP ${status} and no JSON`, { cause });
   }
-  if (passing.has(status) || status >= 500) throw new Error(`HTTP ${status}`);
+  if (turnsAway(status)) throw new TurnedAway(status, wordsIn(body));
+  if (status >= 500) throw new Error(`HTTP ${status}`);
   if (typeof body === 'object' && body !== null && 'Error' in body) {
     throw new TronRefusal('', plainWords(body.Error));
   }
   if (status < 200 || status >= 300) throw new Error(`HTTP ${status}`);
   return body;
+}
+
+function wordsIn(body: unknown): string {
+  if (typeof body !== 'object' || body === null || !('Error' in body)) return '';
+  return plainWords(body.Error);
 }
 
 /** A node's own words: they come in hex, or as they are. Without control characters, and cut. */

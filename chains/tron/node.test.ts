@@ -10,6 +10,7 @@ import {
   allowanceOf,
   blockAt,
   blocksOf,
+  burntBy,
   chainIdOf,
   codeAt,
   headBlock,
@@ -18,6 +19,7 @@ import {
   pricesOf,
   resourcesOf,
   sendHex,
+  storageAt,
   tokenBalance,
   tryCall,
 } from './node.ts';
@@ -273,6 +275,92 @@ test('int64 beyond what a number holds are read exactly', () => {
     list: ['-99000000000123457', 12],
     id: '9900000000012345',
   });
+});
+
+test('long numbers are told from texts that look like them, in little time', () => {
+  const long = '12345678901234567890';
+  const same = [
+    `{"a":": ${long},"}`,
+    `["\\\\",": ${long}","\\": ${long}"]`,
+    `{"${long}":1.${long}}`,
+  ];
+  for (const text of same) assert.deepEqual(parseAnswer(text), JSON.parse(text));
+  const mixed = `{"a\\"":${long},"b":[-${long} ,${long}],": ${long}":"${long}"}`;
+  const all = { 'a"': long, b: [`-${long}`, long], [`: ${long}`]: long };
+  assert.deepEqual(parseAnswer(mixed), all);
+  for (const broken of [`{"a":${long}`, `["${long}`, `${long},`]) {
+    assert.throws(() => parseAnswer(broken), SyntaxError);
+  }
+  // A reviver takes many times as long, and what looks back for each number for ever.
+  const asked = performance.now();
+  for (const each of ['1,', `${long},`, `"a",`]) {
+    const list = parseAnswer(`[${each.repeat(2 ** 20)}${long}]`) as unknown[];
+    assert.deepEqual([list.length, list.at(-1)], [2 ** 20 + 1, long]);
+  }
+  assert.ok(performance.now() - asked < 5_000, `${performance.now() - asked} ms`);
+});
+
+test('numbers of more digits than an int64 has, and amounts below zero, do not pass', async () => {
+  const account = (balance: string) => `{"address":"41","balance":${balance}}`;
+  const id = '00'.repeat(32);
+  const least = -(2n ** 63n);
+  await through(
+    () => ({ body: account(String(least)) }),
+    async (node) => {
+      assert.equal((await accountOf(node, anyone.address, signal()))?.balance, least);
+    },
+  );
+  for (const digits of [String(2n ** 63n), '9'.repeat(80), '9'.repeat(1_000_000), '1.5', '1e30']) {
+    for (const sign of ['', '-']) {
+      await through(
+        () => ({ body: account(sign + digits) }),
+        async (node) => {
+          const asked = performance.now();
+          const reading = accountOf(node, anyone.address, signal());
+          const isLeast = sign + digits === String(least);
+          if (isLeast) await reading;
+          else await assert.rejects(reading, fails('chain_unavailable', /not an integer/));
+          assert.ok(performance.now() - asked < 2_000, `${performance.now() - asked} ms`);
+        },
+      );
+    }
+  }
+  const below: [Record<string, unknown>, (node: Http) => Promise<unknown>][] = [
+    [{ id, fee: -(10 ** 15) }, (node) => burntBy(node, id, signal())],
+    [{ EnergyUsed: -5 }, (node) => resourcesOf(node, anyone.address, signal())],
+    [{ freeNetLimit: -5 }, (node) => resourcesOf(node, anyone.address, signal())],
+    [
+      { address: '41', frozenV2: [{ type: 'ENERGY', amount: -5 }] },
+      (node) => accountOf(node, anyone.address, signal()),
+    ],
+    [
+      { blockID: id, block_header: { raw_data: { number: -5, parentHash: id } } },
+      (node) => headBlock(node, 'head', signal()),
+    ],
+  ];
+  for (const [body, ask] of below) {
+    await through(
+      () => ({ body }),
+      async (node) => {
+        await assert.rejects(ask(node), fails('chain_unavailable', /an amount below zero/));
+      },
+    );
+  }
+});
+
+test('of each answer no more is read than it has a reason to be', async () => {
+  const long = JSON.stringify({ x: 'y'.repeat(2 ** 19) });
+  await through(
+    () => ({ body: long }),
+    async (node) => {
+      const tooLong = fails('chain_unavailable', /an answer of more than 262144 bytes/);
+      await assert.rejects(pricesOf(node, signal()), tooLong);
+      const word = storageAt(node, '11'.repeat(20), '00'.repeat(32), signal());
+      await assert.rejects(word, fails('chain_unavailable', /more than 16384 bytes/));
+      // This one may be as long.
+      assert.equal(await accountOf(node, anyone.address, signal()), null);
+    },
+  );
 });
 
 test("a node's words are read from hex or as they are, printable and cut", () => {

@@ -6,6 +6,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData } from 'viem/utils';
 import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { isTimeout } from '../in-turn.ts';
 import { tronHex } from './address.ts';
 import { type Body, type Http, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
 import { bareAddress } from './plan.ts';
@@ -64,16 +65,28 @@ function hex(value: unknown, length?: number): string {
   throw new Error('not the hex that was expected');
 }
 
-/** protobuf's zeros are left out of JSON. */
+const mostInt64 = 2n ** 63n - 1n;
+
+/** protobuf's zeros are left out of JSON. Longer digits than an int64's take seconds to parse. */
 function integer(value: unknown): bigint {
   if (value === undefined) return 0n;
   if (Number.isSafeInteger(value)) return BigInt(value as number);
-  if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value);
+  if (typeof value === 'string' && /^-?\d{1,19}$/.test(value)) {
+    const number = BigInt(value);
+    if (number <= mostInt64 && number >= -mostInt64 - 1n) return number;
+  }
   throw new Error('not an integer');
 }
 
+/** One that no honest node says is below zero: a fee, what was staked, used or may be used. */
+function amount(value: unknown): bigint {
+  const number = integer(value);
+  if (number < 0n) throw new Error('an amount below zero');
+  return number;
+}
+
 function count(value: unknown): number {
-  const number = Number(integer(value));
+  const number = Number(amount(value));
   if (!Number.isSafeInteger(number)) throw new Error('too large a number');
   return number;
 }
@@ -161,9 +174,9 @@ export function headBlock(http: Http, view: View, signal: AbortSignal): Promise<
 
 /** A block, or null when the node has none there. */
 export function blockAt(http: Http, number: number, signal: AbortSignal): Promise<Block | null> {
-  return asked(http, 'wallet/getblockbynum', { num: number }, signal, (answer) =>
-    Object.hasOwn(object(answer), 'blockID') ? readBlock(answer) : null,
-  );
+  const read = (answer: unknown) =>
+    Object.hasOwn(object(answer), 'blockID') ? readBlock(answer) : null;
+  return asked(http, 'wallet/getblockbynum', { num: number }, signal, read);
 }
 
 /** The blocks from one number to another, both included, at most a hundred. */
@@ -174,9 +187,8 @@ export function blocksOf(
   signal: AbortSignal,
 ): Promise<Block[]> {
   const range = { startNum: from, endNum: to + 1 };
-  return asked(http, 'wallet/getblockbylimitnext', range, signal, (answer) =>
-    list(object(answer).block ?? []).map(readBlock),
-  );
+  const read = (answer: unknown) => list(object(answer).block ?? []).map(readBlock);
+  return asked(http, 'wallet/getblockbylimitnext', range, signal, read);
 }
 
 function readInfo(value: unknown): Info {
@@ -219,10 +231,11 @@ export function infoOf(
 
 /** Sun that one in a block has burnt, for energy and bytes; null when no block has it. */
 export function burntBy(http: Http, txid: string, signal: AbortSignal): Promise<bigint | null> {
-  return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, (answer) => {
+  const read = (answer: unknown) => {
     const info = object(answer);
-    return Object.hasOwn(info, 'id') ? integer(info.fee) : null;
-  });
+    return Object.hasOwn(info, 'id') ? amount(info.fee) : null;
+  };
+  return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, read);
 }
 
 /** Whether a transaction is in a block, or, as far as the node tells, waits for one. */
@@ -233,9 +246,8 @@ export async function knows(http: Http, txid: string, signal: AbortSignal): Prom
   try {
     return await askedFor(http, 'wallet/gettransactionfrompending', body, signal, has);
   } catch (error) {
-    if (error instanceof TronRefusal) return false;
-    if (error instanceof ParleyError && error.code === 'chain_unavailable') return false;
-    throw error;
+    if (isTimeout(error) || (error instanceof ParleyError && error.kind === 'timeout')) throw error;
+    return false;
   }
 }
 
@@ -275,7 +287,7 @@ export function tryCall(
     return {
       failure: failed ? plainWords(said.message) : null,
       output: hex(list(outputs ?? [''])[0] ?? ''),
-      energy: integer(used),
+      energy: amount(used),
     };
   });
 }
@@ -354,13 +366,14 @@ export function accountOf(
     const frozen = list(account.frozenV2 ?? []).map(object);
     const staked = frozen
       .filter(({ type }) => type === 'ENERGY')
-      .reduce((sum, { amount }) => sum + integer(amount), 0n);
+      .reduce((sum, { amount: sun }) => sum + amount(sun), 0n);
     return {
+      // The account that burnt coins go to began at the least that there is.
       balance: integer(account.balance),
-      stakedSun: staked + integer(object(has.frozen_balance_for_energy ?? {}).frozen_balance),
+      stakedSun: staked + amount(object(has.frozen_balance_for_energy ?? {}).frozen_balance),
       lentSun:
-        integer(has.acquired_delegated_frozenV2_balance_for_energy) +
-        integer(has.acquired_delegated_frozen_balance_for_energy),
+        amount(has.acquired_delegated_frozenV2_balance_for_energy) +
+        amount(has.acquired_delegated_frozen_balance_for_energy),
     };
   });
 }
@@ -379,7 +392,7 @@ export function resourcesOf(
   return asked(http, 'wallet/getaccountresource', body, signal, (answer) => {
     const has = object(answer);
     const left = (limit: unknown, used: unknown) => {
-      const rest = integer(limit) - integer(used);
+      const rest = amount(limit) - amount(used);
       return rest > 0n ? rest : 0n;
     };
     const free = left(has.freeNetLimit, has.freeNetUsed);
@@ -387,7 +400,7 @@ export function resourcesOf(
     // A transaction takes its bytes from one of the two.
     const [bandwidth = 0n] = [free, staked].sort((one, other) => (one > other ? -1 : 1));
     const energy = left(has.EnergyLimit, has.EnergyUsed);
-    return { energy, energyLimit: integer(has.EnergyLimit), bandwidth };
+    return { energy, energyLimit: amount(has.EnergyLimit), bandwidth };
   });
 }
 
@@ -448,9 +461,11 @@ export async function chainIdOf(http: Http, signal: AbortSignal): Promise<number
   throw unreadable(http, 'wallet/getblockbynum', new Error('it has no first block'));
 }
 
+export const broadcastPath = 'wallet/broadcasthex';
+
 /** Gives a whole transaction in hex to the node. Throws a TronRefusal with the node's code. */
 export async function sendHex(http: Http, raw: string, signal: AbortSignal): Promise<void> {
-  await askedFor(http, 'wallet/broadcasthex', { transaction: raw }, signal, (answer) => {
+  await askedFor(http, broadcastPath, { transaction: raw }, signal, (answer) => {
     const { result, code, message } = object(answer);
     if (result === true) return;
     throw new TronRefusal(typeof code === 'string' ? code : '', plainWords(message));

@@ -3,10 +3,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
+import type { SignedTron, TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { idOfEscrow } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
-import { claim, fund, type Leg, newLeg, startTron, type TestChain } from './testing/chain.ts';
+import {
+  claim,
+  fund,
+  type Leg,
+  newLeg,
+  receiver,
+  signAll,
+  startTron,
+  type TestChain,
+} from './testing/chain.ts';
 import { hangingNode, type Lie, lyingNode, type Said } from './testing/nodes.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
@@ -173,5 +183,61 @@ test('a node that comes back as another chain is refused, with both ids, until i
     await adapter.heads(signal());
   } finally {
     await node.stop();
+  }
+});
+
+/** An honest node but for what it is sent. */
+const sentTo =
+  (said: Said | undefined): Lie =>
+  ({ path }, forward) =>
+    path === 'wallet/broadcasthex' ? said : forward();
+
+async function signedClaim() {
+  const leg = await fundedLeg();
+  const adapter = adapterOf(chain.url);
+  const material = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
+  const [signed] = signAll(receiver, material as TronMaterial);
+  return { leg, read: await adapter.readSigned(signed as SignedTron, signal()) };
+}
+
+const sigError = { body: { result: false, code: 'SIGERROR', message: 'no such permission' } };
+
+test('a claim that one node refuses, swallows or is silent about is sent by the other', async () => {
+  for (const said of [
+    sigError,
+    { body: { result: false, code: 'SERVER_BUSY' } },
+    { body: {} },
+    { status: 401, body: { Error: 'ApiKey not exists' } },
+    undefined,
+  ]) {
+    await withLiar(sentTo(said), async (adapter) => {
+      const { leg, read } = await signedClaim();
+      adapter.watch([leg.escrow]);
+      assert.equal(await adapter.broadcast(read, signal()), read.txid);
+      await chain.dev.mine(1);
+      const { claimed, secret } = await adapterOf(chain.url).readEscrow(leg.escrow, signal());
+      assert.deepEqual([claimed?.txid, secret], [read.txid, leg.secret]);
+      await adapter.close();
+    });
+  }
+});
+
+test('what one node refuses and another may have is not refused; what both refuse is', async () => {
+  const { read } = await signedClaim();
+  const refusing = await lyingNode(chain.url, sentTo(sigError));
+  const silent = await lyingNode(chain.url, sentTo(undefined));
+  try {
+    for (const urls of [
+      [refusing.url, silent.url],
+      [silent.url, refusing.url],
+    ]) {
+      const late = { code: 'chain_timeout', message: /one may have it; .*SIGERROR/ };
+      await assert.rejects(adapterOf(...urls).broadcast(read, signal()), late);
+    }
+    const both = { code: 'refused_by_node', message: /SIGERROR, no such permission$/ };
+    const adapter = adapterOf(refusing.url, refusing.url);
+    await assert.rejects(adapter.broadcast(read, signal()), both);
+  } finally {
+    await Promise.all([refusing.stop(), silent.stop()]);
   }
 });

@@ -2,7 +2,7 @@
 // and its size: memory costs gas, so no answer is longer than about half a megabyte.
 
 import type { Hex } from 'viem';
-import { type Rpc, RpcError } from '../../rpc.ts';
+import { fewMiB, type Rpc, RpcError } from '../../rpc.ts';
 import { dataOf } from '../../token-words.ts';
 import { refused } from '../node.ts';
 
@@ -40,7 +40,7 @@ export async function ask(
 ): Promise<Hex | null> {
   try {
     const call = { to, data, gas: questionGas };
-    const answer = await rpc.call('eth_call', [call, 'latest'], signal);
+    const answer = await rpc.call('eth_call', [call, 'latest'], signal, fewMiB);
     return typeof answer === 'string' && /^0x[0-9a-fA-F]{2}/.test(answer) ? (answer as Hex) : null;
   } catch (error) {
     if (isCallFailure(error)) return null;

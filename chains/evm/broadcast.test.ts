@@ -1,0 +1,163 @@
+// Signed transactions offered to several nodes, some of which refuse, swallow or hang.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Hex } from 'viem';
+import type { ReadTransaction } from '../adapter.ts';
+import { type EvmAdapter, evmAdapter } from './adapter.ts';
+import { claimCall, evmDeployment } from './plan.ts';
+import { evmChains } from './policy.ts';
+import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { type Answer, hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { fund, type Leg, newLeg, receiver } from './testing/swap.ts';
+
+const { policy } = evmChains['evm-dev'];
+const signal = () => AbortSignal.timeout(60_000);
+let chain: TestChain;
+before(async () => {
+  chain = await startAnvil();
+});
+after(() => chain.stop());
+const nodes: TestNode[] = [];
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((each) => each.stop()));
+});
+
+function adapterOf(...rpcUrls: string[]): EvmAdapter {
+  const rpc = { attemptTimeoutMs: 1_000, rounds: 1 };
+  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, rpc });
+}
+
+/** An honest node but for what it is sent. */
+async function sentTo(lie: (raw: string) => Answer | undefined): Promise<string> {
+  const all: Lie = ({ method, params }, forward) =>
+    method === 'eth_sendRawTransaction' ? lie(String(params[0])) : forward();
+  const node = await lyingNode(chain.rpcUrl, all);
+  nodes.push(node);
+  return node.url;
+}
+
+const refusing = (message: string) => () => ({ error: { code: -32_000, message } });
+
+async function claimOf(adapter: EvmAdapter): Promise<{ leg: Leg; read: ReadTransaction }> {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  adapter.watch([leg.escrow]);
+  const { to, data } = claimCall(leg.terms, evmDeployment, leg.secret);
+  const raw = await receiver.signTransaction({
+    to: to as Hex,
+    data: data as Hex,
+    chainId: 31_337,
+    nonce: await chain.client.getTransactionCount({ address: receiver.address }),
+    gas: 300_000n,
+    maxFeePerGas: 10n ** 10n,
+  });
+  return { leg, read: await adapter.readSigned(raw, signal()) };
+}
+
+async function isMined(txid: string): Promise<boolean> {
+  await chain.client.mine({ blocks: 1 });
+  const receipt = await chain.client.getTransactionReceipt({ hash: txid as Hex }).catch(() => null);
+  return receipt?.status === 'success';
+}
+
+test('a claim that one node refuses, swallows or is silent about is sent by the other', async () => {
+  const bad = await Promise.all([
+    sentTo(refusing('insufficient funds for gas')),
+    sentTo(() => ({ error: { code: -32_601, message: 'the method is not available' } })),
+    // Its answer says nothing, and it keeps what it was given to itself.
+    sentTo(() => ({ result: null })),
+    sentTo(() => undefined),
+  ]);
+  for (const url of bad) {
+    for (const urls of [
+      [url, chain.rpcUrl],
+      [chain.rpcUrl, url],
+    ]) {
+      const adapter = adapterOf(...urls);
+      const { leg, read } = await claimOf(adapter);
+      assert.equal(await adapter.broadcast(read, signal()), read.txid);
+      assert.equal(await isMined(read.txid), true);
+      assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
+      await adapter.close();
+    }
+  }
+});
+
+test('each node is given it, also those behind the one that took it', async () => {
+  const given: string[] = [];
+  const url = await sentTo((raw) => {
+    given.push(raw);
+    return undefined;
+  });
+  const adapter = adapterOf(chain.rpcUrl, url);
+  const { read } = await claimOf(adapter);
+  await adapter.broadcast(read, signal());
+  assert.deepEqual(given, [read.raw]);
+  await adapter.close();
+});
+
+test('what one node refuses and another may have is not refused', async () => {
+  const refuses = await sentTo(refusing('insufficient funds for gas'));
+  for (const other of [await sentTo(() => undefined), await sentTo(() => ({ result: '0x' }))]) {
+    for (const urls of [
+      [refuses, other],
+      [other, refuses],
+    ]) {
+      const adapter = adapterOf(...urls);
+      const { leg, read } = await claimOf(adapter);
+      const words = /one may have it; .*insufficient funds/;
+      const silent = { code: 'chain_timeout', message: words };
+      await assert.rejects(adapter.broadcast(read, signal()), silent);
+      assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null);
+    }
+  }
+});
+
+test('what every node that can have it refuses is refused, with their words', async () => {
+  const [poor, low] = await Promise.all([
+    sentTo(refusing('insufficient funds for gas')),
+    sentTo(refusing('nonce too low')),
+  ]);
+  const adapter = adapterOf(poor, low);
+  const { read } = await claimOf(adapter);
+  const words = /insufficient funds for gas; .*nonce too low$/;
+  const refused = { code: 'refused_by_node', message: words };
+  await assert.rejects(adapter.broadcast(read, signal()), refused);
+  const gone = await sentTo(() => undefined);
+  await nodes.pop()?.stop();
+  await assert.rejects(adapterOf(poor, gone).broadcast(read, signal()), { code: refused.code });
+  const busy = await sentTo(() => ({ error: { code: -32_005, message: 'too many requests' } }));
+  await assert.rejects(adapterOf(poor, busy).broadcast(read, signal()), { code: refused.code });
+  const unavailable = { code: 'chain_unavailable', message: /too many requests/ };
+  await assert.rejects(adapterOf(busy, gone).broadcast(read, signal()), unavailable);
+});
+
+test('what one node has already is sent, whatever the others say of it', async () => {
+  const low = await sentTo(refusing('nonce too low'));
+  const blind = await lyingNode(chain.rpcUrl, ({ method }, forward) => {
+    if (method === 'eth_sendRawTransaction') return refusing('nonce too low')();
+    return method === 'eth_getTransactionByHash' ? { result: null } : forward();
+  });
+  nodes.push(blind);
+  const { read } = await claimOf(adapterOf(chain.rpcUrl));
+  await adapterOf(chain.rpcUrl).broadcast(read, signal());
+  assert.equal(await isMined(read.txid), true);
+  assert.equal(await adapterOf(blind.url, low).broadcast(read, signal()), read.txid);
+  const known = await sentTo(refusing('already known'));
+  assert.equal(await adapterOf(blind.url, known).broadcast(read, signal()), read.txid);
+  await assert.rejects(adapterOf(blind.url).broadcast(read, signal()), { code: 'refused_by_node' });
+});
+
+test('where all nodes hang it may be with any of them', async () => {
+  const open = await sentTo(() => undefined);
+  const hanging = await hangingNode();
+  nodes.push(hanging);
+  const adapter = adapterOf(open, hanging.url);
+  const { read } = await claimOf(adapterOf(chain.rpcUrl));
+  const late = {
+    code: 'chain_timeout',
+    message: /not every evm-dev node answered .* may have it$/,
+  };
+  await assert.rejects(adapter.broadcast(read, signal()), late);
+});

@@ -1,0 +1,53 @@
+// Sends a signed transaction. Once a node has it, a secret in it is public.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { ReadTransaction } from '../adapter.ts';
+import { AnswerTooLong, TurnedAway } from '../exchange.ts';
+import type { Offers } from '../offers.ts';
+import { fewMiB, isTooBusy, type Rpc, RpcError } from '../rpc.ts';
+import { oneSource } from '../sources.ts';
+import { txOf } from './node.ts';
+import { calldataOf } from './raw.ts';
+import { touchesOf, type Watch } from './watch.ts';
+
+const method = 'eth_sendRawTransaction';
+const alreadyKnown = /already (known|imported|exists)|known transaction/i;
+
+/** To every node: the first that takes it, or has it, is the answer. */
+export async function broadcast(
+  watch: Watch,
+  offers: Offers,
+  { raw, txid }: ReadTransaction,
+  signal: AbortSignal,
+): Promise<string> {
+  const give = (at: number, until: AbortSignal) =>
+    giveTo(oneSource(watch.rpc, at), { raw, txid }, until);
+  await offers.toAll({ name: method, txid, give }, signal);
+  // A node has it, so a secret in it is public from now on, pending block or not.
+  for (const [address] of touchesOf(watch, calldataOf(raw))) watch.owed.add(address);
+  return txid;
+}
+
+async function giveTo(
+  node: Rpc,
+  { raw, txid }: Pick<ReadTransaction, 'raw' | 'txid'>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const answer = await node.call(method, [raw], signal, fewMiB);
+    if (typeof answer === 'string' && answer.toLowerCase() === txid.toLowerCase()) return;
+    throw new Error('an answer that is not its txid');
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.cause instanceof AnswerTooLong) throw error;
+    if (alreadyKnown.test(error.message)) return;
+    if (isTooBusy(error)) throw new TurnedAway(error.status, error.message);
+    // A nonce that is too low is also what a node says of the very transaction it has mined.
+    if ((await txOf(node, txid, signal)) !== null) return;
+    throw new ParleyError(
+      'refused_by_node',
+      `the ${node.chain} node refused the transaction: ${error.message}`,
+      { chain: node.chain, txid, rpcCode: error.code },
+      { cause: error },
+    );
+  }
+}

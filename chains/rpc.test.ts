@@ -1,0 +1,121 @@
+// Which answers of a JSON-RPC node end a call, and which are worth asking another node.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { ParleyError } from '../core/errors.ts';
+import { type RpcError, rpcClient } from './rpc.ts';
+
+const soon = () => AbortSignal.timeout(20_000);
+
+type Says = { readonly status?: number; readonly body: object | string };
+type Node = { readonly url: string; asked: number };
+
+async function node(context: TestContext, { status = 200, body }: Says): Promise<Node> {
+  const server = createServer((_, response) => {
+    own.asked += 1;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(typeof body === 'string' ? body : JSON.stringify({ jsonrpc: '2.0', ...body }));
+  });
+  context.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done);
+  });
+  const own = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: 0 };
+  return own;
+}
+
+const says = (code: number, message: string, data?: unknown) => ({
+  error: { code, message, data },
+});
+const yes = { body: { result: '0x1' } };
+
+/** What two nodes make of a question, the first of which says this. */
+async function both(context: TestContext, first: Says, second: Says = yes) {
+  const [one, two] = await Promise.all([node(context, first), node(context, second)]);
+  const rpc = rpcClient({ chain: 'evm-dev', urls: [one.url, two.url] });
+  return { one, two, rpc, answer: rpc.call('eth_call', [], soon()) };
+}
+
+/** Of a key, an account, a quota or a machine: whatever body they come with. */
+const ofProviders: readonly Says[] = [
+  ...[401, 402, 403, 404, 429, 500, 502, 503].map((status) => ({
+    status,
+    body: says(-32_000, 'this key may not'),
+  })),
+  { status: 401, body: 'Unauthorized' },
+  { status: 500, body: says(3, 'execution reverted', '0x08c379a0') },
+  { body: says(-32_001, 'resource not found') },
+  { body: says(-32_005, 'daily request count exceeded') },
+  { body: says(-32_601, 'the method is not available') },
+  { body: says(-32_603, 'internal error') },
+  { body: says(-32_000, 'missing trie node') },
+  { body: says(-32_000, 'project ID is disabled') },
+];
+
+test('a provider that fails in JSON is left for one that answers', async (context) => {
+  for (const first of ofProviders) {
+    const { one, two, rpc, answer } = await both(context, first);
+    assert.equal(await answer, '0x1', JSON.stringify(first));
+    assert.deepEqual([one.asked, two.asked], [1, 1]);
+    // What answered is asked first from now on.
+    await rpc.call('eth_call', [], soon());
+    assert.deepEqual([one.asked, two.asked], [1, 2]);
+  }
+});
+
+test('what a contract answers is the same at every node', async (context) => {
+  for (const body of [
+    says(3, 'execution reverted', '0x08c379a0'),
+    says(-32_000, 'execution reverted'),
+    says(-32_015, 'VM execution error', 'Reverted 0x'),
+    says(-32_603, 'Error: VM Exception', { data: '0x08c379a0' }),
+    says(-32_000, 'out of gas'),
+    says(-32_000, 'invalid opcode: INVALID'),
+  ]) {
+    const { two, answer } = await both(context, { body });
+    await assert.rejects(answer, { name: 'RpcError', message: body.error.message });
+    assert.equal(two.asked, 0, body.error.message);
+  }
+});
+
+test('a node’s own words are told where no other answers, with their revert data', async (context) => {
+  for (const status of [200, 400, 404, 500]) {
+    for (const second of [{ status: 502, body: '<html>' }, { body: says(-32_601, 'none') }]) {
+      const reverted = says(status === 200 ? -32_000 : 3, 'too many results', '0x08c379a0');
+      const first = status === 200 ? says(-32_000, 'too many results') : reverted;
+      const { answer } = await both(context, { status, body: first }, second);
+      await assert.rejects(answer, (error: RpcError) => {
+        assert.equal(error.name, 'RpcError');
+        assert.equal(error.message, 'too many results');
+        assert.equal(error.data, status === 200 ? null : '0x08c379a0');
+        return true;
+      });
+    }
+  }
+});
+
+test('where every gateway turns us away its words are told as its own', async (context) => {
+  const first = { status: 401, body: says(-32_000, 'this key may not') };
+  const { answer } = await both(context, first, first);
+  await assert.rejects(answer, (error: unknown) => {
+    assert.ok(error instanceof ParleyError, String(error));
+    assert.equal(error.code, 'chain_unavailable');
+    assert.match(error.message, /does not serve eth_call now: HTTP 401: this key may not/);
+    return true;
+  });
+});
+
+test('an answer without end is one node’s, too', async (context) => {
+  const long = { body: { result: `0x${'0'.repeat(100_000)}` } };
+  const [one, two] = await Promise.all([node(context, long), node(context, yes)]);
+  const rpc = rpcClient({ chain: 'evm-dev', urls: [one.url, two.url], mostBytes: 10_000 });
+  assert.equal(await rpc.call('eth_call', [], soon()), '0x1');
+  const alone = rpcClient({ chain: 'evm-dev', urls: [one.url], mostBytes: 10_000 });
+  const refused = { name: 'RpcError', message: 'an answer of more than 10000 bytes' };
+  await assert.rejects(alone.call('eth_call', [], soon()), refused);
+});
