@@ -149,9 +149,20 @@ test('a deep one ends all others of its nonce unasked, and those before it', lim
   assert.equal(fresh.length, many + 2);
   assert.deepEqual(await fatesOf(address), [
     ['deep', 1_000, 1],
-    ['gone', 0, many - 1 + 2],
+    ['gone', 0, many - 1 + 1],
+    // Which of those before it has their nonce nobody says.
+    ['gone', 1_000, 1],
   ]);
   assert.equal(asked.filter((txid) => txid.includes(' 7 ')).length, 1);
+});
+
+test('a nonce that is said to be used, and by none of ours, stays counted', limits, async () => {
+  const { address, on } = keyThat(() => 'gone');
+  await withFates(on(), await signed(address, 3));
+  assert.deepEqual(await fatesOf(address), [
+    ['gone', 0, 2],
+    ['gone', 1_000, 1],
+  ]);
 });
 
 test('where a block has one, silence about the others holds up nothing', limits, async () => {

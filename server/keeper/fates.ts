@@ -87,6 +87,11 @@ async function fatesOf(on: Asking, group: readonly Attempt[], how: How): Promise
     await lookAt(left.filter((each) => !isFirst(each)).toReversed(), on);
   }
   if (!now().some(isInBlock)) return now();
+  // What took the nonce is charged in the place of these.
+  await storeGone(
+    on,
+    now().filter(({ fate, charged }) => fate === 'gone' && charged > 0n),
+  );
   const rest = now().filter((each) => mayHaveLeft(each) && each.fate !== 'mined');
   if (now().some(({ fate }) => fate === 'deep')) await storeGone(on, rest);
   else
@@ -133,7 +138,9 @@ async function withFate(
   const settled = fate === 'deep' || fate === 'failed';
   const asked = settled ? account.paid?.(each.txid, signal) : undefined;
   const said: Paid | null = asked === undefined ? null : await within(signal, chain, asked);
-  const paid = fate === 'gone' ? 0n : settled ? chargeOf(each.mostCost, said) : null;
+  // A nonce that is used was paid for: what took it is not known yet.
+  const free = fate === 'gone' && each.nonce === null ? 0n : null;
+  const paid = settled ? chargeOf(each.mostCost, said) : free;
   await storeFate(deps.db, each.id, fate, { paid, at: new Date(deps.now()) });
   return { ...each, fate };
 }
