@@ -81,7 +81,7 @@ export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
 const passedOver = 3;
 /**
  * Times the most that a first offer tips, and that what was passed over does. Nodes want an eighth
- * more of the tip, too, of what only follows the base fee: this leaves room for eleven replacements,
+ * more of the tip, too, of what only follows the base fee: this leaves room for eleven of those,
  * each of twice the base fee before it.
  */
 const forcedTips = 4n;

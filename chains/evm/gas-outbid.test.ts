@@ -2,7 +2,7 @@
 // Nothing that a node says of time alone, and nothing that no block shows, makes it dearer.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import { type Offer, offerAt, outbidAt, type Present, priceOf, replacing } from './gas-fees.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';
@@ -98,6 +98,7 @@ before(async () => {
   chain = await startAnvil();
 });
 after(() => chain.stop());
+afterEach(() => chain.client.setAutomine(true));
 
 test('on a chain: nothing without blocks, more once they come without it or take more', async () => {
   const stranger = await strangerOn(chain);
@@ -122,7 +123,6 @@ test('on a chain: nothing without blocks, more once they come without it or take
   const code = (error: unknown) => error instanceof ParleyError && error.code === 'fee_above_limit';
   await assert.rejects(stranger.sign(claimOf(leg), little), code);
   assert.ok((await stranger.sign(claimOf(leg), { above })).offer > 50n * gwei);
-  await chain.client.setAutomine(true);
 });
 
 test('of what nodes say that it has cost the highest counts, and what is no number does not', async () => {

@@ -79,9 +79,9 @@ export const stuckSeconds = 600;
 export const relayLeadSeconds = { evm: 60, tron: 240, solana: 270 } as const;
 
 /**
- * Of the most that a transaction could cost this part stays counted whatever one node alone says: a
- * node that lies stretches a day's bounds so many times and no further. What honest ones say is above
- * it as a rule: the gas that is used is half of its limit or more, the price half of what is offered.
+ * Of the most that a transaction could cost this part stays counted whatever one node alone says:
+ * one that lies stretches a day's bounds so many times and no further. What honest ones say is
+ * above it as a rule: half of the gas limit is used or more, at half of what is offered.
  */
 export const leastPaidPart = 8n;
 /** No account may use up more than this part of a day's cap. */

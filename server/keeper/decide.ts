@@ -151,7 +151,7 @@ function decideReveal(look: Look, newest: Attempt | null): Decision {
   return 'reveals' in next ? { ...next, reveals: newest.fate === 'unknown' } : next;
 }
 
-/** The newest that no block has, once it has waited for so long that it might be made to pay more. */
+/** The newest that no block has, once it has waited so long that it might be made to pay more. */
 export function hasWaited(look: Omit<Look, 'outbid'>): Attempt | null {
   const waiting = look.attempts.filter(({ fate }) => fate === 'unknown' || fate === 'pending');
   const newest = waiting.at(-1);
@@ -161,7 +161,7 @@ export function hasWaited(look: Omit<Look, 'outbid'>): Attempt | null {
   return isDue ? newest : null;
 }
 
-/** Sends it again, or, where that helps, one that pays more in its place once it has waited long. */
+/** Sends it again or, where that helps, one that pays more in its place once it has waited. */
 function push(look: Look, newest: Attempt): Decision {
   if (look.outbid && hasWaited(look) === newest) {
     if (newest.verb === 'void') return { do: 'void', attempt: newest };

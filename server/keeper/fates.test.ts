@@ -26,8 +26,8 @@ after(() => database?.drop());
 async function signed(address: string, count = many, nonce = 7): Promise<Attempt[]> {
   await database.db.rows({
     name: '',
-    text: `insert into keeper_attempts (chain, address, verb, txid, nonce, offer, most_cost, charged,
-        signed_at, sent_at, shown_at, fate, sealed, sealed_version)
+    text: `insert into keeper_attempts (chain, address, verb, txid, nonce, offer, most_cost,
+        charged, signed_at, sent_at, shown_at, fate, sealed, sealed_version)
       select $1, $1, 'claim', $1 || ' ' || $4::int || ' ' || v, $4, v, $3::numeric,
         case when v = $2 then $3::numeric else 0 end, '2031-01-01', '2031-01-01',
         case when v = 1 then '2031-01-01'::timestamptz end, 'unknown', '', 1
@@ -164,6 +164,36 @@ test('a nonce that is said to be used, and by none of ours, stays counted', limi
     ['gone', 1_000, 1],
   ]);
 });
+
+test(
+  'what took it is found at a later look, and is counted in the place of the newest',
+  limits,
+  async () => {
+    let [isBehind, isDeep] = [true, false];
+    const says: Says = ({ txid }) => {
+      if (!txid.endsWith(' 7 1')) return 'gone';
+      if (isBehind) throw new ParleyError('chain_unavailable', 'of a test', {});
+      return isDeep ? 'deep' : 'mined';
+    };
+    const { address, on } = keyThat(says);
+    const versions = await signed(address, 2);
+    await assert.rejects(withFates(on(), versions));
+    isBehind = false;
+    // As a job has them: what is over stays with what is not.
+    const [older, newest] = versions as [Attempt, Attempt];
+    await withFates(on(), [older, { ...newest, fate: 'gone' }]);
+    assert.deepEqual(await fatesOf(address), [
+      ['gone', 1_000, 1],
+      ['mined', 0, 1],
+    ]);
+    isDeep = true;
+    await withFates(on(), [older, { ...newest, fate: 'gone' }]);
+    assert.deepEqual(await fatesOf(address), [
+      ['deep', 1_000, 1],
+      ['gone', 0, 1],
+    ]);
+  },
+);
 
 test('where a block has one, silence about the others holds up nothing', limits, async () => {
   const newest = ` 7 ${many}`;

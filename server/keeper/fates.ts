@@ -4,7 +4,13 @@
 
 import type { Paid } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { type Attempt, isLive, noncesKnown, storeFate } from '../db/keeper-attempts.ts';
+import {
+  type Attempt,
+  isLive,
+  liveAttempts,
+  noncesKnown,
+  storeFate,
+} from '../db/keeper-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { inParallel } from '../in-parallel.ts';
 import { within } from '../time-limit.ts';
@@ -86,12 +92,14 @@ async function fatesOf(on: Asking, group: readonly Attempt[], how: How): Promise
     // Which of them has taken it, the newest first.
     await lookAt(left.filter((each) => !isFirst(each)).toReversed(), on);
   }
+  if (now().some(({ fate }) => fate === 'deep' || fate === 'failed')) {
+    // What took the nonce is charged in the place of these.
+    await storeGone(
+      on,
+      now().filter(({ fate, charged }) => fate === 'gone' && charged > 0n),
+    );
+  }
   if (!now().some(isInBlock)) return now();
-  // What took the nonce is charged in the place of these.
-  await storeGone(
-    on,
-    now().filter(({ fate, charged }) => fate === 'gone' && charged > 0n),
-  );
   const rest = now().filter((each) => mayHaveLeft(each) && each.fate !== 'mined');
   if (now().some(({ fate }) => fate === 'deep')) await storeGone(on, rest);
   else
@@ -159,5 +167,18 @@ export async function isOutbid(
   const { raw, height = null } = sent;
   const asking = account.outbid?.({ raw, height, refused: of.refused }, signal);
   const why = asking === undefined ? null : await within(signal, account.chain, asking);
-  return why === 'price' || (why === 'passed over' && of.versions < mostVersions);
+  if (why !== 'passed over' || of.versions >= mostVersions) return why === 'price';
+  return of.refused || !(await waitsBehind(deps, account, attempt));
+}
+
+/** No fee takes it past a lower nonce of ours that no block has. */
+async function waitsBehind(
+  { db }: Asking['deps'],
+  { chain, address }: Gas['account'],
+  { nonce }: Attempt,
+): Promise<boolean> {
+  const live = await liveAttempts(db, chain, address);
+  const mined = new Set(live.filter(({ fate }) => fate === 'mined').map((each) => each.nonce));
+  const before = live.filter((each) => each.nonce !== null && nonce !== null && each.nonce < nonce);
+  return before.some((each) => !mined.has(each.nonce));
 }

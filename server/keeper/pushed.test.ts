@@ -103,10 +103,14 @@ test(
       await rpc('anvil_mine', '0x3');
     };
     await looks(mostVersions + 6, swallowed);
-    const [first] = deals;
+    const [first, second] = deals;
     const { length } = await versions(first);
     assert.ok(length > 3 && length <= mostVersions, `${length} versions`);
     assert.deepEqual(await reserves(deals), held);
+    // No fee takes the other one past it, however long that waits.
+    desk.deps.advance(900_000);
+    await looks(1, swallowed);
+    assert.equal((await versions(second)).length, 1);
     await land(deals);
   },
 );

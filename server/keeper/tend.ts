@@ -119,8 +119,15 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
   const isOver = decision.do === 'wait' && swap.done && isIdle;
-  const known = { secret: secret.known, isPublic };
-  await carryOut(on, isOver ? { do: 'end', as: 'done' } : decision, known);
+  const next: Decision = isOver ? { do: 'end', as: 'done' } : decision;
+  // What nodes have not told yet of something that left is asked for until they do.
+  if (next.do === 'end' && (await isUntold(on))) return putOff(on, lookAgainSeconds);
+  await carryOut(on, next, { secret: secret.known, isPublic });
+}
+
+async function isUntold({ deps, gas, job }: On): Promise<boolean> {
+  const kept = await attemptsOf(deps.db, job.id, gas.account.address);
+  return kept.some(({ fate, sentAt }) => isLive(fate) && sentAt !== null);
 }
 
 async function lookOf(
