@@ -60,6 +60,7 @@ export async function withFates(
 }
 
 const mayHaveLeft = ({ fate, sentAt }: Attempt) => isLive(fate) && sentAt !== null;
+
 /** By nonce, the oldest first; what has none stands alone. */
 function versionsOf(attempts: readonly Attempt[]): Attempt[][] {
   const byNonce = Map.groupBy(attempts, ({ id, nonce }) => (nonce === null ? `id ${id}` : nonce));

@@ -10,6 +10,7 @@ import { mostVersions } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import {
   attemptsOn,
+  claimOwn,
   type Deal,
   type Desk,
   deepen,
@@ -168,3 +169,41 @@ test(
     await land(deals);
   },
 );
+
+test('a job does not end while a node owes the word of one that left', limits, async () => {
+  const deal = await fundedDeal(desk);
+  must(await relay(deal));
+  await looks(1);
+  await baseFee(40n * gwei);
+  desk.deps.advance(900_000);
+  await looks(1);
+  const [older, ...newer] = await versions(deal);
+  assert.equal(newer.length, 1);
+  // Its receiver refuses what is mined, and claims for itself.
+  const { address } = deal.taker.evmAccount;
+  await rpc('anvil_setCode', address, '0xfe');
+  await desk.dev.mine(evm2, 1);
+  await rpc('anvil_setCode', address, '0x');
+  await baseFee(gwei);
+  await claimOwn(desk, deal);
+  await deepen(desk);
+  const fate: typeof account.fate = (sent, signal) => {
+    if (sent.txid !== older?.txid) return account.fate(sent, signal);
+    return Promise.reject(new ParleyError('chain_unavailable', 'of a test', {}));
+  };
+  gas.account = { ...account, fate };
+  await looks(1);
+  const state = async () => (await jobsOf(desk, deal)).find(({ chain }) => chain === evm2)?.state;
+  assert.deepEqual(
+    (await versions(deal)).map((each) => each.fate),
+    ['unknown', 'failed'],
+  );
+  assert.equal(await state(), 'open');
+  gas.account = account;
+  await looks(1);
+  assert.deepEqual(
+    (await versions(deal)).map((each) => each.fate),
+    ['gone', 'failed'],
+  );
+  assert.equal(await state(), 'done');
+});
