@@ -37,6 +37,21 @@ export type GasTransaction = ReadTransaction & {
    * itself (EVM). Solana counts blocks: it holds while they come no slower than every 1.2 s.
    */
   readonly diesAt: number | null;
+  /** EVM: the best block by the node that was asked, when it was signed. */
+  readonly height?: number;
+};
+
+/**
+ * Why paying more would help. `price`: blocks take more than it offers at most. `passed over`: it
+ * offers enough, and blocks come without it.
+ */
+export type Outbid = 'price' | 'passed over';
+
+export type Paid = {
+  /** Base units of the native coin, fees and rent: the highest that a node says. */
+  readonly cost: bigint;
+  /** How many nodes say what it has cost. */
+  readonly said: number;
 };
 
 /**
@@ -117,10 +132,19 @@ export type GasAccount = {
    * `fee_above_limit` when it could cost more than `mostCost`, `wrong_secret`.
    */
   sign(work: GasWork, slot: GasSlot, signal: AbortSignal): Promise<GasTransaction>;
+  /**
+   * EVM: whether paying more would help something signed that no block has; null: it would not, as
+   * where no block came since, or its tip is at the policy's bound. `refused`: no node takes it at
+   * its fee, so that no block can have passed it over.
+   */
+  outbid?(
+    sent: { readonly raw: string; readonly height: number | null; readonly refused: boolean },
+    signal: AbortSignal,
+  ): Promise<Outbid | null>;
   fate(sent: GasSent, signal: AbortSignal): Promise<GasFate>;
   /**
-   * What one that is on chain has cost, base units of the native coin, fees and rent; null where
-   * it cannot be told. Absent: what it may cost at most stays counted.
+   * What nodes say that one on chain has cost; null where none can tell. Nothing but their word:
+   * whoever counts it bounds it.
    */
-  paid?(txid: string, signal: AbortSignal): Promise<bigint | null>;
+  paid?(txid: string, signal: AbortSignal): Promise<Paid | null>;
 };

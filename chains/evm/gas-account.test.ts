@@ -78,7 +78,7 @@ test('a claim by a stranger pays the payout address, a refund the funder; neithe
       assert.equal(await held(payee), had + 1_000n);
       const cost = paid - (await coins(account.address));
       assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
-      assert.equal(await account.paid?.(sent.txid, signal()), cost);
+      assert.deepEqual(await account.paid?.(sent.txid, signal()), { cost, said: 1 });
       assert.deepEqual(sent.touches, [
         {
           escrow: leg.escrow.address,

@@ -20,6 +20,7 @@ import {
   type Offer,
   offerAt,
   offerIn,
+  outbidAt,
   presentFees,
   priceOf,
 } from './gas-fees.ts';
@@ -38,6 +39,8 @@ export type EvmGasOptions = {
   readonly deployment?: EvmDeployment;
   readonly depthTag?: DepthTag | null;
 };
+
+type Sent = Parameters<NonNullable<GasAccount['outbid']>>[0];
 
 type Account = {
   readonly options: EvmGasOptions;
@@ -70,6 +73,11 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     reserve: opened((work: GasWork, signal) => reserve(account, work, signal)),
     quote: opened((work: GasWork, signal) => quote(account, work, signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) => sign(account, work, slot, signal)),
+    outbid: opened(async ({ raw, height, refused }: Sent, signal) => {
+      const now = await presentFees(node, options.policy, signal);
+      const blocks = height === null ? null : now.height - height;
+      return outbidAt(now.present, offerIn(raw), { blocks, refused }, options.policy);
+    }),
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) =>
       fateOf(node, signer.address, depths, sent, signal),
     ),
@@ -92,12 +100,13 @@ async function weighed(
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
   mustBeOf(adapter.chain, work);
-  const present = await presentFees(adapter.node, policy, signal);
+  const { present, height } = await presentFees(adapter.node, policy, signal);
   const call = callOf(work, signer.address, deployment);
   const l1Fee = await l1FeeOf(adapter.node, policy, call.data, signal);
-  const wished = offerAt(present, above, 2n * (priceOf(present) + (above?.maxFee ?? 0n)));
+  const wishable = 2n * (priceOf(present) + (above?.maxFee ?? 0n));
+  const wished = offerAt(present, above, wishable, policy);
   const gas = await gasOf(await trialOf(account, wished, signal), work, signal);
-  return { present, call, l1Fee, wished, gas };
+  return { present, height, call, l1Fee, wished, gas };
 }
 
 async function sign(
@@ -111,9 +120,10 @@ async function sign(
   const { nonce } = slot;
   if (nonce === null || !Number.isSafeInteger(nonce)) throw new Error(`${chain}: no nonce to take`);
   const above = slot.above === null ? null : offerIn(slot.above.raw);
-  const { present, call, l1Fee, wished, gas } = await weighed(account, work, above, signal);
+  const weighing = weighed(account, work, above, signal);
+  const { present, height, call, l1Fee, wished, gas } = await weighing;
   const affordable = slot.mostCost > l1Fee ? (slot.mostCost - l1Fee) / gas : 0n;
-  const offer = offerAt(present, above, affordable);
+  const offer = offerAt(present, above, affordable, options.policy);
   if (offer === null) {
     throw aboveLimit(chain, gas * (wished?.maxFee ?? priceOf(present)) + l1Fee, slot.mostCost);
   }
@@ -138,6 +148,7 @@ async function sign(
     offer: offer.maxFee,
     mostCost: gas * offer.maxFee + l1Fee,
     diesAt: null,
+    height,
   };
 }
 
@@ -161,8 +172,9 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
   mustBeOf(adapter.chain, work);
-  const present = presentMultiple * priceOf(await presentFees(adapter.node, policy, signal));
-  const fee = present > policy.reserveFeePerGas ? present : policy.reserveFeePerGas;
+  const { present } = await presentFees(adapter.node, policy, signal);
+  const price = presentMultiple * priceOf(present);
+  const fee = price > policy.reserveFeePerGas ? price : policy.reserveFeePerGas;
   const { data } = callOf(work, signer.address, deployment);
   const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
   const kind = work.verb === 'void' ? 'void' : work.terms.token === null ? 'native' : 'token';

@@ -1,7 +1,8 @@
 // What became of a transaction of an operator's gas key. Of the best block's chain alone: a receipt
 // of a block that was taken back counts for nothing.
 
-import type { GasFate, GasSent } from '../gas-account.ts';
+import type { GasFate, GasSent, Paid } from '../gas-account.ts';
+import { paidByAll } from '../gas-paid.ts';
 import { amountOf, type Rpc } from '../rpc.ts';
 import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
 import { countByAll } from './own-nonce.ts';
@@ -69,13 +70,17 @@ async function fateBy(
   return tagged !== null && receipt.block <= tagged.number ? 'deep' : 'mined';
 }
 
-/** Wei: gas, and on OP chains what its bytes cost on Ethereum. */
-export function paidFor(rpc: Rpc, txid: string, signal: AbortSignal): Promise<bigint | null> {
-  return asked(rpc, 'eth_getTransactionReceipt', [txid], signal, (answer) => {
-    if (answer === null) return null;
-    const { gasUsed, effectiveGasPrice, l1Fee } = object(answer);
-    if (effectiveGasPrice === undefined) return null;
-    const gas = amountOf(gasUsed) * amountOf(effectiveGasPrice);
-    return gas + (l1Fee == null ? 0n : amountOf(l1Fee));
-  });
+/** Wei, by every node: gas, and on OP chains what its bytes cost on Ethereum. */
+export function paidFor(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Paid | null> {
+  const ask = (at: number, until: AbortSignal) => {
+    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
+    return asked(one, 'eth_getTransactionReceipt', [txid], until, (answer) => {
+      if (answer === null) return null;
+      const { gasUsed, effectiveGasPrice, l1Fee } = object(answer);
+      if (effectiveGasPrice === undefined) return null;
+      const gas = amountOf(gasUsed) * amountOf(effectiveGasPrice);
+      return gas + (l1Fee == null ? 0n : amountOf(l1Fee));
+    });
+  };
+  return paidByAll(rpc.sources, ask, signal);
 }

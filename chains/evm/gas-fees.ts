@@ -3,7 +3,8 @@
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
-import { amountOf, fewMiB, type Rpc } from '../rpc.ts';
+import type { Outbid } from '../gas-account.ts';
+import { amountOf, fewMiB, quantity, type Rpc } from '../rpc.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
 import { asked, gasPrice, list, object, text, wordOf } from './node.ts';
 
@@ -23,15 +24,20 @@ const historyBlocks = 20;
 /** Of each block: half of its gas paid no more than this. */
 const percentile = 50;
 
+/** By the best block, and which one that is. */
 export async function presentFees(
   rpc: Rpc,
   { leastTip, mostTip }: EvmGasPolicy,
   signal: AbortSignal,
-): Promise<Present> {
-  const baseIn = (answer: unknown) => object(answer).baseFeePerGas !== undefined;
+): Promise<{ readonly present: Present; readonly height: number }> {
   const latest = ['latest', false] as const;
-  const hasBase = await asked(rpc, 'eth_getBlockByNumber', latest, signal, baseIn, fewMiB);
-  if (!hasBase) return { kind: 'legacy', price: await gasPrice(rpc, signal) };
+  const readHead = (answer: unknown) => {
+    const { number, baseFeePerGas } = object(answer);
+    return { height: quantity(number), hasBase: baseFeePerGas !== undefined };
+  };
+  const head = await asked(rpc, 'eth_getBlockByNumber', latest, signal, readHead, fewMiB);
+  const { height, hasBase } = head;
+  if (!hasBase) return { height, present: { kind: 'legacy', price: await gasPrice(rpc, signal) } };
   const params = [`0x${historyBlocks.toString(16)}`, 'latest', [percentile]];
   const read = (answer: unknown) => {
     const history = object(answer);
@@ -44,7 +50,7 @@ export async function presentFees(
   // The middle block: one builder's own transactions move it little.
   const middle = tips.sort((a, b) => (a < b ? -1 : 1))[Math.floor(tips.length / 2)] ?? 0n;
   const tip = middle < leastTip ? leastTip : middle > mostTip ? mostTip : middle;
-  return { kind: 'market', base, tip };
+  return { height, present: { kind: 'market', base, tip } };
 }
 
 /** For a unit of gas in the next block. */
@@ -71,28 +77,60 @@ export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
   return { maxFee: maxFeePerGas ?? price ?? 0n, tip: maxPriorityFeePerGas ?? price ?? 0n };
 }
 
+/** Blocks that come without something that offers enough: its tip may be what is too low. */
+const passedOver = 3;
+/**
+ * Times the most that a first offer tips, and that what was passed over does. Nodes want an eighth
+ * more of the tip, too, of what only follows the base fee: this leaves room for eleven of those,
+ * each of twice the base fee before it.
+ */
+const forcedTips = 4n;
+/** Times the present price, where all that is offered is paid (no base fee). */
+const forcedPrices = 2n;
+
+/**
+ * `blocks`: that came since it was signed, null where that is not known. Where none came nothing is
+ * `price`: an offer is above the price of its own block.
+ */
+export function outbidAt(
+  present: Present,
+  offered: Pick<Offer, 'maxFee' | 'tip'>,
+  { blocks, refused }: { readonly blocks: number | null; readonly refused: boolean },
+  { mostTip }: Pick<EvmGasPolicy, 'mostTip'>,
+): Outbid | null {
+  if (priceOf(present) > offered.maxFee) return 'price';
+  if (!refused && blocks !== null && blocks < passedOver) return null;
+  const hasRoom =
+    present.kind === 'market'
+      ? replacing(offered.tip) <= mostTip
+      : replacing(offered.maxFee) <= forcedPrices * present.price;
+  return hasRoom ? 'passed over' : null;
+}
+
 /**
  * Twice the base fee, which six full blocks in a row reach (an eighth each); less, where
- * `affordable` is less, but enough for two. null: it would not be taken at what is affordable.
+ * `affordable` is less, but enough for two. null: it would not be taken at what is affordable, or
+ * would have to pay beyond what blocks take, just to be a replacement.
  */
 export function offerAt(
   present: Present,
   above: Pick<Offer, 'maxFee' | 'tip'> | null,
   affordable: bigint,
+  { mostTip }: Pick<EvmGasPolicy, 'mostTip'>,
 ): Offer | null {
   const { kind } = present;
   const floor = above === null ? 0n : replacing(above.maxFee);
   const tipFloor = above === null ? 0n : replacing(above.tip);
   if (kind === 'legacy') {
     const least = larger(present.price, larger(floor, tipFloor));
-    if (affordable < least) return null;
+    if (affordable < least || least > forcedPrices * present.price) return null;
     const wanted = larger(least, (present.price * 5n) / 4n);
     const maxFee = wanted < affordable ? wanted : affordable;
     return { kind, maxFee, tip: maxFee };
   }
   const tip = larger(present.tip, tipFloor);
   const least = larger(present.base + present.base / 4n + tip, floor);
-  if (affordable < least) return null;
+  if (affordable < least || tipFloor > forcedTips * mostTip) return null;
   const wanted = larger(least, 2n * present.base + tip);
   return { kind, maxFee: wanted < affordable ? wanted : affordable, tip };
 }

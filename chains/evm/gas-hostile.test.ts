@@ -226,13 +226,16 @@ test('an offer is never above what is affordable nor, as a replacement, below an
     const tip = some();
     const above = chance(2) ? null : { maxFee: tip + some(), tip };
     const affordable = some();
-    const offer: Offer | null = offerAt(present, above, affordable);
+    const mostTip = some();
+    const offer: Offer | null = offerAt(present, above, affordable, { mostTip });
     if (offer === null) continue;
     assert.ok(offer.maxFee <= affordable && offer.tip <= offer.maxFee);
     if (present.kind === 'market') assert.ok(offer.maxFee >= present.base + offer.tip);
     else assert.ok(offer.maxFee >= present.price);
     if (above === null) continue;
     assert.ok(offer.maxFee >= replacing(above.maxFee) && offer.tip >= replacing(above.tip));
+    const forced = present.kind === 'legacy' ? offer.tip <= 2n * present.price : null;
+    assert.ok(forced ?? replacing(above.tip) <= 4n * mostTip, 'no tip grows without end');
     assert.ok(replacing(above.tip) * 8n >= above.tip * 9n);
   }
 });

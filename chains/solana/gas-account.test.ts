@@ -120,7 +120,7 @@ test('a claim by a stranger pays the payout address and makes its token account;
       assert.ok((await held(world, null, walletOf('funder'))) > funderHad);
       const cost = paid - (await one.account.balance(soon()));
       assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
-      assert.equal(await one.account.paid?.(sent.txid, soon()), cost);
+      assert.deepEqual(await one.account.paid?.(sent.txid, soon()), { cost, said: 1 });
       assert.deepEqual(
         sent.touches.map((touch) => [touch.escrow, touch.verb]),
         [[escrow, work.verb]],

@@ -1,6 +1,7 @@
 // What became of a transaction of an operator's gas key, and what it has cost.
 
-import type { GasFate, GasTransaction } from '../gas-account.ts';
+import type { GasFate, GasTransaction, Paid } from '../gas-account.ts';
+import { paidByAll } from '../gas-paid.ts';
 import type { Rpc } from '../rpc.ts';
 import { chainClock, heldIn, statusOf, transactionOf } from './node.ts';
 
@@ -32,15 +33,19 @@ async function fateSeen(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Ga
   return status.finalized ? 'deep' : 'mined';
 }
 
-/** Lamports that left the payer's account, fee and rents. */
-export async function paidFor(
+/** Lamports that left the payer's account, fee and rents, by every node. */
+export function paidFor(
   rpc: Rpc,
   own: string,
   txid: string,
   signal: AbortSignal,
-): Promise<bigint | null> {
-  const transaction = await transactionOf(rpc, txid, signal);
-  if (transaction === null || !('read' in transaction)) return null;
-  const held = heldIn(transaction, own, false);
-  return held === null || held.after > held.before ? null : held.before - held.after;
+): Promise<Paid | null> {
+  const ask = async (at: number, until: AbortSignal) => {
+    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
+    const transaction = await transactionOf(one, txid, until);
+    if (transaction === null || !('read' in transaction)) return null;
+    const held = heldIn(transaction, own, false);
+    return held === null || held.after > held.before ? null : held.before - held.after;
+  };
+  return paidByAll(rpc.sources, ask, signal);
 }

@@ -126,7 +126,7 @@ test('a claim by a stranger pays the payout address, a refund the funder; neithe
       assert.equal(await held(one, token, payee), had + 1_000n);
       const cost = paid - (await one.account.balance(signal()));
       assert.ok(cost >= 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
-      assert.equal(await one.account.paid?.(sent.txid, signal()), cost);
+      assert.deepEqual(await one.account.paid?.(sent.txid, signal()), { cost, said: 1 });
       assert.deepEqual(
         sent.touches.map((touch) => [touch.escrow, touch.verb]),
         [[escrow.address, work.verb]],

@@ -22,9 +22,9 @@ import {
   withMargin,
   withoutMargin,
 } from './energy.ts';
-import { fateOf } from './gas-fate.ts';
+import { fateOf, paidFor } from './gas-fate.ts';
 import type { TronGasPolicy } from './gas-policy.ts';
-import { accountOf, burntBy, headBlock, type Prices, pricesOf } from './node.ts';
+import { accountOf, headBlock, type Prices, pricesOf } from './node.ts';
 import { callsIn, claimCall, refundCall, type TronDeployment, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { tronAddressOfKey } from './proof.ts';
@@ -68,7 +68,7 @@ export function createTronGasAccount(options: TronGasOptions): GasAccount {
       sign(account, settling(chain, work), slot, signal),
     ),
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(node, sent, signal)),
-    paid: opened((txid: string, signal) => burntBy(node, txid, signal)),
+    paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
   };
 }
 

@@ -1,9 +1,10 @@
 // What became of a transaction of an operator's gas key. A node that took it has executed nothing
 // yet, and one that failed is in a block all the same: its receipt says what happened.
 
-import type { GasFate, GasTransaction } from '../gas-account.ts';
+import type { GasFate, GasTransaction, Paid } from '../gas-account.ts';
+import { paidByAll } from '../gas-paid.ts';
 import type { Http } from './http.ts';
-import { headBlock, infoOf, knows } from './node.ts';
+import { burntBy, headBlock, infoOf, knows } from './node.ts';
 
 export async function fateOf(
   http: Http,
@@ -36,4 +37,14 @@ async function fateSeen(http: Http, txid: string, signal: AbortSignal): Promise<
   const head = await infoOf(http, txid, 'head', signal);
   if (head !== null) return head.succeeded ? 'mined' : 'failed';
   return null;
+}
+
+/** Sun, by every node. */
+export function paidFor(http: Http, txid: string, signal: AbortSignal): Promise<Paid | null> {
+  const ask = async (at: number, until: AbortSignal) => {
+    const one: Http = { ...http, call: (...args) => http.ask(at, ...args) };
+    const burnt = await burntBy(one, txid, until);
+    return burnt !== null && burnt < 0n ? null : burnt;
+  };
+  return paidByAll(http.sources, ask, signal);
 }

@@ -34,6 +34,16 @@ export const mostUnderWay = 8;
 /** Relays beside them. */
 export const mostRelays = 8;
 
+/**
+ * What one nonce is signed for at most, as long as blocks take less than it offers: each time pays
+ * an eighth more. Where they take more it follows them.
+ */
+export const mostVersions = 16;
+/** Versions of a nonce that are looked at side by side. */
+export const fatesAtOnce = 8;
+/** What became of those whose place another has taken is asked for so long, and later again. */
+export const restMs = 5_000;
+
 export const pauseMs = 1_000;
 /** After failures of a whole pass. */
 export const longestPauseMs = 30_000;
@@ -68,6 +78,12 @@ export const stuckSeconds = 600;
  */
 export const relayLeadSeconds = { evm: 60, tron: 240, solana: 270 } as const;
 
+/**
+ * Of the most that a transaction could cost this part stays counted whatever one node alone says:
+ * one that lies stretches a day's bounds so many times and no further. What honest ones say is
+ * above it as a rule: half of the gas limit is used or more, at half of what is offered.
+ */
+export const leastPaidPart = 8n;
 /** No account may use up more than this part of a day's cap. */
 export const accountShare = 4n;
 /** Nor all refunds together more than this part. */

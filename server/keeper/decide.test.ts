@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nothingSeen } from '../../core/facts.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
-import { bumpAfter, decide, graceOf, type Look } from './decide.ts';
+import { bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import {
   allowanceOf,
   allowanceOfRelay,
   dayOf,
   freeNonce,
   gapsIn,
+  mostToLand,
   type Purse,
   relayShort,
 } from './spending.ts';
@@ -29,6 +30,7 @@ const look = (more: Partial<Look> = {}): Look => ({
   revealBy: now + 3_600,
   hurried: false,
   yields: false,
+  outbid: true,
   attempts: [],
   ...more,
 });
@@ -71,6 +73,12 @@ for (const [what, given, wanted] of [
   ['waits for what nodes have', { attempts: [attempt({ fate: 'pending' })] }, 'wait'],
   ['waits for depth', { attempts: [attempt({ fate: 'mined' })] }, 'wait'],
   ['pays more for what waited long', { attempts: [old] }, 'sign'],
+  ['leaves as it is what more would not help', { attempts: [old], outbid: false }, 'send'],
+  [
+    'and waits where nodes have it',
+    { attempts: [{ ...old, fate: 'pending' }], outbid: false },
+    'wait',
+  ],
   ['and not for what dies by itself', { attempts: [{ ...old, nonce: null }] }, 'send'],
   ['signs anew what is dead', { attempts: [gone] }, 'sign'],
   [
@@ -146,6 +154,16 @@ test('graces shrink and fees rise as the timelock nears', () => {
   assert.equal(bumpAfter(look({ hurried: true })), 20);
 });
 
+test('what waited long may be made to pay more: the newest that no block has', () => {
+  const waited = (attempts: readonly Attempt[]) => hasWaited(look({ attempts }))?.id ?? null;
+  const at = (id: number, more: Partial<Attempt> = {}) => ({ ...old, id, ...more });
+  assert.equal(waited([at(1), at(2), at(3, { fate: 'gone' })]), 2);
+  assert.equal(waited([at(1, { fate: 'mined' })]), null);
+  assert.equal(waited([at(1, { nonce: null })]), null);
+  assert.equal(waited([at(1, { sentAt: null })]), null);
+  assert.equal(waited([at(1), attempt({ id: 2 })]), null, 'it has not waited yet');
+});
+
 const purse = (more: Partial<Purse['sums']> = {}): Purse => ({
   balance: 1_000n,
   dailyCap: 400n,
@@ -180,8 +198,15 @@ test('the cap, one account’s share of it, and what is reserved bound what may 
   assert.deepEqual(allowanceOf(purse({ reserved: 1_000n }), null, 'secret'), { short: 'balance' });
   assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null, 'secret'), { short: 'busy' });
   assert.deepEqual(allowanceOf(purse({ underWay: 8 }), charged(5n), 'secret'), { most: 105n });
-  assert.deepEqual(allowanceOfRelay(purse({ reserved: 900n }), 100n, true), { most: 100n });
-  assert.deepEqual(allowanceOfRelay(purse({ reserved: 901n }), 100n, true), { short: 'balance' });
+  assert.deepEqual(allowanceOfRelay(purse({ reserved: 900n }), 100n), { most: 100n });
+  assert.deepEqual(allowanceOfRelay(purse({ reserved: 901n }), 100n), { short: 'balance' });
+});
+
+test('what must land takes what is kept for it, or would be now, and not all that is free', () => {
+  assert.equal(mostToLand(purse(), 100n, 40n), 100n);
+  assert.equal(mostToLand(purse(), 100n, 300n), 300n, 'fees have risen');
+  assert.equal(mostToLand(purse({ reserved: 800n }), 100n, 300n), 200n, 'the rest is of others');
+  assert.equal(mostToLand(purse({ reserved: 1_000n }), 100n, 300n), 0n);
 });
 
 test('what was charged on a day before raises neither the cap of this one nor a share', () => {
@@ -247,9 +272,8 @@ for (const [what, sums, wanted, short] of [
 test('neither relays nor the keeper’s own take the places of the other', () => {
   assert.deepEqual(allowanceOf(purse({ relaysUnderWay: 8 }), null, 'secret'), { most: 100n });
   assert.deepEqual(allowanceOf(purse({ underWay: 8 }), null, 'secret'), { short: 'busy' });
-  assert.deepEqual(allowanceOfRelay(purse({ underWay: 8 }), 1n, true), { most: 1_000n });
-  assert.deepEqual(allowanceOfRelay(purse({ relaysUnderWay: 8 }), 1n, true), { short: 'busy' });
-  assert.deepEqual(allowanceOfRelay(purse({ relaysUnderWay: 8 }), 1n, false), { most: 1_000n });
+  assert.deepEqual(allowanceOfRelay(purse({ underWay: 8 }), 1n), { most: 1_000n });
+  assert.deepEqual(allowanceOfRelay(purse({ relaysUnderWay: 8 }), 1n), { short: 'busy' });
 });
 
 test('nonces: the lowest free one, and the gaps that others wait behind', () => {

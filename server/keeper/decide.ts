@@ -31,6 +31,8 @@ export type Look = {
   readonly hurried: boolean;
   /** Whether it is itself nothing that has to land, and so gives its nonce up for that. */
   readonly yields: boolean;
+  /** Whether paying more would help the newest, once it has waited. */
+  readonly outbid: boolean;
   /** Every one of this job, oldest first. */
   readonly attempts: readonly Attempt[];
 };
@@ -149,11 +151,19 @@ function decideReveal(look: Look, newest: Attempt | null): Decision {
   return 'reveals' in next ? { ...next, reveals: newest.fate === 'unknown' } : next;
 }
 
-/** Sends it again, or one that pays more in its place once it has waited for long. */
-function push(look: Look, newest: Attempt): Decision {
+/** The newest that no block has, once it has waited so long that it might be made to pay more. */
+export function hasWaited(look: Omit<Look, 'outbid'>): Attempt | null {
+  const waiting = look.attempts.filter(({ fate }) => fate === 'unknown' || fate === 'pending');
+  const newest = waiting.at(-1);
+  if (newest === undefined || newest.nonce === null) return null;
   const age = look.wall - Math.floor(newest.signedAt.getTime() / 1000);
   const isDue = newest.sentAt !== null && age >= bumpAfter(look);
-  if (isDue && newest.nonce !== null) {
+  return isDue ? newest : null;
+}
+
+/** Sends it again or, where that helps, one that pays more in its place once it has waited. */
+function push(look: Look, newest: Attempt): Decision {
+  if (look.outbid && hasWaited(look) === newest) {
     if (newest.verb === 'void') return { do: 'void', attempt: newest };
     return { do: 'sign', instead: newest, reveals: false };
   }
@@ -162,7 +172,7 @@ function push(look: Look, newest: Attempt): Decision {
 }
 
 /** For how long the same fee is offered. */
-export function bumpAfter({ verb, timelock, clock, hurried }: Look): number {
+export function bumpAfter({ verb, timelock, clock, hurried }: Omit<Look, 'outbid'>): number {
   const { least, most, part } = bumpSeconds;
   if (hurried) return least;
   if (verb === 'refund') return most;

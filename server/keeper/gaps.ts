@@ -13,6 +13,7 @@ import {
   unknownSeconds,
   vouchedSeconds,
 } from './bounds.ts';
+import { isOutbid, withFates } from './fates.ts';
 import type { Gas } from './gas.ts';
 import {
   giveTurnBack,
@@ -26,7 +27,7 @@ import {
   turnOn,
 } from './sign.ts';
 import { freeOf, gapsIn, least } from './spending.ts';
-import { sendKept, withFates } from './tend.ts';
+import { sendKept } from './tend.ts';
 
 /** Returns how many were sent or sent again. */
 export async function fillGaps(deps: Deps, gas: Gas, signal: AbortSignal): Promise<number> {
@@ -39,9 +40,8 @@ export async function fillGaps(deps: Deps, gas: Gas, signal: AbortSignal): Promi
   if (nonces === null) return 0;
   let sent = await tendFillers(deps, gas, live, signal);
   for (const nonce of await missingIn({ deps, gas, signal }, live, nonces)) {
-    if (await attempted(deps, nonce, gas, fill(deps, gas, { nonce, instead: null }, signal))) {
-      sent += 1;
-    }
+    const work = fill(deps, gas, { nonce, instead: null }, signal).then(() => true);
+    if (await attempted(deps, nonce, gas, work)) sent += 1;
   }
   return sent;
 }
@@ -51,11 +51,10 @@ async function attempted(
   deps: Deps,
   nonce: number | null,
   { account: { chain } }: Gas,
-  work: Promise<void>,
+  work: Promise<boolean>,
 ): Promise<boolean> {
   try {
-    await work;
-    return true;
+    return await work;
   } catch (error) {
     const failure = error instanceof ParleyError ? error.code : (error as Error).name;
     deps.log.warn({ chain, nonce, failure }, 'a nonce is not freed yet');
@@ -111,11 +110,15 @@ async function tendFillers(
     if (each.fate !== 'unknown' && each.fate !== 'pending') continue;
     const ageMs = deps.now() - each.signedAt.getTime();
     const isDue = ageMs > bumpSeconds.least * 1_000 && each.sentAt !== null;
-    if (!isDue && each.fate !== 'unknown') continue;
-    const work = isDue
-      ? fill(deps, gas, { nonce: each.nonce as number, instead: each }, signal)
-      : sendKept(deps, gas, each, signal);
-    if (await attempted(deps, each.nonce, gas, work)) sent += 1;
+    const { length: versions } = own.filter(({ nonce }) => nonce === each.nonce);
+    const work = async () => {
+      if (isDue && (await isOutbid({ deps, gas, signal }, each, { versions, refused: false }))) {
+        await fill(deps, gas, { nonce: each.nonce as number, instead: each }, signal);
+      } else if (each.fate === 'unknown') await sendKept(deps, gas, each, signal);
+      else return false;
+      return true;
+    };
+    if (await attempted(deps, each.nonce, gas, work())) sent += 1;
   }
   return sent;
 }

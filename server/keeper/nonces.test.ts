@@ -134,6 +134,9 @@ test('a job ends where its replacement is deep, though one node stays behind', l
   must(await relay(deal));
   lies.second = behind(await countOf('latest'));
   await turn();
+  // Blocks take more than it offers from here on.
+  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
+  await rpc('anvil_mine', '0x1');
   desk.deps.advance(900_000);
   await turn();
   await deepen(desk);

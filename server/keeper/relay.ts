@@ -187,7 +187,7 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
   if (short !== null) throw beyondBounds(chain, short, landing);
   const needed = landing + before.lacking;
   const purse = await purseOf(deps, looking, { accountId: null, jobId: except });
-  const allowance = allowanceOfRelay(purse, needed, true);
+  const allowance = allowanceOfRelay(purse, needed);
   if ('short' in allowance) throw beyondPurse(chain, allowance.short, purse, needed);
   return { live, nonce, landing, blockers: before.blockers };
 }

@@ -1,6 +1,7 @@
 // What the keeper keeps sealed: signed transactions, and secrets that are not public yet.
 
 import type { ReadTransaction } from '../../chains/adapter.ts';
+import type { GasTransaction } from '../../chains/gas-account.ts';
 import { type Hex32, parseHex32 } from '../../core/hashlock.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
 import { type Job, resealRow, sealedNotOf } from '../db/keeper-jobs.ts';
@@ -11,9 +12,13 @@ import { resealBatch } from './bounds.ts';
 type Settings = Pick<Deps, 'settings'>;
 export type Sealed = { readonly version: number; readonly sealed: Buffer };
 
-export function sealTransaction({ settings }: Settings, signed: ReadTransaction): Sealed {
-  const { txid, raw, touches, payer } = signed;
-  const text = JSON.stringify({ txid, raw, touches, ...(payer === undefined ? {} : { payer }) });
+/** `height`: of the best block when it was signed, where that matters. */
+export type Kept = ReadTransaction & Pick<GasTransaction, 'height'>;
+
+export function sealTransaction({ settings }: Settings, signed: Kept): Sealed {
+  // What is undefined is left out.
+  const { txid, raw, touches, payer, height } = signed;
+  const text = JSON.stringify({ txid, raw, touches, payer, height });
   return keyringOf(settings).encrypt(Buffer.from(text));
 }
 
@@ -21,10 +26,10 @@ export function sealTransaction({ settings }: Settings, signed: ReadTransaction)
 export function openTransaction(
   { settings }: Settings,
   { sealed, sealedVersion }: Pick<Attempt, 'sealed' | 'sealedVersion'>,
-): ReadTransaction | null {
+): Kept | null {
   if (sealed === null || sealedVersion === null) return null;
   const plain = keyringOf(settings).decrypt(sealedVersion, sealed);
-  return plain === null ? null : (JSON.parse(plain.toString()) as ReadTransaction);
+  return plain === null ? null : (JSON.parse(plain.toString()) as Kept);
 }
 
 export function sealSecret({ settings }: Settings, secret: Hex32): Sealed {

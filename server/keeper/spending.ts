@@ -1,10 +1,11 @@
 // What one more transaction of a gas key may cost. Pure. The cap bounds a UTC day by what was
 // signed in it; what relays have reserved is outside it, and nothing else is ever paid from that.
 
+import type { Paid } from '../../chains/gas-account.ts';
 import type { Attempt, Sums } from '../db/keeper-attempts.ts';
 import type { Job } from '../db/keeper-jobs.ts';
 import type { RelaySums } from '../db/keeper-relays.ts';
-import { accountShare, mostRelays, mostUnderWay, refundShare } from './bounds.ts';
+import { accountShare, leastPaidPart, mostRelays, mostUnderWay, refundShare } from './bounds.ts';
 import type { RelayBounds } from './gas.ts';
 
 /** What put it off: the day's cap, one account's share of it, the balance, too many under way. */
@@ -61,11 +62,26 @@ export function allowanceOf(
   return { most: least(cap, share, free) };
 }
 
-/** For what has to land; `reserve` of it must be at hand. */
-export function allowanceOfRelay(purse: Purse, reserve: bigint, isNew: boolean): Allowance {
-  if (isNew && purse.sums.relaysUnderWay >= mostRelays) return { short: 'busy' };
+/** For one more relay; `reserve` of it must be at hand. */
+export function allowanceOfRelay(purse: Purse, reserve: bigint): Allowance {
+  if (purse.sums.relaysUnderWay >= mostRelays) return { short: 'busy' };
   const free = freeOf(purse);
   return free < reserve || free === 0n ? { short: 'balance' } : { most: free };
+}
+
+/**
+ * For what has to land, or for what is before it: what is kept for it, or what would be kept for it
+ * at the fees of now, where that is more. Never what is kept for others, nor all that is free.
+ */
+export function mostToLand(purse: Purse, kept: bigint, wouldKeep: bigint): bigint {
+  return least(freeOf(purse), kept > wouldKeep ? kept : wouldKeep);
+}
+
+/** What one in a block counts with. What nodes cannot have seen is no answer. */
+export function chargeOf(mostCost: bigint, paid: Paid | null): bigint {
+  if (paid === null || paid.cost < 0n || paid.cost > mostCost) return mostCost;
+  const floor = paid.said > 1 ? 0n : mostCost / leastPaidPart;
+  return paid.cost > floor ? paid.cost : floor;
 }
 
 /** What refuses one more relay: how much there may be a day, and how much there is already. */

@@ -18,8 +18,6 @@ import {
   giveUpUnsent,
   isLive,
   markSent,
-  noncesKnown,
-  storeFate,
   storeShown,
 } from '../db/keeper-attempts.ts';
 import { hastenBlockers, reservedBehind } from '../db/keeper-blocking.ts';
@@ -39,7 +37,8 @@ import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
 import { inHandSeconds, jobPatienceMs, lookAgainSeconds } from './bounds.ts';
-import { type Decision, decide, graceOf, type Look } from './decide.ts';
+import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { isOutbid, withFates } from './fates.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import {
@@ -55,7 +54,15 @@ import {
   type Turn,
   turnOn,
 } from './sign.ts';
-import { allowanceOf, allowanceOfRelay, freeOf, holdOf, least, type Short } from './spending.ts';
+import {
+  allowanceOf,
+  freeOf,
+  holdOf,
+  least,
+  mostToLand,
+  type Purse,
+  type Short,
+} from './spending.ts';
 
 /** Refusals that say nothing of what was to be signed. */
 const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
@@ -78,8 +85,8 @@ type On = {
   readonly escrow: WatchedEscrow;
   readonly adapter: ChainAdapter;
   readonly signal: AbortSignal;
-  /** The newest transaction that this look knows of. */
-  readonly newest: number | null;
+  /** All that this look knows to be signed for it, as it was kept, oldest first. */
+  readonly attempts: readonly Attempt[];
 };
 
 /** One look and one step. Throws what a chain throws, `TooShort`, or a refusal of the chain's. */
@@ -90,8 +97,7 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const escrow = escrowOfRow(swap, row);
   const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
   const adapter = adapterOf(deps, job.chain);
-  const newest = attempts.at(-1)?.id ?? null;
-  const on: On = { deps, gas, job, swap, escrow, adapter, signal, newest };
+  const on: On = { deps, gas, job, swap, escrow, adapter, signal, attempts };
   const wall = Math.floor(deps.now() / 1000);
   if (attempts.length === 0 && job.purpose !== 'relay') {
     const clock = Math.max(wall, swap.chainClocks[job.leg]);
@@ -100,7 +106,10 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
     const actAt = Math.floor(job.createdAt.getTime() / 1000) + grace;
     if (wall < actAt) return putOff(on, actAt - wall);
   }
-  const fresh = await withFates(on, attempts);
+  const isUnseen = job.verb === 'claim' && swap.state.secret === null;
+  // Any of them that a node has after all makes the secret public.
+  const each = isUnseen && !(await claimWasShown(deps.db, job.id));
+  const fresh = await withFates(on, attempts, { each });
   const { facts, clock } = await read(on);
   const secret = secretOf(on, facts);
   // What nodes have had others have too, though no chain shows it and whichever key signed it.
@@ -110,14 +119,22 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
   const isOver = decision.do === 'wait' && swap.done && isIdle;
-  const known = { secret: secret.known, isPublic };
-  await carryOut(on, isOver ? { do: 'end', as: 'done' } : decision, known);
+  const next: Decision = isOver ? { do: 'end', as: 'done' } : decision;
+  // What nodes have not told yet of something that left is asked for until they do.
+  if (next.do === 'end' && (await isUntold(on))) return putOff(on, lookAgainSeconds);
+  await carryOut(on, next, { secret: secret.known, isPublic });
+}
+
+async function isUntold({ deps, gas, job }: On): Promise<boolean> {
+  const kept = await attemptsOf(deps.db, job.id, gas.account.address);
+  return kept.some(({ fate, sentAt }) => isLive(fate) && sentAt !== null);
 }
 
 async function lookOf(
-  { deps, gas, job, swap, escrow }: On,
+  on: On,
   seen: Pick<Look, 'facts' | 'clock' | 'wall' | 'attempts' | 'isPublic'>,
 ): Promise<Look> {
+  const { deps, gas, job, swap, escrow } = on;
   const { terms } = escrow;
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
   const { chain, address } = gas.account;
@@ -126,7 +143,7 @@ async function lookOf(
     const by = new Date(deps.now() + inHandSeconds * 1_000);
     await hastenBlockers(deps.db, { chain, address, nonce }, by);
   }
-  return {
+  const look = {
     ...seen,
     verb: job.verb,
     amount: terms.amount,
@@ -136,50 +153,15 @@ async function lookOf(
     hurried,
     yields: hurried && job.purpose !== 'relay',
   };
+  const waiting = hasWaited(look);
+  const outbid = waiting !== null && (await isOutbid(on, waiting, versionsOf(on, waiting)));
+  return { ...look, outbid };
 }
 
-/** What became of everything that left. */
-export async function withFates(
-  on: Pick<On, 'deps' | 'gas' | 'signal'>,
-  attempts: readonly Attempt[],
-): Promise<Attempt[]> {
-  const { chain, address } = on.gas.account;
-  const hasNonce = attempts.some((each) => each.nonce !== null && mayHaveLeft(each));
-  const past = hasNonce ? (await noncesKnown(on.deps.db, chain, address)).aboveDeep : 0;
-  const fresh: Attempt[] = [];
-  for (const each of attempts) {
-    fresh.push(mayHaveLeft(each) ? await withFate(on, each, past) : each);
-  }
-  const deep = fresh.filter(({ fate }) => fate === 'deep').map(({ nonce }) => nonce ?? -1);
-  const nowPast = Math.max(past, ...deep.map((nonce) => nonce + 1));
-  // What has just become deep tells of those whose place it took.
-  for (const [at, each] of fresh.entries()) {
-    if (!mayHaveLeft(each) || each.nonce === null || each.nonce < past) continue;
-    if (each.nonce < nowPast) fresh[at] = await withFate(on, each, nowPast);
-  }
-  return fresh;
-}
-
-const mayHaveLeft = ({ fate, sentAt }: Attempt) => isLive(fate) && sentAt !== null;
-
-/** `past`: nonces below it are used up for good. */
-async function withFate(
-  { deps, gas: { account }, signal }: Pick<On, 'deps' | 'gas' | 'signal'>,
-  each: Attempt,
-  past: number,
-): Promise<Attempt> {
-  const { chain } = account;
-  const isPast = each.nonce !== null && each.nonce < past;
-  const fate = await within(signal, chain, account.fate({ ...each, isPast }, signal));
-  if (fate === each.fate) return each;
-  const settled = fate === 'deep' || fate === 'failed';
-  const asked = settled ? account.paid?.(each.txid, signal) : undefined;
-  const paid = asked === undefined ? null : await within(signal, chain, asked);
-  await storeFate(deps.db, each.id, fate, {
-    paid: fate === 'gone' ? 0n : paid,
-    at: new Date(deps.now()),
-  });
-  return { ...each, fate };
+/** `refused`: that no node takes it at its fee. */
+function versionsOf({ attempts }: On, { nonce }: Attempt, refused = false) {
+  const same = attempts.filter((each) => each.nonce === nonce && isLive(each.fate));
+  return { versions: same.length, refused };
 }
 
 async function read({ swap, escrow, adapter, signal }: On) {
@@ -226,6 +208,7 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
         await send(on, attempt);
       } catch (error) {
         if (!isForItsFee(attempt, error)) throw error;
+        if (!(await isOutbid(on, attempt, versionsOf(on, attempt, true)))) throw error;
         return carryOut(on, { do: 'sign', instead: attempt, reveals }, known);
       }
       return putOff(on, lookAgainSeconds);
@@ -336,11 +319,12 @@ async function ownTurn({ deps, gas, job, signal }: On): Promise<Turn> {
 async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
   const { deps, job } = on;
   const relays = job.purpose === 'relay';
+  const wouldKeep = await reserveToLand(on, work, instead);
   const turn = await ownTurn(on);
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
-    const most = await allowed(on, purse, instead);
+    const most = allowed(job, purse, { instead, wouldKeep });
     const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
     const withoutAccount = relays && !job.makesAccount;
     const slot = { nonce, instead, most, withoutAccount };
@@ -362,9 +346,9 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
 
 /** While this waited for its turn another server may have taken the same job up, and signed. */
 async function mustBeNewest(on: On): Promise<void> {
-  const { deps, gas, job, newest } = on;
+  const { deps, gas, job, attempts } = on;
   const now = await attemptsOf(deps.db, job.id, gas.account.address);
-  if ((now.at(-1)?.id ?? null) !== newest) throw overtaken(on);
+  if (now.at(-1)?.id !== attempts.at(-1)?.id) throw overtaken(on);
 }
 
 function overtaken({ job: { id, chain } }: On): ParleyError {
@@ -372,21 +356,33 @@ function overtaken({ job: { id, chain } }: On): ParleyError {
   return new ParleyError('overloaded', sentence, { chain, job: id });
 }
 
-async function allowed(
-  { deps, gas, job }: On,
-  purse: Parameters<typeof freeOf>[0],
+/** What would be kept now for what has to land, or has a relay behind it; null of all else. */
+async function reserveToLand(
+  { deps, gas, job, signal }: On,
+  work: GasWork,
   instead: Attempt | null,
-): Promise<bigint> {
-  const { chain, address } = gas.account;
-  const { nonce = null } = instead ?? {};
-  if (nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }))) {
-    return freeOf(purse);
+): Promise<bigint | null> {
+  const { account } = gas;
+  const { chain, address } = account;
+  const nonce = instead?.nonce ?? null;
+  const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
+  if (job.purpose !== 'relay' && !blocks) return null;
+  return within(signal, chain, account.reserve(work, signal));
+}
+
+/** What was promised does not wait behind those that were promised after it, nor for the cap. */
+function allowed(
+  { purpose, reserve }: Job,
+  purse: Purse,
+  of: { readonly instead: Attempt | null; readonly wouldKeep: bigint | null },
+): bigint {
+  if (of.wouldKeep !== null) {
+    const most = mostToLand(purse, reserve, of.wouldKeep);
+    if (most === 0n && purpose === 'relay') throw new TooShort('balance');
+    return most;
   }
-  const allowance =
-    job.purpose === 'relay'
-      ? // It was promised: it does not wait behind those that were promised after it.
-        allowanceOfRelay(purse, 0n, false)
-      : allowanceOf(purse, instead, job.purpose);
+  if (purpose === 'relay') throw new Error('a relay is signed by what would be kept for it');
+  const allowance = allowanceOf(purse, of.instead, purpose);
   if ('short' in allowance) throw new TooShort(allowance.short);
   return allowance.most;
 }

@@ -7,6 +7,8 @@ import type {
   GasSlot,
   GasTransaction,
   GasWork,
+  Outbid,
+  Paid,
 } from '../../chains/gas-account.ts';
 import { mustBeOf } from '../../chains/gas-work.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -14,7 +16,7 @@ import { opens } from '../../core/hashlock.ts';
 import { type AdapterParts, mustAnswer, planOf } from './adapter.ts';
 import { clockAt, type Mined, nonceCoin, type SimChain } from './chain.ts';
 import { factsOf, viewOf } from './facts.ts';
-import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
+import { rawOf, type SimTransaction, transactionOf, txidOf } from './transaction.ts';
 
 export type GasParts = AdapterParts & {
   readonly address: string;
@@ -58,6 +60,7 @@ export function simGasAccount(parts: GasParts): GasAccount {
         return { mostCost, makesAccount: false };
       }),
     sign: async (work, slot) => call('sign', () => sign(parts, work, slot)),
+    outbid: (sent) => call('outbid', () => outbidBy(parts, sent)),
     fate: (sent) => call('fate', () => fateOf(parts, sent)),
     paid: (txid) => call('paid', () => paidFor(parts, txid)),
   };
@@ -140,6 +143,7 @@ function sign(parts: GasParts, work: GasWork, slot: GasSlot): GasTransaction {
     offer: BigInt(fee),
     mostCost,
     diesAt,
+    height,
   };
 }
 
@@ -202,7 +206,19 @@ function fateOf(parts: GasParts, { txid, nonce, diesAt }: Sent): GasFate {
   return shows && chain.mempool.has(txid) ? 'pending' : 'unknown';
 }
 
-function paidFor(parts: GasParts, txid: string): bigint | null {
+function paidFor(parts: GasParts, txid: string): Paid | null {
   const found = minedOf(parts, txid);
-  return found === null ? null : BigInt(found.tx.fee);
+  return found === null ? null : { cost: BigInt(found.tx.fee), said: 1 };
+}
+
+/** Blocks that came without it although it paid enough. */
+const passedOver = 3;
+
+type Waiting = Parameters<NonNullable<GasAccount['outbid']>>[0];
+
+function outbidBy({ node }: GasParts, { raw, height, refused }: Waiting): Outbid | null {
+  const fee = transactionOf(raw)?.fee ?? 0;
+  if (fee < leastFee(node.chain)) return 'price';
+  const now = viewOf(node, node.lag).height;
+  return refused || height === null || now - height >= passedOver ? 'passed over' : null;
 }
