@@ -170,9 +170,10 @@ export type ChainAdapter = {
    */
   readSigned(signed: Signed, signal: AbortSignal): Promise<ReadTransaction>;
   /**
-   * Sends it. Bytes already known or mined give the same txid again. Throws `refused_by_node`
-   * with the node's own words. Once the node has it, a secret in it is public: `readEscrow` shows
-   * it at once and the next `changes` names its escrows.
+   * Offers it to every source. Bytes already known or mined give the same txid again. Throws
+   * `refused_by_node` with the words of all sources that can have it; what else it throws says
+   * nothing of whether one has it. Once one has it, a secret in it is public: `readEscrow` shows it
+   * at once and the next `changes` names its escrows.
    */
   broadcast(transaction: ReadTransaction, signal: AbortSignal): Promise<string>;
   /**

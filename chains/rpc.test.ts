@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { ParleyError } from '../core/errors.ts';
-import { type RpcError, rpcClient } from './rpc.ts';
+import { AnswerTooLong } from './exchange.ts';
+import { RpcError, refusalIn, rpcClient } from './rpc.ts';
 
 const soon = () => AbortSignal.timeout(20_000);
 
@@ -99,15 +99,39 @@ test('a node’s own words are told where no other answers, with their revert da
   }
 });
 
-test('where every gateway turns us away its words are told as its own', async (context) => {
-  const first = { status: 401, body: says(-32_000, 'this key may not') };
-  const { answer } = await both(context, first, first);
-  await assert.rejects(answer, (error: unknown) => {
-    assert.ok(error instanceof ParleyError, String(error));
-    assert.equal(error.code, 'chain_unavailable');
-    assert.match(error.message, /does not serve eth_call now: HTTP 401: this key may not/);
-    return true;
-  });
+test('where every gateway keeps a method from us its words are told', async (context) => {
+  for (const status of [401, 403, 429, 503]) {
+    const first = { status, body: says(-32_000, 'this key may not') };
+    const { answer } = await both(context, first, first);
+    await assert.rejects(answer, { name: 'RpcError', message: 'this key may not', status });
+  }
+  const bare = { status: 401, body: 'Unauthorized' };
+  const { answer } = await both(context, bare, bare);
+  const unavailable = { code: 'chain_unavailable', message: /eth_call now: HTTP 401$/ };
+  await assert.rejects(answer, unavailable);
+});
+
+test('only a node’s own no to bytes is their refusal', () => {
+  const said = (code: number, status: number, options?: ErrorOptions) =>
+    new RpcError(code, 'no', null, { ...options, status });
+  for (const [code, status] of [
+    [-32_000, 200],
+    [-32_000, 400],
+    [-32_603, 500],
+  ] as const) {
+    assert.equal(refusalIn(said(code, status)).code, code);
+  }
+  const nobodyLooked = [said(-32_005, 200), said(429, 429), said(-32_000, 401), said(0, 403)];
+  for (const error of nobodyLooked) {
+    assert.throws(() => refusalIn(error), { name: 'TurnedAway', message: /: no$/ });
+  }
+  const unclear = [said(-32_000, 502), said(0, 200, { cause: new AnswerTooLong(5) })];
+  for (const error of [...unclear, new Error('socket hang up')]) {
+    assert.throws(
+      () => refusalIn(error),
+      (thrown: unknown) => thrown === error,
+    );
+  }
 });
 
 test('an answer without end is one node’s, too', async (context) => {

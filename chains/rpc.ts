@@ -116,15 +116,29 @@ const ofTheQuestion = new Set([3, -32015]);
 function worth(error: unknown): Worth {
   if (!(error instanceof RpcError)) return 'another round';
   const { code, message, data, status } = error;
-  if (isTooBusy(error) || notYet.test(message)) return 'another round';
+  if (isTooBusy(error) || isUpstream(status) || notYet.test(message)) return 'another round';
   if (!isOk(status)) return 'another node';
   const isOfAll = data !== null || ofTheQuestion.has(code) || contractFailed.test(message);
   return isOfAll ? 'nothing' : 'another node';
 }
 
-/** A node that did not even look at what it was asked. */
-export function isTooBusy({ code }: RpcError): boolean {
+function isTooBusy({ code }: RpcError): boolean {
   return rateLimited.has(code);
+}
+
+/** Said before a node or in its place, which may have heard us or not. */
+const isUpstream = (status: number) => status > 500;
+
+/**
+ * What a node refused bytes with. Throws what is no refusal of theirs: a TurnedAway where nobody
+ * looked at them, all else where they may have been taken.
+ */
+export function refusalIn(error: unknown): RpcError {
+  if (!(error instanceof RpcError)) throw error;
+  const { cause, status, message } = error;
+  if (cause instanceof AnswerTooLong || isUpstream(status)) throw error;
+  if (isTooBusy(error) || turnsAway(status)) throw new TurnedAway(status, message);
+  return error;
 }
 
 function readAnswer({ status, body: text }: NodeReply): unknown {
@@ -149,14 +163,11 @@ type Json = { readonly code?: unknown; readonly message?: unknown; readonly data
 
 const tooManyRequests = 429;
 
-/** A gateway's words are not a node's, though they come in the same JSON. */
-function noOf(status: number, error: Json): Error {
+/** Of one method, too, which a gateway keeps from us: callers go on without its answer. */
+function noOf(status: number, error: Json): RpcError {
   const words = String(error.message ?? 'no reason given').slice(0, 500);
   const told = typeof error.code === 'number' ? error.code : 0;
-  // "Too many results" comes so, too, which callers ask less for.
   const code = status === tooManyRequests ? status : told;
-  if (turnsAway(status) && status !== tooManyRequests) return new TurnedAway(status, words);
-  if (status > 500) return new Error(`HTTP ${status}: ${words}`);
   return new RpcError(code, words, revertData(error.data), { status });
 }
 

@@ -2,9 +2,8 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { ReadTransaction } from '../adapter.ts';
-import { AnswerTooLong, TurnedAway } from '../exchange.ts';
 import type { Offers } from '../offers.ts';
-import { fewMiB, isTooBusy, type Rpc, RpcError } from '../rpc.ts';
+import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
 import { oneSource } from '../sources.ts';
 import { txOf } from './node.ts';
 import { calldataOf } from './raw.ts';
@@ -37,10 +36,9 @@ async function giveTo(
     const answer = await node.call(method, [raw], signal, fewMiB);
     if (typeof answer === 'string' && answer.toLowerCase() === txid.toLowerCase()) return;
     throw new Error('an answer that is not its txid');
-  } catch (error) {
-    if (!(error instanceof RpcError) || error.cause instanceof AnswerTooLong) throw error;
+  } catch (failure) {
+    const error = refusalIn(failure);
     if (alreadyKnown.test(error.message)) return;
-    if (isTooBusy(error)) throw new TurnedAway(error.status, error.message);
     // A nonce that is too low is also what a node says of the very transaction it has mined.
     if ((await txOf(node, txid, signal)) !== null) return;
     throw new ParleyError(

@@ -2,9 +2,8 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { ReadTransaction } from '../adapter.ts';
-import { AnswerTooLong, TurnedAway } from '../exchange.ts';
 import type { Offers } from '../offers.ts';
-import { fewMiB, isTooBusy, type Rpc, RpcError } from '../rpc.ts';
+import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
 import { oneSource } from '../sources.ts';
 import { readTransaction } from './message.ts';
 import { isOnChain } from './node.ts';
@@ -39,10 +38,9 @@ async function giveTo(
   try {
     if ((await node.call(method, [raw, config], signal, fewMiB)) === txid) return;
     throw new Error('an answer that is not its txid');
-  } catch (error) {
-    if (!(error instanceof RpcError) || error.cause instanceof AnswerTooLong) throw error;
+  } catch (failure) {
+    const error = refusalIn(failure);
     if (alreadyProcessed.test(error.message)) return;
-    if (isTooBusy(error)) throw new TurnedAway(error.status, error.message);
     if (await isOnChain(node, txid, signal)) return;
     throw new ParleyError(
       'refused_by_node',
