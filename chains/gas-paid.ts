@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Paid } from './gas-account.ts';
 
 /** Once one has said it the others have so long: a node that hangs holds up no job. */
-const othersMs = 1_000;
+export const othersMs = 1_000;
 
 /**
  * The highest of what they say. Who fails, or says what cannot be, has said nothing: a node that is

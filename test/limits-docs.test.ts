@@ -12,8 +12,10 @@ import {
   mostRefundInputs,
   refundStepSeconds,
 } from '../chains/bitcoin/signed-refunds.ts';
+import { forcedTips } from '../chains/evm/gas-fees.ts';
 import { evmGasPolicies } from '../chains/evm/gas-policy.ts';
 import { pageBlocks as evmPage } from '../chains/evm/hashlocks.ts';
+import { othersMs } from '../chains/gas-paid.ts';
 import { mostDecimals as mostSolanaDecimals } from '../chains/solana/checks/mint.ts';
 import { pageTransactions as solanaPage } from '../chains/solana/hashlocks.ts';
 import { unitLimits } from '../chains/solana/plan.ts';
@@ -140,6 +142,18 @@ const said: Record<string, string> = {
   ].join(),
   'the keeper: jobs of a chain in one pass, at once': [
     `${keeper.jobsAPass}, ${keeper.lanes}; ${keeper.jobMs / 1_000} s each`,
+  ].join(),
+  'versions of one nonce of a gas key, where blocks take no more than it offers': [
+    `${keeper.mostVersions}, its tip as high as a first offer's may be`,
+  ].join(),
+  'the tip of a replacement that follows the base fee': [
+    `${forcedTips} times the most of a first offer`,
+  ].join(),
+  'versions of a nonce that are asked about at once; those that others have taken the place of': [
+    `${keeper.fatesAtOnce}; ${keeper.restMs / 1_000} s in all`,
+  ].join(),
+  'wait for the other nodes once one has said what a transaction of a gas key has cost': [
+    `${othersMs / 1_000} s`,
   ].join(),
   'what a gas key has under way on a chain': [
     `${keeper.mostUnderWay} of the keeper's own,`,

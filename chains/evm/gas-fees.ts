@@ -84,7 +84,7 @@ const passedOver = 3;
  * more of the tip, too, of what only follows the base fee: this leaves room for eleven of those,
  * each of twice the base fee before it.
  */
-const forcedTips = 4n;
+export const forcedTips = 4n;
 /** Times the present price, where all that is offered is paid (no base fee). */
 const forcedPrices = 2n;
 
