@@ -155,6 +155,9 @@ const said: Record<string, string> = {
   'wait for the other nodes once one has said what a transaction of a gas key has cost': [
     `${othersMs / 1_000} s`,
   ].join(),
+  'what one node alone may lower a charge to': [
+    `${keeper.leastPaidPart === 8n ? 'an eighth' : '?'} of the most that it could cost`,
+  ].join(),
   'what a gas key has under way on a chain': [
     `${keeper.mostUnderWay} of the keeper's own,`,
     `${keeper.refundShare === 2n ? 'half' : '?'} of them refunds at most;`,
@@ -279,7 +282,7 @@ function timesIn(text: string, declaration: string): number {
 }
 
 /** A rule and no number. */
-const rules = ['what freeing a nonce of a gas key may cost'];
+const rules = ['what freeing a nonce of a gas key may cost', 'what a relay may be made to pay'];
 
 test('every row of docs/limits.md is compared with the source, and once', () => {
   const compared = [...Object.keys(said), ...declared.map(({ what }) => what), ...rules];
