@@ -7,7 +7,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { exchangeWith, type NodeLimits } from './exchange.ts';
+import { connectMs, exchangeWith, isUnreached, type NodeLimits } from './exchange.ts';
 
 const limits: NodeLimits = { timeMs: 20_000, bytes: 1_000 };
 const never = new AbortController().signal;
@@ -190,6 +190,36 @@ test('a node has only so long to begin and to end', async (t) => {
   }
   const cancelled = await failureOf(get('http://127.0.0.1:1/', {}, AbortSignal.abort()));
   assert.equal(cancelled.name, 'AbortError');
+});
+
+test('whether anybody was there to hear it is told of every failure', async (t) => {
+  const isUnheard = async (work: Promise<unknown>) => {
+    const error = await work.then(
+      () => assert.fail('it was answered'),
+      (reason: unknown) => reason,
+    );
+    return isUnreached(error);
+  };
+  assert.equal(await isUnheard(get('http://127.0.0.1:1/')), true);
+  const silent = await nodeOf(t, () => {});
+  assert.equal(await isUnheard(get(silent.url, { timeMs: connectMs + 200 })), false);
+  const cut = await nodeOf(t, (asked) => asked.socket.destroy());
+  assert.equal(await isUnheard(get(cut.url)), false);
+  // It takes connections, and never shakes hands.
+  const server = createTcpServer(() => {});
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.after(() => server.close());
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const asked = get(url);
+  assert.deepEqual(await failureOf(asked), {
+    name: 'TimeoutError',
+    code: 23,
+    message: `no answer in ${connectMs} ms`,
+  });
+  assert.equal(await isUnheard(asked), true);
+  assert.equal(await isUnheard(get(url, { timeMs: 50 })), true);
 });
 
 test('a connection that fails, or is cut half-way, is said with its code', async (t) => {

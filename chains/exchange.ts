@@ -44,6 +44,16 @@ export function turnsAway(status: number): boolean {
   return turningAway.has(status);
 }
 
+/** Whoever is there takes a connection in much less: one that does not is left for another node. */
+export const connectMs = 3_000;
+
+const unreached = new WeakSet<object>();
+
+/** Whether it failed before there was a connection, so that the other side has heard nothing. */
+export function isUnreached(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && unreached.has(error);
+}
+
 /** Gateways refuse who sends no word of themselves. */
 const usual = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'node' };
 
@@ -60,8 +70,10 @@ const secure = { send: secureRequest, agent: new SecureAgent(kept) };
 /**
  * Throws an AnswerTooLong; a DOMException `TimeoutError` when the time is out, and the signal's
  * reason when that was aborted; else what the connection failed with, whose `code` is such as
- * ECONNREFUSED and whose message may hold the address. A redirection is a failure: a node's
- * address is the operator's to choose. User and password in the URL are sent as Basic auth.
+ * ECONNREFUSED and whose message may hold the address. `isUnreached` tells which of them came
+ * before there was a connection, for which there are `connectMs` at most. A redirection is a
+ * failure: a node's address is the operator's to choose. User and password in the URL are sent as
+ * Basic auth.
  */
 export async function exchangeWith(
   { url, method, headers, body }: NodeRequest,
@@ -77,9 +89,11 @@ export async function exchangeWith(
     const asked = send(address, { method, headers: all, agent });
     let reading: Readable | null = null;
     let isOver = false;
+    let isReached = false;
     const over = () => {
       isOver = true;
       clearTimeout(timer);
+      clearTimeout(connecting);
       signal.removeEventListener('abort', cancelled);
     };
     const fail = (reason: unknown) => {
@@ -90,11 +104,31 @@ export async function exchangeWith(
       reading?.destroy();
       asked.destroy();
     };
-    const late = () => fail(new DOMException(`no answer in ${limits.timeMs} ms`, 'TimeoutError'));
+    const lateAfter = (ms: number) => {
+      const reason = new DOMException(`no answer in ${ms} ms`, 'TimeoutError');
+      if (!isReached) unreached.add(reason);
+      fail(reason);
+    };
+    const late = () => lateAfter(limits.timeMs);
+    // A busy process hears of its connection after its timers.
+    const unmet = () => setImmediate(() => isReached || lateAfter(connectMs));
     const cancelled = () => fail(signal.reason);
     const timer = setTimeout(late, limits.timeMs);
+    const connecting = connectMs < limits.timeMs ? setTimeout(unmet, connectMs) : undefined;
     signal.addEventListener('abort', cancelled, { once: true });
-    asked.on('error', fail);
+    asked.on('socket', (socket) => {
+      const reached = () => {
+        isReached = true;
+        clearTimeout(connecting);
+      };
+      if (socket.connecting)
+        socket.once(agent === secure.agent ? 'secureConnect' : 'connect', reached);
+      else reached();
+    });
+    asked.on('error', (error) => {
+      if (!isReached) unreached.add(error);
+      fail(error);
+    });
     asked.on('response', (answer) => {
       // Else one that was answered too early, or is not read to its end, keeps its connection.
       const leave = () => {

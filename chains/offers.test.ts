@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../core/errors.ts';
-import { TurnedAway } from './exchange.ts';
+import { exchangeWith, TurnedAway } from './exchange.ts';
 import { offersTo } from './offers.ts';
 
 const never = new AbortController().signal;
@@ -25,7 +25,11 @@ const hangs: Way = (signal) =>
   });
 const isLate = fails(new DOMException('no answer in 8000 ms', 'TimeoutError'));
 const isReset = fails(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }));
-const isGone = fails(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+/** Nobody listens there. */
+const nowhere = { url: 'http://127.0.0.1:1/', method: 'GET', headers: {} } as const;
+const isGone: Way = async (signal) => {
+  await exchangeWith(nowhere, { timeMs: 8_000, bytes: 1 }, signal);
+};
 const turnsAway = fails(new TurnedAway(401, 'no such key'));
 
 /** Offers it to sources that act so, and tells how often each was asked. */
@@ -63,6 +67,15 @@ test('it is refused only where every source that can have it refuses it, with al
   }
 });
 
+test('what one refused is not offered anew to one that was not reached', async () => {
+  const { done, times } = offering([refuses('too low'), isGone, isGone]);
+  await assert.rejects(done, { code: 'refused_by_node' });
+  assert.deepEqual(times, [1, 1, 1]);
+  const alone = offering([isGone, isGone]);
+  await assert.rejects(alone.done, { code: 'chain_unavailable' });
+  assert.deepEqual(alone.times, [2, 2]);
+});
+
 test('where one of them may have it nobody says that none has', async () => {
   const late = { code: 'chain_timeout', message: /one may have it; the node refused it: too low/ };
   for (const silent of [isLate, isReset, fails(new Error('HTTP 502 and no JSON'))]) {
@@ -70,7 +83,7 @@ test('where one of them may have it nobody says that none has', async () => {
     await assert.rejects(offering([refuses('too low'), silent]).done, late);
   }
   // It was there before it was gone.
-  const lateThenGone: Way = (_, times) => (times === 1 ? isLate() : isGone());
+  const lateThenGone: Way = (_, times) => (times === 1 ? isLate() : isGone(never, times));
   await assert.rejects(offering([refuses('too low'), lateThenGone]).done, late);
   await assert.rejects(offering([isLate, isGone]).done, { code: 'chain_timeout' });
   await assert.rejects(offering([isReset, isGone]).done, { code: 'chain_unavailable' });

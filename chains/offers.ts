@@ -4,7 +4,7 @@
 // of them was silent it may have it, whatever the others say.
 
 import { ParleyError } from '../core/errors.ts';
-import { TurnedAway } from './exchange.ts';
+import { isUnreached, TurnedAway } from './exchange.ts';
 import { isTimeout, pause, wordsOf } from './in-turn.ts';
 
 export type Sources = {
@@ -62,8 +62,11 @@ export function offersTo({ chain, sources, rounds = 2 }: Sources): Offers {
     const waited = Promise.withResolvers<void>();
     const timers: NodeJS.Timeout[] = [];
     let isAnswered = false;
+    // By then it is told who has it: nobody is given it anew.
+    const isRefused = () => outcomes.some(({ is }) => is === 'refused');
     const giving = outcomes.map(async (_, at) => {
-      const outcome = await giveTo(at, offer, rounds, over.signal);
+      const goesOn = (round: number) => round < (isRefused() ? 1 : rounds);
+      const outcome = await giveTo(at, offer, goesOn, over.signal);
       outcomes[at] = outcome;
       const leftMs = waitMs[outcome.is];
       if (leftMs !== null && !isAnswered) timers.push(setTimeout(waited.resolve, leftMs));
@@ -88,12 +91,12 @@ export function offersTo({ chain, sources, rounds = 2 }: Sources): Offers {
 async function giveTo(
   at: number,
   { give }: Offer,
-  rounds: number,
+  goesOn: (round: number) => boolean,
   signal: AbortSignal,
 ): Promise<Outcome> {
   let failure: unknown = signal.reason;
   let mayHaveIt = false;
-  for (let round = 0; round < rounds && !signal.aborted; round += 1) {
+  for (let round = 0; goesOn(round) && !signal.aborted; round += 1) {
     if (round > 0) await pause(signal);
     try {
       await give(at, signal);
@@ -111,15 +114,9 @@ export function isRefusal(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.code === 'refused_by_node';
 }
 
-/** No connection was made. */
-const unreached: ReadonlySet<unknown> = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
-]);
-
 function neverGotIt(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof TurnedAway || unreached.has((error as { code?: unknown }).code)) return true;
-  return neverGotIt(error.cause);
+  return error instanceof TurnedAway || isUnreached(error) || neverGotIt(error.cause);
 }
 
 function whyOf(chain: string, { name, txid }: Offer, outcomes: readonly Outcome[]): ParleyError {

@@ -141,12 +141,15 @@ export function refusalIn(error: unknown): RpcError {
   return error;
 }
 
+/** Of a server that is no node, or no node any more. */
+const notFound = 404;
+
 function readAnswer({ status, body: text }: NodeReply): unknown {
   let body: unknown;
   try {
     body = JSON.parse(text.toString('utf8'));
   } catch (cause) {
-    if (turnsAway(status)) throw new TurnedAway(status, '');
+    if (turnsAway(status) || status === notFound) throw new TurnedAway(status, '');
     throw new Error(`HTTP ${status} and no JSON`, { cause });
   }
   if (typeof body === 'object' && body !== null && 'error' in body && body.error) {

@@ -82,12 +82,15 @@ async function keyOf(asked: Asked, { keyVersion }: Manifest): Promise<string | n
   return asked.key;
 }
 
-/** Never over another key that is there. A start refuses one that other users may read. */
-async function placeKey(from: string, target: string): Promise<void> {
+/**
+ * Never over another key that is there; whether it was put there now, and not by a restore that was
+ * killed, or by whoever has no other copy. A start refuses one that other users may read.
+ */
+async function placeKey(from: string, target: string): Promise<boolean> {
   const [key, there] = [await readFile(from), await readFile(target).catch(() => null)];
-  // A restore that was killed has put it there.
-  if (there === null || !there.equals(key))
-    await writeFile(target, key, { flag: 'wx', mode: 0o600 });
+  if (there?.equals(key)) return false;
+  await writeFile(target, key, { flag: 'wx', mode: 0o600 });
+  return true;
 }
 
 async function run(asked: Asked): Promise<number> {
@@ -103,7 +106,7 @@ async function run(asked: Asked): Promise<number> {
   await openHome(home);
   const target = join(home, 'server.key');
   let revoked = 0;
-  if (key !== null) await placeKey(key, target);
+  const isPlaced = key !== null && (await placeKey(key, target));
   try {
     await restoreInto(home, { folder, manifest }, quiet, async ({ url }) => {
       await migrate(url);
@@ -119,7 +122,7 @@ async function run(asked: Asked): Promise<number> {
       }
     });
   } catch (error) {
-    if (key !== null) await rm(target, { force: true });
+    if (isPlaced) await rm(target, { force: true });
     throw error;
   }
   if (json) console.log(JSON.stringify({ home, madeAt: manifest.madeAt, revoked }));

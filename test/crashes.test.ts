@@ -293,8 +293,8 @@ let keys = 0;
 /** What it is called, where, and whether the command is done by then. */
 type KillPoint = readonly [string, Point, boolean];
 
-/** At points that are the same for every command these are killed, and all in the soak. */
-const wholly = new Set(['POST /v1/rfqs/{id}/quotes', 'POST /v1/threads/{id}/accept']);
+/** At every point this one is killed, and in the soak all are; the others around their commit. */
+const wholly = 'POST /v1/threads/{id}/accept';
 
 for (const { name, effect, early, make } of commands) {
   describe(name, () => {
@@ -310,8 +310,8 @@ for (const { name, effect, early, make } of commands) {
       ['before its lock', { statement: 'try_lock', when: 'before' }, false],
       ['after its reply is stored', { statement: 'upsert_reply', when: 'after' }, false],
     ];
-    const isWhole = wholly.has(name) || process.env.PARLEY_FAULTS === 'all';
-    const points = isWhole ? [...others, ...always] : always;
+    const isWhole = name === wholly || process.env.PARLEY_FAULTS === 'all';
+    const points = isWhole ? [...others, ...always] : always.slice(-2);
 
     async function happensOnce({ call, effects }: Case, key: string, committed: boolean) {
       const ones = (await effects()).map(() => 1);

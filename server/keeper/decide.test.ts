@@ -75,9 +75,9 @@ for (const [what, given, wanted] of [
   ['pays more for what waited long', { attempts: [old] }, 'sign'],
   ['leaves as it is what more would not help', { attempts: [old], outbid: false }, 'send'],
   [
-    'and waits where nodes have it',
+    'and gives it to all nodes again where one has had it for long',
     { attempts: [{ ...old, fate: 'pending' }], outbid: false },
-    'wait',
+    'send',
   ],
   ['and not for what dies by itself', { attempts: [{ ...old, nonce: null }] }, 'send'],
   ['signs anew what is dead', { attempts: [gone] }, 'sign'],

@@ -167,7 +167,8 @@ function push(look: Look, newest: Attempt): Decision {
     if (newest.verb === 'void') return { do: 'void', attempt: newest };
     return { do: 'sign', instead: newest, reveals: false };
   }
-  if (newest.fate === 'pending') return again();
+  // One node has it, and may be cut off from all others.
+  if (newest.fate === 'pending' && hasWaited(look) !== newest) return again();
   return { do: 'send', attempt: newest, reveals: false };
 }
 

@@ -64,9 +64,11 @@ function named(error: unknown, chain: string, txid: string): unknown {
   const { name } = error as Error;
   const timedOut = name === 'TimeoutError' || name === 'AbortError';
   if (!timedOut && !(error instanceof ParleyError && error.kind === 'timeout')) return error;
+  // Why some of its nodes refused it, where one of them may have it all the same.
+  const said = error instanceof ParleyError && !timedOut ? ` (${error.message})` : '';
   return new ParleyError(
     'chain_timeout',
-    `chain "${chain}" did not answer in time; look up ${txid} before you send it again`,
+    `chain "${chain}" did not answer in time; look up ${txid} before you send it again${said}`,
     { chain, txid },
     { cause: error },
   );

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -105,4 +105,44 @@ test('one that fails leaves nothing, and of two at once the second is refused', 
   const free = await lockFolder(into, 'restore');
   assert.notEqual(free, null);
   await free?.release();
+});
+
+test('a restore that is refused leaves the key that was there, which may be the only one', async () => {
+  const into = await mkdtemp(home('keyed-'));
+  const key = join(into, 'server.key');
+  await writeFile(key, 'aa'.repeat(32), { mode: 0o600 });
+  const program = new URL('../../../scripts/restore.ts', import.meta.url).pathname;
+  const args = [program, backup.folder, '--home', into, '--key', key];
+  const held = await lockFolder(into, 'restore');
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (part: Buffer) => {
+    said += part;
+  });
+  const [code] = await once(child, 'close');
+  await held?.release();
+  assert.equal(code, 1, said);
+  assert.match(said, /Another process restores into/);
+  assert.equal(await readFile(key, 'utf8'), 'aa'.repeat(32));
+});
+
+test('a folder that is a link stays one, and what cannot be looked into is not taken for empty', async () => {
+  const into = await mkdtemp(home('linked-'));
+  const volume = await mkdtemp(home('volume-'));
+  await symlink(volume, join(into, 'postgres'));
+  const failing = restoreInto(into, backup, quiet, async () => {
+    throw new Error('as wanted');
+  });
+  await assert.rejects(failing, /as wanted/);
+  assert.deepEqual(await readdir(volume), []);
+  await restoreInto(into, backup, quiet, async () => {});
+  assert.ok((await readdir(volume)).includes('data'));
+  assert.ok((await lstat(join(into, 'postgres'))).isSymbolicLink());
+  const odd = await mkdtemp(home('odd-'));
+  await writeFile(join(odd, 'postgres'), 'a file');
+  await assert.rejects(
+    restoreInto(odd, backup, quiet, async () => {}),
+    { code: 'ENOTDIR' },
+  );
+  assert.equal(await readFile(join(odd, 'postgres'), 'utf8'), 'a file');
 });

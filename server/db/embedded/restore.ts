@@ -3,7 +3,7 @@
 // ended this one. A failure leaves nothing.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import { lockFolder } from '../../../host/folder-lock.ts';
@@ -37,13 +37,23 @@ export async function mustBeKnown(manifest: Manifest): Promise<void> {
  */
 export async function mustHaveNone(home: string): Promise<void> {
   const base = join(home, 'postgres');
-  const inside = await readdir(base).catch((): string[] => []);
+  const inside = await entriesOf(base);
   if (inside.length === 0 || inside.includes(basename(placesUnder(base).unfinished))) return;
   throw new EmbeddedPostgresError(
     'in_use',
     `There is a database in ${home} already. Restore into another home: nothing is overwritten.`,
     { folder: home },
   );
+}
+
+/** None where there is no such folder. Any other failure says nothing of what is in it. */
+async function entriesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /**
@@ -64,14 +74,16 @@ export async function restoreInto(
   }
   try {
     await mustHaveNone(home);
+    await endOrphan(places);
     await clear(places);
-    await mkdir(places.base, { recursive: true, mode: 0o700 });
+    const made = await mkdir(places.base, { recursive: true, mode: 0o700 });
     await writeFile(places.unfinished, '', { flush: true });
     await syncFolder(places.base);
     try {
       await lay(home, places, backup, log, finish);
     } catch (error) {
-      await rm(places.base, { recursive: true, force: true });
+      await clear(places);
+      if (made !== undefined) await rmdir(places.base);
       throw error;
     }
     await rm(places.unfinished);
@@ -83,10 +95,15 @@ export async function restoreInto(
 
 type Backup = { readonly folder: string; readonly manifest: Manifest };
 
-/** What a restore that was killed left behind, its database with it if that runs still. */
-async function clear(places: Places): Promise<void> {
-  await endOrphan(places);
-  await rm(places.base, { recursive: true, force: true });
+/** What is in the folder, and not the folder, which may be a volume or a link to another place. */
+async function clear({ base, unfinished }: Places): Promise<void> {
+  const inside = await entriesOf(base);
+  // The note goes last: what is left without it would be taken for a database.
+  const last = basename(unfinished);
+  for (const name of inside.filter((each) => each !== last)) {
+    await rm(join(base, name), { recursive: true, force: true });
+  }
+  await rm(unfinished, { force: true });
 }
 
 async function lay(
