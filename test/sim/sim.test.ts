@@ -39,8 +39,8 @@ type Counted = {
   readonly halts: Readonly<Record<string, number>>;
 };
 
-/** Beside other tests two cores get through a quarter of them; all are in the soak. */
-const mostMinutes = 0.75;
+/** Beside other tests two cores get through a tenth of them; all are in the soak. */
+const mostMinutes = 0.5;
 /** What even a busy one gets through by then. */
 const leastSeeds = 12;
 
