@@ -398,7 +398,6 @@ test('gifts asked for during a move of time do not move a chain twice', async ()
 test('after a move the clocks go on', async () => {
   await client.time(10);
   const earlier = await client.status();
-  // Blocks that come fast are stamped ahead of the clock.
   await sleep(5_000);
   for (const { chain } of earlier.chains) await client.mine(chain, 1);
   const later = await client.status();
