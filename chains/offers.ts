@@ -12,7 +12,7 @@ export type Sources = {
   readonly chain: string;
   readonly sources: number;
   /** How often one is tried that neither takes it nor refuses it. Default 2. */
-  readonly rounds?: number;
+  readonly rounds?: number | undefined;
 };
 
 export type Offer = {
@@ -108,6 +108,16 @@ async function giveTo(
     }
   }
   return { is: 'failed', failure, mayHaveIt };
+}
+
+/** A node's own no. `facts`: its code, under the name that it has there. */
+export function refusedByNode(
+  { chain, txid, words }: { readonly chain: string; readonly txid: string; readonly words: string },
+  facts: Readonly<Record<string, string | number>>,
+  cause: Error,
+): ParleyError {
+  const sentence = `the ${chain} node refused the transaction: ${words}`;
+  return new ParleyError('refused_by_node', sentence, { chain, txid, ...facts }, { cause });
 }
 
 export function isRefusal(error: unknown): error is ParleyError {

@@ -86,8 +86,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
   const { chain, chainId, policy, deployment = evmDeployment } = options;
   const rpc = rpcClient({ chain, urls: options.rpcUrls, ...options.rpc });
   const watch = newWatch(options, rpc, deployment);
-  const { rounds } = options.rpc ?? {};
-  const offers = offersTo({ chain, sources: rpc.sources, ...(rounds !== undefined && { rounds }) });
+  const offers = offersTo({ chain, sources: rpc.sources, rounds: options.rpc?.rounds });
   const { open, opened } = opening((signal) => checkNode(watch, chainId, signal));
   return {
     chain,

@@ -1,8 +1,7 @@
 // Sends a signed transaction. Once a node has it, a secret in it is public.
 
-import { ParleyError } from '../../core/errors.ts';
 import type { ReadTransaction } from '../adapter.ts';
-import type { Offers } from '../offers.ts';
+import { type Offers, refusedByNode } from '../offers.ts';
 import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
 import { oneSource } from '../sources.ts';
 import { txOf } from './node.ts';
@@ -41,11 +40,7 @@ async function giveTo(
     if (alreadyKnown.test(error.message)) return;
     // A nonce that is too low is also what a node says of the very transaction it has mined.
     if ((await txOf(node, txid, signal)) !== null) return;
-    throw new ParleyError(
-      'refused_by_node',
-      `the ${node.chain} node refused the transaction: ${error.message}`,
-      { chain: node.chain, txid, rpcCode: error.code },
-      { cause: error },
-    );
+    const about = { chain: node.chain, txid, words: error.message };
+    throw refusedByNode(about, { rpcCode: error.code }, error);
   }
 }

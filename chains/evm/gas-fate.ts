@@ -4,6 +4,7 @@
 import type { GasFate, GasSent, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
 import { amountOf, type Rpc } from '../rpc.ts';
+import { oneSource } from '../sources.ts';
 import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
 import { countByAll } from './own-nonce.ts';
 import type { DepthTag } from './policy.ts';
@@ -73,8 +74,7 @@ async function fateBy(
 /** Wei, by every node: gas, and on OP chains what its bytes cost on Ethereum. */
 export function paidFor(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Paid | null> {
   const ask = (at: number, until: AbortSignal) => {
-    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
-    return asked(one, 'eth_getTransactionReceipt', [txid], until, (answer) => {
+    return asked(oneSource(rpc, at), 'eth_getTransactionReceipt', [txid], until, (answer) => {
       if (answer === null) return null;
       const { gasUsed, effectiveGasPrice, l1Fee } = object(answer);
       if (effectiveGasPrice === undefined) return null;

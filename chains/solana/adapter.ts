@@ -66,9 +66,7 @@ export type SolanaAdapter = ChainAdapter & {
 export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
   const { chain, policy } = options;
   const watch = newWatch(options);
-  const { rounds } = options.rpc ?? {};
-  const { sources } = watch.rpc;
-  const offers = offersTo({ chain, sources, ...(rounds !== undefined && { rounds }) });
+  const offers = offersTo({ chain, sources: watch.rpc.sources, rounds: options.rpc?.rounds });
   const { open, opened } = opening((signal) => checkNode(watch, options.genesisHash, signal));
   return {
     chain,

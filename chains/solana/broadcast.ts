@@ -1,8 +1,7 @@
 // Sends a signed transaction. Once a node has it, a secret in it is public.
 
-import { ParleyError } from '../../core/errors.ts';
 import type { ReadTransaction } from '../adapter.ts';
-import type { Offers } from '../offers.ts';
+import { type Offers, refusedByNode } from '../offers.ts';
 import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
 import { oneSource } from '../sources.ts';
 import { readTransaction } from './message.ts';
@@ -42,11 +41,7 @@ async function giveTo(
     const error = refusalIn(failure);
     if (alreadyProcessed.test(error.message)) return;
     if (await isOnChain(node, txid, signal)) return;
-    throw new ParleyError(
-      'refused_by_node',
-      `the ${node.chain} node refused the transaction: ${error.message}`,
-      { chain: node.chain, txid, rpcCode: error.code },
-      { cause: error },
-    );
+    const about = { chain: node.chain, txid, words: error.message };
+    throw refusedByNode(about, { rpcCode: error.code }, error);
   }
 }

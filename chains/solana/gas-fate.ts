@@ -3,6 +3,7 @@
 import type { GasFate, GasTransaction, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
 import type { Rpc } from '../rpc.ts';
+import { oneSource } from '../sources.ts';
 import { chainClock, heldIn, statusOf, transactionOf } from './node.ts';
 
 export async function fateOf(
@@ -41,8 +42,7 @@ export function paidFor(
   signal: AbortSignal,
 ): Promise<Paid | null> {
   const ask = async (at: number, until: AbortSignal) => {
-    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
-    const transaction = await transactionOf(one, txid, until);
+    const transaction = await transactionOf(oneSource(rpc, at), txid, until);
     if (transaction === null || !('read' in transaction)) return null;
     const held = heldIn(transaction, own, false);
     return held === null || held.after > held.before ? null : held.before - held.after;

@@ -89,12 +89,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
   const { chain, deployment, policy, sources, log = () => {} } = options;
   const http = httpClient({ chain, sources, ...options.http });
   const watch = newWatch(chain, http, deployment, log);
-  const { rounds } = options.http ?? {};
-  const offers = offersTo({
-    chain,
-    sources: http.sources,
-    ...(rounds !== undefined && { rounds }),
-  });
+  const offers = offersTo({ chain, sources: http.sources, rounds: options.http?.rounds });
   const { open, opened } = opening((signal) => checkNodes(watch, signal));
   return {
     chain,

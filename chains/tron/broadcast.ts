@@ -1,8 +1,7 @@
 // Sends a signed transaction. Once a node has it, a secret in it is public.
 
-import { ParleyError } from '../../core/errors.ts';
 import type { ReadTransaction } from '../adapter.ts';
-import type { Offers } from '../offers.ts';
+import { type Offers, refusedByNode } from '../offers.ts';
 import { oneSource } from '../sources.ts';
 import { type Http, TronRefusal } from './http.ts';
 import { broadcastPath, knows, sendHex } from './node.ts';
@@ -38,11 +37,7 @@ async function giveTo(
     // One that is in a block may be refused for what it did, or for being old by now.
     if (await knows(node, txid, signal)) return;
     const words = code === '' ? message : `${code}, ${message}`;
-    throw new ParleyError(
-      'refused_by_node',
-      `the ${node.chain} node refused the transaction: ${words}`,
-      { chain: node.chain, txid, nodeCode: code },
-      { cause: error },
-    );
+    const about = { chain: node.chain, txid, words };
+    throw refusedByNode(about, { nodeCode: code }, error);
   }
 }

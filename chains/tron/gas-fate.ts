@@ -3,6 +3,7 @@
 
 import type { GasFate, GasTransaction, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
+import { oneSource } from '../sources.ts';
 import type { Http } from './http.ts';
 import { burntBy, headBlock, infoOf, knows } from './node.ts';
 
@@ -41,10 +42,6 @@ async function fateSeen(http: Http, txid: string, signal: AbortSignal): Promise<
 
 /** Sun, by every node. */
 export function paidFor(http: Http, txid: string, signal: AbortSignal): Promise<Paid | null> {
-  const ask = async (at: number, until: AbortSignal) => {
-    const one: Http = { ...http, call: (...args) => http.ask(at, ...args) };
-    const burnt = await burntBy(one, txid, until);
-    return burnt !== null && burnt < 0n ? null : burnt;
-  };
+  const ask = (at: number, until: AbortSignal) => burntBy(oneSource(http, at), txid, until);
   return paidByAll(http.sources, ask, signal);
 }
