@@ -11,6 +11,8 @@ const wallet = 'faucet';
 const faucetBlocks = 40;
 /** A coinbase can be spent when a hundred blocks lie on top of it. */
 const maturityBlocks = 100;
+/** Whoever looks for an escrow begins two hours before it, by how much block times may be off. */
+const ageSeconds = 6 * 3_600;
 const satsPerCoin = 100_000_000n;
 const defaultGiftSats = satsPerCoin;
 const giftLimitSats = 50n * satsPerCoin;
@@ -25,8 +27,11 @@ export async function bitcoinChain(
   const walletRpc = rpcTo(`${node.rpcUrl}/wallet/${wallet}`);
   const mining = bitcoinMining(rpc, clock);
   let automatic = true;
+  // Dated back: so many blocks in one second would put the median time ahead of the clock, and all
+  // would be read again for every escrow. The wallet too: it looks at no block of before its time.
+  await rpc('setmocktime', [clock.now() - ageSeconds]);
   await openWallet(rpc);
-  await makeFirstCoins(rpc, walletRpc, clock.now());
+  await makeFirstCoins(rpc, walletRpc);
   // After a pause, or a crash in the middle of a move: timelocks see the present at once.
   await mining.moveTo(clock.now());
   // A node that starts thinks itself far behind the network until it sees a block of today.
@@ -61,10 +66,8 @@ async function openWallet(rpc: Rpc): Promise<void> {
   else await rpc('createwallet', [wallet, false, false, '', false, true, true]);
 }
 
-async function makeFirstCoins(rpc: Rpc, walletRpc: Rpc, now: number): Promise<void> {
+async function makeFirstCoins(rpc: Rpc, walletRpc: Rpc): Promise<void> {
   const height = await rpc<number>('getblockcount');
-  // Dated back: so many blocks in one second would put the median time ahead of the clock.
-  await rpc('setmocktime', [now - faucetBlocks - maturityBlocks]);
   if (height < faucetBlocks) {
     const address = await walletRpc<string>('getnewaddress', ['', 'bech32']);
     await rpc('generatetoaddress', [faucetBlocks - height, address]);

@@ -1,33 +1,25 @@
 // Which test files share a process. Starting one with the modules of a whole market, and a database
 // of its own, takes longer than most files' tests, so those of one folder run one after the other
-// in a process, up to a number.
+// in a process, up to a number, each as a suite.
 
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Folders whose files start nothing that outlives them and measure nothing of their process. */
-const sharing: readonly string[] = [
-  ...['core', 'chains', 'chains/bitcoin', 'chains/evm', 'chains/tron', 'chains/solana'],
-  ...['server/db', 'server/edge', 'server/edge/feed', 'server/edge/routes', 'server/edge/rules'],
-  ...['server/listing', 'server/listing/launchpads', 'server/listing/providers'],
-  ...['server/market', 'server/restore', 'server/webhooks'],
-  ...['sdk/settle', 'sdk/settle/hands', 'sdk/stores', 'sdk/wallets'],
-];
-/** Those where some files start nodes before all of their tests: the others share. */
-const sharingInPart: readonly string[] = [
-  ...['contracts/solana', 'devnet', 'devnet/solana', 'devnet/tron', 'scripts'],
-  ...['sdk', 'server', 'server/keeper', 'server/settle', 'test', 'test/model'],
+/** Where a file that starts nodes or a market before its tests takes as long as two others. */
+const starting: readonly string[] = [
+  ...['contracts/evm', 'contracts/solana', 'devnet', 'devnet/tron', 'scripts', 'sdk'],
+  ...['server/keeper', 'server/settle', 'test'],
 ];
 /** Whatever else is said of them: they share what takes longest, and end within a file's time. */
 const together: readonly (readonly string[])[] = [
   ['test/faults-bitcoin.test.ts', 'test/faults-database.test.ts', 'test/faults-forks.test.ts'],
 ];
 const mostTogether = 6;
-/** A clock or an environment of the process, or steps around every test in it. */
-const ofTheProcess = /mock\.timers|process\.env\.\w+ =|process\.on\(|^(before|after)Each\(/m;
-const beforeAll = /^before\(|\bonStage\(/m;
+/** An environment, a clock of no test's own, or the memory: of the process, so of all in it. */
+const ofTheProcess = /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(|memoryUsage|gc\(\)/m;
+const beforeAll = /^before\(|\bonStage\(|^const .* = await start/m;
 
 export type Group = {
   /** What it is called where files are named. */
@@ -36,12 +28,11 @@ export type Group = {
   readonly files: readonly string[];
 };
 
-function shares(root: string, file: string): boolean {
-  const folder = dirname(file);
-  const isInPart = sharingInPart.includes(folder);
-  if (!isInPart && !sharing.includes(folder)) return false;
+/** Of `mostTogether`; all of it for a file that is alone. */
+function weightOf(root: string, file: string): number {
   const text = readFileSync(join(root, file), 'utf8');
-  return !ofTheProcess.test(text) && !(isInPart && beforeAll.test(text));
+  if (ofTheProcess.test(text)) return mostTogether;
+  return starting.includes(dirname(file)) && beforeAll.test(text) ? 2 : 1;
 }
 
 /**
@@ -54,19 +45,20 @@ export function groupsOf(
   long: readonly string[] = [],
 ): Group[] {
   const groups: Group[] = [];
-  const open = new Map<string, string[]>();
+  const open = new Map<string, { readonly files: string[]; weight: number }>();
   for (const file of files) {
-    const folder = dirname(file);
     const belongs = together.findIndex((each) => each.includes(file));
-    const isShared = belongs !== -1 || (!long.includes(file) && shares(root, file));
-    const place = belongs === -1 ? folder : `together ${belongs}`;
-    const others = isShared ? open.get(place) : undefined;
-    if (others !== undefined && others.length < mostTogether) {
-      others.push(file);
+    const isAlone = belongs === -1 && long.includes(file);
+    const weight = belongs !== -1 ? 1 : isAlone ? mostTogether : weightOf(root, file);
+    const place = belongs === -1 ? dirname(file) : `together ${belongs}`;
+    const others = open.get(place);
+    if (others !== undefined && others.weight + weight <= mostTogether) {
+      others.files.push(file);
+      others.weight += weight;
       continue;
     }
     const own = [file];
-    if (isShared) open.set(place, own);
+    if (weight < mostTogether) open.set(place, { files: own, weight });
     groups.push({ name: file, files: own });
   }
   return groups.map(({ name, files: all }) =>
@@ -76,12 +68,18 @@ export function groupsOf(
   );
 }
 
-/** The path of what `node --test` is to run for a group: its file, or one that imports them all. */
+/**
+ * The path of what `node --test` is to run for a group: its file, or one that has a suite of each,
+ * so that what a file does before and after its tests is done around its own.
+ */
 export async function entryOf(root: string, folder: string, group: Group): Promise<string> {
   const [only = ''] = group.files;
   if (group.files.length === 1) return join(root, only);
   const entry = join(folder, `${only.replaceAll('/', '-')}.mjs`);
-  const urls = group.files.map((file) => pathToFileURL(join(root, file)).href);
-  await writeFile(entry, urls.map((url) => `import ${JSON.stringify(url)};\n`).join(''));
+  const suites = group.files.map((file) => {
+    const url = pathToFileURL(join(root, file)).href;
+    return `describe(${JSON.stringify(file)}, () => import(${JSON.stringify(url)}));\n`;
+  });
+  await writeFile(entry, `import { describe } from 'node:test';\n${suites.join('')}`);
   return entry;
 }

@@ -123,7 +123,8 @@ async function check(name: string, command: string, args: readonly string[]): Pr
 const node = process.execPath;
 
 async function checkAll(): Promise<void> {
-  await check('types', 'tsc', ['-p', '.']);
+  // More of them each work out most of it anew: less waiting, and twice the processor's time.
+  await check('types', 'tsc', ['-p', '.', '--checkers', '1']);
   await check('lint', biomeBinary, lintArguments);
   for (const family of ['evm', 'tron']) {
     const args = [`contracts/${family}/test.ts`];

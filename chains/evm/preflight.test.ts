@@ -47,7 +47,10 @@ async function tell(name: string, address: Hex, functionName: string, args: read
 }
 
 test('the probe is what its source compiles to', () => {
-  const compiled = compileTestContracts('../Probe.sol', 'paris').get('Probe');
+  const compiled = compileTestContracts('../Probe.sol', {
+    evmVersion: 'paris',
+    isOptimised: true,
+  }).get('Probe');
   assert.equal(probeCode, compiled?.runtime);
 });
 

@@ -9,7 +9,10 @@ import { courseGas } from './trial.ts';
 import { trialCode } from './trial-code.ts';
 
 test('the code that is lent to actors is what its source compiles to', () => {
-  const compiled = compileTestContracts('../checks/Trial.sol', 'paris').get('Trial');
+  const compiled = compileTestContracts('../checks/Trial.sol', {
+    evmVersion: 'paris',
+    isOptimised: true,
+  }).get('Trial');
   assert.equal(trialCode, compiled?.runtime);
 });
 
