@@ -289,7 +289,7 @@ export async function forgetSecret(tx: Tx, id: number): Promise<void> {
 
 export type SealedRow = { readonly id: number; readonly sealed: Buffer };
 
-/** What is sealed under another key of the server's than this one. */
+/** What is sealed under another key of the server's than this one; waits for what is in use. */
 export function sealedNotOf(tx: Tx, of: 'attempts' | 'jobs', version: number, limit: number) {
   return tx.rows<SealedRow & { readonly version: number }>({
     name: `keeper_sealed_not_of_${of}`,
@@ -297,10 +297,10 @@ export function sealedNotOf(tx: Tx, of: 'attempts' | 'jobs', version: number, li
       of === 'attempts'
         ? `select id, sealed, sealed_version as version from keeper_attempts
             where sealed is not null and sealed_version <> $1
-            order by id limit $2 for update skip locked`
+            order by id limit $2 for update`
         : `select id, secret as sealed, secret_version as version from keeper_jobs
             where secret is not null and secret_version <> $1
-            order by id limit $2 for update skip locked`,
+            order by id limit $2 for update`,
     values: [version, limit],
   });
 }

@@ -97,12 +97,12 @@ export async function targetOf(
 
 export type SealedSecret = { readonly id: string; readonly secret: Buffer };
 
-/** Secrets under another key of the server's than this one. */
+/** Secrets under another key of the server's than this one; waits for those that are in use. */
 export function secretsNotOf(tx: Tx, version: number, limit: number) {
   return tx.rows<SealedSecret & { readonly version: number }>({
     name: 'webhooks_secrets_not_of',
     text: `select id, secret, secret_version as version from webhooks
-      where secret_version <> $1 order by id limit $2 for update skip locked`,
+      where secret_version <> $1 order by id limit $2 for update`,
     values: [version, limit],
   });
 }

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { attemptsOf } from '../db/keeper-attempts.ts';
@@ -130,6 +131,35 @@ test('of more than go at once each is sealed anew, past those that no key opens'
     assert.deepEqual(await openedBy(deps, old), []);
     assert.deepEqual(await openedBy(deps, lostKey), bytes.slice(0, 3), 'left as they were');
     assert.deepEqual(warned, [{ attempts: 3 }]);
+  } finally {
+    await database.drop();
+  }
+});
+
+test('what another transaction holds at that moment is sealed anew when it lets go', async () => {
+  const database = await testDatabase();
+  try {
+    const [old, fresh] = [aKey(), aKey()];
+    const deps = testDeps({ db: database.db, settings: { encryptionKey: `${fresh},${old}` } });
+    await keepMany(deps, old, 3);
+    const held = Promise.withResolvers<void>();
+    const letGo = Promise.withResolvers<void>();
+    const holding = deps.db.transaction(async (tx) => {
+      await tx.rows({
+        name: 'test_hold',
+        text: 'select id from keeper_attempts order by id limit 1 for update',
+        values: [],
+      });
+      held.resolve();
+      await letGo.promise;
+    });
+    await held.promise;
+    const resealing = resealKept(deps);
+    const first = await Promise.race([resealing, sleep(300, 'waits')]);
+    letGo.resolve();
+    await Promise.all([holding, resealing]);
+    assert.equal(first, 'waits');
+    assert.equal((await openedBy(deps, fresh)).length, 3);
   } finally {
     await database.drop();
   }

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { holdSubscribers, insertDeliveries } from '../db/deliveries.ts';
@@ -469,7 +470,14 @@ test('secrets are encrypted, and stay readable when the server’s key is replac
     values: [id],
   });
   assert.ok(!stored.includes(secret.slice(6, 20)));
-  await resealSecrets(under(`${keys[1]},${keys[0]}`));
+  let resealing: Promise<void> | undefined;
+  await database.db.transaction(async (tx) => {
+    await tx.rows({ name: 'test_hold', text: 'select id from webhooks for update', values: [] });
+    // Waits until this one, which holds the row, lets go.
+    resealing = resealSecrets(under(`${keys[1]},${keys[0]}`));
+    await Promise.race([resealing, sleep(300)]);
+  });
+  await resealing;
   deps = under(keys[1]);
   deps.freeze(start);
   await happens(accountId, 'swap.agreed', { swapId: swapId(1) });
