@@ -391,7 +391,7 @@ test('a failure in the middle loses nothing: the next call reports it', async ()
     broken && method === 'eth_getBlockByNumber' && params[0] === 'pending' ? undefined : forward(),
   );
   try {
-    const rpc = { attemptTimeoutMs: 150, rounds: 1 };
+    const rpc = { attemptTimeoutMs: 1_000, rounds: 1 };
     const adapter = await following([leg], { rpcUrls: [flaky.url], rpc });
     await fund(chain, leg);
     broken = true;
