@@ -5,9 +5,10 @@ import { hash } from 'node:crypto';
 import type { LegName } from '../../core/trade.ts';
 import { feeToReplace } from './adapter.ts';
 import { clockAt, issue, refusal, type SimChain, tipOf } from './chain.ts';
+import { escrowsOn, isDeep } from './depth.ts';
 import { isPublic } from './drills.ts';
 import { ask, askPlainly, type Deal, ownLeg, type Side, type View } from './people.ts';
-import { isDeepForItsAmount, isStrayed } from './promises.ts';
+import { isStrayed } from './promises.ts';
 import { sendDirect } from './servers.ts';
 import { rawOf, type SimTransaction, type Verb } from './transaction.ts';
 import { count, nodeOf, seconds, tell, violate, type World } from './world.ts';
@@ -22,11 +23,6 @@ export type Turn = {
 };
 
 export type Move = (turn: Turn) => Promise<void> | void;
-
-/** Every escrow of the deal's hashlock on the chain, whoever planned it. */
-function escrowsOn(chain: SimChain, { hashlock }: Deal): string[] {
-  return [...chain.plans].filter(([, terms]) => terms.hashlock === hashlock).map(([at]) => at);
-}
 
 export function send({ world, side, deal }: Turn, chain: SimChain, tx: SimTransaction): void {
   if (refusal(chain, tx, seconds(world)) !== null) return;
@@ -244,7 +240,7 @@ export async function tryToReveal(
   if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a reveal`);
   const late = seconds(world) > view.deadlines.revealBy;
   if (late) violate(world, 'no reveal after its last moment', deal.name);
-  const shallow = (['a', 'b'] as const).find((name) => !isDeepForItsAmount(world, view, name));
+  const shallow = (['a', 'b'] as const).find((name) => !isDeep(world, deal, name));
   if (shallow) violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}`);
 }
 
@@ -257,7 +253,7 @@ export async function tryToFund({ world, side, deal, view }: Trying, leg: LegNam
   const { initiatorFundBy, counterpartyFundBy } = view.deadlines;
   const before = side.role === 'initiator' ? initiatorFundBy : counterpartyFundBy;
   if (seconds(world) > before) violate(world, 'no funding after its last moment', deal.name);
-  if (side.role === 'counterparty' && !isDeepForItsAmount(world, view, leg === 'a' ? 'b' : 'a')) {
+  if (side.role === 'counterparty' && !isDeep(world, deal, leg === 'a' ? 'b' : 'a')) {
     violate(world, 'no funding before the long leg is deep', deal.name);
   }
 }

@@ -49,6 +49,10 @@ export type Drill = {
   revealed?(world: World, deal: Deal): void;
 };
 
+/** What is counted of one whose moment did not come in a seed. */
+export const notComeOf = ({ name }: Pick<Drill, 'name'>) =>
+  `drill ${name}: its moment did not come`;
+
 type Agreed = Pick<View, 'deadlines' | 'legs'>;
 
 const legsOf = (deal: Deal, { legs }: Agreed) => ({
@@ -191,6 +195,8 @@ export const drills: readonly Drill[] = [
 
 /** Of as many seeds as it takes for each drill, and as many again: those with a moment. */
 const placesOfMoments = [14, 18, 22, 24];
+
+export const allDrills: readonly Drill[] = [...drills, ...moments];
 
 /** Null in most of the other half of the seeds. */
 export function drillOf(seed: number): Drill | null {

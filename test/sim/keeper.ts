@@ -227,7 +227,8 @@ export function noteSent(world: World, chain: SimChain, txid: string): SimTransa
   if (keeper === null || tx?.gas === undefined) return null;
   const { nonce } = tx.gas;
   const same = [...keeper.sent.values()].filter((each) => each.chain === chain);
-  const isBump = nonce !== null && same.some((each) => each.tx.gas?.nonce === nonce);
+  const isBump =
+    nonce !== null && same.some((each) => each.txid !== txid && each.tx.gas?.nonce === nonce);
   if (isBump) count(world, 'keeper bumps');
   if (tx.verb === 'move') count(world, 'keeper nonces taken by nothing');
   if (!keeper.sent.has(txid)) {

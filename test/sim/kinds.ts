@@ -1,7 +1,8 @@
 // What a run of so many seeds must have met: where one of these is missing, nothing brings it about
 // any more, and that nobody lost says less than it seems to.
 
-import type { Tally } from './tally.ts';
+import { allDrills, notComeOf } from './drills.ts';
+import type { Counts, Tally } from './tally.ts';
 
 /** From so many seeds on anything is wanted at all. */
 export const fairSeeds = 100;
@@ -31,18 +32,33 @@ const rare: readonly string[] = [
   ...['seeds with two servers', 'seeds with gas keys', 'seeds with signed refunds', 'calm seeds'],
 ];
 
+/** From so many seeds on each drill is wanted, and that its moment comes. */
+const drillSeeds = 1_000;
+/** Of the seeds of a drill. */
+const mostNotCome = 0.1;
+
 /** By the number of seeds that meet them all. */
 const wanted: readonly (readonly [number, readonly string[]])[] = [
   [fairSeeds, common],
   [200, rarer],
-  [1_000, rare],
+  [drillSeeds, rare],
 ];
+
+function missedDrills(rest: Counts): string[] {
+  return allDrills.flatMap((drill) => {
+    const [name, notCome] = [`drill ${drill.name}`, notComeOf(drill)];
+    const times = rest[name] ?? 0;
+    if (times === 0) return [name];
+    return (rest[notCome] ?? 0) > mostNotCome * times ? [notCome] : [];
+  });
+}
 
 /** Kinds that so many seeds should have met and did not. */
 export function missedIn(tally: Omit<Tally, 'swaps' | 'ends'>, seeds: number): string[] {
   const { faults, attacks, keeper, ladders, halts, rest } = tally;
   const met = { ...faults, ...attacks, ...keeper, ...ladders, ...halts, ...rest };
-  return wanted
+  const kinds = wanted
     .filter(([least]) => seeds >= least)
-    .flatMap(([, kinds]) => kinds.filter((each) => (met[each] ?? 0) === 0));
+    .flatMap(([, all]) => all.filter((each) => (met[each] ?? 0) === 0));
+  return seeds >= drillSeeds ? [...kinds, ...missedDrills(rest)] : kinds;
 }

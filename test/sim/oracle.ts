@@ -1,17 +1,12 @@
 // What must hold, judged by the chains themselves and by nothing that the market says: who lost,
 // whether statuses and events tell what happened, and whether every swap has ended.
 
-import { depthFor } from '../../core/policy.ts';
-import { type Mined, type SimChain, tipOf } from './chain.ts';
-import { highValueFrom, isDrilled } from './drills.ts';
+import type { Mined, SimChain } from './chain.ts';
+import { amountOn, chainOfLeg, escrowsOn, isDeepAt } from './depth.ts';
+import { isDrilled } from './drills.ts';
 import { type Deal, legOf, ownLeg, type Party, type Side, type View } from './people.ts';
 import type { Told } from './receiver.ts';
 import { chainOf, count, violate, type World } from './world.ts';
-
-/** Every escrow under the deal's hashlock on a chain. */
-function escrowsOn(chain: SimChain, { hashlock }: Deal): string[] {
-  return [...chain.plans].filter(([, terms]) => terms.hashlock === hashlock).map(([at]) => at);
-}
 
 type Flow = { readonly claimed: bigint; readonly left: bigint };
 
@@ -47,10 +42,11 @@ function claimedBy(chain: SimChain, deal: Deal, party: Party): bigint {
 
 /**
  * A counterparty that sleeps past the long timelock can lose (docs/lifecycle.md); whoever is late
- * with funding or revealing must not.
+ * with funding or revealing must not, nor who pays twice.
  */
 function isOwed({ party: { kind }, role }: Side): boolean {
-  return kind === 'honest' || kind === 'greedy' || (kind === 'sleepy' && role === 'initiator');
+  const isAwake = kind === 'honest' || kind === 'greedy' || kind === 'hasty';
+  return isAwake || (kind === 'sleepy' && role === 'initiator');
 }
 
 /** An honest party ends with its own, or with what it was promised: never with neither. */
@@ -60,19 +56,24 @@ export function checkLoss(world: World, deal: Deal): void {
   for (const side of deal.sides) {
     const own = ownLeg(deal, side.role);
     const leg = view.legs[own];
-    const promised = view.legs[own === 'a' ? 'b' : 'a'];
+    const other = view.legs[own === 'a' ? 'b' : 'a'];
+    const [gives, gets] = [amountOn(deal, leg.chain), amountOn(deal, other.chain)];
+    const isAgreed = BigInt(leg.amount) === gives && BigInt(other.amount) === gets;
+    if (!isAgreed || leg.chain !== chainOfLeg(deal, own)) {
+      violate(world, 'a swap is what was agreed', `${deal.name}: ${leg.amount} ${leg.chain}`);
+    }
     const { claimed, left } = paidBy(chainOf(world, leg.chain), deal, side.party);
-    const got = claimedBy(chainOf(world, promised.chain), deal, side.party);
+    const got = claimedBy(chainOf(world, other.chain), deal, side.party);
     const who = `${side.party.name}, the ${side.role} of ${deal.name},`;
     // What a malicious party still pays into a swap that has ended is its own affair.
     const minds = side.party.kind !== 'malicious';
     if (left > 0n && minds)
       violate(world, 'every open swap ends', `${who} has ${left} left in escrows`);
     if (!isOwed(side)) continue;
-    if (claimed > 0n && got < BigInt(promised.amount)) {
-      violate(world, 'never with neither', `${who} paid ${claimed} and got ${got}`);
-    } else if (claimed > BigInt(leg.amount)) {
-      violate(world, 'never with neither', `${who} paid ${claimed}, promised ${leg.amount}`);
+    if (claimed > 0n && got < gets) {
+      violate(world, 'never with neither', `${who} paid ${claimed} and got ${got} of ${gets}`);
+    } else if (claimed > gives && side.party.kind !== 'hasty') {
+      violate(world, 'never with neither', `${who} paid ${claimed}, promised ${gives}`);
     }
   }
 }
@@ -128,14 +129,17 @@ function spentAt(world: World, deal: Deal): number {
 }
 
 /**
- * While the swap was followed, and in one of its escrows: what is shown after its end, or where an
- * acceptance that never came about would have led, the market need not see.
+ * While the swap was followed, and in one of its escrows, as a party was told or as it is stored:
+ * what is shown after its end, or where an acceptance that never came about would have led, the
+ * market need not see.
  */
 function secretMined(world: World, deal: Deal, stored: ReadonlySet<string>): boolean {
   const until = spentAt(world, deal);
   return deal.chains.some((name) => {
     const chain = chainOf(world, name);
-    const followed = escrowsOn(chain, deal).filter((escrow) => stored.has(escrow));
+    const followed = escrowsOn(chain, deal).filter(
+      (escrow) => stored.has(escrow) || deal.escrows.has(escrow),
+    );
     const all = followed.flatMap((escrow) => chain.about.get(escrow) ?? []);
     return all.some((each) => each.tx.secret === deal.secret && timeOf(chain, each) <= until);
   });
@@ -172,13 +176,6 @@ export function checkStatus(
   count(world, `end ${view.status}`);
 }
 
-/** At the depth that the deal's amount counts at on this chain. */
-function isDeep(chain: SimChain, { base, quote, chains }: Deal, height: number): boolean {
-  const { amount } = chains[0] === chain.chain ? base : quote;
-  const { confirmations } = depthFor(chain.policy, amount, highValueFrom);
-  return tipOf(chain).height - height + 1 >= confirmations;
-}
-
 function wasLiedAbout(world: World, deal: Deal): boolean {
   return deal.chains.some((name) => {
     return escrowsOn(chainOf(world, name), deal).some((escrow) => world.lied.has(escrow));
@@ -193,21 +190,22 @@ export function checkHeard(world: World, { topic, swapId, status }: Told): void 
     deal.revealed = true;
     if (world.deals[0] === deal) world.drill?.revealed?.(world, deal);
   }
-  const deep = (verb: 'fund' | 'claim' | 'refund', names: readonly string[]) =>
-    names.some((name) => {
-      const chain = chainOf(world, name);
-      const all = escrowsOn(chain, deal).flatMap((escrow) => chain.about.get(escrow) ?? []);
-      return all.some(
-        ({ tx, ok, height }) => ok && tx.verb === verb && isDeep(chain, deal, height),
-      );
-    });
-  const chains = deal.chains;
+  const isDone = (verb: 'fund' | 'claim' | 'refund') => (name: string) => {
+    const chain = chainOf(world, name);
+    const all = escrowsOn(chain, deal).flatMap((escrow) => chain.about.get(escrow) ?? []);
+    return all.some(
+      ({ tx, ok, height }) => ok && tx.verb === verb && isDeepAt(chain, deal, height),
+    );
+  };
+  const { chains } = deal;
+  const long = [chainOfLeg(deal, legOf(deal, 'long'))];
+  const funded = status === 'counterparty_funded' ? chains : long;
   const lied = wasLiedAbout(world, deal);
   const isTrue: Readonly<Record<string, () => boolean>> = {
-    'swap.funded': () => lied || deep('fund', chains),
+    'swap.funded': () => lied || funded.every(isDone('fund')),
     'secret.revealed': () => secretShown(world, deal),
-    'swap.settled': () => deep('claim', chains),
-    'swap.refunded': () => deep('refund', chains),
+    'swap.settled': () => long.every(isDone('claim')),
+    'swap.refunded': () => chains.some(isDone('refund')),
   };
   if (isTrue[topic]?.() ?? true) return;
   violate(world, 'nothing is told before it counts', `${deal.name}: ${topic} ${status}`);

@@ -3,6 +3,7 @@
 
 import { claimAny, fundAny, type Move, make, moveAddress, send, type Turn } from './attacks.ts';
 import { tipOf } from './chain.ts';
+import { escrowsOn } from './depth.ts';
 import type { Side } from './people.ts';
 import { pastDeadlines, pastGates, payFormer, payUnasked } from './probes.ts';
 import { count, seconds } from './world.ts';
@@ -23,8 +24,7 @@ function ownEscrow({ own, deal, view }: Turn): string | null {
 
 /** Whether the other side's payment is there or on its way. */
 function isPaid({ other, deal }: Turn): boolean {
-  const escrows = [...other.plans].filter(([, { hashlock }]) => hashlock === deal.hashlock);
-  return escrows.some(([escrow]) => {
+  return escrowsOn(other, deal).some((escrow) => {
     const waits = [...other.mempool.values()].some(
       ({ tx }) => tx.escrow === escrow && tx.verb === 'fund',
     );
@@ -95,9 +95,7 @@ const moveOften: Move = (turn) => keepMoving(turn);
 const payTwice: Move = async (turn) => {
   const { own, deal } = turn;
   await moveAddress({ ...turn, other: own });
-  const paid = [...own.plans].flatMap(([escrow, { hashlock }]) =>
-    hashlock === deal.hashlock ? (own.about.get(escrow) ?? []) : [],
-  );
+  const paid = escrowsOn(own, deal).flatMap((escrow) => own.about.get(escrow) ?? []);
   if (paid.length < 4) await fundAny(turn);
   await claimAny(turn);
 };

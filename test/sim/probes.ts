@@ -13,9 +13,9 @@ import {
   tryToReveal,
 } from './attacks.ts';
 import { clockAt, type SimChain, tipOf } from './chain.ts';
+import { isDeep } from './depth.ts';
 import { isPublic } from './drills.ts';
 import { ask, ownLeg } from './people.ts';
-import { isDeep } from './promises.ts';
 import { rawOf, type SimTransaction } from './transaction.ts';
 import { count, seconds, tell, violate } from './world.ts';
 
@@ -37,14 +37,14 @@ async function mustBeRefused(turn: Turn, tx: SimTransaction, rule: string): Prom
 
 /** Its own leg, too late or before the other's is deep. */
 async function fundPast(turn: Turn): Promise<void> {
-  const { world, own, view, side } = turn;
+  const { world, own, deal, view, side } = turn;
   const { own: name, other } = namesOf(turn);
   const { escrow, amount } = view.legs[name];
   if (escrow === null || (own.holdings.get(escrow) ?? []).length > 0) return;
   const { initiatorFundBy, counterpartyFundBy } = view.deadlines;
   const isInitiator = side.role === 'initiator';
   const isLate = seconds(world) > (isInitiator ? initiatorFundBy : counterpartyFundBy);
-  const isEarly = !isInitiator && !isDeep(world, view, other);
+  const isEarly = !isInitiator && !isDeep(world, deal, other);
   if (!isLate && !isEarly) return;
   const tx = make(turn, own, { verb: 'fund', escrow, amount: BigInt(amount) });
   const rule = isLate
@@ -68,7 +68,7 @@ async function claimPast(turn: Turn): Promise<void> {
   if (wrong.coins.length > 0) await mustBeRefused(turn, wrong, 'no claim with a wrong secret');
   if (side.role !== 'initiator' || isPublic(world, deal)) return;
   const isLate = seconds(world) > view.deadlines.revealBy;
-  const isEarly = !isDeep(world, view, 'a') || !isDeep(world, view, 'b');
+  const isEarly = !isDeep(world, deal, 'a') || !isDeep(world, deal, 'b');
   if (!isLate && !isEarly) return;
   const tx = make(turn, chain, { verb: 'claim', escrow, secret: deal.secret });
   if (tx.coins.length === 0) return;

@@ -1,10 +1,8 @@
 // What the market promises beside money, held against the chains: the same even where nobody
 // happened to lose by it.
 
-import { type Depth, depthFor } from '../../core/policy.ts';
 import type { LegName } from '../../core/trade.ts';
-import { type SimChain, tipOf } from './chain.ts';
-import { highValueFrom } from './drills.ts';
+import type { SimChain } from './chain.ts';
 import type { Deal, View } from './people.ts';
 import { chainClock, chainOf, nodeOf, seconds, violate, type World } from './world.ts';
 
@@ -130,26 +128,4 @@ export function isStrayed(world: World, deal: Deal): boolean {
       );
     });
   });
-}
-
-/** Whether one payment of the amount, in whichever escrow, has the least depth that there is. */
-export function isDeep(world: World, view: View, leg: LegName): boolean {
-  const { policy } = chainOf(world, view.legs[leg].chain);
-  return isBelow(world, view, leg, policy.normal);
-}
-
-/** The same at the depth that such an amount needs. */
-export function isDeepForItsAmount(world: World, view: View, leg: LegName): boolean {
-  const { chain: on, amount } = view.legs[leg];
-  const { policy } = chainOf(world, on);
-  return isBelow(world, view, leg, depthFor(policy, BigInt(amount), highValueFrom));
-}
-
-function isBelow(world: World, view: View, leg: LegName, { confirmations }: Depth): boolean {
-  const { chain: on, amount } = view.legs[leg];
-  const chain = chainOf(world, on);
-  const deepest = tipOf(chain).height - confirmations + 1;
-  return [...chain.holdings.values()].some((all) =>
-    all.some((each) => each.amount >= BigInt(amount) && each.height <= deepest),
-  );
 }

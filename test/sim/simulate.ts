@@ -9,7 +9,8 @@ import { seedAssets } from '../../server/market/assets.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import { newChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import { drillOf, highValueFrom, isBare } from './drills.ts';
+import { escrowsOn } from './depth.ts';
+import { drillOf, highValueFrom, isBare, notComeOf } from './drills.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { checkHalts, haltsOf, planHalts } from './halts.ts';
@@ -254,8 +255,7 @@ function isOver(world: World, deal: Deal): boolean {
   const { view } = deal;
   const quiet = deal.chains.every((name) => {
     const chain = chainOf(world, name);
-    const escrows = [...chain.plans].filter(([, { hashlock }]) => hashlock === deal.hashlock);
-    return escrows.every(([escrow]) => {
+    return escrowsOn(chain, deal).every((escrow) => {
       const waits = [...chain.mempool.values()].some(({ tx }) => tx.escrow === escrow);
       const held = chain.holdings.get(escrow) ?? [];
       const deep = tipOf(chain).height - chain.policy.high.confirmations;
@@ -274,10 +274,10 @@ function isOver(world: World, deal: Deal): boolean {
 /** Faults end, whoever was gone comes back, and everything goes where it belongs. */
 async function finish(world: World): Promise<void> {
   checkKept(world);
-  const { drill, servers } = world;
-  if (drill?.alone && servers.some(({ dooms }) => dooms.length > 0)) {
-    count(world, `drill ${drill.name}: its moment did not come`);
-  }
+  const { drill, servers, wasLate } = world;
+  const waits = servers.some(({ dooms }) => dooms.length > 0);
+  const isEarly = !wasLate && (drill?.lateAgreement ?? drill?.lateReveal) === true;
+  if (drill?.alone && (waits || isEarly)) count(world, notComeOf(drill));
   world.ending = true;
   healAll(world);
   for (const { dooms } of world.servers) dooms.length = 0;
