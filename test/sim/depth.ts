@@ -29,13 +29,19 @@ export function isDeepAt(chain: SimChain, deal: Deal, height: number): boolean {
   return tipOf(chain).height - height + 1 >= confirmations;
 }
 
-/** Whether one payment of a leg's amount, in whichever escrow of the deal, is that deep. */
-export function isDeep(world: World, deal: Deal, leg: LegName): boolean {
+function hasDeep(world: World, deal: Deal, leg: LegName, escrows?: readonly string[]): boolean {
   const chain = chainOf(world, chainOfLeg(deal, leg));
   const wanted = amountOn(deal, chain.chain);
-  return escrowsOn(chain, deal).some((escrow) =>
+  return (escrows ?? escrowsOn(chain, deal)).some((escrow) =>
     (chain.holdings.get(escrow) ?? []).some(
       ({ amount, height }) => amount >= wanted && isDeepAt(chain, deal, height),
     ),
   );
 }
+
+/** Whether one payment of a leg's amount, in whichever escrow of the deal, is that deep. */
+export const isDeep = (world: World, deal: Deal, leg: LegName) => hasDeep(world, deal, leg);
+
+/** The same of the escrow that a party was last told is the leg's. */
+export const isFundedDeep = (world: World, deal: Deal, leg: LegName) =>
+  hasDeep(world, deal, leg, [deal.view?.legs[leg].escrow ?? '']);

@@ -2,9 +2,9 @@
 // promised in answers, and by nothing else that the market says.
 
 import { clockAt, type Mined, type SimChain, tipOf } from './chain.ts';
+import { isFundedDeep } from './depth.ts';
 import { type Post, reserveFee, type Sent, type SimKeeper } from './keeper.ts';
 import { type Deal, ownLeg, type Side, type View } from './people.ts';
-import { isDeeplyFunded } from './relay.ts';
 import type { SimTransaction } from './transaction.ts';
 import { chainOf, count, seconds, violate, type World } from './world.ts';
 
@@ -28,7 +28,7 @@ export function checkSent(
   if (seconds(world) > view.deadlines.revealBy) {
     violate(world, 'no reveal after its last moment', `${deal.name}, by the keeper`);
   }
-  const shallow = (['a', 'b'] as const).find((name) => !isDeeplyFunded(world, view, name));
+  const shallow = (['a', 'b'] as const).find((name) => !isFundedDeep(world, deal, name));
   if (shallow !== undefined) {
     violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}, by the keeper`);
   }

@@ -1,12 +1,9 @@
 // Parties of a market with gas keys: honest ones that have the keeper send their claim, or rely on
 // it and vanish once their secret is public, and malicious ones that ask what must be refused.
 
-import { depthFor } from '../../core/policy.ts';
 import type { LegName } from '../../core/trade.ts';
 import { relayLeadSeconds } from '../../server/keeper/bounds.ts';
 import type { Turn } from './attacks.ts';
-import { tipOf } from './chain.ts';
-import { highValueFrom } from './drills.ts';
 import type { Post } from './keeper.ts';
 import { type Answer, type Ask, ask, type Deal, type Side, type View } from './people.ts';
 import { chainOf, count, seconds, tell, violate, type World, wakeIn } from './world.ts';
@@ -188,14 +185,4 @@ export async function plotRelay({ world, side, deal, view }: Turn): Promise<void
     default:
       await ask(world, side.party, { method, url: url(own), body: right });
   }
-}
-
-/** Whether a payment of the amount, in the leg's own escrow, is as deep as such an amount needs. */
-export function isDeeplyFunded(world: World, view: View, leg: LegName): boolean {
-  const { chain: on, amount, escrow } = view.legs[leg];
-  const chain = chainOf(world, on);
-  const { confirmations } = depthFor(chain.policy, BigInt(amount), highValueFrom);
-  const deepest = tipOf(chain).height - confirmations + 1;
-  const held = chain.holdings.get(escrow ?? '') ?? [];
-  return held.some((each) => each.amount >= BigInt(amount) && each.height <= deepest);
 }
