@@ -768,7 +768,7 @@ contract BurnsGas is Plain {
     }
 
     function balanceOf(address who) public view override returns (uint256) {
-        if (tx.gasprice > 0) _burn(10_000);
+        if (tx.gasprice > 0) _burn(20_000);
         return held[who];
     }
 
@@ -780,7 +780,7 @@ contract BurnsGas is Plain {
 
     function _move(address from, address to, uint256 value) internal override {
         super._move(from, to, value);
-        _burn(130_000);
+        _burn(200_000);
     }
 }
 
