@@ -1,5 +1,5 @@
-// How deep a deal's money lies, by the chains and by what the parties agreed on, whatever the market
-// says of either.
+// How deep the money of a deal lies, by the chains and by what the parties agreed on, whatever the
+// market says of either.
 
 import { depthFor } from '../../core/policy.ts';
 import type { LegName } from '../../core/trade.ts';
