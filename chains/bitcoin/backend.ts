@@ -30,14 +30,18 @@ export type MempoolChange = {
   readonly tipHash: string;
 };
 
+export type PastByBlock = {
+  readonly kind: 'by_block';
+  /** A height at or below the first block that can hold a payment sent at `since`. */
+  firstHeight(since: number, signal: AbortSignal): Promise<number>;
+  /** In the order of the heights, by one request; null above the best block. */
+  blockHashes(heights: readonly number[], signal: AbortSignal): Promise<(string | null)[]>;
+};
+
 /** How a source tells what happened before an escrow was watched. */
 export type Past =
   | { readonly kind: 'by_address'; read(address: string, signal: AbortSignal): Promise<PlacedTx[]> }
-  | {
-      readonly kind: 'by_block';
-      /** A height at or below the first block that can hold a payment sent at `since`. */
-      firstHeight(since: number, signal: AbortSignal): Promise<number>;
-    };
+  | PastByBlock;
 
 export type BitcoinBackend = {
   /** For people: which kind of source. Never its address, which may hold credentials. */

@@ -61,7 +61,11 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
   const { rpc } = state;
   return {
     name: coreName,
-    past: { kind: 'by_block', firstHeight: (since, signal) => firstHeight(rpc, since, signal) },
+    past: {
+      kind: 'by_block',
+      firstHeight: (since, signal) => firstHeight(rpc, since, signal),
+      blockHashes: (heights, signal) => blockHashes(rpc, heights, signal),
+    },
     tip: (signal) => tip(state, signal),
     blockHash: (height, signal) => blockHash(rpc, height, signal),
     block: async (hash, signal) => {
@@ -100,6 +104,15 @@ async function blockHash(rpc: CoreRpc, height: number, signal: AbortSignal) {
   }
 }
 
+async function blockHashes(rpc: CoreRpc, heights: readonly number[], signal: AbortSignal) {
+  const calls = heights.map((height) => ({ method: 'getblockhash', params: [height] }));
+  const hashes = await rpc.batch<string>(calls, signal);
+  return hashes.map((each) => {
+    if (!(each instanceof RpcRefusal)) return each;
+    return each.code === outOfRange ? null : unexpected(each);
+  });
+}
+
 /** Block times may be off by two hours against real time (consensus: MAX_FUTURE_BLOCK_TIME). */
 const clockSkewSeconds = 7_200;
 /** So many blocks in a row from before a moment, and the ones below are too (BIP 113's median). */
@@ -113,8 +126,7 @@ async function firstHeight(rpc: CoreRpc, since: number, signal: AbortSignal): Pr
   let run = 0;
   for (let upper = top; upper >= 0 && top - upper < maxHeaders; upper -= 100) {
     const heights = Array.from({ length: Math.min(100, upper + 1) }, (_, at) => upper - at);
-    const calls = heights.map((height) => ({ method: 'getblockhash', params: [height] }));
-    const hashes = (await rpc.batch<string>(calls, signal)).map(mustAnswer);
+    const hashes = await blockHashes(rpc, heights, signal);
     const asks = hashes.map((hash) => ({ method: 'getblockheader', params: [hash] }));
     const headers = (await rpc.batch<{ time: number }>(asks, signal)).map(mustAnswer);
     for (const [at, { time }] of headers.entries()) {

@@ -324,4 +324,34 @@ describe('a race', () => {
     await node.mine(1);
     assert.equal((await read(adapter, swap)).funded?.confirmations, 6);
   });
+
+  it('that takes blocks back after their hashes were read leaves what stands', async () => {
+    const swap = newSwap();
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(5);
+    let [asked, blocks] = [0, 0];
+    const adapter = interrupted(({ past, block }) => {
+      assert.ok(past.kind === 'by_block');
+      const { firstHeight } = past;
+      const blockHashes: typeof past.blockHashes = async (heights, within) => {
+        const hashes = await past.blockHashes(heights, within);
+        asked += 1;
+        if (heights.length < 5 || blocks > 0) return hashes;
+        await reorganise(5);
+        await node.mine(2);
+        return hashes;
+      };
+      const counted: typeof block = (hash, within) => {
+        blocks += 1;
+        return block(hash, within);
+      };
+      return { past: { kind: 'by_block', firstHeight, blockHashes }, block: counted };
+    });
+    adapter.watch([swap.escrow]);
+    await read(adapter, swap);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 2);
+    assert.ok(asked <= 1 + blocks / 40, `${asked} requests for the hashes of ${blocks} blocks`);
+    await node.mine(4);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 6);
+  });
 });

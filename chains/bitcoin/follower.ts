@@ -3,7 +3,7 @@
 // when a pass runs out of time. One pass at a time.
 
 import type { Heads, WatchedEscrow } from '../adapter.ts';
-import type { BitcoinBackend } from './backend.ts';
+import type { BitcoinBackend, PastByBlock } from './backend.ts';
 import {
   applyTransaction,
   connectBlock,
@@ -220,9 +220,10 @@ async function readPast(
     }
     return;
   }
+  const { past } = backend;
   while (pastOf.size > 0 && budget.blocks > 0) {
-    follower.job ??= await startJob(follower, backend.past.firstHeight, signal);
-    if (!(await continueJob(follower, follower.job, budget, signal))) return;
+    follower.job ??= await startJob(follower, past, signal);
+    if (!(await continueJob(follower, past, budget, signal))) return;
   }
 }
 
@@ -235,7 +236,7 @@ function hasPast(index: EscrowIndex, since: number): boolean {
 
 async function startJob(
   { index, pastOf }: Follower,
-  firstHeight: (since: number, signal: AbortSignal) => Promise<number>,
+  past: PastByBlock,
   signal: AbortSignal,
 ): Promise<PastJob> {
   const earliest = Math.min(...pastOf.values());
@@ -246,26 +247,35 @@ async function startJob(
   const next =
     first !== undefined && first.readAt <= from && own !== undefined
       ? own.height
-      : await firstHeight(from, signal);
+      : await past.firstHeight(from, signal);
   const to = index.blocks.at(-1)?.height ?? 0;
   return { next, to, addresses: new Set(pastOf.keys()) };
 }
 
+/** True when it is done. */
 async function continueJob(
   follower: Follower,
-  job: PastJob,
+  past: PastByBlock,
   budget: { blocks: number },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { backend, index, pastOf } = follower;
-  for (; job.next <= job.to; job.next += 1) {
-    if (budget.blocks <= 0) return false;
-    const hash = await backend.blockHash(job.next, signal);
-    if (hash === null) break;
+  const { backend, index, pastOf, job } = follower;
+  if (job === null) return true;
+  const { next, to } = job;
+  const count = Math.max(0, Math.min(to - next + 1, budget.blocks));
+  const heights = Array.from({ length: count }, (_, at) => next + at);
+  // Of a block that is taken back meanwhile the next pass hears.
+  for (const hash of await past.blockHashes(heights, signal)) {
+    if (hash === null) {
+      job.next = to + 1;
+      break;
+    }
     const { transactions } = parseBlock(await backend.block(hash, signal));
     for (const tx of transactions) applyTransaction(index, tx, job.next);
     budget.blocks -= 1;
+    job.next += 1;
   }
+  if (job.next <= to) return false;
   for (const address of job.addresses) pastOf.delete(address);
   follower.job = null;
   return true;
