@@ -147,6 +147,31 @@ test('a job ends where its replacement is deep, though one node stays behind', l
   assert.deepEqual([job?.state, job?.reserve], ['done', '0']);
 });
 
+test('a relay lands though the node that is asked first has stopped', limits, async () => {
+  const deal = await fundedDeal(desk);
+  const fees = new Map<string, unknown>();
+  for (const [method, ...params] of [
+    ['eth_getBlockByNumber', 'latest', false],
+    ['eth_feeHistory', '0x14', 'latest', [50]],
+  ] as const) {
+    fees.set(method, await rpc(method, ...params));
+  }
+  lies.first = ({ method, params }, forward) => {
+    const isNow = method === 'eth_feeHistory' || params[0] === 'latest';
+    return isNow && fees.has(method) ? { result: fees.get(method) } : forward();
+  };
+  must(await relay(deal));
+  await turn();
+  await rpc('anvil_dropAllTransactions');
+  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
+  await rpc('anvil_mine', '0x1');
+  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
+  desk.deps.advance(900_000);
+  await turn();
+  assert.equal((await onShort(deal)).length, 2);
+  await lands(deal);
+});
+
 test('a node that is quick to lie hides no missing nonce for long', limits, async () => {
   const [given, deal] = [await fundedDeal(desk), await fundedDeal(desk)];
   const nonce = await countOf('latest');
