@@ -424,6 +424,11 @@ export const declared: readonly Declared[] = [
     by: { 'chains/evm/gas-present.ts': ['othersMs = 400;', 'reachBlocks = 64;'] },
   },
   {
+    what: 'the one price of an EVM chain without a base fee',
+    limit: 'twice `reserveFeePerGas`',
+    by: { 'chains/evm/gas-present.ts': ['believedPrices = 2n;'] },
+  },
+  {
     what: [
       'parts of `npm run doctor` in which the database may be silent, reads of one kind that',
       'a chain may fail in a row',

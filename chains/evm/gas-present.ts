@@ -78,20 +78,30 @@ async function byEach<T>(
 const historyBlocks = 20;
 /** Of each block: half of its gas paid no more than this. */
 const percentile = 50;
+/**
+ * Times the fee that 99.9 % of times stay below: all of one price is paid, so what a node says of
+ * it is believed so far and no further.
+ */
+const believedPrices = 2n;
 
 async function feesOf(
   rpc: Rpc,
-  { leastTip, mostTip }: EvmGasPolicy,
+  { leastTip, mostTip, hasBaseFee, reserveFeePerGas }: EvmGasPolicy,
   signal: AbortSignal,
 ): Promise<Said> {
   const latest = ['latest', false] as const;
   const readHead = (answer: unknown) => {
     const { number, baseFeePerGas } = object(answer);
-    return { height: quantity(number), hasBase: baseFeePerGas !== undefined };
+    const hasBase = baseFeePerGas !== undefined;
+    if (hasBaseFee && !hasBase) throw new Error('its block names no base fee');
+    return { height: quantity(number), hasBase };
   };
   const head = await asked(rpc, 'eth_getBlockByNumber', latest, signal, readHead, fewMiB);
   const { height, hasBase } = head;
-  if (!hasBase) return { height, present: { kind: 'legacy', price: await gasPrice(rpc, signal) } };
+  if (!hasBase) {
+    const [price, most] = [await gasPrice(rpc, signal), believedPrices * reserveFeePerGas];
+    return { height, present: { kind: 'legacy', price: price < most ? price : most } };
+  }
   const params = [`0x${historyBlocks.toString(16)}`, 'latest', [percentile]];
   const read = (answer: unknown) => {
     const history = object(answer);
