@@ -177,6 +177,37 @@ test('a relay lands though the node that is asked first has stopped', limits, as
   await lands(deal);
 });
 
+test('a filler that one node alone has is offered to all of them again', limits, async () => {
+  const [given, deal] = [await fundedDeal(desk), await fundedDeal(desk)];
+  const nonce = await countOf('latest');
+  for (const each of [given, deal]) must(await relay(each));
+  await giveUp(given);
+  await turn();
+  const [filler] = await desk.deps.db.rows<{ txid: string }>({
+    name: '',
+    text: `select txid from keeper_attempts where chain = $1 and nonce = $2 and verb = 'void'`,
+    values: [evm2, nonce],
+  });
+  const adapters = desk.deps.adapters as Map<string, ChainAdapter>;
+  const adapter = adapters.get(evm2) as ChainAdapter;
+  const offered: string[] = [];
+  const broadcast: ChainAdapter['broadcast'] = (transaction, signal) => {
+    offered.push(transaction.txid);
+    return adapter.broadcast(transaction, signal);
+  };
+  adapters.set(evm2, { ...adapter, broadcast });
+  try {
+    await turn();
+    assert.ok(filler !== undefined && !offered.includes(filler.txid), 'not at every look');
+    desk.deps.advance(21_000);
+    await turn();
+    assert.ok(offered.includes(filler.txid));
+  } finally {
+    adapters.set(evm2, adapter);
+  }
+  await lands(deal);
+});
+
 test('a node that is quick to lie hides no missing nonce for long', limits, async () => {
   const [given, deal] = [await fundedDeal(desk), await fundedDeal(desk)];
   const nonce = await countOf('latest');
