@@ -417,6 +417,19 @@ export const declared: readonly Declared[] = [
   },
   {
     what: [
+      'wait for the other nodes once one has said what blocks of an EVM chain take; blocks',
+      'that nodes may be apart',
+    ].join(' '),
+    limit: '400 ms; 64',
+    by: { 'chains/evm/gas-present.ts': ['othersMs = 400;', 'reachBlocks = 64;'] },
+  },
+  {
+    what: 'the one price of an EVM chain without a base fee',
+    limit: 'twice `reserveFeePerGas`',
+    by: { 'chains/evm/gas-present.ts': ['believedPrices = 2n;'] },
+  },
+  {
+    what: [
       'parts of `npm run doctor` in which the database may be silent, reads of one kind that',
       'a chain may fail in a row',
     ].join(' '),

@@ -287,7 +287,8 @@ test('on a chain without a base fee one price is offered', async () => {
     const { baseFeePerGas: _, ...rest } = answer.result as Record<string, unknown>;
     return { result: rest };
   });
-  const stranger = await strangerOn(chain, {}, { rpcUrls: [old.url] });
+  const policy = { ...devGas, hasBaseFee: false };
+  const stranger = await strangerOn(chain, { policy }, { rpcUrls: [old.url] });
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await chain.client.setAutomine(false);

@@ -21,10 +21,10 @@ import {
   offerAt,
   offerIn,
   outbidAt,
-  presentFees,
   priceOf,
 } from './gas-fees.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
+import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
@@ -74,9 +74,9 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     quote: opened((work: GasWork, signal) => quote(account, work, signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) => sign(account, work, slot, signal)),
     outbid: opened(async ({ raw, height, refused }: Sent, signal) => {
-      const now = await presentFees(node, options.policy, signal);
-      const blocks = height === null ? null : now.height - height;
-      return outbidAt(now.present, offerIn(raw), { blocks, refused }, options.policy);
+      const { presents, height: now } = await presentFees(node, options.policy, signal);
+      const blocks = blocksSince(height, now);
+      return outbidAt(presents[0], offerIn(raw), { blocks, refused }, options.policy);
     }),
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) =>
       fateOf(node, signer.address, depths, sent, signal),
@@ -85,9 +85,15 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
   };
 }
 
+/** Null: not known, as where what was noted is far above all that there is. */
+function blocksSince(height: number | null, now: number | null): number | null {
+  if (height === null || now === null || height > now + reachBlocks) return null;
+  return now - height;
+}
+
 async function quote(account: Account, work: GasWork, signal: AbortSignal): Promise<GasQuote> {
-  const { gas, l1Fee, wished, present } = await weighed(account, work, null, signal);
-  return { mostCost: gas * (wished?.maxFee ?? priceOf(present)) + l1Fee, makesAccount: false };
+  const { mostCost } = await weighed(account, work, null, signal);
+  return { mostCost, makesAccount: false };
 }
 
 /** What it calls, the gas that it takes by trial, and what it would offer if it might. */
@@ -100,13 +106,18 @@ async function weighed(
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
   mustBeOf(adapter.chain, work);
-  const { present, height } = await presentFees(adapter.node, policy, signal);
   const call = callOf(work, signer.address, deployment);
-  const l1Fee = await l1FeeOf(adapter.node, policy, call.data, signal);
-  const wishable = 2n * (priceOf(present) + (above?.maxFee ?? 0n));
-  const wished = offerAt(present, above, wishable, policy);
-  const gas = await gasOf(await trialOf(account, wished, signal), work, signal);
-  return { present, height, call, l1Fee, wished, gas };
+  const [{ presents, height }, l1Fee] = await Promise.all([
+    presentFees(adapter.node, policy, signal),
+    l1FeeOf(adapter.node, policy, call.data, signal),
+  ]);
+  const wishes = presents.map((each) => {
+    const wishable = 2n * (priceOf(each) + (above?.maxFee ?? 0n));
+    return offerAt(each, above, wishable, policy);
+  });
+  const gas = await gasOf(await trialOf(account, wishes, signal), work, signal);
+  const price = wishes[0]?.maxFee ?? priceOf(presents[0]);
+  return { presents, height, call, l1Fee, gas, mostCost: gas * price + l1Fee };
 }
 
 async function sign(
@@ -121,12 +132,11 @@ async function sign(
   if (nonce === null || !Number.isSafeInteger(nonce)) throw new Error(`${chain}: no nonce to take`);
   const above = slot.above === null ? null : offerIn(slot.above.raw);
   const weighing = weighed(account, work, above, signal);
-  const { present, height, call, l1Fee, wished, gas } = await weighing;
+  const { presents, height, call, l1Fee, gas, mostCost } = await weighing;
   const affordable = slot.mostCost > l1Fee ? (slot.mostCost - l1Fee) / gas : 0n;
-  const offer = offerAt(present, above, affordable, options.policy);
-  if (offer === null) {
-    throw aboveLimit(chain, gas * (wished?.maxFee ?? priceOf(present)) + l1Fee, slot.mostCost);
-  }
+  const offers = presents.map((each) => offerAt(each, above, affordable, options.policy));
+  const offer = offers.find((each) => each !== null);
+  if (offer === undefined) throw aboveLimit(chain, mostCost, slot.mostCost);
   const common = { chainId, nonce, gas, to: call.to as Hex, data: call.data as Hex, value: 0n };
   const raw = await signer.signTransaction(
     offer.kind === 'legacy'
@@ -148,17 +158,22 @@ async function sign(
     offer: offer.maxFee,
     mostCost: gas * offer.maxFee + l1Fee,
     diesAt: null,
-    height,
+    ...(height !== null && { height }),
   };
 }
 
-async function trialOf(account: Account, offer: Offer | null, signal: AbortSignal): Promise<Trial> {
+/** `offers`: of those to show in it the first that the key could pay is. */
+async function trialOf(
+  account: Account,
+  offers: readonly (Offer | null)[],
+  signal: AbortSignal,
+): Promise<Trial> {
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
   const { mostGas } = policy;
   const from = signer.address;
   const has = await balanceAt(adapter.node, null, from, 'latest', signal);
-  const shown = offer !== null && has >= mostGas * offer.maxFee ? offer : null;
+  const shown = offers.find((each) => each !== null && has >= mostGas * each.maxFee) ?? null;
   const preflight: Trial['preflight'] = (terms, until) => adapter.preflight(terms, 'claim', until);
   return { rpc: adapter.node, deployment, from, mostGas, offer: shown, preflight };
 }
@@ -172,8 +187,8 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
   mustBeOf(adapter.chain, work);
-  const { present } = await presentFees(adapter.node, policy, signal);
-  const price = presentMultiple * priceOf(present);
+  const { presents } = await presentFees(adapter.node, policy, signal);
+  const price = presentMultiple * priceOf(presents[0]);
   const fee = price > policy.reserveFeePerGas ? price : policy.reserveFeePerGas;
   const { data } = callOf(work, signer.address, deployment);
   const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
@@ -186,7 +201,7 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
 /** 0 where it cannot be tried yet: a refund before its time, a claim of what is not funded. */
 async function measuredGas(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   try {
-    return await gasOf(await trialOf(account, null, signal), work, signal);
+    return await gasOf(await trialOf(account, [], signal), work, signal);
   } catch (error) {
     const codes: readonly string[] = ['nothing_there', 'payout_would_fail'];
     if (error instanceof ParleyError && codes.includes(error.code)) return 0n;

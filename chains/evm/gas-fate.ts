@@ -5,6 +5,7 @@ import type { GasFate, GasSent, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
 import { amountOf, type Rpc } from '../rpc.ts';
 import { oneSource } from '../sources.ts';
+import { reachBlocks } from './gas-present.ts';
 import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
 import { countByAll } from './own-nonce.ts';
 import type { DepthTag } from './policy.ts';
@@ -19,8 +20,14 @@ export async function fateOf(
   { txid, nonce, isPast = false }: Omit<GasSent, 'diesAt'>,
   signal: AbortSignal,
 ): Promise<GasFate> {
+  const fateIn = async (one: Rpc, receipt: Receipt): Promise<GasFate> => {
+    const fate = await fateBy(one, own, depths, txid, receipt, signal);
+    if (fate !== 'deep' || nonce === null || isPast) return fate;
+    // Of what is deep nothing is kept, and its nonce is never given out again.
+    return (await isUsed(rpc, own, nonce, receipt.block, signal)) ? 'deep' : 'mined';
+  };
   const receipt = await liveReceipt(rpc, txid, signal);
-  if (receipt !== null) return fateBy(rpc, own, depths, txid, receipt, signal);
+  if (receipt !== null) return fateIn(rpc, receipt);
   const tx = await txOf(rpc, txid, signal);
   const waits = tx === null ? 'unknown' : 'pending';
   if (nonce === null) return waits;
@@ -35,10 +42,40 @@ export async function fateOf(
       isSure = false;
       return null;
     });
-    if (found !== null) return fateBy(one, own, depths, txid, found, signal);
+    if (found !== null) return fateIn(one, found);
   }
   // The node that is silent may be the only one with its block.
   return !isPast || isSure || (await isTaken()) ? 'gone' : waits;
+}
+
+/**
+ * Whether a transaction of the key in this block has used its nonce, by more than half of the
+ * nodes: one alone could say so of what no block has. Who has stopped far below the block is not
+ * counted.
+ */
+async function isUsed(
+  rpc: Rpc,
+  own: string,
+  nonce: number,
+  block: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const isCounted = async (one: Rpc) =>
+    (await countByAll(one, own, { most: nonce }, signal)) > nonce;
+  if (await isCounted(rpc)) return true;
+  const places = Array.from({ length: rpc.sources }, (_, at) => at);
+  const behind = await Promise.all(
+    places.map(async (at) => {
+      const head = await headBlock(oneSource(rpc, at), signal).catch(() => null);
+      return head !== null && head.number < block - reachBlocks;
+    }),
+  );
+  signal.throwIfAborted();
+  const left = places.filter((at) => behind[at] === false);
+  if (left.length === 0 || left.length === rpc.sources) return false;
+  const ask: Rpc['ask'] = (at, ...args) => rpc.ask(left[at] as number, ...args);
+  const call: Rpc['call'] = (...args) => ask(0, ...args);
+  return isCounted({ ...rpc, sources: left.length, ask, call });
 }
 
 /** Some nodes keep receipts of blocks that were taken back. */

@@ -1,12 +1,12 @@
-// What a transaction of an operator's gas key offers for each unit of gas. Pure but for the two
-// readings. A chain whose blocks name no base fee takes one price instead of two fields.
+// What a transaction of an operator's gas key offers for each unit of gas. Pure but for one
+// reading. A chain whose blocks name no base fee takes one price instead of two fields.
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import type { Outbid } from '../gas-account.ts';
-import { amountOf, fewMiB, quantity, type Rpc } from '../rpc.ts';
+import type { Rpc } from '../rpc.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
-import { asked, gasPrice, list, object, text, wordOf } from './node.ts';
+import { asked, text, wordOf } from './node.ts';
 
 /** What blocks take now. */
 export type Present =
@@ -19,39 +19,6 @@ export type Offer = {
   readonly maxFee: bigint;
   readonly tip: bigint;
 };
-
-const historyBlocks = 20;
-/** Of each block: half of its gas paid no more than this. */
-const percentile = 50;
-
-/** By the best block, and which one that is. */
-export async function presentFees(
-  rpc: Rpc,
-  { leastTip, mostTip }: EvmGasPolicy,
-  signal: AbortSignal,
-): Promise<{ readonly present: Present; readonly height: number }> {
-  const latest = ['latest', false] as const;
-  const readHead = (answer: unknown) => {
-    const { number, baseFeePerGas } = object(answer);
-    return { height: quantity(number), hasBase: baseFeePerGas !== undefined };
-  };
-  const head = await asked(rpc, 'eth_getBlockByNumber', latest, signal, readHead, fewMiB);
-  const { height, hasBase } = head;
-  if (!hasBase) return { height, present: { kind: 'legacy', price: await gasPrice(rpc, signal) } };
-  const params = [`0x${historyBlocks.toString(16)}`, 'latest', [percentile]];
-  const read = (answer: unknown) => {
-    const history = object(answer);
-    // The last one is of the block to come.
-    const next = list(history.baseFeePerGas).at(-1);
-    const rewards = history.reward == null ? [] : list(history.reward);
-    return { base: amountOf(next), tips: rewards.map((each) => amountOf(list(each)[0])) };
-  };
-  const { base, tips } = await asked(rpc, 'eth_feeHistory', params, signal, read, fewMiB);
-  // The middle block: one builder's own transactions move it little.
-  const middle = tips.sort((a, b) => (a < b ? -1 : 1))[Math.floor(tips.length / 2)] ?? 0n;
-  const tip = middle < leastTip ? leastTip : middle > mostTip ? mostTip : middle;
-  return { height, present: { kind: 'market', base, tip } };
-}
 
 /** For a unit of gas in the next block. */
 export function priceOf(present: Present): bigint {

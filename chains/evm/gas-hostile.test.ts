@@ -16,8 +16,8 @@ import { decodeCall, evmDeployment, evmEscrow } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { claimOf, devGas, refundOf, type Stranger, strangerOn } from './testing/gas.ts';
-import { lyingNode } from './testing/nodes.ts';
+import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
 import { anyone, fund, funder, later, mint, newLeg } from './testing/swap.ts';
 
 const zoo = compileTestContracts('GasZoo.sol');
@@ -141,6 +141,47 @@ test('a node that lies about gas and fees cannot raise the cost above the limit'
   }
 });
 
+/** What it names no base fee with, and one price in its place. */
+const withoutBaseFee =
+  (price: bigint): Lie =>
+  async ({ method }, forward) => {
+    if (method === 'eth_gasPrice') return { result: `0x${price.toString(16)}` };
+    if (method === 'eth_feeHistory') return { error: { code: -32_601, message: 'no such method' } };
+    const answer = await forward();
+    if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer;
+    const { baseFeePerGas: _, ...rest } = answer.result as Record<string, unknown>;
+    return { result: rest };
+  };
+
+test('a node that names no base fee makes the key pay no price of its own', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const liar = await lyingNode(chain.rpcUrl, withoutBaseFee(10n ** 15n));
+  try {
+    const alone = await strangerOn(chain, {}, { rpcUrls: [liar.url] });
+    await assert.rejects(alone.sign(claimOf(leg)), refuses('chain_unavailable', /no base fee/));
+    await assert.rejects(
+      alone.account.reserve(claimOf(leg), signal()),
+      refuses('chain_unavailable'),
+    );
+    const rpcUrls = [liar.url, chain.rpcUrl];
+    const policy = { ...devGas, hasBaseFee: false };
+    for (const over of [{}, { policy }]) {
+      const both = await strangerOn(chain, over, { rpcUrls });
+      const { raw } = await both.sign(claimOf(leg));
+      assert.equal(parseTransaction(raw as Hex).type, 'eip1559');
+    }
+    // Of a chain that nobody here knows it is believed so far.
+    const unknown = await strangerOn(chain, { policy }, { rpcUrls: [liar.url] });
+    const { offer } = await unknown.sign(claimOf(leg));
+    assert.ok(offer <= (5n * devGas.reserveFeePerGas) / 2n, `${offer}`);
+    const reserve = await unknown.account.reserve(claimOf(leg), signal());
+    assert.ok(reserve <= 6n * devGas.reserveFeePerGas * devGas.mostGas, `${reserve}`);
+  } finally {
+    await liar.stop();
+  }
+});
+
 const chance = (sides: number) => randomInt(sides) === 0;
 const address = () => `0x${randomBytes(20).toString('hex')}`;
 
@@ -244,7 +285,9 @@ test('a policy is of the chain id: each chain of the market has its own, any oth
   for (const [chain, { chainId }] of Object.entries(evmChains)) {
     assert.equal(evmGasPolicyOf(chainId), evmGasPolicies[chain]);
   }
-  assert.equal(evmGasPolicyOf(123_456_789), evmGasPolicies.ethereum);
+  const { ethereum } = evmGasPolicies;
+  assert.deepEqual(evmGasPolicyOf(123_456_789), { ...ethereum, hasBaseFee: false });
+  assert.ok(Object.values(evmGasPolicies).every(({ hasBaseFee }) => hasBaseFee));
 });
 
 test('fees are read from the bytes that were signed', async () => {

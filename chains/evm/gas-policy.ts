@@ -12,6 +12,8 @@ export type EvmGasPolicy = {
   readonly leastTip: bigint;
   readonly mostTip: bigint;
   readonly reserveFeePerGas: bigint;
+  /** Whether its blocks name one: a node that leaves it out is then not believed. */
+  readonly hasBaseFee: boolean;
   /** OP stack: the contract that knows what a transaction's bytes cost on Ethereum. */
   readonly l1FeeOracle: string | null;
 };
@@ -33,6 +35,7 @@ const ethereum: EvmGasPolicy = {
   leastTip: gwei / 100n,
   mostTip: 20n * gwei,
   reserveFeePerGas: 300n * gwei,
+  hasBaseFee: true,
   l1FeeOracle: null,
 };
 
@@ -47,6 +50,7 @@ const opStack: EvmGasPolicy = {
   leastTip: gwei / 1_000n,
   mostTip: gwei,
   reserveFeePerGas: 2n * gwei,
+  hasBaseFee: true,
   l1FeeOracle: '0x420000000000000000000000000000000000000F',
 };
 
@@ -60,6 +64,7 @@ const arbitrum: EvmGasPolicy = {
   leastTip: 0n,
   mostTip: gwei / 100n,
   reserveFeePerGas: 5n * gwei,
+  hasBaseFee: true,
   l1FeeOracle: null,
 };
 
@@ -70,10 +75,13 @@ export function isKnownEvmChain(chainId: number): boolean {
   return Object.values(evmChains).some((each) => each.chainId === chainId);
 }
 
+/** Nor whether there is a base fee. */
+const unknown: EvmGasPolicy = { ...ethereum, hasBaseFee: false };
+
 /** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
 export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
   const known = Object.entries(evmChains).find(([, each]) => each.chainId === chainId);
-  return evmGasPolicies[known?.[0] ?? ''] ?? ethereum;
+  return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
 }
 
 /** By chain key, as evmChains. */

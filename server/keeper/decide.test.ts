@@ -203,10 +203,14 @@ test('the cap, one account’s share of it, and what is reserved bound what may 
 });
 
 test('what must land takes what is kept for it, or would be now, and not all that is free', () => {
-  assert.equal(mostToLand(purse(), 100n, 40n), 100n);
-  assert.equal(mostToLand(purse(), 100n, 300n), 300n, 'fees have risen');
-  assert.equal(mostToLand(purse({ reserved: 800n }), 100n, 300n), 200n, 'the rest is of others');
-  assert.equal(mostToLand(purse({ reserved: 1_000n }), 100n, 300n), 0n);
+  const most = (wouldKeep: bigint, { cap = 4_000n, reserved = 0n } = {}) =>
+    mostToLand(purse({ reserved }), { cap }, { kept: 100n, wouldKeep });
+  assert.equal(most(40n), 100n);
+  assert.equal(most(300n), 300n, 'fees have risen');
+  assert.equal(most(300n, { reserved: 800n }), 200n, 'the rest is of others');
+  assert.equal(most(300n, { reserved: 1_000n }), 0n);
+  assert.equal(most(10n ** 30n, { cap: 1_600n }), 400n, 'a quarter of what relays may take');
+  assert.equal(most(10n ** 30n, { cap: 0n }), 100n, 'what was kept is theirs whatever the cap');
 });
 
 test('what was charged on a day before raises neither the cap of this one nor a share', () => {

@@ -2,6 +2,7 @@
 // and what nodes say that something has cost lowers what it counts with so far and no further.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GasAccount, GasFate, Paid } from '../../chains/gas-account.ts';
@@ -9,7 +10,8 @@ import { ParleyError } from '../../core/errors.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import type { Database } from '../db/database.ts';
 import { type Attempt, keeperSums, liveAttempts } from '../db/keeper-attempts.ts';
-import { type Asking, withFates } from './fates.ts';
+import { type Asking, isOutbid, withFates } from './fates.ts';
+import { sealTransaction } from './sealing.ts';
 import { realTime } from './time.ts';
 
 const limits = { timeout: 60_000 };
@@ -154,6 +156,27 @@ test('a deep one ends all others of its nonce unasked, and those before it', lim
     ['gone', 1_000, 1],
   ]);
   assert.equal(asked.filter((txid) => txid.includes(' 7 ')).length, 1);
+});
+
+test('a row below a nonce that is deep holds up no other fee', limits, async () => {
+  const { address, on } = keyThat(() => 'unknown', { outbid: async () => 'passed over' });
+  const settings = { home: '', encryptionKey: randomBytes(32).toString('hex') } as never;
+  const given = on();
+  const by: Asking = { ...given, deps: { ...given.deps, settings } };
+  for (const nonce of [5, 6, 7]) await signed(address, 1, nonce);
+  const waiting = (await liveAttempts(database.db, address, address)).at(-1) ?? assert.fail();
+  const kept = { txid: waiting.txid, raw: '0x', touches: [], payer: address };
+  const { sealed, version: sealedVersion } = sealTransaction({ settings }, kept);
+  const asked = () =>
+    isOutbid(by, { ...waiting, sealed, sealedVersion }, { versions: 1, refused: false });
+  assert.equal(waiting.nonce, 7);
+  assert.equal(await asked(), false);
+  await database.db.rows({
+    name: '',
+    text: `update keeper_attempts set fate = 'deep' where address = $1 and nonce = 6`,
+    values: [address],
+  });
+  assert.equal(await asked(), true);
 });
 
 test('a nonce that is said to be used, and by none of ours, stays counted', limits, async () => {

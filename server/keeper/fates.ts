@@ -179,7 +179,11 @@ async function waitsBehind(
   { nonce }: Attempt,
 ): Promise<boolean> {
   const live = await liveAttempts(db, chain, address);
+  const { aboveDeep } = await noncesKnown(db, chain, address);
   const mined = new Set(live.filter(({ fate }) => fate === 'mined').map((each) => each.nonce));
-  const before = live.filter((each) => each.nonce !== null && nonce !== null && each.nonce < nonce);
-  return before.some((each) => !mined.has(each.nonce));
+  return live.some((each) => {
+    if (each.nonce === null || nonce === null || each.nonce >= nonce) return false;
+    // What is below one that is deep is over, whatever its row still says.
+    return each.nonce >= aboveDeep && !mined.has(each.nonce);
+  });
 }

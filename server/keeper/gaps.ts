@@ -114,8 +114,10 @@ async function tendFillers(
     const work = async () => {
       if (isDue && (await isOutbid({ deps, gas, signal }, each, { versions, refused: false }))) {
         await fill(deps, gas, { nonce: each.nonce as number, instead: each }, signal);
-      } else if (each.fate === 'unknown') await sendKept(deps, gas, each, signal);
-      else return false;
+      } else if (each.fate === 'unknown' || isDue) {
+        // The one node that has it may be cut off from all others.
+        await sendKept(deps, gas, each, signal);
+      } else return false;
       return true;
     };
     if (await attempted(deps, each.nonce, gas, work())) sent += 1;

@@ -109,13 +109,16 @@ const counting =
     return count === null ? undefined : { result: `0x${count.toString(16)}` };
   };
 
-/** It stays at a block before which so many were mined. */
+/** It stays at a block before which so many were mined; `head`: which one that is. */
 const behind =
-  (count: number): Lie =>
-  (asked, forward) =>
-    asked.method === 'eth_getTransactionReceipt'
-      ? { result: null }
-      : counting(count)(asked, forward);
+  (count: number, head?: unknown): Lie =>
+  (asked, forward) => {
+    const { method, params } = asked;
+    const isOfHead = method === 'eth_getBlockByNumber' && params[0] === 'latest';
+    if (isOfHead && head !== undefined) return { result: head };
+    if (method === 'eth_getTransactionReceipt') return { result: null };
+    return counting(count)(asked, forward);
+  };
 
 test('with a node that hangs a key that was used before signs in its turn', limits, async () => {
   const deal = await fundedDeal(desk);
@@ -132,7 +135,9 @@ test('with a node that hangs a key that was used before signs in its turn', limi
 test('a job ends where its replacement is deep, though one node stays behind', limits, async () => {
   const deal = await fundedDeal(desk);
   must(await relay(deal));
-  lies.second = behind(await countOf('latest'));
+  const head = await rpc('eth_getBlockByNumber', 'latest', false);
+  lies.second = behind(await countOf('latest'), head);
+  await rpc('anvil_mine', '0x80');
   await turn();
   // Blocks take more than it offers from here on.
   await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
@@ -145,6 +150,62 @@ test('a job ends where its replacement is deep, though one node stays behind', l
   assert.deepEqual(fates, ['gone', 'deep']);
   const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
   assert.deepEqual([job?.state, job?.reserve], ['done', '0']);
+});
+
+test('a relay lands though the node that is asked first has stopped', limits, async () => {
+  const deal = await fundedDeal(desk);
+  const fees = new Map<string, unknown>();
+  for (const [method, ...params] of [
+    ['eth_getBlockByNumber', 'latest', false],
+    ['eth_feeHistory', '0x14', 'latest', [50]],
+  ] as const) {
+    fees.set(method, await rpc(method, ...params));
+  }
+  lies.first = ({ method, params }, forward) => {
+    const isNow = method === 'eth_feeHistory' || params[0] === 'latest';
+    return isNow && fees.has(method) ? { result: fees.get(method) } : forward();
+  };
+  must(await relay(deal));
+  await turn();
+  await rpc('anvil_dropAllTransactions');
+  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
+  await rpc('anvil_mine', '0x1');
+  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
+  desk.deps.advance(900_000);
+  await turn();
+  assert.equal((await onShort(deal)).length, 2);
+  await lands(deal);
+});
+
+test('a filler that one node alone has is offered to all of them again', limits, async () => {
+  const [given, deal] = [await fundedDeal(desk), await fundedDeal(desk)];
+  const nonce = await countOf('latest');
+  for (const each of [given, deal]) must(await relay(each));
+  await giveUp(given);
+  await turn();
+  const [filler] = await desk.deps.db.rows<{ txid: string }>({
+    name: '',
+    text: `select txid from keeper_attempts where chain = $1 and nonce = $2 and verb = 'void'`,
+    values: [evm2, nonce],
+  });
+  const adapters = desk.deps.adapters as Map<string, ChainAdapter>;
+  const adapter = adapters.get(evm2) as ChainAdapter;
+  const offered: string[] = [];
+  const broadcast: ChainAdapter['broadcast'] = (transaction, signal) => {
+    offered.push(transaction.txid);
+    return adapter.broadcast(transaction, signal);
+  };
+  adapters.set(evm2, { ...adapter, broadcast });
+  try {
+    await turn();
+    assert.ok(filler !== undefined && !offered.includes(filler.txid), 'not at every look');
+    desk.deps.advance(21_000);
+    await turn();
+    assert.ok(offered.includes(filler.txid));
+  } finally {
+    adapters.set(evm2, adapter);
+  }
+  await lands(deal);
 });
 
 test('a node that is quick to lie hides no missing nonce for long', limits, async () => {

@@ -116,7 +116,8 @@ function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasP
   const { chainId, policy } = chain;
   if (isKnownEvmChain(chainId)) return evmGasPolicyOf(chainId);
   const like = typeof policy === 'string' ? policy : policy?.like;
-  return evmGasPolicies[like ?? ''] ?? evmGasPolicyOf(chainId);
+  const unknown = evmGasPolicyOf(chainId);
+  return { ...(evmGasPolicies[like ?? ''] ?? unknown), hasBaseFee: unknown.hasBaseFee };
 }
 
 function keyIn(path: string, family: GasKey['family']): GasKey {

@@ -71,10 +71,16 @@ export function allowanceOfRelay(purse: Purse, reserve: bigint): Allowance {
 
 /**
  * For what has to land, or for what is before it: what is kept for it, or what would be kept for it
- * at the fees of now, where that is more. Never what is kept for others, nor all that is free.
+ * at the fees of now, where that is more. Never what is kept for others, and by the fees that nodes
+ * give no more than one account's relays of a day may take.
  */
-export function mostToLand(purse: Purse, kept: bigint, wouldKeep: bigint): bigint {
-  return least(freeOf(purse), kept > wouldKeep ? kept : wouldKeep);
+export function mostToLand(
+  purse: Purse,
+  { cap }: Pick<RelayBounds, 'cap'>,
+  { kept, wouldKeep }: { readonly kept: bigint; readonly wouldKeep: bigint },
+): bigint {
+  const most: bigint = least(wouldKeep, cap / accountShare);
+  return least(freeOf(purse), kept > most ? kept : most);
 }
 
 /** What one in a block counts with. What nodes cannot have seen is no answer. */

@@ -324,7 +324,7 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
-    const most = allowed(job, purse, { instead, wouldKeep });
+    const most = allowed(on, purse, { instead, wouldKeep });
     const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
     const withoutAccount = relays && !job.makesAccount;
     const slot = { nonce, instead, most, withoutAccount };
@@ -372,17 +372,17 @@ async function reserveToLand(
 
 /** What was promised does not wait behind those that were promised after it, nor for the cap. */
 function allowed(
-  { purpose, reserve }: Job,
+  { gas, job: { purpose, reserve: kept } }: On,
   purse: Purse,
-  of: { readonly instead: Attempt | null; readonly wouldKeep: bigint | null },
+  { instead, wouldKeep }: { readonly instead: Attempt | null; readonly wouldKeep: bigint | null },
 ): bigint {
-  if (of.wouldKeep !== null) {
-    const most = mostToLand(purse, reserve, of.wouldKeep);
+  if (wouldKeep !== null) {
+    const most = mostToLand(purse, gas.relays, { kept, wouldKeep });
     if (most === 0n && purpose === 'relay') throw new TooShort('balance');
     return most;
   }
   if (purpose === 'relay') throw new Error('a relay is signed by what would be kept for it');
-  const allowance = allowanceOf(purse, of.instead, purpose);
+  const allowance = allowanceOf(purse, instead, purpose);
   if ('short' in allowance) throw new TooShort(allowance.short);
   return allowance.most;
 }
