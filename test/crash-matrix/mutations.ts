@@ -142,6 +142,29 @@ export const mutations: Readonly<Record<string, Mutation>> = {
       ),
     ],
   },
+  'sealing: the new key is named before a secret of a webhook is under it': {
+    row: 'start: secrets of webhooks',
+    edits: [
+      edit('server/webhooks/register.ts')(
+        'const [found, resealed] = await deps.db.transaction(async (tx) => {',
+        'const [found, resealed] = await Promise.resolve(deps.db).then(async (tx) => {',
+      ),
+      edit('server/webhooks/register.ts')(
+        '        await resealSecret(tx, {',
+        `        await resealSecret(tx, row, version);
+        await resealSecret(tx, {`,
+      ),
+    ],
+  },
+  'sealing: a start leaves secrets of webhooks under the old key': {
+    row: 'start: secrets of webhooks',
+    edits: [
+      edit('server/webhooks/register.ts')(
+        '  for (let unread = 0; ; ) {',
+        '  for (let unread = 0; unread > 0; ) {',
+      ),
+    ],
+  },
   'keeper: what a replaced gas key signed is kept': {
     row: 'keeper.begin',
     edits: [
