@@ -7,13 +7,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { begunIn } from './crash-matrix/begun.ts';
+import { migrations } from './crash-matrix/migrations.ts';
 import { passesOf } from './crash-matrix/passes.ts';
 import { rows } from './crash-matrix/rows.ts';
 import { openWorld } from './crash-matrix/world.ts';
 
 const program = fileURLToPath(new URL('crash-matrix/run.ts', import.meta.url));
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
-const covered = new Set(rows.map(({ of }) => of));
+const covered = new Set([...rows, migrations].map(({ of }) => of));
 
 test('every route that changes something is in the matrix', () => {
   const { paths } = JSON.parse(read('../docs/openapi.json')) as {
@@ -36,22 +38,13 @@ const without: Readonly<Record<string, string>> = {
   'keeper.wake': 'ends a pause of its own process and asks nobody for anything',
   watchHalts: 'only reads, for the log and the metrics of its own process',
   buildApp: 'serves requests, which have rows of their own',
+  databaseFault: 'writes the sentence of a start that fails',
+  openDevnet: 'looks up assets that its faucet gives, and changes nothing here',
+  connect: 'opens connections when something is asked for',
+  'db.close': 'ends them',
 };
 
 const isLeftOut = (each: string) => !covered.has(each) && without[each] === undefined;
-
-/**
- * What a start sets going: parts that it makes, whatever the word is that begins them, parts that
- * it begins, and all else that is given what reaches the database.
- */
-function begunIn(source: string): string[] {
-  const given = String.raw`\(\s*(?:\w+,\s*)?(?:deps|parts|made)\b`;
-  const made = source.matchAll(new RegExp(String.raw`const (\w+) = create[A-Z]\w*${given}`, 'g'));
-  const begun = source.matchAll(/\b(\w+)\.(?:start|begin)\(/g);
-  const called = source.matchAll(new RegExp(String.raw`\b(?!create[A-Z])(\w+)${given}`, 'g'));
-  const names = [...made, ...begun, ...called].map(([, name]) => name ?? '');
-  return [...new Set(names)];
-}
 
 test('every pass of a process is in the matrix, and every part that a start sets going', async () => {
   const world = await openWorld();
@@ -75,16 +68,43 @@ test('every pass of a process is in the matrix, and every part that a start sets
   assert.deepEqual(stale, [], 'they are there no more');
 });
 
-test('a pass that a start begins by another word is seen', () => {
-  const source = `
-    const one = createOne(deps);
-    one.whirl();
-    await other.begin();
-    const third = await stirUp(deps);
-    await fourth(db, deps, [1]);
-    createMetrics(settings.shortName);
-    const made = { settings, db };`;
-  assert.deepEqual(begunIn(source), ['one', 'other', 'stirUp', 'fourth']);
+test('what a start gives the database to is seen, by whatever word and in whatever place', () => {
+  const seen: Readonly<Record<string, readonly string[]>> = {
+    'const one = createOne(deps); one.whirl();': ['one'],
+    'await other.begin();': ['other'],
+    'const third = await stirUp(deps);': ['stirUp'],
+    'await fourth(db, deps, [1]);': ['fourth'],
+    'await sweep(db);': ['sweep'],
+    'await sweep(settings, log, deps);': ['sweep'],
+    'await sweep({ ...deps, log });': ['sweep'],
+    'await sweep(log, [deps.db]);': ['sweep'],
+    'await sweep(log, isLate ? db : other);': ['sweep'],
+    'await sweep<Row>(log, db);': ['sweep'],
+    'void every(60, () => sweep(db));': ['sweep'],
+    'void every(60, () => market.db);': ['every'],
+    'await migrate(databaseUrl);': ['migrate'],
+    'await migrate(settings.databaseUrl);': ['migrate'],
+    'const { databaseUrl: own } = settings; await naming(words, migrate(own));': ['migrate'],
+    'const own = settings.databaseUrl; await migrate(own);': ['migrate'],
+    'const { stir } = createStirrer(deps); stir();': ['createStirrer'],
+    'const third: Third = await createThird(log, made);': ['third'],
+    'third.also(deps);': ['third.also'],
+    'new Sweeper(deps);': ['Sweeper'],
+    'await db.rows(statement);': ['db.rows'],
+    'await deps.db.transaction((tx) => empty(tx));': ['deps.db.transaction'],
+    'const own = connect(url); await sweep(own);': ['sweep'],
+    'market.db = db; await fill(market);': ['fill'],
+  };
+  const made = 'const made = { settings, db }; const deps: Deps = { ...made, gas };';
+  for (const [line, names] of Object.entries(seen)) {
+    assert.deepEqual(begunIn(`${made} ${line}`), names, line);
+  }
+  const other = [
+    'createMetrics(settings.shortName);',
+    'if (own !== null) tell(settings.databaseUrl === null);',
+    'const gas = await openKeys(settings, home); undo.push(() => gas.stop()); // sweep(db)',
+  ];
+  for (const line of other) assert.deepEqual(begunIn(`${made} ${line}`), [], line);
 });
 
 test('whatever a process was ended at, the end is the same', async (t) => {

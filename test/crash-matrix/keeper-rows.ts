@@ -1,13 +1,15 @@
 // Rows of the matrix: what an operator's gas key claims and refunds, and claims that a party has
 // relayed. How often it signed again, and who had its turn, may differ; what lands may not.
 
+import type { GasFate } from '../../chains/gas-account.ts';
 import { awaitTurn, takeTurn } from '../../server/db/keeper-turns.ts';
 import { turnAwaitedMs } from '../../server/keeper/bounds.ts';
 import { submit } from '../sim/chain.ts';
+import { cost, spentBy } from './gas.ts';
 import type { Machine } from './machine.ts';
 import { tokenChain } from './machine.ts';
 import type { Row } from './matrix.ts';
-import type { Reading } from './snapshot.ts';
+import { type Reading, rawTables, type Row as Signed } from './snapshot.ts';
 import {
   ask,
   building,
@@ -25,7 +27,6 @@ import { chainNamed, type World } from './world.ts';
 export const keeperReading: Reading = {
   timeless: true,
   only: {
-    keeper_attempts: () => null,
     keeper_turns: () => null,
     keeper_waiters: () => null,
     chain_heads: () => null,
@@ -37,7 +38,15 @@ export const keeperReading: Reading = {
       state,
     }),
   },
+  sums: { keeper_attempts: sumsOf },
 };
+
+const liveFates: readonly unknown[] = ['unknown', 'pending', 'mined'] satisfies GasFate[];
+
+function sumsOf(attempts: readonly Signed[]) {
+  const open = attempts.filter(({ fate }) => liveFates.includes(fate)).length;
+  return { open, charged: attempts.reduce((sum, { charged }) => sum + Number(charged), 0) };
+}
 
 export const keep = ({ keeper }: Machine) => keeper.pass(tokenChain);
 
@@ -65,10 +74,21 @@ function pass(detail: string, prepare: (world: World) => Promise<unknown>): Row 
           return null;
         },
         after: afterKeeping,
+        right: settled,
         reading: keeperReading,
       };
     },
   };
+}
+
+/** Nothing that was signed may land any more, and what has landed is charged, once. */
+async function settled(world: World): Promise<string[]> {
+  const { open, charged } = sumsOf((await rawTables(world)).get('keeper_attempts') ?? []);
+  const spent = spentBy(chainNamed(world, tokenChain));
+  return [
+    ...(open === 0 ? [] : [`${open} that were signed may still be in a block`]),
+    ...(charged === spent ? [] : [`${charged} are charged, and ${spent} were spent`]),
+  ];
 }
 
 /** Longer than a dead process's turn to sign lasts. */
@@ -122,8 +142,37 @@ export async function forgottenClaim(world: World): Promise<void> {
   await look(world);
 }
 
+/** Claimed with the gas key, and in a mempool. */
+async function sentClaim(world: World): Promise<void> {
+  await forgottenClaim(world);
+  await keep(world.market);
+}
+
+/** Longer than the same fee is offered for a claim. */
+const patienceMs = 700_000;
+
+/** Blocks want more than it offers, and come without it. */
+async function outbidClaim(world: World): Promise<void> {
+  await sentClaim(world);
+  chainNamed(world, tokenChain).feeFloor = cost + 1;
+  world.nowMs += patienceMs;
+  await bury(world);
+  await look(world);
+}
+
 export const keeperRows: readonly Row[] = [
   pass('a claim whose transaction was lost', forgottenClaim),
+  pass('a claim that is deep by now', async (world) => {
+    await sentClaim(world);
+    await bury(world);
+    await look(world);
+  }),
+  pass('a claim that blocks pass over', outbidClaim),
+  pass('a claim that every node has lost', async (world) => {
+    await sentClaim(world);
+    chainNamed(world, tokenChain).mempool.clear();
+    world.nowMs += 31_000;
+  }),
   pass('a refund', async (world) => {
     const made = await fundBoth(world);
     const { deadlines } = await readSwap(world, made);

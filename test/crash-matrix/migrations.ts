@@ -9,7 +9,7 @@ import type { Choose, Failure, Kill, Result } from './matrix.ts';
 
 /** PostgreSQL's own empty one. */
 const nothing = { url: 'postgres:///template0' };
-export const migrations = { name: 'start: migrations', of: 'start' } as const;
+export const migrations = { name: 'start: migrations', of: 'migrate' } as const;
 
 type Emptied = { readonly proxy: PostgresProxy; readonly url: string; schema(): Promise<string> };
 

@@ -142,6 +142,81 @@ export const mutations: Readonly<Record<string, Mutation>> = {
       ),
     ],
   },
+  'sealing: the new key is named before a secret of a webhook is under it': {
+    row: 'start: secrets of webhooks',
+    edits: [
+      edit('server/webhooks/register.ts')(
+        'const [found, resealed] = await deps.db.transaction(async (tx) => {',
+        'const [found, resealed] = await Promise.resolve(deps.db).then(async (tx) => {',
+      ),
+      edit('server/webhooks/register.ts')(
+        '        await resealSecret(tx, {',
+        `        await resealSecret(tx, row, version);
+        await resealSecret(tx, {`,
+      ),
+    ],
+  },
+  'sealing: a start leaves secrets of webhooks under the old key': {
+    row: 'start: secrets of webhooks',
+    edits: [
+      edit('server/webhooks/register.ts')(
+        '  for (let unread = 0; ; ) {',
+        '  for (let unread = 0; unread > 0; ) {',
+      ),
+    ],
+  },
+  'keeper: a job ends before what landed is charged': {
+    row: 'keeper.pass: a claim that is deep',
+    edits: [
+      edit('server/keeper/fates.ts')(
+        "import { inParallel } from '../in-parallel.ts';",
+        `import { endJob } from '../db/keeper-jobs.ts';
+import { inParallel } from '../in-parallel.ts';`,
+      ),
+      edit('server/keeper/fates.ts')(
+        '  await storeFate(deps.db, each.id, fate, { paid,',
+        `  if (fate === 'deep' && each.jobId !== null) await endJob(deps.db, each.jobId, 'done');
+  await storeFate(deps.db, each.id, fate, { paid,`,
+      ),
+    ],
+  },
+  'keeper: what landed is charged after its fate is stored': {
+    row: 'keeper.pass: a claim that is deep',
+    edits: [
+      edit('server/keeper/fates.ts')(
+        '  await storeFate(deps.db, each.id, fate, { paid,',
+        `  await storeFate(deps.db, each.id, fate, { paid: null, at: new Date(deps.now()) });
+  await storeFate(deps.db, each.id, fate, { paid,`,
+      ),
+    ],
+  },
+  'keeper: what landed is added to the charge before its fate is stored': {
+    row: 'keeper.pass: a claim that is deep',
+    edits: [
+      edit('server/keeper/fates.ts')(
+        '  await storeFate(deps.db, each.id, fate, { paid,',
+        `  const more = paid === null ? null : paid - each.mostCost;
+  await storeFate(deps.db, each.id, each.fate, { paid: more, at: new Date(deps.now()) });
+  await storeFate(deps.db, each.id, fate, { paid: null,`,
+      ),
+      edit('server/db/keeper-attempts.ts')(
+        'charged = coalesce($3, charged)',
+        'charged = charged + coalesce($3, 0)',
+      ),
+    ],
+  },
+  'keeper: what is replaced is given up before the other is kept': {
+    row: 'keeper.pass: a claim that blocks pass over',
+    edits: [
+      edit('server/keeper/tend.ts')('  storeShown,\n} from', '  storeFate,\n  storeShown,\n} from'),
+      edit('server/keeper/tend.ts')(
+        '    if (!relays) mustBeWorth(on, signed.mostCost);',
+        `    if (!relays) mustBeWorth(on, signed.mostCost);
+    const at = new Date(deps.now());
+    if (instead !== null) await storeFate(deps.db, instead.id, 'gone', { paid: 0n, at });`,
+      ),
+    ],
+  },
   'keeper: what a replaced gas key signed is kept': {
     row: 'keeper.begin',
     edits: [

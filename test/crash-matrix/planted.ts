@@ -37,12 +37,15 @@ async function matrix(tree: string, databaseUrl: string, row: string): Promise<F
   });
 }
 
+/** What rows and the matrix say that is wrong without a kill. */
+const unharmedWords =
+  /^(.*(?:lies open|does not land|was not read|may still be|heard nothing|charged).*)$/m;
+
 /** Where it was ended, or what was wrong without. Null: it is not found. */
 function finding({ code, output }: Found): string | null {
   if (code === 0) return null;
   const [, killed] = /: ended (.*)$/m.exec(output) ?? [];
-  const [, unharmed] =
-    /^(.*(?:lies open|does not land|was not read|may still be sent).*)$/m.exec(output) ?? [];
+  const [, unharmed] = unharmedWords.exec(output) ?? [];
   return killed ?? unharmed ?? null;
 }
 

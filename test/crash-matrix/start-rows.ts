@@ -8,7 +8,17 @@ import { afterKeeping, forgottenClaim, keep, keeperReading } from './keeper-rows
 import { tokenChain } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
 import { pass, type Work } from './pass.ts';
-import { building, deliverAll, fundBoth, must, openRfq, openTraders, shortOf } from './trade.ts';
+import {
+  acceptance,
+  building,
+  deliverAll,
+  fundBoth,
+  must,
+  openRfq,
+  openThread,
+  openTraders,
+  shortOf,
+} from './trade.ts';
 import { chainNamed, restart, type World } from './world.ts';
 
 /** `of`: the call that a start makes. */
@@ -31,6 +41,39 @@ const under =
     const encryptionKey = `${newKey},${deps.settings.encryptionKey}`;
     return reseal({ ...deps, settings: { ...deps.settings, encryptionKey } });
   };
+
+/** The old key is left out. */
+function forgetOldKey(world: World): void {
+  world.encryptionKey = newKey;
+  restart(world);
+}
+
+/** What both sides agree on afterwards is told under the new key alone. */
+const webhooksResealed: Row = {
+  name: 'start: secrets of webhooks are sealed anew',
+  of: 'resealSecrets',
+  prepare: async (world) => {
+    const traders = await openTraders(world);
+    const reseal = under(resealSecrets);
+    return {
+      act: async (copy) => {
+        await reseal(copy.market, copy);
+        return null;
+      },
+      after: async (copy) => {
+        forgetOldKey(copy);
+        const made = await openThread(copy, 'btc', traders);
+        for (const party of [made.taker, made.maker]) await must(copy, acceptance(made, party));
+        await deliverAll(copy);
+      },
+      right: async ({ hooks, receiver }) => {
+        const deaf = [...hooks.keys()].filter((path) => receiver.heard(path).length === 0);
+        return deaf.map((path) => `${path} heard nothing`);
+      },
+      reading: { timeless: true },
+    };
+  },
+};
 
 /** A claim that was promised and has not left. */
 async function promised(world: World): Promise<void> {
@@ -67,18 +110,10 @@ async function sendable({ real }: World): Promise<string[]> {
 }
 
 export const startRows: readonly Row[] = [
-  starting(
-    'resealSecrets',
-    'secrets of webhooks are sealed anew',
-    under(resealSecrets),
-    (world) => openTraders(world),
-    { after: async () => {} },
-  ),
+  webhooksResealed,
   starting('resealKept', 'a promised claim is sealed anew', under(resealKept), promised, {
-    // The old key is left out.
     after: async (world) => {
-      world.encryptionKey = newKey;
-      restart(world);
+      forgetOldKey(world);
       await afterKeeping(world);
     },
     right: lands,

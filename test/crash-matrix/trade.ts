@@ -8,7 +8,7 @@ import { unsignedFunding } from '../sim/adapter.ts';
 import { mine, tipOf } from '../sim/chain.ts';
 import { insideOf } from '../sim/material.ts';
 import { newParty, type Party, type View } from '../sim/people.ts';
-import { rawOf, type SimTransaction } from '../sim/transaction.ts';
+import { bidOf, rawOf, type SimTransaction } from '../sim/transaction.ts';
 import { quiet } from './machine.ts';
 import { chainNamed, secondsOf, type World } from './world.ts';
 
@@ -217,11 +217,14 @@ export function readSwap(world: World, { swapId, taker }: Agreed): Promise<View>
   return must(world, { method: 'GET', url: `/v1/swaps/${swapId}`, by: taker });
 }
 
-/** As many blocks as everything needs to count, and what the market makes of them. */
+/** As many blocks as everything needs to count, of all that pays what blocks want. */
 export async function bury(world: World, chains = ['sim-bitcoin', 'sim-evm']): Promise<void> {
   for (let block = 0; block < 9; block += 1) {
     world.nowMs += 60_000;
-    for (const chain of chains) mine(chainNamed(world, chain), secondsOf(world), () => true);
+    for (const name of chains) {
+      const chain = chainNamed(world, name);
+      mine(chain, secondsOf(world), ({ tx }) => bidOf(tx) >= chain.feeFloor);
+    }
   }
 }
 
