@@ -87,6 +87,22 @@ for (const [what, given, wanted] of [
     'void',
   ],
   [
+    'sends what was signed to take it, and has not left',
+    {
+      facts: facts({ claimed: seen('p', 9, true) }),
+      attempts: [attempt(), { ...unsent, verb: 'void' }],
+    },
+    'send',
+  ],
+  [
+    'gives that up where nothing has left',
+    {
+      facts: facts({ claimed: seen('p', 9, true) }),
+      attempts: [unsent, { ...unsent, verb: 'void' }],
+    },
+    'give up',
+  ],
+  [
     'lets it die where there is no nonce',
     { facts: facts({ claimed: seen('p', 9, true) }), attempts: [dying] },
     'wait',

@@ -115,7 +115,13 @@ function waitsForParty({ verb, clock, timelock, createdAt, wall }: Look): boolea
 /** What was signed is not needed any more. */
 function withdraw(look: Look, newest: Attempt | null, as: 'done' | 'dropped'): Decision {
   if (newest === null) return { do: 'end', as };
-  if (newest.sentAt === null) return { do: 'give up', attempt: newest };
+  // One that takes the place of what has left is sent: signed anew it might be the same bytes.
+  const { attempts } = look;
+  const replaces = attempts.some(
+    ({ nonce, fate, sentAt }) => nonce === newest.nonce && isLive(fate) && sentAt !== null,
+  );
+  const isNeeded = newest.verb === 'void' && replaces;
+  if (newest.sentAt === null && !isNeeded) return { do: 'give up', attempt: newest };
   // It dies by itself, and finds nothing until then.
   if (newest.nonce === null) return again();
   if (newest.verb !== 'void') return { do: 'void', attempt: newest };

@@ -5,6 +5,7 @@ import type { GasFate } from '../../chains/gas-account.ts';
 import { awaitTurn, takeTurn } from '../../server/db/keeper-turns.ts';
 import { turnAwaitedMs } from '../../server/keeper/bounds.ts';
 import { submit } from '../sim/chain.ts';
+import type { SimTransaction } from '../sim/transaction.ts';
 import { cost, spentBy } from './gas.ts';
 import type { Machine } from './machine.ts';
 import { tokenChain } from './machine.ts';
@@ -130,7 +131,7 @@ const behind = (milliseconds: number, waiting: number) => async (world: World) =
 };
 
 /** The party's own: sent past us, seen, and lost by every node. */
-export async function forgottenClaim(world: World): Promise<void> {
+export async function forgottenClaim(world: World): Promise<SimTransaction> {
   const made = await fundBoth(world);
   const tx = await sign(world, made, 'claim', shortOf(made));
   const chain = chainNamed(world, tokenChain);
@@ -140,24 +141,27 @@ export async function forgottenClaim(world: World): Promise<void> {
   world.nowMs += 700_000;
   await bury(world);
   await look(world);
+  return tx;
 }
 
-/** Claimed with the gas key, and in a mempool. */
-async function sentClaim(world: World): Promise<void> {
-  await forgottenClaim(world);
+/** Claimed with the gas key, in a mempool. Returns the party's own, that was lost before. */
+async function sentClaim(world: World): Promise<SimTransaction> {
+  const own = await forgottenClaim(world);
   await keep(world.market);
+  return own;
 }
 
 /** Longer than the same fee is offered for a claim. */
 const patienceMs = 700_000;
 
 /** Blocks want more than it offers, and come without it. */
-async function outbidClaim(world: World): Promise<void> {
-  await sentClaim(world);
+async function outbidClaim(world: World): Promise<SimTransaction> {
+  const own = await sentClaim(world);
   chainNamed(world, tokenChain).feeFloor = cost + 1;
   world.nowMs += patienceMs;
   await bury(world);
   await look(world);
+  return own;
 }
 
 export const keeperRows: readonly Row[] = [
@@ -172,6 +176,13 @@ export const keeperRows: readonly Row[] = [
     await sentClaim(world);
     chainNamed(world, tokenChain).mempool.clear();
     world.nowMs += 31_000;
+  }),
+  // What the gas key has signed has nothing to do any more, and its nonce is taken by nothing.
+  pass('a claim that the party has made after all', async (world) => {
+    const own = await outbidClaim(world);
+    submit(chainNamed(world, tokenChain), { ...own, fee: cost + 2 });
+    await bury(world);
+    await look(world);
   }),
   pass('a refund', async (world) => {
     const made = await fundBoth(world);

@@ -217,6 +217,26 @@ import { inParallel } from '../in-parallel.ts';`,
       ),
     ],
   },
+  'keeper: a job ends once a nonce of no use is taken by nothing': {
+    row: 'keeper.pass: a claim that the party',
+    edits: [
+      edit('server/keeper/tend.ts')(
+        `      await send(on, await orAgain(on, kept, signVoid(on, attempt)));
+      return putOff(on, lookAgainSeconds);`,
+        `      await send(on, await orAgain(on, kept, signVoid(on, attempt)));
+      return endJob(deps.db, job.id, 'done');`,
+      ),
+    ],
+  },
+  'keeper: what is to take a nonce is given up before it has left': {
+    row: 'keeper.pass: a claim that the party',
+    edits: [
+      edit('server/keeper/decide.ts')(
+        'if (newest.sentAt === null && !isNeeded)',
+        'if (newest.sentAt === null)',
+      ),
+    ],
+  },
   'keeper: what a replaced gas key signed is kept': {
     row: 'keeper.begin',
     edits: [
