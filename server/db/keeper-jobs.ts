@@ -2,6 +2,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
+import type { NotUnder, SealedRow } from '../sealed-anew.ts';
 import type { Tx } from './database.ts';
 
 export type KeeperVerb = 'claim' | 'refund';
@@ -287,28 +288,30 @@ export async function forgetSecret(tx: Tx, id: number): Promise<void> {
   });
 }
 
-export type SealedRow = { readonly id: number; readonly sealed: Buffer };
-
 /** What is sealed under another key of the server's than this one; waits for what is in use. */
-export function sealedNotOf(tx: Tx, of: 'attempts' | 'jobs', version: number, limit: number) {
-  return tx.rows<SealedRow & { readonly version: number }>({
+export function sealedNotOf(
+  tx: Tx,
+  of: 'attempts' | 'jobs',
+  { version, after, limit }: NotUnder<number>,
+) {
+  return tx.rows<SealedRow<number> & { readonly version: number }>({
     name: `keeper_sealed_not_of_${of}`,
     text:
       of === 'attempts'
         ? `select id, sealed, sealed_version as version from keeper_attempts
-            where sealed is not null and sealed_version <> $1
-            order by id limit $2 for update`
+            where sealed is not null and sealed_version <> $1 and id > $2
+            order by id limit $3 for update`
         : `select id, secret as sealed, secret_version as version from keeper_jobs
-            where secret is not null and secret_version <> $1
-            order by id limit $2 for update`,
-    values: [version, limit],
+            where secret is not null and secret_version <> $1 and id > $2
+            order by id limit $3 for update`,
+    values: [version, after, limit],
   });
 }
 
 export async function resealRow(
   tx: Tx,
   of: 'attempts' | 'jobs',
-  { id, sealed }: SealedRow,
+  { id, sealed }: SealedRow<number>,
   version: number,
 ): Promise<void> {
   await tx.rows({
