@@ -3,7 +3,7 @@
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { NotUnder, SealedRow } from '../sealed-anew.ts';
-import type { Tx } from './database.ts';
+import type { Database, Tx } from './database.ts';
 
 export type KeeperVerb = 'claim' | 'refund';
 export type Purpose = 'relay' | 'secret' | 'refund';
@@ -240,32 +240,50 @@ export async function putOffJob(
   });
 }
 
+type Whole = Pick<Database, 'transaction'>;
+
 /**
  * Drops a job whose secret nobody was known to have. False: it is public by now, so that the job is
- * needed. What takes up public secrets locks the swap before its jobs, too: either it finds the job
- * dropped, or this finds the secret.
+ * needed, or something signed for it has not left yet. What takes up public secrets locks the swap
+ * before its jobs, too: either it finds the job dropped, or this finds the secret.
  */
-export async function dropUnlessPublic(tx: Tx, id: number): Promise<boolean> {
-  const rows = await tx.rows({
-    name: 'keeper_drop_job',
-    text: `with swap as (
-        select id from swaps
-        where id = (select swap_id from keeper_jobs where id = $1) and secret is null for update)
-      update keeper_jobs set state = 'dropped', reserve = 0, secret = null, secret_version = null
-      where id = $1 and state = 'open' and swap_id in (select id from swap) returning id`,
-    values: [id],
+export function dropUnlessPublic(db: Whole, id: number): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [swap] = await tx.rows({
+      name: 'keeper_lock_secret',
+      text: `select id from swaps
+        where id = (select swap_id from keeper_jobs where id = $1) and secret is null for update`,
+      values: [id],
+    });
+    return swap !== undefined && (await endUnlessKept(tx, id, 'dropped'));
   });
-  return rows.length === 1;
 }
 
-/** Kept no more for it from here on: neither coins nor its secret. */
-export async function endJob(tx: Tx, id: number, state: 'done' | 'dropped'): Promise<void> {
+/**
+ * Kept no more for it from here on: neither coins nor its secret. It stays open while something
+ * signed for it has not left: nobody else would send it, nor free its nonce.
+ */
+export async function endJob(db: Whole, id: number, state: 'done' | 'dropped'): Promise<void> {
+  await db.transaction((tx) => endUnlessKept(tx, id, state));
+}
+
+/** Whoever keeps something for a job locks its row, `for key share`: he is waited for here. */
+async function endUnlessKept(tx: Tx, id: number, state: 'done' | 'dropped'): Promise<boolean> {
   await tx.rows({
+    name: 'keeper_lock_job',
+    text: 'select id from keeper_jobs where id = $1 for update',
+    values: [id],
+  });
+  const rows = await tx.rows({
     name: 'keeper_end_job',
     text: `update keeper_jobs set state = $2, reserve = 0, secret = null, secret_version = null
-      where id = $1 and state = 'open'`,
+      where id = $1 and state = 'open' and not exists (
+        select 1 from keeper_attempts where job_id = $1 and sent_at is null
+          and fate in ('unknown', 'pending', 'mined'))
+      returning id`,
     values: [id, state],
   });
+  return rows.length === 1;
 }
 
 /** False: it has ended meanwhile, and nothing is kept for it any more. */
