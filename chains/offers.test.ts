@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../core/errors.ts';
 import { exchangeWith, TurnedAway } from './exchange.ts';
-import { offersTo } from './offers.ts';
+import { offersTo, onceHeard } from './offers.ts';
 
 const never = new AbortController().signal;
 const txid = '0x01';
@@ -86,11 +86,39 @@ test('where one of them may have it nobody says that none has', async () => {
   const lateThenGone: Way = (_, times) => (times === 1 ? isLate() : isGone(never, times));
   await assert.rejects(offering([refuses('too low'), lateThenGone]).done, late);
   await assert.rejects(offering([isLate, isGone]).done, { code: 'chain_timeout' });
-  await assert.rejects(offering([isReset, isGone]).done, { code: 'chain_unavailable' });
+  // Nobody is late, and one was cut off in the middle.
+  const cutOff = { code: 'chain_timeout', message: /it in time, so one may have it$/ };
+  await assert.rejects(offering([isReset, isGone]).done, cutOff);
+  await assert.rejects(offering([isGone, isGone]).done, { code: 'chain_unavailable' });
   await assert.rejects(offering([turnsAway, isGone]).done, {
     code: 'chain_unavailable',
     message: 'the evm-dev node does not serve it now: HTTP 401: no such key',
   });
+});
+
+test('what a source refuses that may have been given it before is not refused', async () => {
+  const late = { code: 'chain_timeout', message: /one may have it; the node refused it: too low$/ };
+  for (const before of [isReset, isLate, fails(new Error('HTTP 502 and no JSON'))]) {
+    const thenRefuses: Way = (_, times) => (times === 1 ? before() : refuses('too low')());
+    const { done, times } = offering([thenRefuses]);
+    await assert.rejects(done, late);
+    assert.deepEqual(times, [2]);
+    await assert.rejects(offering([thenRefuses, refuses('too low')]).done, late);
+  }
+  const goneBefore: Way = (_, times) => (times === 1 ? isGone(never, 1) : refuses('too low')());
+  await assert.rejects(offering([goneBefore]).done, { code: 'refused_by_node' });
+});
+
+test('a source that has heard it and is gone when it is asked for it may have it', async () => {
+  const heard: Way = (signal) => onceHeard(isGone(signal, 1));
+  const behindGateway: Way = () => onceHeard(turnsAway());
+  for (const way of [heard, behindGateway]) {
+    await assert.rejects(offering([way]).done, { code: 'chain_timeout' });
+    await assert.rejects(offering([way, refuses('too low')]).done, {
+      code: 'chain_timeout',
+      message: /one may have it; the node refused it: too low$/,
+    });
+  }
 });
 
 test('one that was not reached is tried again, one that refused is not', async () => {

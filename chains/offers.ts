@@ -42,9 +42,10 @@ const soonMs = 300;
 /** Once one has refused it the silent have so long: then they count as ones that may have it. */
 const othersMs = 4_000;
 
+/** `mayHaveIt`: it was given it once without a word of what became of it. */
 type Outcome =
   | { readonly is: 'taken' | 'silent' }
-  | { readonly is: 'refused'; readonly refusal: ParleyError }
+  | { readonly is: 'refused'; readonly refusal: ParleyError; readonly mayHaveIt: boolean }
   | { readonly is: 'failed'; readonly failure: unknown; readonly mayHaveIt: boolean };
 
 /** How long the others are waited for after one that ended so; null: for all they may take. */
@@ -102,7 +103,7 @@ async function giveTo(
       await give(at, signal);
       return { is: 'taken' };
     } catch (error) {
-      if (isRefusal(error)) return { is: 'refused', refusal: error };
+      if (isRefusal(error)) return { is: 'refused', refusal: error, mayHaveIt };
       failure = error;
       mayHaveIt ||= !neverGotIt(error);
     }
@@ -124,8 +125,25 @@ export function isRefusal(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.code === 'refused_by_node';
 }
 
+/** Of a source that has heard it, whatever it ended with afterwards. */
+class Heard extends Error {
+  constructor(cause: unknown) {
+    super(wordsOf(cause), { cause });
+    this.name = 'Heard';
+  }
+}
+
+/** What a source that has said no is asked then: that it is gone by now takes nothing back. */
+export async function onceHeard<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    throw new Heard(error);
+  }
+}
+
 function neverGotIt(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error) || error instanceof Heard) return false;
   return error instanceof TurnedAway || isUnreached(error) || neverGotIt(error.cause);
 }
 
@@ -133,27 +151,31 @@ function whyOf(chain: string, { name, txid }: Offer, outcomes: readonly Outcome[
   const refusals = outcomes.flatMap((each) => (each.is === 'refused' ? [each.refusal] : []));
   const failures = outcomes.flatMap((each) => (each.is === 'failed' ? [each] : []));
   const isOneSilent = outcomes.some(({ is }) => is === 'silent');
-  const mayHaveIt = isOneSilent || failures.some((each) => each.mayHaveIt);
+  const mayHaveIt = isOneSilent || outcomes.some((each) => 'mayHaveIt' in each && each.mayHaveIt);
   const [refusal] = refusals;
   if (refusal !== undefined && !mayHaveIt) return withWordsOf(refusals, refusal);
   const causes = failures.map(({ failure }) => failure);
   const [cause] = causes;
   const isLate = isOneSilent || causes.some(timedOut);
-  if (refusal !== undefined || isLate) {
-    const told = refusals.map(({ message }) => `; ${message}`).join('');
-    const sentence = `not every ${chain} node answered ${name} in time, so one may have it${told}`;
-    return new ParleyError('chain_timeout', sentence, { chain, txid }, { cause });
+  if (isLate || mayHaveIt) {
+    const sentence = `not every ${chain} node answered ${name} in time, so one may have it`;
+    const words = [sentence, ...sentencesOf(refusals)].join('; ');
+    return new ParleyError('chain_timeout', words, { chain, txid }, { cause });
   }
   const sentence = `the ${chain} node does not serve ${name} now: ${wordsOf(cause)}`;
   return new ParleyError('chain_unavailable', sentence, { chain, txid }, { cause });
 }
 
-/** All their words, each once: which of them tells most, only a reader knows. */
 function withWordsOf(refusals: readonly ParleyError[], first: ParleyError): ParleyError {
-  const sentences = new Set(refusals.map(({ message }) => message));
-  if (sentences.size === 1) return first;
+  const sentences = sentencesOf(refusals);
+  if (sentences.length === 1) return first;
   const { code, facts, cause } = first;
-  return new ParleyError(code, [...sentences].join('; '), facts, { cause });
+  return new ParleyError(code, sentences.join('; '), facts, { cause });
+}
+
+/** All their words, each once: which of them tells most, only a reader knows. */
+function sentencesOf(refusals: readonly ParleyError[]): string[] {
+  return [...new Set(refusals.map(({ message }) => message))];
 }
 
 function timedOut(error: unknown): boolean {

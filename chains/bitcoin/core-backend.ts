@@ -3,6 +3,7 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Heads } from '../adapter.ts';
+import { onceHeard } from '../offers.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
 import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import { unavailable } from './http.ts';
@@ -322,7 +323,7 @@ async function send(rpc: CoreRpc, rawHex: string, txid: string, signal: AbortSig
   } catch (error) {
     if (!(error instanceof RpcRefusal)) throw error;
     // The txid leaves the witness out: other bytes of the same id are not the ones it has.
-    const there = await rawOf(rpc, txid, null, signal);
+    const there = await onceHeard(rawOf(rpc, txid, null, signal));
     if (there === rawHex || (there === null && error.code === alreadyMined)) return;
     throw refused(error);
   }

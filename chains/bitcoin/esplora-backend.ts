@@ -8,6 +8,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import type { Heads } from '../adapter.ts';
 import type { NodeLimits } from '../exchange.ts';
+import { onceHeard } from '../offers.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest, PlacedTx } from './backend.ts';
 import {
   ancestorsOf,
@@ -253,7 +254,7 @@ async function send(
     throw unavailable(esploraName, `it answered HTTP ${status} without the txid`);
   }
   // The txid leaves the witness out: other bytes of the same id are not the ones it has.
-  if ((await rawOf(server.get, txid, signal)) === raw) return;
+  if ((await onceHeard(rawOf(server.get, txid, signal))) === raw) return;
   const words = text(body).slice(0, 300);
   const sentence = `the ${esploraName} refused the transaction: ${words}`;
   throw new ParleyError('refused_by_node', sentence, { status });

@@ -1,7 +1,10 @@
 // Signed transactions offered to several nodes, some of which refuse, swallow or hang.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, afterEach, before, type TestContext, test } from 'node:test';
 import type { Hex } from 'viem';
 import type { ReadTransaction } from '../adapter.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
@@ -147,6 +150,38 @@ test('what one node has already is sent, whatever the others say of it', async (
   const known = await sentTo(refusing('already known'));
   assert.equal(await adapterOf(blind.url, known).broadcast(read, signal()), read.txid);
   await assert.rejects(adapterOf(blind.url).broadcast(read, signal()), { code: 'refused_by_node' });
+});
+
+/** An honest node that refuses what it is sent, and is gone from then on. */
+async function dyingNode(context: TestContext): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { id, method } = JSON.parse(body);
+    if (method === 'eth_sendRawTransaction') {
+      server.close();
+      // Whatever else is asked needs another connection.
+      response.setHeader('connection', 'close');
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...refusing('nonce too low')() }));
+      return;
+    }
+    const headers = { 'content-type': 'application/json' };
+    const real = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
+    response.end(await real.text());
+  });
+  context.after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('a node that refuses it and dies before it is asked whether it has it may have it', async (context) => {
+  const { read } = await claimOf(adapterOf(chain.rpcUrl));
+  const late = { code: 'chain_timeout', message: /may have it$/ };
+  const alone = adapterOf(await dyingNode(context));
+  await assert.rejects(alone.broadcast(read, signal()), late);
+  const poor = await sentTo(refusing('insufficient funds for gas'));
+  const both = adapterOf(await dyingNode(context), poor);
+  const words = /may have it; .*insufficient funds for gas$/;
+  await assert.rejects(both.broadcast(read, signal()), { ...late, message: words });
 });
 
 test('where all nodes hang it may be with any of them', async () => {

@@ -1,7 +1,7 @@
 // Sends a signed transaction. Once a node has it, a secret in it is public.
 
 import type { ReadTransaction } from '../adapter.ts';
-import { type Offers, refusedByNode } from '../offers.ts';
+import { type Offers, onceHeard, refusedByNode } from '../offers.ts';
 import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
 import { oneSource } from '../sources.ts';
 import { txOf } from './node.ts';
@@ -39,7 +39,7 @@ async function giveTo(
     const error = refusalIn(failure);
     if (alreadyKnown.test(error.message)) return;
     // A nonce that is too low is also what a node says of the very transaction it has mined.
-    if ((await txOf(node, txid, signal)) !== null) return;
+    if ((await onceHeard(txOf(node, txid, signal))) !== null) return;
     const about = { chain: node.chain, txid, words: error.message };
     throw refusedByNode(about, { rpcCode: error.code }, error);
   }

@@ -1,9 +1,12 @@
 // The hashlocks of every funding: events of the factory, a range of blocks at a time.
 
+import { ParleyError } from '../../core/errors.ts';
 import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
+import { wordsOf } from '../in-turn.ts';
 import type { Opened } from '../opened.ts';
+import { oneSource } from '../sources.ts';
 import { headBlock } from './node.ts';
-import { eachRange, firstBlock } from './scan.ts';
+import { eachRange, firstBlock, type Scanned } from './scan.ts';
 import { fundedTopic } from './topics.ts';
 import type { Watch } from './watch.ts';
 
@@ -13,24 +16,53 @@ export const pageBlocks = 10_000;
 const marginBlocks = 64;
 
 export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
+  const { rpc, logRange } = watch;
+  // What one of them finds too large another may give.
+  const nodes = Array.from({ length: rpc.sources }, (_, at): Node => {
+    return { ...watch, rpc: oneSource(rpc, at), logRange: { ...logRange } };
+  });
   return {
     begin: opened(async (since: number, signal) => String(await firstBlock(watch, since, signal))),
-    next: opened((cursor: string, signal) => read(watch, heightOf(cursor), signal)),
+    next: opened((cursor: string, signal) => read(nodes, heightOf(cursor), signal)),
   };
 }
 
-async function read(watch: Watch, after: number, signal: AbortSignal): Promise<HashlockPage> {
-  const { factory } = watch.deployment;
-  const { number: head, timestamp: shownUntil } = await headBlock(watch.rpc, signal);
+/** One of the chain's nodes, asked alone. */
+type Node = Scanned & Pick<Watch, 'deployment'>;
+
+/** Of the first node that gives it. */
+async function read(
+  nodes: readonly Node[],
+  after: number,
+  signal: AbortSignal,
+): Promise<HashlockPage> {
+  for (const [at, node] of nodes.entries()) {
+    try {
+      return await readBy(node, after, signal);
+    } catch (cause) {
+      if (!signal.aborted && at + 1 < nodes.length) continue;
+      if (cause instanceof ParleyError) throw cause;
+      const { chain } = node;
+      const sentence = `the ${chain} node does not give what is to be read: ${wordsOf(cause)}`;
+      throw new ParleyError('chain_unavailable', sentence, { chain }, { cause });
+    }
+  }
+  throw new Error('a chain without nodes');
+}
+
+async function readBy(node: Node, after: number, signal: AbortSignal): Promise<HashlockPage> {
+  const { factory } = node.deployment;
+  // Of this very node: of blocks that it has not got it lists nothing, and does not say so.
+  const { number: head, timestamp: shownUntil } = await headBlock(node.rpc, signal);
   // The first block is not below itself.
   const from = after === 0 ? 0 : after + 1;
   const to = Math.min(head, after + pageBlocks);
   const found = new Set<string>();
-  // A head that went back a little is another machine of the provider's.
+  // A head that went back is another machine of the provider's, or another node.
   let end = Math.min(after, head);
   try {
     const filters = [{ address: factory, topics: [fundedTopic] }];
-    await eachRange(watch, filters, from, to, signal, (logs, rangeEnd) => {
+    await eachRange(node, filters, from, to, signal, (logs, rangeEnd) => {
       for (const { address, topics } of logs) {
         const hashlock = /^0x([0-9a-f]{64})$/i.exec(topics[2] ?? '')?.[1];
         if (address === factory && hashlock !== undefined) found.add(hashlock.toLowerCase());

@@ -17,9 +17,12 @@ const reorgMargin = 64;
 const mostHours = 1_000;
 const clockSlackSeconds = 3_600;
 
+/** What logs are asked of. */
+export type Scanned = Pick<Watch, 'chain' | 'rpc' | 'logRange'>;
+
 /** Calls `take` with the logs of each range, in order; a range is taken whole or not at all. */
 export async function eachRange(
-  watch: Watch,
+  watch: Scanned,
   filters: readonly LogFilter[],
   from: number,
   to: number,
@@ -48,7 +51,7 @@ export async function eachRange(
   }
 }
 
-function tooLong(watch: Watch, from: number, to: number): ParleyError {
+function tooLong(watch: Scanned, from: number, to: number): ParleyError {
   return new ParleyError(
     'chain_timeout',
     `the logs of blocks ${from} to ${to} of ${watch.chain} take more than ${mostRequests} ` +

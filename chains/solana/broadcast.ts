@@ -1,7 +1,7 @@
 // Sends a signed transaction. Once a node has it, a secret in it is public.
 
 import type { ReadTransaction } from '../adapter.ts';
-import { type Offers, refusedByNode } from '../offers.ts';
+import { type Offers, onceHeard, refusedByNode } from '../offers.ts';
 import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
 import { oneSource } from '../sources.ts';
 import { readTransaction } from './message.ts';
@@ -40,7 +40,7 @@ async function giveTo(
   } catch (failure) {
     const error = refusalIn(failure);
     if (alreadyProcessed.test(error.message)) return;
-    if (await isOnChain(node, txid, signal)) return;
+    if (await onceHeard(isOnChain(node, txid, signal))) return;
     const about = { chain: node.chain, txid, words: error.message };
     throw refusedByNode(about, { rpcCode: error.code }, error);
   }

@@ -264,7 +264,7 @@ test('a claim that one node refuses, swallows or is silent about is sent by the 
     adapter.watch([escrow]);
     const read = await adapter.readSigned(signed(material, 'payee'), soon());
     // Alone it is no refusal where the node may have it, or did not look at it.
-    const codes = ['refused_by_node', 'chain_unavailable', 'chain_unavailable', 'chain_timeout'];
+    const codes = ['refused_by_node', 'chain_unavailable', 'chain_timeout', 'chain_timeout'];
     await refuses(over(world, [url]).broadcast(read, soon()), codes[at] as RefusalCode);
     assert.equal(await adapter.broadcast(read, soon()), read.txid);
     await adapter.close();
@@ -289,6 +289,11 @@ test('what one node refuses and another may have is not refused; what both refus
   await refuses(over(world, [refusing, silent]).broadcast(read, soon()), 'chain_timeout', words);
   const both = over(world, [refusing, refusing]).broadcast(read, soon());
   await refuses(both, 'refused_by_node', /Blockhash not found$/);
+  // It has heard it, and nobody is let through to ask it what became of it.
+  const closed = await lyingNode(context, refusing, ({ method }, forward) =>
+    method === 'getSignatureStatuses' ? { status: 401 } : forward(),
+  );
+  await refuses(over(world, [closed]).broadcast(read, soon()), 'chain_timeout', /may have it$/);
 });
 
 test('of each answer no more is read than it has a reason to be', async (context) => {

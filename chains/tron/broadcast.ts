@@ -1,7 +1,7 @@
 // Sends a signed transaction. Once a node has it, a secret in it is public.
 
 import type { ReadTransaction } from '../adapter.ts';
-import { type Offers, refusedByNode } from '../offers.ts';
+import { type Offers, onceHeard, refusedByNode } from '../offers.ts';
 import { oneSource } from '../sources.ts';
 import { type Http, TronRefusal } from './http.ts';
 import { broadcastPath, knows, sendHex } from './node.ts';
@@ -35,7 +35,7 @@ async function giveTo(
     const { code, message } = error;
     if (code === 'DUP_TRANSACTION_ERROR') return;
     // One that is in a block may be refused for what it did, or for being old by now.
-    if (await knows(node, txid, signal)) return;
+    if (await onceHeard(knows(node, txid, signal))) return;
     const words = code === '' ? message : `${code}, ${message}`;
     const about = { chain: node.chain, txid, words };
     throw refusedByNode(about, { nodeCode: code }, error);

@@ -226,6 +226,11 @@ test('what one node refuses and another may have is not refused; what both refus
   const { read } = await signedClaim();
   const refusing = await lyingNode(chain.url, sentTo(sigError));
   const silent = await lyingNode(chain.url, sentTo(undefined));
+  const closing = await lyingNode(refusing.url, ({ path }, forward) =>
+    path === 'wallet/gettransactionbyid'
+      ? { status: 401, body: { Error: 'ApiKey not exists' } }
+      : forward(),
+  );
   try {
     for (const urls of [
       [refusing.url, silent.url],
@@ -237,7 +242,10 @@ test('what one node refuses and another may have is not refused; what both refus
     const both = { code: 'refused_by_node', message: /SIGERROR, no such permission$/ };
     const adapter = adapterOf(refusing.url, refusing.url);
     await assert.rejects(adapter.broadcast(read, signal()), both);
+    // It has heard it, and nobody is let through to ask it what became of it.
+    const late = { code: 'chain_timeout', message: /one may have it$/ };
+    await assert.rejects(adapterOf(closing.url).broadcast(read, signal()), late);
   } finally {
-    await Promise.all([refusing.stop(), silent.stop()]);
+    await Promise.all([refusing, silent, closing].map((each) => each.stop()));
   }
 });

@@ -252,7 +252,10 @@ export async function giveUpUnsent(tx: Tx, id: number): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** What the chain shows of it. `paid` null: what it may cost stays counted. */
+/**
+ * What the chain shows of it. `paid` null: what it may cost stays counted. Deep it stays, whatever
+ * a look saw that began before: what is asked of it then is its nonce.
+ */
 export async function storeFate(
   tx: Tx,
   id: number,
@@ -266,7 +269,7 @@ export async function storeFate(
           else coalesce(shown_at, $4) end,
         sealed = case when $2 in ('deep', 'gone') then null else sealed end,
         sealed_version = case when $2 in ('deep', 'gone') then null else sealed_version end
-      where id = $1`,
+      where id = $1 and fate <> 'deep'`,
     values: [id, fate, paid?.toString() ?? null, at],
   });
 }

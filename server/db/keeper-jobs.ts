@@ -2,7 +2,8 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
-import type { Tx } from './database.ts';
+import type { NotUnder, SealedRow } from '../sealed-anew.ts';
+import type { Database, Tx } from './database.ts';
 
 export type KeeperVerb = 'claim' | 'refund';
 export type Purpose = 'relay' | 'secret' | 'refund';
@@ -239,32 +240,50 @@ export async function putOffJob(
   });
 }
 
+type Whole = Pick<Database, 'transaction'>;
+
 /**
  * Drops a job whose secret nobody was known to have. False: it is public by now, so that the job is
- * needed. What takes up public secrets locks the swap before its jobs, too: either it finds the job
- * dropped, or this finds the secret.
+ * needed, or something signed for it has not left yet. What takes up public secrets locks the swap
+ * before its jobs, too: either it finds the job dropped, or this finds the secret.
  */
-export async function dropUnlessPublic(tx: Tx, id: number): Promise<boolean> {
-  const rows = await tx.rows({
-    name: 'keeper_drop_job',
-    text: `with swap as (
-        select id from swaps
-        where id = (select swap_id from keeper_jobs where id = $1) and secret is null for update)
-      update keeper_jobs set state = 'dropped', reserve = 0, secret = null, secret_version = null
-      where id = $1 and state = 'open' and swap_id in (select id from swap) returning id`,
-    values: [id],
+export function dropUnlessPublic(db: Whole, id: number): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [swap] = await tx.rows({
+      name: 'keeper_lock_secret',
+      text: `select id from swaps
+        where id = (select swap_id from keeper_jobs where id = $1) and secret is null for update`,
+      values: [id],
+    });
+    return swap !== undefined && (await endUnlessKept(tx, id, 'dropped'));
   });
-  return rows.length === 1;
 }
 
-/** Kept no more for it from here on: neither coins nor its secret. */
-export async function endJob(tx: Tx, id: number, state: 'done' | 'dropped'): Promise<void> {
+/**
+ * Kept no more for it from here on: neither coins nor its secret. It stays open while something
+ * signed for it has not left: nobody else would send it, nor free its nonce.
+ */
+export async function endJob(db: Whole, id: number, state: 'done' | 'dropped'): Promise<void> {
+  await db.transaction((tx) => endUnlessKept(tx, id, state));
+}
+
+/** Whoever keeps something for a job locks its row, `for key share`: he is waited for here. */
+async function endUnlessKept(tx: Tx, id: number, state: 'done' | 'dropped'): Promise<boolean> {
   await tx.rows({
+    name: 'keeper_lock_job',
+    text: 'select id from keeper_jobs where id = $1 for update',
+    values: [id],
+  });
+  const rows = await tx.rows({
     name: 'keeper_end_job',
     text: `update keeper_jobs set state = $2, reserve = 0, secret = null, secret_version = null
-      where id = $1 and state = 'open'`,
+      where id = $1 and state = 'open' and not exists (
+        select 1 from keeper_attempts where job_id = $1 and sent_at is null
+          and fate in ('unknown', 'pending', 'mined'))
+      returning id`,
     values: [id, state],
   });
+  return rows.length === 1;
 }
 
 /** False: it has ended meanwhile, and nothing is kept for it any more. */
@@ -287,28 +306,30 @@ export async function forgetSecret(tx: Tx, id: number): Promise<void> {
   });
 }
 
-export type SealedRow = { readonly id: number; readonly sealed: Buffer };
-
 /** What is sealed under another key of the server's than this one; waits for what is in use. */
-export function sealedNotOf(tx: Tx, of: 'attempts' | 'jobs', version: number, limit: number) {
-  return tx.rows<SealedRow & { readonly version: number }>({
+export function sealedNotOf(
+  tx: Tx,
+  of: 'attempts' | 'jobs',
+  { version, after, limit }: NotUnder<number>,
+) {
+  return tx.rows<SealedRow<number> & { readonly version: number }>({
     name: `keeper_sealed_not_of_${of}`,
     text:
       of === 'attempts'
         ? `select id, sealed, sealed_version as version from keeper_attempts
-            where sealed is not null and sealed_version <> $1
-            order by id limit $2 for update`
+            where sealed is not null and sealed_version <> $1 and id > $2
+            order by id limit $3 for update`
         : `select id, secret as sealed, secret_version as version from keeper_jobs
-            where secret is not null and secret_version <> $1
-            order by id limit $2 for update`,
-    values: [version, limit],
+            where secret is not null and secret_version <> $1 and id > $2
+            order by id limit $3 for update`,
+    values: [version, after, limit],
   });
 }
 
 export async function resealRow(
   tx: Tx,
   of: 'attempts' | 'jobs',
-  { id, sealed }: SealedRow,
+  { id, sealed }: SealedRow<number>,
   version: number,
 ): Promise<void> {
   await tx.rows({

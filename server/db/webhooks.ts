@@ -1,5 +1,6 @@
 // Webhooks as their owners register and see them.
 
+import type { NotUnder, SealedRow } from '../sealed-anew.ts';
 import type { Tx } from './database.ts';
 
 export type WebhookRow = {
@@ -95,26 +96,24 @@ export async function targetOf(
   return rows[0] ?? null;
 }
 
-export type SealedSecret = { readonly id: string; readonly secret: Buffer };
-
 /** Secrets under another key of the server's than this one; waits for those that are in use. */
-export function secretsNotOf(tx: Tx, version: number, limit: number) {
-  return tx.rows<SealedSecret & { readonly version: number }>({
+export function secretsNotOf(tx: Tx, { version, after, limit }: NotUnder<string>) {
+  return tx.rows<SealedRow<string> & { readonly version: number }>({
     name: 'webhooks_secrets_not_of',
-    text: `select id, secret, secret_version as version from webhooks
-      where secret_version <> $1 order by id limit $2 for update`,
-    values: [version, limit],
+    text: `select id, secret as sealed, secret_version as version from webhooks
+      where secret_version <> $1 and id > $2 order by id limit $3 for update`,
+    values: [version, after, limit],
   });
 }
 
 export async function resealSecret(
   tx: Tx,
-  { id, secret }: SealedSecret,
+  { id, sealed }: SealedRow<string>,
   version: number,
 ): Promise<void> {
   await tx.rows({
     name: 'webhooks_reseal',
     text: 'update webhooks set secret = $2, secret_version = $3 where id = $1',
-    values: [id, secret, version],
+    values: [id, sealed, version],
   });
 }

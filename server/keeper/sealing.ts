@@ -7,6 +7,7 @@ import type { Attempt } from '../db/keeper-attempts.ts';
 import { type Job, resealRow, sealedNotOf } from '../db/keeper-jobs.ts';
 import type { Deps } from '../deps.ts';
 import { keyringOf } from '../keyring.ts';
+import { sealAnew } from '../sealed-anew.ts';
 import { resealBatch } from './bounds.ts';
 
 type Settings = Pick<Deps, 'settings'>;
@@ -47,26 +48,13 @@ export function openSecret(
 
 /** Seals all of it with the first of the server's keys, so that a former one may be put away. */
 export async function resealKept(deps: Pick<Deps, 'settings' | 'db' | 'log'>): Promise<void> {
-  const keyring = keyringOf(deps.settings);
-  const { version } = keyring.encrypt(new Uint8Array(1));
   for (const kind of ['attempts', 'jobs'] as const) {
-    for (let unread = 0; ; ) {
-      const [found, resealed] = await deps.db.transaction(async (tx) => {
-        const rows = await sealedNotOf(tx, kind, version, resealBatch + unread);
-        let count = 0;
-        for (const row of rows) {
-          const plain = keyring.decrypt(row.version, row.sealed);
-          if (plain === null) continue;
-          await resealRow(tx, kind, { id: row.id, sealed: keyring.encrypt(plain).sealed }, version);
-          count += 1;
-        }
-        return [rows.length, count];
-      });
-      if (resealed === 0) {
-        if (found > 0) deps.log.warn({ [kind]: found }, 'what the keeper keeps cannot be read');
-        break;
-      }
-      unread = found - resealed;
-    }
+    const unread = await sealAnew<number>(deps, {
+      read: (tx, of) => sealedNotOf(tx, kind, of),
+      store: (tx, row, version) => resealRow(tx, kind, row, version),
+      before: 0,
+      atOnce: resealBatch,
+    });
+    if (unread > 0) deps.log.warn({ [kind]: unread }, 'what the keeper keeps cannot be read');
   }
 }

@@ -75,6 +75,25 @@ test('the first start of a new database misses nothing; the first of an old one 
   await sql('truncate chain_heads');
 });
 
+test('a clock that was set makes no gap shorter, nor ends it before it was noticed', async () => {
+  const hourMs = 3_600_000;
+  for (const setBy of [-2 * hourMs, -30_000, 0, hourMs]) {
+    await sql('truncate heartbeat, gaps cascade');
+    await beat(null, nowMs);
+    await sql(`update heartbeat set beaten_at = beaten_at - interval '5 hours'`);
+    const thenMs = nowMs + 5 * hourMs;
+    const { gap } = await beat(null, thenMs + setBy);
+    assert.equal(gap?.why, 'silence');
+    const [open] = await openReadings(database.db);
+    assert.ok(open?.silentSeconds && open.silentSeconds >= 5 * 3_600, `${open?.silentSeconds} s`);
+    const lateMs = open.endedAt.getTime() - Math.max(thenMs, thenMs + setBy);
+    assert.ok(lateMs >= 0 && lateMs < 60_000, `${lateMs} ms`);
+    // Whichever of the two clocks was right.
+    assert.ok(gap.beganAt.getTime() <= Math.min(nowMs, nowMs + setBy));
+    assert.ok(gap.beganAt.getTime() > Math.min(nowMs, nowMs + setBy) - 60_000);
+  }
+});
+
 test('two processes that start at once open one gap', async () => {
   await beat(null, nowMs);
   const both = await Promise.all([beat(null, nowMs + 3_600_000), beat(null, nowMs + 3_600_000)]);

@@ -43,6 +43,16 @@ export function missing(row: Heartbeat, remembered: Remembered, nowMs: number): 
   return remembered === null && silent > silenceSeconds ? 'silence' : null;
 }
 
+/**
+ * Pure. A clock of the servers' that was set may tell of a shorter silence than there was, or of
+ * another time: by the database's own it was `age` long, however its two ends are named.
+ */
+export function boundsOf({ at, age }: Pick<Heartbeat, 'at' | 'age'>, nowMs: number) {
+  const [lastMs, ageMs] = [at.getTime(), Math.max(0, age) * 1_000];
+  const beganAt = new Date(Math.min(lastMs, nowMs - ageMs));
+  return { beganAt, endedAt: new Date(Math.max(nowMs, lastMs + ageMs)) };
+}
+
 export type Beaten = {
   readonly beat: number;
   readonly gap: {
@@ -68,17 +78,17 @@ export async function beatOnce(
   const row = await lockHeartbeat(tx, now);
   const why = missing(row, remembered, nowMs);
   if (why === null) return { beat: await storeBeat(tx, now, 0), gap: null };
-  const beganAt = new Date(Math.min(row.at.getTime(), nowMs));
-  const seconds = Math.ceil((nowMs - beganAt.getTime()) / 1_000);
+  const { beganAt, endedAt } = boundsOf(row, nowMs);
+  const seconds = Math.ceil((endedAt.getTime() - beganAt.getTime()) / 1_000);
   const since = Math.floor(beganAt.getTime() / 1_000);
   const isReadable = seconds <= mostGapDays * daySeconds || chains.areDev;
   await insertGap(tx, {
     why,
     beganAt,
-    endedAt: now,
+    endedAt,
     chains: chains.served,
     since: isReadable ? since : null,
-    watchedUntil: new Date(nowMs + watchedSeconds * 1_000),
+    watchedUntil: new Date(endedAt.getTime() + watchedSeconds * 1_000),
   });
   await voidNonces(tx);
   await voidAcceptances(tx, new Date(beganAt.getTime() - longestAcceptanceMs));

@@ -14,12 +14,15 @@ import {
 import type { Deps } from '../deps.ts';
 import { isUuid, uuidv7 } from '../ids.ts';
 import { keyringOf } from '../keyring.ts';
+import { sealAnew } from '../sealed-anew.ts';
 import { reachable } from './public-address.ts';
 
 export const mostWebhooks = 20;
 export const longestUrl = 2_048;
 const secretBytes = 32;
-const resealBatch = 200;
+/** Secrets sealed anew in one transaction. */
+export const resealBatch = 200;
+const noUuid = '00000000-0000-0000-0000-000000000000';
 
 export type Registered = { readonly webhook: WebhookRow; readonly secret: string };
 
@@ -99,25 +102,7 @@ export function absent(id: string): never {
 
 /** Seals every secret with the first of the server's keys, so that a former one may be put away. */
 export async function resealSecrets(deps: Pick<Deps, 'settings' | 'db' | 'log'>): Promise<void> {
-  const keyring = keyringOf(deps.settings);
-  const { version } = keyring.encrypt(new Uint8Array(1));
-  for (let unread = 0; ; ) {
-    const [found, resealed] = await deps.db.transaction(async (tx) => {
-      const rows = await secretsNotOf(tx, version, resealBatch + unread);
-      let count = 0;
-      for (const row of rows) {
-        const plain = keyring.decrypt(row.version, row.secret);
-        if (plain === null) continue;
-        const { sealed } = keyring.encrypt(plain);
-        await resealSecret(tx, { id: row.id, secret: sealed }, version);
-        count += 1;
-      }
-      return [rows.length, count];
-    });
-    if (resealed === 0) {
-      if (found > 0) deps.log.warn({ webhooks: found }, 'secrets of webhooks cannot be read');
-      return;
-    }
-    unread = found - resealed;
-  }
+  const rows = { read: secretsNotOf, store: resealSecret, before: noUuid, atOnce: resealBatch };
+  const unread = await sealAnew<string>(deps, rows);
+  if (unread > 0) deps.log.warn({ webhooks: unread }, 'secrets of webhooks cannot be read');
 }

@@ -122,14 +122,14 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   'sealing: the name of the new key is stored before what it seals': {
     row: 'start: a promised claim',
     edits: [
-      edit('server/keeper/sealing.ts')(
-        'const [found, resealed] = await deps.db.transaction(async (tx) => {',
-        'const [found, resealed] = await Promise.resolve(deps.db).then(async (tx) => {',
+      edit('server/sealed-anew.ts')(
+        'const rows = await deps.db.transaction(async (tx) => {',
+        'const rows = await Promise.resolve(deps.db).then(async (tx) => {',
       ),
-      edit('server/keeper/sealing.ts')(
-        '          await resealRow(tx, kind, {',
-        `          await resealRow(tx, kind, row, version);
-          await resealRow(tx, kind, {`,
+      edit('server/sealed-anew.ts')(
+        'if (plain === null) unread += 1;',
+        `if (plain !== null) await store(tx, { id, sealed }, version);
+        if (plain === null) unread += 1;`,
       ),
     ],
   },
@@ -137,8 +137,8 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     row: 'start: a promised claim',
     edits: [
       edit('server/keeper/sealing.ts')(
-        '    for (let unread = 0; ; ) {\n      const [found, resealed]',
-        "    for (let unread = 0; kind !== 'attempts'; ) {\n      const [found, resealed]",
+        "for (const kind of ['attempts', 'jobs'] as const) {",
+        "for (const kind of ['jobs'] as const) {",
       ),
     ],
   },

@@ -34,7 +34,7 @@ export function fixedNode(context: TestContext, text: string): Promise<string> {
   );
 }
 
-/** What it says is what `lie` makes of the true answer. */
+/** What it says is what `lie` makes of the true answer; `status`: of HTTP. */
 export function lyingNode(
   context: TestContext,
   truth: string,
@@ -51,8 +51,9 @@ export function lyingNode(
         return (await answer.json()) as Record<string, unknown>;
       };
       void (async () => {
-        const said = { jsonrpc: '2.0', id: call.id, ...(await lie(call, forward)) };
-        response.end(JSON.stringify(said));
+        const { status = 200, ...said }: { status?: number } = await lie(call, forward);
+        response.statusCode = status;
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, ...said }));
         // What a test left behind may ask for the truth when there is none any more.
       })().catch(() => response.destroy());
     });

@@ -3,15 +3,27 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  lstat,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { dirname, join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { lockFolder } from '../../../host/folder-lock.ts';
 import { migrate } from '../migrate.ts';
 import { type Manifest, takeBackup } from './backup.ts';
-import { placesUnder } from './cluster.ts';
+import { findBinaries } from './binaries.ts';
+import { databaseEnvironment, dataOwner, isAlive, placesUnder, readIfThere } from './cluster.ts';
+import { chooseIdentity } from './identity.ts';
 import { startPostgres } from './postgres.ts';
 import { restoreInto } from './restore.ts';
 
@@ -91,6 +103,49 @@ test('what a killed restore leaves is started by nobody, and the next restore be
     restoreInto(into, backup, quiet, async () => {}),
     { code: 'in_use' },
   );
+});
+
+/** What a killed restore left, running as it does where nothing ties it to who started it. */
+async function leaveOrphan(t: TestContext, into: string): Promise<number> {
+  const places = placesUnder(await realpath(join(into, 'postgres')));
+  const note = join(places.data, 'postmaster.pid');
+  const running = Number((await readIfThere(note))?.split('\n')[0]);
+  while (running > 0 && isAlive(running)) await sleep(20);
+  const binaries = await findBinaries(places.libraries);
+  const owner = await dataOwner(places);
+  const { command } = await chooseIdentity(owner, [places.base, dirname(binaries.postgres)]);
+  const options = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${places.base}`];
+  const { file, args, uid, gid } = command(binaries.postgres, ['-D', places.data, ...options]);
+  const orphan = spawn(file, args, {
+    cwd: places.base,
+    env: databaseEnvironment(binaries),
+    stdio: 'ignore',
+    ...(uid === undefined ? {} : { uid, gid: gid ?? uid }),
+  });
+  t.after(() => orphan.kill('SIGKILL'));
+  const { pid } = orphan;
+  assert.ok(pid !== undefined);
+  for (let lines: string[] = []; Number(lines[0]) !== pid || lines[7]?.trim() !== 'ready'; ) {
+    assert.equal(orphan.exitCode, null);
+    await sleep(20);
+    lines = ((await readIfThere(note)) ?? '').split('\n');
+  }
+  return pid;
+}
+
+test('a home that a link led to is restored into anew: what a killed restore left running ends', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc');
+  const real = await mkdtemp(home('real-'));
+  const link = home('link');
+  await symlink(real, link);
+  await killedRestore(link);
+  const orphan = await leaveOrphan(t, link);
+  assert.ok(isAlive(orphan));
+  let isAliveThen = true;
+  await restoreInto(link, backup, quiet, async () => {
+    isAliveThen = isAlive(orphan);
+  });
+  assert.equal(isAliveThen, false, 'two would run on one folder');
 });
 
 test('one that fails leaves nothing, and of two at once the second is refused', async () => {

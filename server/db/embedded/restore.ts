@@ -3,7 +3,17 @@
 // ended this one. A failure leaves nothing.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { chown, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import { lockFolder } from '../../../host/folder-lock.ts';
@@ -46,12 +56,15 @@ export async function mustHaveNone(home: string): Promise<void> {
   );
 }
 
-/** None where there is no such folder. Any other failure says nothing of what is in it. */
-async function entriesOf(folder: string): Promise<string[]> {
+/** None where there is no such folder. */
+const entriesOf = async (folder: string) => (await ifThere(readdir(folder))) ?? [];
+
+/** Null where nothing is there. Any other failure says nothing of what is. */
+async function ifThere<T>(looking: Promise<T>): Promise<T | null> {
   try {
-    return await readdir(folder);
+    return await looking;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
@@ -66,7 +79,9 @@ export async function restoreInto(
   log: Log,
   finish: (database: EmbeddedPostgres) => Promise<void>,
 ): Promise<void> {
-  const places = placesUnder(resolve(home, 'postgres'));
+  const base = resolve(home, 'postgres');
+  // Whatever link led to it: what runs on it was started by its real path.
+  const places = placesUnder((await ifThere(realpath(base))) ?? base);
   const lock = await lockFolder(home, 'restore');
   if (lock === null) {
     const sentence = `Another process restores into ${home} just now.`;
