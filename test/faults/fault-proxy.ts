@@ -28,6 +28,8 @@ export type FaultProxy = {
   pointTo(...ports: readonly number[]): void;
   /** Connections that were taken so far. */
   taken(): number;
+  /** Pieces, and new connections, that a fault was done to so far. */
+  struck(): number;
   close(): Promise<void>;
 };
 
@@ -38,7 +40,7 @@ const sliceMs = 50;
 /** Several ports: connections go to them by turns, past those that refuse them. */
 export async function faultProxy(...ports: readonly number[]): Promise<FaultProxy> {
   const lines = new Set<Line>();
-  const state = { fault: null as Fault | null, ports, turn: 0, taken: 0 };
+  const state = { fault: null as Fault | null, ports, turn: 0, taken: 0, struck: 0 };
   let changed = Promise.withResolvers<void>();
   const become = (fault: Fault | null) => {
     state.fault = fault;
@@ -50,6 +52,7 @@ export async function faultProxy(...ports: readonly number[]): Promise<FaultProx
 
   async function pass(line: Line, chunk: Buffer, to: Socket, isAnswer: boolean): Promise<void> {
     const { fault } = state;
+    if (fault !== null) state.struck += 1;
     switch (fault?.kind) {
       case 'delay':
         await pause(fault.ms);
@@ -100,6 +103,7 @@ export async function faultProxy(...ports: readonly number[]): Promise<FaultProx
     client.on('error', () => {});
     state.taken += 1;
     if (state.fault?.kind === 'cut') {
+      state.struck += 1;
       client.destroy();
       return;
     }
@@ -133,6 +137,7 @@ export async function faultProxy(...ports: readonly number[]): Promise<FaultProx
       endAll(() => true);
     },
     taken: () => state.taken,
+    struck: () => state.struck,
     close: async () => {
       become(null);
       endAll(() => true);

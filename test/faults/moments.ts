@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '../../core/families.ts';
 import type { CoinName } from '../../scripts/demo/place.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
 import {
   agreed,
   type Deal,
@@ -47,12 +48,21 @@ const heldMs = 6_000;
 /** What a request may take: the market's own limits, and a slow machine. */
 const answerLimitMs = 40_000;
 
-type Holding = { readonly begin: () => void; readonly over: () => Promise<Probe[]> };
+type Holding = {
+  readonly begin: () => void;
+  /** What is sent on the way that fails. */
+  readonly sent: (sending: Promise<unknown>) => void;
+  /** Answers meanwhile, and what came of what was sent. */
+  readonly over: () => Promise<{ answers: Probe[]; sent: string }>;
+};
 
 /** Begins the fault once, and heals it after a while; requests are sent all the time. */
 function holding(stage: Stage, where: Where, fault: Fault, who: Customer, id: string): Holding {
   const proxies = where === 'database' ? [stage.database] : stage.nodes[where];
   let running: Promise<Probe[]> | null = null;
+  let sent = Promise.resolve('');
+  const struck = () => [...proxies].reduce((sum, each) => sum + each.struck(), 0);
+  const before = struck();
   const hold = async () => {
     for (const each of proxies) each.fail(fault);
     const asked: Promise<Probe>[] = [];
@@ -70,19 +80,34 @@ function holding(stage: Stage, where: Where, fault: Fault, who: Customer, id: st
       running ??= hold();
       running.catch(() => {});
     },
-    over: async () => running ?? assert.fail('the moment of the fault never came'),
+    sent: (sending) => {
+      const began = performance.now();
+      const took = () => `after ${Math.round(performance.now() - began)} ms`;
+      sent = sending.then(
+        () => `, sent ${took()}`,
+        (error) => `, sending it ${error instanceof ParleyApiError ? error.code : error} ${took()}`,
+      );
+    },
+    over: async () => {
+      const answers = await (running ?? assert.fail('the moment of the fault never came'));
+      assert.ok(struck() > before, 'nothing met the fault');
+      return { answers, sent: await sent };
+    },
   };
 }
 
-/** The client, which says when its n-th transaction is about to be sent. */
-function sending(client: ParleyClient, at: number, begin: () => void): ParleyClient {
-  let sent = 0;
+/** The client, which says when its first transaction of this chain is about to be sent. */
+function sending(client: ParleyClient, on: string, held: Holding): ParleyClient {
+  let isFirst = true;
   return {
     ...client,
-    broadcast: (...args: Parameters<ParleyClient['broadcast']>) => {
-      sent += 1;
-      if (sent === at) begin();
-      return client.broadcast(...args);
+    broadcast: async (...args: Parameters<ParleyClient['broadcast']>) => {
+      if (args[0] !== on || !isFirst) return client.broadcast(...args);
+      isFirst = false;
+      held.begin();
+      const answer = client.broadcast(...args);
+      held.sent(answer);
+      return answer;
     },
   };
 }
@@ -95,7 +120,6 @@ const pairs: Readonly<Record<Where, readonly [CoinName, CoinName]>> = {
   database: ['SOL', 'ETH'],
 };
 
-/** The taker's transaction is the one on the way that fails, where that can be. */
 export async function swapThrough(
   scene: Scene,
   where: Where,
@@ -109,21 +133,44 @@ export async function swapThrough(
   const end = moment === 'at the refund' ? 'refunded' : 'received';
   const ends = await (end === 'refunded'
     ? refunding(stage, deal, held)
-    : settling(stage, deal, moment, held));
-  const answers = await held.over();
+    : settling(stage, deal, { where, moment, held }));
+  const { answers, sent } = await held.over();
   await endsRight(stage, deal, ends, end);
   return {
-    meanwhile: clear(answers, where),
+    meanwhile: `${clear(answers, where)}${sent}`,
     end: end === 'received' ? 'both paid' : 'both refunded',
   };
 }
 
-function settling(stage: Stage, deal: Deal, moment: Moment, held: Holding) {
-  const { client } = deal.taker.who;
-  const at = { 'while the funding is sent': 1, 'while the claim is sent': 2 }[moment as string];
-  const maker = run(stage, deal, 'maker');
+type Held = { readonly where: Where; readonly moment: Moment; readonly held: Holding };
+
+/**
+ * Whose transaction begins the fault, and on which chain: a leg is funded by one and claimed by the
+ * other, and what is sent is sent on the way that fails.
+ */
+function sentAt(stage: Stage, { coins }: Deal, { where, moment }: Held) {
+  const verb = { 'while the funding is sent': 'fund', 'while the claim is sent': 'claim' }[
+    moment as string
+  ];
+  if (verb === undefined) return null;
+  const chainOf = (leg: 'a' | 'b') => stage.place.coins[coins[leg]].chain;
+  // Every transaction passes through the database: there it is the taker's.
+  const taken = verb === 'fund' ? 'b' : 'a';
+  const on = where === 'database' ? chainOf(taken) : stage.place[where].chain;
+  assert.ok([chainOf('a'), chainOf('b')].includes(on), `nothing is sent on ${on}`);
+  return { by: on === chainOf(taken) ? 'taker' : 'maker', on };
+}
+
+function settling(stage: Stage, deal: Deal, at: Held) {
+  const { moment, held } = at;
+  const sent = sentAt(stage, deal, at);
+  const clientOf = (party: 'taker' | 'maker') => {
+    const { client } = deal[party].who;
+    return sent?.by === party ? sending(client, sent.on, held) : client;
+  };
+  const maker = run(stage, deal, 'maker', { client: clientOf('maker') });
   const taker = run(stage, deal, 'taker', {
-    client: at === undefined ? client : sending(client, at, held.begin),
+    client: clientOf('taker'),
     onProgress: (progress) => {
       if (moment === 'before the funding' && progress.step === 'verified') held.begin();
       const isDeep = deep('b')(progress);

@@ -1,5 +1,6 @@
 // One stage a process of fault tests, and scenarios on it, one after the other. `npm test` runs the
-// decisive ones, PARLEY_FAULTS=all (`npm run soak -- faults`) all of them.
+// decisive ones, PARLEY_FAULTS=all (`npm run soak -- faults`) all of them, and any other pattern
+// those whose names fit it.
 
 import { after, before, test } from 'node:test';
 import { endSides } from './deals.ts';
@@ -11,6 +12,10 @@ export type Scene = { readonly stage: Stage; readonly pair: readonly [Customer, 
 export type Story = { readonly meanwhile: string; readonly end: string };
 
 const limits = { timeout: 235_000 };
+
+const wanted = process.env.PARLEY_FAULTS ?? '';
+const isWanted = (name: string, decisive: boolean): boolean =>
+  wanted === '' ? decisive : wanted === 'all' || new RegExp(wanted).test(name);
 
 type Opened = { readonly scene: Promise<Scene>; open(): Promise<void>; close(): Promise<void> };
 
@@ -62,7 +67,7 @@ export function onStage(env: Readonly<Record<string, string>> = {}) {
     name: string,
     work: (scene: Scene) => Promise<Story>,
   ) => {
-    if (!how.decisive && process.env.PARLEY_FAULTS !== 'all') return;
+    if (!isWanted(name, how.decisive)) return;
     test(name, limits, async () => {
       const scene = await opened.scene;
       const { stage } = scene;

@@ -2,6 +2,7 @@
 // (planted.ts). Where two lines keep one rule, both are taken out.
 
 import { type Edit, edit } from '../support/planted.ts';
+import { mutationsOfRooms } from './mutations-rooms.ts';
 
 const gates = edit('core/gates.ts');
 const facts = edit('core/facts.ts');
@@ -391,4 +392,5 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
     if (halted.length > 0) throw new ParleyError("chain_unavailable", "it is halted", {});`,
     ),
   ],
+  ...mutationsOfRooms,
 };

@@ -1,6 +1,7 @@
 // `npm run soak -- planted`: plants one bug after the other in a copy of the tree and lets the
 // simulation look for it, first at the seed that is known to find it (finders.ts), then at others.
-// One that no seed finds is printed, and the exit status is 1.
+// It is found where a promise breaks that holds with nothing planted: a process that ended or threw
+// is no finding. One that no seed finds is printed, and the exit status is 1.
 //
 //   npm run -s node -- test/sim/planted.ts                  all of them
 //   npm run -s node -- test/sim/planted.ts 'gates|live'     those whose names fit
@@ -13,6 +14,7 @@ import { copyOfTree } from '../support/planted.ts';
 import { mostWorkers } from './crew.ts';
 import { finders } from './finders.ts';
 import { mutations } from './mutations.ts';
+import { type Broke, brokenIn, isFinding } from './mutations-found.ts';
 
 const usage = `usage: npm run -s node -- test/sim/planted.ts [PATTERN] [--count N] [--seeds N]
                      [--minutes N] [--from N] [--workers N] [--list]
@@ -24,6 +26,8 @@ const usage = `usage: npm run -s node -- test/sim/planted.ts [PATTERN] [--count 
   --from     the first seed, default 1
   --workers  so many processes, default one a core
   --list     the names, nothing run
+A seed that only throws, or ends its process, finds nothing, and it is said; nor does one that
+breaks with nothing planted.
 Exit status: 0 every bug was found, 1 one survived, 2 not understood.`;
 
 const most = { seeds: 1_000_000, minutes: 1_440, workers: 64 } as const;
@@ -69,10 +73,9 @@ const limits = understood({ usage, understand });
 
 type Found = {
   readonly ran: number;
-  /** Seeds that broke, the least first. */
-  readonly broken: readonly number[];
-  /** The rule that the first of them in time broke, which need not be the least. */
-  readonly rule: string | null;
+  /** In the order of time. */
+  readonly broken: readonly Broke[];
+  /** Where it never came to count. */
   readonly output: string;
 };
 
@@ -95,7 +98,7 @@ async function simulation(tree: string, databaseUrl: string, run: Run): Promise<
   args.push('--workers', String(limits.workers), '--json', '--no-keep');
   if (run.first) args.push('--first');
   const env = { ...process.env, PARLEY_TEST_DATABASE_URL: databaseUrl };
-  const signal = AbortSignal.timeout(run.minutes * 60_000 + graceMs);
+  const signal = AbortSignal.timeout(Math.ceil(run.minutes * 60_000) + graceMs);
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   const child = spawn(process.execPath, args, { cwd: tree, env, signal, stdio: [...stdio] });
   let [output, errors] = ['', ''];
@@ -116,63 +119,101 @@ async function simulation(tree: string, databaseUrl: string, run: Run): Promise<
 
 function foundIn(output: string, errors: string): Found {
   const last = output.trim().split('\n').at(-1) ?? '';
-  const [, rule = null] = /^ {3}([^:\n]+): /m.exec(errors) ?? [];
-  if (!last.startsWith('{')) return { ran: 0, broken: [], rule, output: errors.slice(-500) };
-  const { seeds, broken } = JSON.parse(last) as { seeds: number; broken: number[] };
-  return { ran: seeds, broken, rule, output: '' };
+  if (!last.startsWith('{')) return { ran: 0, broken: [], output: errors.slice(-500) };
+  const { seeds } = JSON.parse(last) as { seeds: number };
+  return { ran: seeds, broken: brokenIn(errors), output: '' };
 }
 
-type Looking = { readonly tree: string; readonly databaseUrl: string; readonly name: string };
+/** What every tree is run on, and seeds that were seen to be well with nothing planted. */
+type Trees = { readonly well: string; readonly bad: string; readonly databaseUrl: string };
+const areWell = new Map<number, boolean>();
 
-const ruleOf = ({ rule }: Found) => `a rule broken: ${rule ?? 'none was told'}`;
+/** Whether nothing breaks there with nothing planted. */
+async function isWell({ well, databaseUrl }: Trees, seed: number): Promise<boolean> {
+  const known = areWell.get(seed);
+  if (known !== undefined) return known;
+  const run = { which: [seed], first: false, minutes: limits.minutes };
+  const { ran, broken } = await simulation(well, databaseUrl, run);
+  areWell.set(seed, ran === 1 && broken.length === 0);
+  return ran === 1 && broken.length === 0;
+}
+
+type Looked = {
+  ran: number;
+  output: string;
+  /** Seeds that only threw or ended their process, and those that break by themselves. */
+  readonly crashed: number[];
+  readonly ill: number[];
+};
+
+/** The first that finds something, of all that broke. */
+async function findingIn(trees: Trees, { broken }: Found, looked: Looked): Promise<Broke | null> {
+  for (const each of broken.toSorted((one, other) => one.seed - other.seed)) {
+    if (!isFinding(each)) looked.crashed.push(each.seed);
+    else if (await isWell(trees, each.seed)) return each;
+    else looked.ill.push(each.seed);
+  }
+  return null;
+}
+
+function besides({ crashed, ill }: Looked): string {
+  const threw = crashed.length === 0 ? '' : `; only threw or ended: ${crashed.join(', ')}`;
+  return ill.length === 0 ? threw : `${threw}; broke with nothing planted too: ${ill.join(', ')}`;
+}
 
 /** The seed that is known to find it, then as many as are asked for, then more until one does. */
-async function lookFor({ tree, databaseUrl, name }: Looking): Promise<string | null> {
+async function lookFor(trees: Trees, name: string): Promise<string | null> {
   const { from, count, seeds, minutes } = limits;
-  const began = performance.now();
-  const look = (run: Omit<Run, 'minutes'>) => {
-    const taken = Math.floor((performance.now() - began) / 60_000);
-    return simulation(tree, databaseUrl, { ...run, minutes: Math.max(1, minutes - taken) });
+  const end = performance.now() + minutes * 60_000;
+  const looked: Looked = { ran: 0, output: '', crashed: [], ill: [] };
+  const look = async (run: Omit<Run, 'minutes'>) => {
+    const left = Math.max(1, (end - performance.now()) / 60_000);
+    const found = await simulation(trees.bad, trees.databaseUrl, { ...run, minutes: left });
+    looked.ran += found.ran;
+    looked.output = found.output;
+    return { ...found, by: await findingIn(trees, found, looked) };
   };
   const known = finders[name];
   const own = known === undefined ? null : await look({ which: [known], first: false });
-  const isOwn = own !== null && own.broken.length > 0;
   const some = count === 0 ? null : await look({ which: { from, seeds: count }, first: false });
-  const times = some === null ? '' : `, ${some.broken.length} of ${some.ran} seeds from ${from}`;
-  if (isOwn) return `seed ${known}${times} (${ruleOf(own)})`;
-  const ran = (own?.ran ?? 0) + (some?.ran ?? 0);
+  const times =
+    some === null ? '' : `, ${some.broken.filter(isFinding).length} of ${some.ran} from ${from}`;
+  if (own?.by) return `seed ${known}${times} (a rule broken: ${own.by.rule}${besides(looked)})`;
+  let by = some?.by ?? null;
+  // What only crashes there, or breaks by itself, is passed over.
+  for (let next = from + count; by === null && next < from + seeds; ) {
+    if (performance.now() > end) break;
+    const which = { from: next, seeds: from + seeds - next };
+    const more = await look({ which, first: true });
+    if (more.ran === 0) break;
+    by = more.by;
+    next += more.ran;
+  }
+  if (by === null) {
+    console.log(`          ${looked.ran} seeds${besides(looked)} ${looked.output}`);
+    return null;
+  }
   const not = known === undefined ? '' : `, and not ${known}, which is to`;
-  const [first] = some?.broken ?? [];
-  if (some !== null && first !== undefined) return `seed ${first}${not}${times} (${ruleOf(some)})`;
-  const left = seeds - count;
-  // The time is for all of it.
-  const isOut = performance.now() - began > minutes * 60_000;
-  if (left <= 0 || isOut) return failed({ ran, output: some?.output ?? own?.output ?? '' });
-  const rest = { which: { from: from + count, seeds: left }, first: true };
-  const more = await look(rest);
-  const [later] = more.broken;
-  if (later === undefined) return failed({ ran: ran + more.ran, output: more.output });
-  return `seed ${later}${not} (${ruleOf(more)})`;
+  return `seed ${by.seed}${not}${times} (a rule broken: ${by.rule}${besides(looked)})`;
 }
 
 /** On a tree that breaks by itself every bug would be found. */
-async function mustBeWell(tree: string, databaseUrl: string): Promise<void> {
+async function mustBeWell({ well, databaseUrl }: Trees): Promise<void> {
   const { from, count, minutes } = limits;
   const counted = Array.from({ length: count }, (_, at) => from + at);
-  const known = limits.names.map((name) => finders[name] ?? from);
+  const known = limits.names.flatMap((name) => finders[name] ?? []);
   const which = [...new Set([...known, ...counted])];
-  const { ran, broken, output } = await simulation(tree, databaseUrl, {
+  if (which.length === 0) return;
+  const { ran, broken, output } = await simulation(well, databaseUrl, {
     ...{ which, first: false, minutes },
   });
-  if (ran === which.length && broken.length === 0) return;
-  throw new Error(
-    `nothing planted: ${ran} of ${which.length} seeds ran, ${broken.join()} broke ${output}`,
-  );
-}
-
-function failed({ ran, output }: Pick<Found, 'ran' | 'output'>): null {
-  console.log(`          ${ran} seeds ${output}`);
-  return null;
+  if (ran !== which.length || broken.length > 0) {
+    const seeds = broken.map(({ seed }) => seed);
+    throw new Error(
+      `nothing planted: ${ran} of ${which.length} seeds ran, ${seeds.join()} broke ${output}`,
+    );
+  }
+  for (const seed of which) areWell.set(seed, true);
 }
 
 if (limits.list) {
@@ -180,21 +221,23 @@ if (limits.list) {
   process.exit(0);
 }
 
-const { tree, plant, remove } = copyOfTree();
+const [well, bad] = [copyOfTree(), copyOfTree()];
 const cluster = await startCluster();
+const trees = { well: well.tree, bad: bad.tree, databaseUrl: cluster.adminUrl };
 let survived = 0;
 try {
-  await mustBeWell(tree, cluster.adminUrl);
+  await mustBeWell(trees);
   for (const name of limits.names) {
-    const restore = plant(mutations[name] ?? []);
-    const by = await lookFor({ tree, databaseUrl: cluster.adminUrl, name });
+    const restore = bad.plant(mutations[name] ?? []);
+    const by = await lookFor(trees, name);
     restore();
     if (by === null) survived += 1;
     console.log(`${by === null ? 'SURVIVED' : 'found   '}  ${name}${by === null ? '' : `: ${by}`}`);
   }
 } finally {
   await cluster.stop();
-  remove();
+  well.remove();
+  bad.remove();
 }
 console.log(`planted: ${limits.names.length - survived} found, ${survived} survived`);
 process.exitCode = survived === 0 ? 0 : 1;

@@ -1,0 +1,127 @@
+// Modules that a simulated swap passes through, and those in which no bug is planted, by why. What
+// is in none of the tables is new, and somebody has to think of a bug for it (mutations.test.ts).
+
+/** The files in them, not those of folders below. */
+export const rooms = [
+  'core',
+  'server/settle',
+  'server/market',
+  'server/keeper',
+  'server/webhooks',
+  'server/edge',
+  'server/db',
+] as const;
+
+/** Folders of the server in which nothing is planted. */
+export const otherRooms: Readonly<Record<string, string>> = {
+  'server/doctor': 'only reads, and no swap hangs on it',
+  'server/listing': 'tokens that are to be listed are not simulated',
+  'server/restore': 'restored backups are not simulated',
+};
+
+const market = (...names: readonly string[]) => names.map((name) => `server/market/${name}.ts`);
+const keeper = (...names: readonly string[]) => names.map((name) => `server/keeper/${name}.ts`);
+const webhooks = (...names: readonly string[]) => names.map((name) => `server/webhooks/${name}.ts`);
+const edge = (...names: readonly string[]) => names.map((name) => `server/edge/${name}.ts`);
+const db = (...names: readonly string[]) => names.map((name) => `server/db/${name}.ts`);
+const core = (...names: readonly string[]) => names.map((name) => `core/${name}.ts`);
+
+export const without: readonly {
+  readonly why: string;
+  readonly files: readonly string[];
+}[] = [
+  {
+    why: 'types, numbers and words: nothing is decided in it',
+    files: [
+      ...core('errors', 'families', 'terms'),
+      ...[...keeper('gas'), ...market('bounds'), ...edge('operations')],
+    ],
+  },
+  { why: 'makes swaps for tests of the rules', files: core('testing') },
+  {
+    why: 'amounts as text, and names and words for people: parties here do what next[] offers',
+    files: [
+      ...core('amounts', 'confusables', 'drawn', 'look-alikes'),
+      ...[...market('look-alikes', 'views'), 'server/settle/warnings.ts'],
+    ],
+  },
+  {
+    why: 'long work in steps, calls by turns, commits shared: what is done is the same without it',
+    files: [...core('steps'), ...market('turns', 'grouped-quotes')],
+  },
+  {
+    why: 'the start, which the simulation does in its own way: chains, gas keys and time are its own',
+    files: [...core('worlds'), ...keeper('open', 'settings', 'time'), ...db('migrate')],
+  },
+  {
+    why: 'signing in, and wallets, which every party has before it trades',
+    files: [
+      ...market('addresses', 'keys', 'messages', 'nonces', 'proofs', 'wallets'),
+      ...db('accounts', 'holdings', 'keys', 'nonces', 'revocations', 'wallets'),
+      ...edge('auth', 'revocations'),
+    ],
+  },
+  {
+    why: 'dust and fees above the value: a simulated chain takes every amount',
+    files: market('amounts'),
+  },
+  {
+    why: 'the book and the feed, which nobody here reads',
+    files: [...market('book', 'feed-events', 'feed-log'), ...db('feed-log', 'listen')],
+  },
+  { why: 'pruning, which is not simulated', files: market('prune') },
+  {
+    why: 'where a delivery may go, and how: the simulation has a network of its own',
+    files: webhooks('ping', 'public-address', 'register', 'send'),
+  },
+  {
+    why: 'the receiver here checks with it too, so that it would not see a bug of it',
+    files: webhooks('sign'),
+  },
+  {
+    why: 'what surrounds every request, of a swap or not: app, fuzz and budgets have tests of theirs',
+    files: [
+      ...edge('access', 'app', 'batches', 'body', 'broken-http', 'budgets', 'command', 'cursor'),
+      ...edge('errors', 'memory-buckets', 'open-budgets', 'route-table', 'validate'),
+      ...edge('valkey-buckets'),
+    ],
+  },
+  { why: 'only who is answered 409 hangs on it', files: edge('underway') },
+  { why: 'descriptions of what the routes declare', files: edge('describe', 'openapi') },
+  {
+    why: 'the listing of tokens, launchpads, the doctor and gaps, which are not simulated',
+    files: db('assets', 'candidates', 'doctor', 'gaps', 'launchpads'),
+  },
+  {
+    why: 'what the simulation itself stands on: its wire takes the place of the connection',
+    files: db('database'),
+  },
+  {
+    why: 'statements, each asked by one module above in which a bug is planted',
+    files: [
+      ...db('halts', 'idempotency', 'keeper-attempts', 'keeper-blocking', 'keeper-relays'),
+      ...db('keeper-turns', 'listing', 'quotes', 'threads', 'webhooks'),
+    ],
+  },
+  // Planted, looked for in twenty seeds and more, and not found.
+  {
+    why: 'who was checked once is never checked again: nobody here leaves two ladders that it harms',
+    files: ['server/settle/schedule-checks.ts'],
+  },
+  {
+    why: 'what a block has is taken for deep, or a lost nonce is never filled: chance has not met it',
+    files: keeper('fates', 'gaps'),
+  },
+  {
+    why: 'a job that has ended is taken in hand again: whoever tends it sees that nothing is left',
+    files: db('keeper-jobs'),
+  },
+  {
+    why: 'an RFQ that is not locked while it is agreed on: chance has not met it',
+    files: db('rfqs'),
+  },
+  {
+    why: 'a leg that moves keeps its escrow: both addresses are the party’s own, and nobody loses',
+    files: db('legs'),
+  },
+];
