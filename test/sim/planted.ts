@@ -157,8 +157,9 @@ async function findingIn(trees: Trees, { broken }: Found, looked: Looked): Promi
 }
 
 function besides({ crashed, ill }: Looked): string {
-  const threw = crashed.length === 0 ? '' : `; only threw or ended: ${crashed.join(', ')}`;
-  return ill.length === 0 ? threw : `${threw}; broke with nothing planted too: ${ill.join(', ')}`;
+  const listed = (seeds: readonly number[]) => [...new Set(seeds)].join(', ');
+  const threw = crashed.length === 0 ? '' : `; only threw or ended: ${listed(crashed)}`;
+  return ill.length === 0 ? threw : `${threw}; broke with nothing planted too: ${listed(ill)}`;
 }
 
 /** The seed that is known to find it, then as many as are asked for, then more until one does. */
