@@ -145,14 +145,14 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   'sealing: the new key is named before a secret of a webhook is under it': {
     row: 'start: secrets of webhooks',
     edits: [
-      edit('server/webhooks/register.ts')(
-        'const [found, resealed] = await deps.db.transaction(async (tx) => {',
-        'const [found, resealed] = await Promise.resolve(deps.db).then(async (tx) => {',
+      edit('server/sealed-anew.ts')(
+        'const rows = await deps.db.transaction(async (tx) => {',
+        'const rows = await Promise.resolve(deps.db).then(async (tx) => {',
       ),
-      edit('server/webhooks/register.ts')(
-        '        await resealSecret(tx, {',
-        `        await resealSecret(tx, row, version);
-        await resealSecret(tx, {`,
+      edit('server/sealed-anew.ts')(
+        'if (plain === null) unread += 1;',
+        `if (plain !== null) await store(tx, { id, sealed }, version);
+        if (plain === null) unread += 1;`,
       ),
     ],
   },
@@ -160,8 +160,8 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     row: 'start: secrets of webhooks',
     edits: [
       edit('server/webhooks/register.ts')(
-        '  for (let unread = 0; ; ) {',
-        '  for (let unread = 0; unread > 0; ) {',
+        'const unread = await sealAnew<string>(deps, rows);',
+        'const unread = rows.atOnce * 0;',
       ),
     ],
   },
