@@ -166,7 +166,8 @@ for (const [family, afterEnd] of [
     const heads = async () => ({ height: 10, hash: '', clock: clock() });
     const deps = await gapOf([{ ...adapter, heads }]);
     const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' as const } };
-    const end = Math.ceil(deps.now() / 1_000);
+    const [gap] = await openReadings(database.db);
+    const end = Math.ceil((gap?.endedAt.getTime() ?? Number.NaN) / 1_000);
     const round = async (at: number) => {
       shownUntil = at;
       return readRound(live, never);

@@ -768,7 +768,7 @@ contract BurnsGas is Plain {
     }
 
     function balanceOf(address who) public view override returns (uint256) {
-        if (tx.gasprice > 0) _burn(20_000);
+        if (tx.gasprice > 0) _burn(10_000);
         return held[who];
     }
 
