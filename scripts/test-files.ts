@@ -135,7 +135,9 @@ const clusters = isOwn ? await startClusters(Math.min(concurrency, files.length)
 if (clusters !== null) process.env.PARLEY_TEST_CLUSTERS = clusters.folder;
 const durations = new Map<string, number>();
 let isWell = false;
-const stream = run({ files, concurrency, timeout: fileLimitMs, signal });
+// What tests make is soon of no use: a larger place for the young is a tenth of the time of some.
+const execArgv = ['--max-semi-space-size=32'];
+const stream = run({ files, concurrency, timeout: fileLimitMs, signal, execArgv });
 stream.on('test:summary', ({ file, duration_ms, success }) => {
   if (file === undefined) isWell = success;
   else durations.set(file, duration_ms);

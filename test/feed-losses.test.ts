@@ -13,7 +13,8 @@ import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.
 import { runs } from './support/runs.ts';
 import type { Trader } from './support/trading.ts';
 
-const waves = runs(3);
+// One with the book at once, one that goes on from a position.
+const waves = runs(2);
 const makersOfEach = 100;
 /** Fewer than a snapshot holds, so that each is in the snapshot or in the stream. */
 const rfqsOfEach = 80;

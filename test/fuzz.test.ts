@@ -13,7 +13,7 @@ import { type Answer, type Description, describedBy, type Operation } from './fu
 import { type Caller, type FuzzMarket, startFuzzMarket } from './fuzz/market.ts';
 import { type Draft, draftFor, isReadable, type Request, written } from './fuzz/requests.ts';
 
-const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 1_200);
+const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 800);
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
 const limits = { timeout: 1_800_000 };
 
@@ -50,7 +50,7 @@ test(
   },
 );
 
-// With some forty requests each, chance alone may leave a third of the operations without success.
+// With some twenty-five requests each, chance alone may leave a third of the operations without success.
 test('what is described is also done: half of the operations, in a long run nearly all', () => {
   const never = description.operations.filter((each) => !succeeded.has(each));
   const names = never.map(({ method, path }) => `${method} ${path}`);

@@ -3,11 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runs } from '../support/runs.ts';
 import { mutations } from './mutations.ts';
 import { search } from './search.ts';
 import { worldOf } from './world.ts';
 
-for (const { name, rules, where, finds } of mutations) {
+// Of a formula's terms two are left out here, and all in the soak: each takes seconds.
+const isWhole = runs(1) > 1;
+const longTerms = mutations.filter(({ name }) => name.startsWith('T_long without '));
+const left = new Set(isWhole ? [] : longTerms.slice(2));
+
+for (const mutation of mutations.filter((each) => !left.has(each))) {
+  const { name, rules, where, finds } = mutation;
   test(`found out: ${name}`, () => {
     const found = search(worldOf(rules, where));
     assert.equal(found.fault?.what, finds);

@@ -71,8 +71,7 @@ export const finders: Readonly<Record<string, number>> = {
   'halts: a price moves on what is halted': 103,
   'halts: settlement stops too': 119,
   'halts: settlement waits as if for a node': 119,
-  // By amounts as the parties agreed on them: the market's own view has them mixed up too.
-  'trade: the two amounts are mixed up': 1,
+  'preview: the two amounts are mixed up': 1,
   'policy: to become deep takes no time': 6,
   'hashlock: every secret opens': 10,
   'destinations: the login wallet of whoever is first': 1,

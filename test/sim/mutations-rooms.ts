@@ -7,12 +7,14 @@ const rfqs = edit('server/market/rfqs.ts');
 const escrows = edit('server/settle/escrows.ts');
 
 export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
-  'trade: the two amounts are mixed up': [
-    edit('core/trade.ts')(
-      `assetId: rfq.baseAssetId, amount: rfq.baseAmount };
-  const quote = { assetId: rfq.quoteAssetId, amount: rfq.quoteAmount };`,
-      `assetId: rfq.baseAssetId, amount: rfq.quoteAmount };
-  const quote = { assetId: rfq.quoteAssetId, amount: rfq.baseAmount };`,
+  'preview: the two amounts are mixed up': [
+    edit('server/settle/preview.ts')(
+      'const base = { asset: terms.base, amount: terms.baseAmount };',
+      'const base = { asset: terms.base, amount: terms.quoteAmount };',
+    ),
+    edit('server/settle/preview.ts')(
+      'const quote = { asset: terms.quote, amount: terms.quoteAmount };',
+      'const quote = { asset: terms.quote, amount: terms.baseAmount };',
     ),
   ],
   // That a great amount is as deep as a small one is not seen here: the oracle has its depths from

@@ -39,6 +39,10 @@ export const without: readonly {
   },
   { why: 'makes swaps for tests of the rules', files: core('testing') },
   {
+    why: 'amounts are the SDK’s of it, and with the long leg turned about the whole schedule is',
+    files: core('trade'),
+  },
+  {
     why: 'amounts as text, and names and words for people: parties here do what next[] offers',
     files: [
       ...core('amounts', 'confusables', 'drawn', 'look-alikes'),

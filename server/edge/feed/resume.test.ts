@@ -213,7 +213,7 @@ test('what is missed is known to every process, and after a restart', async () =
 test('what cannot be replayed is said to be so, and the book comes anew', async () => {
   const maker = await market.trader();
   const client = await market.maker(maker, resume);
-  const { seq } = client.frames.at(-1);
+  const { seq } = await client.of('ready');
   client.close();
   for (const since of [seq + 1_000_000, Number.MAX_SAFE_INTEGER]) {
     const again = await back(maker, since);
