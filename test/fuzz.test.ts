@@ -50,7 +50,7 @@ test(
   },
 );
 
-// With some twenty-five requests each, chance alone may leave a third of the operations without success.
+// With so few requests each, chance alone may leave a third of the operations without success.
 test('what is described is also done: half of the operations, in a long run nearly all', () => {
   const never = description.operations.filter((each) => !succeeded.has(each));
   const names = never.map(({ method, path }) => `${method} ${path}`);
