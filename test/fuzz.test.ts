@@ -13,7 +13,7 @@ import { type Answer, type Description, describedBy, type Operation } from './fu
 import { type Caller, type FuzzMarket, startFuzzMarket } from './fuzz/market.ts';
 import { type Draft, draftFor, isReadable, type Request, written } from './fuzz/requests.ts';
 
-const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 800);
+const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 500);
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
 const limits = { timeout: 1_800_000 };
 
