@@ -1,8 +1,8 @@
 // What a transaction of an operator's gas key has cost, by every node of its chain: one alone could
 // say any number, and what is counted too low undoes the bounds of a day.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Paid } from './gas-account.ts';
+import { saidInTime } from './sources.ts';
 
 /** Once one has said it the others have so long: a node that hangs holds up no job. */
 export const othersMs = 1_000;
@@ -16,28 +16,10 @@ export async function paidByAll(
   ask: (at: number, signal: AbortSignal) => Promise<bigint | null>,
   signal: AbortSignal,
 ): Promise<Paid | null> {
-  const over = new AbortController();
-  const until = AbortSignal.any([signal, over.signal]);
-  const said: bigint[] = [];
-  const first = Promise.withResolvers<void>();
-  const hear = (cost: bigint | null) => {
-    if (cost === null) return;
-    said.push(cost);
-    first.resolve();
-  };
-  const asking = Array.from({ length: sources }, (_, at) => ask(at, until).then(hear, () => {}));
-  const all = Promise.all(asking);
-  try {
-    await Promise.race([all, first.promise]);
-    if (said.length < sources) {
-      await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
-    }
-    signal.throwIfAborted();
-    if (said.length === 0) return null;
-    let cost = 0n;
-    for (const each of said) if (each > cost) cost = each;
-    return { cost, said: said.length };
-  } finally {
-    over.abort();
-  }
+  const said = await saidInTime(sources, ask, othersMs, signal);
+  signal.throwIfAborted();
+  if (said.length === 0) return null;
+  let cost = 0n;
+  for (const each of said) if (each > cost) cost = each;
+  return { cost, said: said.length };
 }

@@ -1,6 +1,7 @@
 // The nodes of one chain, each asked by itself: so that what they say can be compared, and so that
 // one of them may fail.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fact, ParleyError } from '../core/errors.ts';
 
 /** A client that asks one node after the other, or one alone by its place. */
@@ -72,6 +73,59 @@ export function eachSource<A extends unknown[], C extends Client<A>, T>(
 ): Promise<Answer<C, T>[]> {
   const sources = Array.from({ length: client.sources }, (_, at) => oneSource<A, C>(client, at));
   return askEach(watch, client, sources, ask);
+}
+
+/**
+ * What sources say that are asked at once. Once one has said something the others have `othersMs`:
+ * one that hangs holds up nobody. Who fails, or says null, has said nothing.
+ */
+export async function saidInTime<T>(
+  sources: number,
+  ask: (at: number, signal: AbortSignal) => Promise<T | null>,
+  othersMs: number,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const said: T[] = [];
+  const first = Promise.withResolvers<void>();
+  const hear = (answer: T | null) => {
+    if (answer === null) return;
+    said.push(answer);
+    first.resolve();
+  };
+  const asking = Array.from({ length: sources }, (_, at) => ask(at, until).then(hear, () => {}));
+  const all = Promise.all(asking);
+  try {
+    await Promise.race([all, first.promise]);
+    if (said.length < sources) {
+      await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
+    }
+    return [...said];
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * All of it from one node, the first that gives it: what another adds may be of other blocks. What
+ * is no error of ours is told in `sentence`.
+ */
+export async function fromOneSource<T>(
+  { chain, sources }: { readonly chain: string; readonly sources: number },
+  read: (at: number) => Promise<T>,
+  sentence: (cause: unknown) => string,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let at = 0; ; at += 1) {
+    try {
+      return await read(at);
+    } catch (cause) {
+      if (!signal.aborted && at + 1 < sources) continue;
+      if (cause instanceof ParleyError) throw cause;
+      throw new ParleyError('chain_unavailable', sentence(cause), { chain }, { cause });
+    }
+  }
 }
 
 /** Why nobody may fund or reveal by this chain now. */

@@ -1,9 +1,8 @@
 // What blocks take now for a unit of gas, by every node of the chain: one that has stopped taking
 // in blocks, or that lies, still answers, and by it alone nothing would ever be made to pay more.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { amountOf, fewMiB, quantity, type Rpc } from '../rpc.ts';
-import { oneSource } from '../sources.ts';
+import { oneSource, saidInTime } from '../sources.ts';
 import type { Present } from './gas-fees.ts';
 import { priceOf } from './gas-fees.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
@@ -58,21 +57,9 @@ async function byEach<T>(
   signal: AbortSignal,
 ): Promise<readonly T[]> {
   if (rpc.sources < 2) return [await ask(rpc, signal)];
-  const over = new AbortController();
-  const until = AbortSignal.any([signal, over.signal]);
-  const said: T[] = [];
-  const asking = Array.from({ length: rpc.sources }, async (_, at) => {
-    said.push(await ask(oneSource(rpc, at), until));
-  });
-  const all = Promise.allSettled(asking);
-  try {
-    await Promise.any(asking).catch(() => {});
-    if (said.length === 0) return [await ask(rpc, signal)];
-    await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
-    return [...said];
-  } finally {
-    over.abort();
-  }
+  const askOne = (at: number, until: AbortSignal) => ask(oneSource(rpc, at), until);
+  const said = await saidInTime(rpc.sources, askOne, othersMs, signal);
+  return said.length > 0 ? said : [await ask(rpc, signal)];
 }
 
 const historyBlocks = 20;

@@ -1,10 +1,9 @@
 // The hashlocks of every funding: events of the factory, a range of blocks at a time.
 
-import { ParleyError } from '../../core/errors.ts';
 import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
 import { wordsOf } from '../in-turn.ts';
 import type { Opened } from '../opened.ts';
-import { oneSource } from '../sources.ts';
+import { fromOneSource, oneSource } from '../sources.ts';
 import { headBlock } from './node.ts';
 import { eachRange, firstBlock, type Scanned } from './scan.ts';
 import { fundedTopic } from './topics.ts';
@@ -23,31 +22,25 @@ export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
   });
   return {
     begin: opened(async (since: number, signal) => String(await firstBlock(watch, since, signal))),
-    next: opened((cursor: string, signal) => read(nodes, heightOf(cursor), signal)),
+    next: opened((cursor: string, signal) => read(watch, nodes, heightOf(cursor), signal)),
   };
 }
 
 /** One of the chain's nodes, asked alone. */
 type Node = Scanned & Pick<Watch, 'deployment'>;
 
-/** Of the first node that gives it. */
-async function read(
+function read(
+  { chain, rpc }: Watch,
   nodes: readonly Node[],
   after: number,
   signal: AbortSignal,
 ): Promise<HashlockPage> {
-  for (const [at, node] of nodes.entries()) {
-    try {
-      return await readBy(node, after, signal);
-    } catch (cause) {
-      if (!signal.aborted && at + 1 < nodes.length) continue;
-      if (cause instanceof ParleyError) throw cause;
-      const { chain } = node;
-      const sentence = `the ${chain} node does not give what is to be read: ${wordsOf(cause)}`;
-      throw new ParleyError('chain_unavailable', sentence, { chain }, { cause });
-    }
-  }
-  throw new Error('a chain without nodes');
+  return fromOneSource(
+    { chain, sources: rpc.sources },
+    (at) => readBy(nodes[at] as Node, after, signal),
+    (cause) => `the ${chain} node does not give what is to be read: ${wordsOf(cause)}`,
+    signal,
+  );
 }
 
 async function readBy(node: Node, after: number, signal: AbortSignal): Promise<HashlockPage> {

@@ -7,6 +7,7 @@ import { hashlockOf } from '../../core/hashlock.ts';
 import type { HashlockPage, HashlockReader } from '../hashlocks.ts';
 import type { Opened } from '../opened.ts';
 import type { Rpc } from '../rpc.ts';
+import { fromOneSource, oneSource } from '../sources.ts';
 import {
   chainClock,
   firstBlock,
@@ -88,19 +89,14 @@ type Listed = {
 };
 
 /** Of the first node that leaves nothing out. */
-async function listOf(watch: Watch, place: Place, signal: AbortSignal): Promise<Listed> {
+function listOf(watch: Watch, place: Place, signal: AbortSignal): Promise<Listed> {
   const { rpc, chain } = watch;
-  for (let at = 0; ; at += 1) {
-    const by: Rpc = { ...rpc, call: (...asked) => rpc.ask(at, ...asked) };
-    try {
-      return await listBy({ ...watch, rpc: by }, place, signal);
-    } catch (cause) {
-      if (!signal.aborted && at + 1 < rpc.sources) continue;
-      if (cause instanceof ParleyError) throw cause;
-      const sentence = `the ${chain} node does not list what is to be read`;
-      throw new ParleyError('chain_unavailable', sentence, { chain }, { cause });
-    }
-  }
+  return fromOneSource(
+    { chain, sources: rpc.sources },
+    (at) => listBy({ ...watch, rpc: oneSource(rpc, at) }, place, signal),
+    () => `the ${chain} node does not list what is to be read`,
+    signal,
+  );
 }
 
 async function listBy(watch: Watch, place: Place, signal: AbortSignal): Promise<Listed> {
