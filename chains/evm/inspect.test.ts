@@ -383,7 +383,7 @@ const rows: readonly Row[] = [
   },
   {
     promise: 'a token that burns all gas ends in a finding',
-    token: () => put('BurnsGas'),
+    token: () => put('BurnsAllGas'),
     short: ['transfer: reject'],
   },
   {
