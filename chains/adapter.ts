@@ -63,6 +63,15 @@ export type BuildInput = {
   readonly feeRateSatPerVbyte: number | null;
 };
 
+/** A claim or a refund. */
+export type SpendInput = BuildInput & {
+  /**
+   * Whether the swap's secret was seen anywhere, on this chain or another. A claim then waits for
+   * no agreement of sources, and a refund is hurried: the receiver may claim at any moment.
+   */
+  readonly isPublic: boolean;
+};
+
 /** What a party should hear before money moves. Nothing of it refuses anything. */
 export type Warning = {
   /**
@@ -159,10 +168,13 @@ export type ChainAdapter = {
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
-  /** Unsigned claim. Throws `nothing_there` when the escrow holds no payment. */
-  buildClaim(input: BuildInput, secret: Hex32, signal: AbortSignal): Promise<Material>;
+  /**
+   * Unsigned claim. Throws `nothing_there` when the escrow holds no payment, and what `mustAgree`
+   * throws unless the secret is public.
+   */
+  buildClaim(input: SpendInput, secret: Hex32, signal: AbortSignal): Promise<Material>;
   /** Unsigned refund of everything in the escrow. Throws `nothing_there` when it is empty. */
-  buildRefund(input: BuildInput, signal: AbortSignal): Promise<Material>;
+  buildRefund(input: SpendInput, signal: AbortSignal): Promise<Material>;
 
   /**
    * Reads signed bytes: their txid and which watched escrows they touch. Throws

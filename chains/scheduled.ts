@@ -68,7 +68,12 @@ export type ScheduledRefunds = {
   /** What the chain shows of the escrow, and what follows for the ladder. */
   next(
     escrow: WatchedEscrow,
-    ladder: { readonly rungs: readonly Rung[]; readonly tried: Tried | null },
+    ladder: {
+      readonly rungs: readonly Rung[];
+      readonly tried: Tried | null;
+      /** As in SpendInput. */
+      readonly isPublic: boolean;
+    },
     signal: AbortSignal,
   ): Promise<Verdict>;
   /**

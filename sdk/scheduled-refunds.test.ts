@@ -200,7 +200,8 @@ test(
     assert.equal(left.sats, 1_000n);
     assert.ok(left.notWorthFrom > 2 && left.notWorthFrom <= kept.highestFeeRate, 'and above that');
     const spentAt = async (feeRateSatPerVbyte: number) => {
-      const built = await source.adapter.buildRefund({ escrow, feeRateSatPerVbyte }, signal);
+      const input = { escrow, feeRateSatPerVbyte, isPublic: false };
+      const built = await source.adapter.buildRefund(input, signal);
       assert.ok(built.sign === 'btc-sighash');
       return outputsOf(built.psbtBase64).map(({ txid, vout }) => `${txid}:${vout}`);
     };

@@ -111,7 +111,8 @@ export async function planRefunds({
   if (view.family !== 'bitcoin') throw new VerificationError('family', 'bitcoin', view.family);
   const { terms } = escrow;
   const { network, mostFeeRateSatPerVbyte: cap = defaultFeeBounds.capSatPerVbyte } = view;
-  const built = await adapter.buildRefund({ escrow, feeRateSatPerVbyte: null }, signal);
+  const input = { escrow, feeRateSatPerVbyte: null, isPublic: false };
+  const built = await adapter.buildRefund(input, signal);
   if (built.sign !== 'btc-sighash') throw new VerificationError('sign', 'btc-sighash', built.sign);
   const payments = outputsOf(built.psbtBase64);
   const limits = { validUntil: null, outputs: payments };

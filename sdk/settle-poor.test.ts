@@ -115,8 +115,10 @@ test(
   limits,
   async () => {
     const scene = chains.swap({ a: 'SOL', b: 'TRX' });
+    const publicWhenBuilt: boolean[] = [];
     const taker = altered(await sideOf(scene, 'taker'), scene, 'a', ({ buildClaim }) => ({
       buildClaim: async (input, secret, signal) => {
+        publicWhenBuilt.push(input.isPublic);
         const built = await buildClaim(input, secret, signal);
         assert.equal(built.sign, 'solana-tx');
         const { blockhash } = readTransaction(built.sign === 'solana-tx' ? built.transaction : '');
@@ -128,17 +130,27 @@ test(
       },
     }));
     const told: Progress[] = [];
-    const maker = await sideOf(scene, 'maker');
+    const maker = altered(await sideOf(scene, 'maker'), scene, 'b', ({ buildClaim }) => ({
+      buildClaim: (input, ...more) => {
+        publicWhenBuilt.push(input.isPublic);
+        return buildClaim(input, ...more);
+      },
+    }));
     const onProgress = (progress: Progress) => void told.push(progress);
     const ends = await Promise.all([settle(taker), settle({ ...maker, onProgress })]);
     assert.deepEqual(
       ends.map(({ end }) => end),
       ['received', 'received'],
     );
+    assert.deepEqual(
+      publicWhenBuilt.slice(0, 2),
+      [false, true],
+      'the second is held up by nothing',
+    );
     assert.ok(told.some(({ step, leg }) => step === 'refunded' && leg === 'a'));
     const escrow = scene.market.watched('a');
     const source = maker.sources.get(escrow.terms.chain) as ChainSource;
-    const input = { escrow, feeRateSatPerVbyte: null };
+    const input = { escrow, feeRateSatPerVbyte: null, isPublic: false };
     const left = () =>
       source.adapter.buildRefund(input, AbortSignal.timeout(15_000)).then(
         () => 'rent',

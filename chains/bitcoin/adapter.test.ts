@@ -58,13 +58,13 @@ async function fund(swap: TestSwap, sats = swap.terms.amount): Promise<string> {
 const read = (swap: TestSwap, by = adapter) => by.readEscrow(swap.escrow, signal());
 
 async function claimOf(swap: TestSwap, rate: number | null = null, by = adapter) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate };
+  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
   const material = (await by.buildClaim(input, swap.secret, signal())) as BtcSighash;
   return by.readSigned(signed(material, swap.claimer, swap.secret), signal());
 }
 
 async function refundOf(swap: TestSwap, rate: number | null = null) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate };
+  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
   const material = (await adapter.buildRefund(input, signal())) as BtcSighash;
   return adapter.readSigned(signed(material, swap.funder), signal());
 }
@@ -182,7 +182,7 @@ async function paidTo(txid: string, address: string): Promise<bigint> {
 
 describe('fees', () => {
   const feeOf = async (swap: TestSwap, rate: number | null) => {
-    const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate };
+    const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
     const material = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
     return BigInt(material.feeSats);
   };
@@ -227,7 +227,11 @@ describe('fees', () => {
     await node.mine(1);
     const first = await claimOf(swap, 3);
     await adapter.broadcast(first, signal());
-    const input = (rate: number) => ({ escrow: swap.escrow, feeRateSatPerVbyte: rate });
+    const input = (rate: number) => ({
+      escrow: swap.escrow,
+      feeRateSatPerVbyte: rate,
+      isPublic: false,
+    });
     const refusal = await adapter
       .buildClaim(input(3), swap.secret, signal())
       .catch((cause) => cause);
@@ -392,7 +396,7 @@ describe('readSigned and broadcast', () => {
 describe('funding', () => {
   it('is one payment of the exact amount, by BIP 21', async () => {
     const swap = newSwap({ amount: 123_456n });
-    const input = { escrow: swap.escrow, feeRateSatPerVbyte: null };
+    const input = { escrow: swap.escrow, feeRateSatPerVbyte: null, isPublic: false };
     const { address } = swap.escrow;
     assert.deepEqual(await adapter.buildFund(input, signal()), {
       chain: 'bitcoin',

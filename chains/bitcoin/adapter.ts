@@ -11,6 +11,7 @@ import type {
   BuildInput,
   ChainAdapter,
   ReadTransaction,
+  SpendInput,
   Touch,
   Warning,
   WatchedEscrow,
@@ -265,7 +266,7 @@ function payment({ chain }: Context, { address, terms }: WatchedEscrow) {
 
 async function buildClaim(
   context: Context,
-  input: BuildInput,
+  input: SpendInput,
   secret: Hex32,
   signal: AbortSignal,
 ): Promise<BtcSighash> {
@@ -277,7 +278,7 @@ async function buildClaim(
   const { history: seen, clock } = await history(context, escrow, signal);
   const taken = claimable(seen, escrow.terms, escrow.address);
   // A public secret can no longer be kept: only haste helps then.
-  if (seen.secret === null) await mustAgree(context, escrow, signal);
+  if (!input.isPublic && seen.secret === null) await mustAgree(context, escrow, signal);
   // The chain's clock, where it is ahead, makes the deadline nearer.
   const ahead = Math.max(0, clock - context.now());
   const deadline = escrow.terms.timelock - ahead;
@@ -286,7 +287,7 @@ async function buildClaim(
 
 async function buildRefund(
   context: Context,
-  input: BuildInput,
+  input: SpendInput,
   signal: AbortSignal,
 ): Promise<BtcSighash> {
   const { history: seen } = await history(context, input.escrow, signal);
@@ -294,7 +295,8 @@ async function buildRefund(
   const now = context.now();
   // Whoever holds a public secret may claim until the refund is mined.
   const { timelock } = input.escrow.terms;
-  const deadline = seen.secret === null ? refundDeadline(timelock, now) : now;
+  const isPublic = input.isPublic || seen.secret !== null;
+  const deadline = isPublic ? now : refundDeadline(timelock, now);
   return build(context, input, { verb: 'refund', payments: taken, deadline }, signal);
 }
 

@@ -48,7 +48,7 @@ describe('an Esplora server', () => {
     assert.equal(height, await node.rpc('getblockcount'));
     assert.equal(clock, await node.medianTime());
 
-    const input = { escrow: swap.escrow, feeRateSatPerVbyte: null };
+    const input = { escrow: swap.escrow, feeRateSatPerVbyte: null, isPublic: false };
     const material = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
     const claim = await adapter.readSigned(signed(material, swap.claimer, swap.secret), signal());
     assert.equal(await adapter.isKnown(claim, signal()), false);
@@ -77,7 +77,7 @@ describe('an Esplora server', () => {
     await node.mine(3);
     const adapter = newAdapter();
     assert.equal((await read(adapter, swap)).funded?.confirmations, 3);
-    const input = { escrow: swap.escrow, feeRateSatPerVbyte: 2 };
+    const input = { escrow: swap.escrow, feeRateSatPerVbyte: 2, isPublic: false };
     const material = (await adapter.buildRefund(input, signal())) as BtcSighash;
     const refund = await adapter.readSigned(signed(material, swap.funder), signal());
     await assert.rejects(adapter.broadcast(refund, signal()), (error: ParleyError) => {

@@ -9,7 +9,7 @@ import { dripServer, fixedServer, silentServer, type TestServer } from './testin
 import { testSwap } from './testing/swaps.ts';
 
 const swap = testSwap({ timelock: 1_800_000_000, since: 1_790_000_000 });
-const input = { escrow: swap.escrow, feeRateSatPerVbyte: null };
+const input = { escrow: swap.escrow, feeRateSatPerVbyte: null, isPublic: false };
 const transaction = { txid: '11'.repeat(32), raw: '00', touches: [] };
 const password = 'hunter2';
 

@@ -6,6 +6,7 @@ import { after, before, it } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../material.ts';
+import type { Rung } from '../scheduled.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import { coreBackend } from './core-backend.ts';
 import { feeAt } from './fees.ts';
@@ -45,7 +46,7 @@ async function build(
   verb: 'claim' | 'refund',
   rate: number | null,
 ) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate };
+  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
   const claims = verb === 'claim';
   const material = (
     claims
@@ -104,6 +105,45 @@ it('what the mempool takes at least is the floor of what is built, and named in 
   assert.ok(material.feeRateSatPerVbyte >= 7.5, String(material.feeRateSatPerVbyte));
   const low = build(by, swap, 'claim', 7);
   await assert.rejects(low, /from 7.5 to \d+(\.\d+)? sat per vbyte; got 7: mempools take no less/);
+});
+
+it('a refund and a ladder are hurried by a secret that this chain has not shown', async () => {
+  const core = coreBackend({ url: node.rpcUrl, network: bitcoinNetworks.regtest, now: node.now });
+  const feeEstimate = async () => ({ fast: 20, medium: 5, slow: 2, least: 1, at: node.now() });
+  const by = bitcoinAdapter({
+    ...common,
+    source: { backend: { ...core, feeEstimate } },
+    now: node.now,
+  });
+  const swap = await fundedSwap(60);
+  const { escrow } = swap;
+  await node.moveMedianTo(escrow.terms.timelock + 1);
+  const rungs: Rung[] = [];
+  for (const feeRateSatPerVbyte of [2, 5, 10, 20, 40]) {
+    const { material } = await build(by, swap, 'refund', feeRateSatPerVbyte);
+    const { txid, raw } = await by.readSigned(signed(material, swap.funder), signal());
+    rungs.push({ txid, raw, feeSats: BigInt(material.feeSats), feeRateSatPerVbyte });
+  }
+  const rateWhere = async (isPublic: boolean) => {
+    const input = { escrow, feeRateSatPerVbyte: null, isPublic };
+    const built = (await by.buildRefund(input, signal())) as BtcSighash;
+    const next = await by.scheduledRefunds?.next(
+      escrow,
+      { rungs, tried: null, isPublic },
+      signal(),
+    );
+    assert.ok(next?.kind === 'send');
+    return [built.feeRateSatPerVbyte, rungs[next.from]?.feeRateSatPerVbyte].map(Number);
+  };
+  const [calm, hurried] = [await rateWhere(false), await rateWhere(true)];
+  assert.ok(
+    calm.every((rate) => rate < 20),
+    `half a day is left: ${calm}`,
+  );
+  assert.ok(
+    hurried.every((rate) => rate >= 20),
+    `the receiver may claim at any moment: ${hurried}`,
+  );
 });
 
 /** A payment of the wallet's own at 1 sat/vB, and from its output one to this address. */

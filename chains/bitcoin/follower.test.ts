@@ -38,13 +38,13 @@ async function touched(adapter: ChainAdapter): Promise<readonly string[]> {
 const read = (adapter: ChainAdapter, swap: TestSwap) => adapter.readEscrow(swap.escrow, signal());
 
 async function claim(adapter: ChainAdapter, swap: TestSwap, rate: number | null = null) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate };
+  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
   const material = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
   return adapter.readSigned(signed(material, swap.claimer, swap.secret), signal());
 }
 
 async function refund(adapter: ChainAdapter, swap: TestSwap, rate: number | null = null) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate };
+  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
   const material = (await adapter.buildRefund(input, signal())) as BtcSighash;
   return adapter.readSigned(signed(material, swap.funder), signal());
 }

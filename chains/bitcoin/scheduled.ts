@@ -52,6 +52,7 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
       const waiting = pendingOf(ladder.rungs, history);
       const now = context.now();
       const { terms, requiredConfirmations } = escrow;
+      const isPublic = ladder.isPublic || history.secret !== null;
       return decide(ladder, terms, {
         history,
         clock,
@@ -59,7 +60,7 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
         estimate: await context.estimate(signal),
         now,
         // Whoever holds a public secret may claim until the refund is mined.
-        deadline: history.secret === null ? refundDeadline(terms.timelock, now) : now,
+        deadline: isPublic ? now : refundDeadline(terms.timelock, now),
         pending: waiting === null ? null : await backend.mempoolEntry(waiting, signal),
       });
     },

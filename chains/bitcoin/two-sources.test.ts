@@ -45,7 +45,7 @@ function newAdapter(second = other.rpcUrl): BitcoinAdapter {
 const disagrees = (error: unknown) =>
   error instanceof ParleyError && error.code === 'sources_disagree';
 
-const inputOf = ({ escrow }: TestSwap) => ({ escrow, feeRateSatPerVbyte: 5 });
+const inputOf = ({ escrow }: TestSwap) => ({ escrow, feeRateSatPerVbyte: 5, isPublic: false });
 
 describe('two sources of one chain', () => {
   it('that disagree pause funding and revealing, not refunds nor public claims', async () => {
@@ -90,6 +90,7 @@ describe('two sources of one chain', () => {
         error instanceof ParleyError && error.code === 'chain_timeout';
       await assert.rejects(adapter.buildFund(inputOf(swap), signal()), timedOut);
       await assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), timedOut);
+      await adapter.buildClaim({ ...inputOf(swap), isPublic: true }, swap.secret, signal());
       await adapter.buildRefund(inputOf(swap), signal());
     } finally {
       await silent.close();

@@ -96,7 +96,7 @@ for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
     await mint(chain, token, funder.address, 10_000n);
     const claimed = await newLeg(chain, { token });
     const refunded = await newLeg(chain, { token, amount: 2_000n });
-    const rate = { feeRateSatPerVbyte: null };
+    const rate = { feeRateSatPerVbyte: null, isPublic: false };
     for (const [leg, calls] of [
       [claimed, 2],
       [refunded, 3],
@@ -145,7 +145,7 @@ for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
 test('a claim is not built with another secret, and nothing of an escrow that is not there', async () => {
   const adapter = adapterOf();
   const leg = await newLeg(chain);
-  const input = { escrow: leg.escrow, feeRateSatPerVbyte: null };
+  const input = { escrow: leg.escrow, feeRateSatPerVbyte: null, isPublic: false };
   const wrong = adapter.buildClaim(input, 'ab'.repeat(32), signal());
   await assert.rejects(wrong, refuses('wrong_secret'));
   await assert.rejects(adapter.buildClaim(input, leg.secret, signal()), refuses('nothing_there'));
@@ -180,7 +180,7 @@ test('a signed transaction is read, sent, and sent again with the same txid', as
   const claimRaw = await sign(
     (
       (await adapter.buildClaim(
-        { escrow: leg.escrow, feeRateSatPerVbyte: null },
+        { escrow: leg.escrow, feeRateSatPerVbyte: null, isPublic: false },
         leg.secret,
         signal(),
       )) as EvmMaterial

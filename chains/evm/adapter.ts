@@ -12,6 +12,7 @@ import type {
   ChainAdapter,
   Owed,
   ReadTransaction,
+  SpendInput,
   Touch,
   WatchedEscrow,
 } from '../adapter.ts';
@@ -227,19 +228,20 @@ function builders(
         token === null ? 0n : await allowanceOf(rpc, token, from, deployment.factory, signal);
       return material(address, fundCalls(terms, deployment, allowance), from);
     }),
-    buildClaim: opened(async ({ escrow }: BuildInput, secret: string, signal) => {
+    buildClaim: opened(async ({ escrow, isPublic }: SpendInput, secret: string, signal) => {
       const { terms } = escrow;
       const { address } = evmEscrow(terms, deployment);
       if (!opens(secret, terms.hashlock)) {
         throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
       }
       // A public secret can no longer be kept: only haste helps then.
-      if (!watch.secrets.has(terms.hashlock)) await mustAgree(watch, escrow, signal);
+      const isKept = !isPublic && !watch.secrets.has(terms.hashlock);
+      if (isKept) await mustAgree(watch, escrow, signal);
       const balance = await held(terms, address, signal);
       if (balance < terms.amount) throw nothing(address, balance, terms.amount);
       return material(address, [claimCall(terms, deployment, secret)]);
     }),
-    buildRefund: opened(async ({ escrow: { terms } }: BuildInput, signal) => {
+    buildRefund: opened(async ({ escrow: { terms } }: SpendInput, signal) => {
       const { address } = evmEscrow(terms, deployment);
       const balance = await held(terms, address, signal);
       if (balance === 0n) throw nothing(address, balance, terms.amount);

@@ -305,7 +305,7 @@ test('two nodes that show different chains stop funding and revealing, not what 
   });
   try {
     const adapter = adapterOf({ rpcUrls: [chain.rpcUrl, forked.url] });
-    const input = { escrow: leg.escrow, feeRateSatPerVbyte: null };
+    const input = { escrow: leg.escrow, feeRateSatPerVbyte: null, isPublic: false };
     const disagree = { code: 'sources_disagree' };
     await assert.rejects(adapter.buildFund(input, signal()), disagree);
     await fund(chain, leg);

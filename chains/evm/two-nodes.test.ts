@@ -43,6 +43,7 @@ async function fundedLeg() {
 const inputOf = ({ escrow }: Awaited<ReturnType<typeof newLeg>>) => ({
   escrow,
   feeRateSatPerVbyte: null,
+  isPublic: false,
 });
 
 test('nodes on two chains of one id pause funding and revealing, not refunds', async () => {

@@ -3,7 +3,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { BuildInput, ChainAdapter } from '../adapter.ts';
+import type { BuildInput, ChainAdapter, SpendInput } from '../adapter.ts';
 import type { SolanaMaterial } from '../material.ts';
 import type { Opened } from '../opened.ts';
 import { mustAgree } from './agreement.ts';
@@ -42,13 +42,13 @@ export function builders(
       }
       return material(watch, escrow.terms, { verb: 'fund' }, signal);
     }),
-    buildClaim: opened(async ({ escrow }: BuildInput, secret: string, signal) => {
+    buildClaim: opened(async ({ escrow, ...input }: SpendInput, secret: string, signal) => {
       const { terms, address } = escrow;
       if (!opens(secret, terms.hashlock)) {
         throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
       }
       // A public secret can no longer be kept: only haste helps then.
-      const isPublic = watch.secrets.has(terms.hashlock);
+      const isPublic = input.isPublic || watch.secrets.has(terms.hashlock);
       if (!isPublic) await mustAgree(watch, escrow, signal);
       const { state } = await stateOf(watch, escrow, 'confirmed', signal);
       if (state?.status !== 'open') {
@@ -64,7 +64,7 @@ export function builders(
       const short = await material(watch, terms, wanted, signal);
       return (await simulate(watch.rpc, short.transaction, signal)) === null ? short : whole;
     }),
-    buildRefund: opened(async ({ escrow }: BuildInput, signal) => {
+    buildRefund: opened(async ({ escrow }: SpendInput, signal) => {
       const { state } = await stateOf(watch, escrow, 'confirmed', signal);
       if (state?.isFull !== true) {
         throw nothing(escrow.address, state === null ? 'is not funded' : `was ${state.status}`);

@@ -51,7 +51,7 @@ const is = (code: string, words: RegExp) => (error: unknown) => {
   return true;
 };
 
-const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null });
+const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 
 function mustBeOurs(material: unknown, wanted: Wanted, { terms }: Leg): TronMaterial {
   const tron = material as TronMaterial;

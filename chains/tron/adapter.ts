@@ -10,6 +10,7 @@ import type {
   ChainAdapter,
   Owed,
   ReadTransaction,
+  SpendInput,
   Touch,
   WatchedEscrow,
 } from '../adapter.ts';
@@ -216,18 +217,19 @@ function builders(
       }
       return material(address, parts, signal);
     }),
-    buildClaim: opened(async ({ escrow }: BuildInput, secret: string, signal) => {
+    buildClaim: opened(async ({ escrow, isPublic }: SpendInput, secret: string, signal) => {
       const { terms } = escrow;
       if (!opens(secret, terms.hashlock)) {
         throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
       }
       // A public secret can no longer be kept: only haste helps then.
-      if (!watch.secrets.has(terms.hashlock)) await mustAgree(watch, escrow, signal);
+      const isKept = !isPublic && !watch.secrets.has(terms.hashlock);
+      if (isKept) await mustAgree(watch, escrow, signal);
       const address = await mustHold(escrow, signal);
       const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
       return material(address, [{ call: claimCall(terms, deployment, secret), energy }], signal);
     }),
-    buildRefund: opened(async ({ escrow }: BuildInput, signal) => {
+    buildRefund: opened(async ({ escrow }: SpendInput, signal) => {
       const { terms } = escrow;
       const address = await mustHold(escrow, signal);
       const energy = await settleEnergy(watch, terms, terms.refund.address, signal);

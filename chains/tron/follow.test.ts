@@ -45,7 +45,7 @@ function adapterOf(...urls: string[]): TronAdapter {
   });
 }
 
-const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null });
+const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 
 const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
 

@@ -50,7 +50,7 @@ async function fundedLeg(): Promise<Leg> {
   return leg;
 }
 
-const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null });
+const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 
 /** In either order. */
 async function withLiar(lie: Lie, work: (adapter: TronAdapter) => Promise<void>): Promise<void> {

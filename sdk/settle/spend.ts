@@ -29,7 +29,8 @@ export async function builtSpend(
 ): Promise<Signing> {
   const leg = legOf(record, name);
   const { adapter, view } = sourceOf(context, leg.chain);
-  const input = { escrow: watchedOf(record, name), feeRateSatPerVbyte: null };
+  const isPublic = record.publicSecret !== null;
+  const input = { escrow: watchedOf(record, name), feeRateSatPerVbyte: null, isPublic };
   const built =
     asked.verb === 'claim'
       ? await adapter.buildClaim(input, asked.secret, context.limit())

@@ -76,7 +76,11 @@ export function paperMarket(paper: PaperSwap): PaperMarket {
       reach(`${party} ${name}`);
       return refusing(work);
     };
-    const input = (leg: LegName) => ({ escrow: watchedOf(paper, leg), feeRateSatPerVbyte: null });
+    const input = (leg: LegName) => ({
+      escrow: watchedOf(paper, leg),
+      feeRateSatPerVbyte: null,
+      isPublic: false,
+    });
     const of = (leg: LegName) => paper.sources[leg].adapter;
     return {
       baseUrl: 'http://paper.invalid',

@@ -89,7 +89,7 @@ test('one in a block has succeeded, before and after its time', async () => {
 
 test('a second funding of the same terms fails, and counts as failed once that is solid', async () => {
   const { escrow } = newLeg(chain);
-  const input = { escrow, feeRateSatPerVbyte: null };
+  const input = { escrow, feeRateSatPerVbyte: null, isPublic: false };
   const wallet = walletOn(chain.url);
   const both: Kept[] = [];
   for (const _ of [1, 2]) {

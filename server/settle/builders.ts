@@ -1,5 +1,5 @@
 // Unsigned funding, claim and refund of a leg, behind the gates. The chains are read first, outside
-// any transaction; the secret of a claim passes through and is neither stored nor logged.
+// any transaction; the secret of a claim passes through and is not logged.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Material } from '../../chains/material.ts';
@@ -159,9 +159,10 @@ export async function buildClaim(
   const { swap, name, secret, escrow, state, clocks } = await mayClaim(deps, asked, null, signal);
   const leg = state.legs[name];
   const adapter = adapterOf(deps, leg.chain);
-  const build = () => adapter.buildClaim({ escrow, feeRateSatPerVbyte }, secret, signal);
-  const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
   const reveals = state.secret === null;
+  const input = { escrow, feeRateSatPerVbyte, isPublic: !reveals };
+  const build = () => adapter.buildClaim(input, secret, signal);
+  const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
   // Past the timelock the funder may refund at any moment, yet only the chain may refuse a claim.
   const late = clocks.wall >= leg.timelock;
   const onChain = late ? clocks.wall + buildGoodForSeconds : leg.timelock;
@@ -182,7 +183,8 @@ export async function buildRefund(
   const leg = state.legs[name];
   if (!isEmptied(leg, escrow.address)) refundGate(leg, escrow.terms.timelock, clocks);
   const adapter = adapterOf(deps, chain);
-  const build = () => adapter.buildRefund({ escrow, feeRateSatPerVbyte }, signal);
+  const input = { escrow, feeRateSatPerVbyte, isPublic: state.secret !== null };
+  const build = () => adapter.buildRefund(input, signal);
   const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
   return built(material, clocks.wall + buildGoodForSeconds, clocks.wall);
 }

@@ -227,7 +227,7 @@ test('a claim of a former escrow reveals the secret, at first sight and for ever
   const escrow = { ...escrowOfRow(swap, row) };
   const terms = { ...escrow.terms, amount: 5_000n };
   const built = await adapter.buildClaim(
-    { escrow: { ...escrow, terms }, feeRateSatPerVbyte: 2 },
+    { escrow: { ...escrow, terms }, feeRateSatPerVbyte: 2, isPublic: false },
     secret,
     AbortSignal.timeout(5_000),
   );

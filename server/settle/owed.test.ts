@@ -225,7 +225,12 @@ function disagreeing(work: () => Promise<void>): Promise<void> {
   const mustAgree = async () => {
     throw new ParleyError('sources_disagree', 'two sources show different blocks', {});
   };
-  return having({ ...world.deps.adapters.get(bitcoin)!, mustAgree }, work);
+  const real = world.deps.adapters.get(bitcoin)!;
+  const buildClaim: typeof real.buildClaim = async (input, ...more) => {
+    if (!input.isPublic) await mustAgree();
+    return real.buildClaim(input, ...more);
+  };
+  return having({ ...real, mustAgree, buildClaim }, work);
 }
 
 /** While `work` runs, this adapter stands in for its chain's. */

@@ -234,7 +234,9 @@ async function verdictOf(
     const why = `median time past ${clock} is not beyond ${timelock}`;
     return { kind: 'wait', why, calm: false, tried };
   }
-  const verdict = await within(signal, chain, refunds.next(escrow, ladder, signal));
+  const isPublic = swap.state.secret !== null;
+  const next = refunds.next(escrow, { ...ladder, isPublic }, signal);
+  const verdict = await within(signal, chain, next);
   if (swap.done) adapter.unwatch([escrow.address]);
   return verdict;
 }

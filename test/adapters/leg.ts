@@ -35,7 +35,7 @@ export function newLeg(
   return { secret, escrow: { address, terms, requiredConfirmations: driver.depth, since } };
 }
 
-export const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null });
+export const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 
 export async function read(
   { sign }: Driver,

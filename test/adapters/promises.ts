@@ -387,6 +387,8 @@ export const promises: readonly AdapterPromise[] = [
         );
         const revealing = both.buildClaim(inputOf(leg), leg.secret, signal());
         assert.equal(await codeOf(revealing), 'sources_disagree');
+        // Shown on the other chain of the swap, of which this one knows nothing.
+        await both.buildClaim({ ...inputOf(leg), isPublic: true }, leg.secret, signal());
         await both.buildRefund(inputOf(leg), signal());
         assert.equal((await both.readEscrow(leg.escrow, signal())).funded?.deep, true);
         const material = await honest.buildClaim(inputOf(leg), leg.secret, signal());

@@ -104,7 +104,11 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
         const tx = unsignedFunding(chain, address, terms, nextNonce(parts, memory));
         return materialOf(chain.family, tx, nowSeconds());
       }),
-    buildClaim: ({ escrow }, secret) => call('buildClaim', () => spend('claim', escrow, secret)),
+    buildClaim: ({ escrow, isPublic }, secret) =>
+      call('buildClaim', () => {
+        if (!isPublic) mustAgree(parts, escrow);
+        return spend('claim', escrow, secret);
+      }),
     buildRefund: ({ escrow }) => call('buildRefund', () => spend('refund', escrow, null)),
     readSigned: (signed) => call('readSigned', () => readSigned(chain, memory, signed)),
     broadcast: (transaction) => send(parts, memory, transaction),

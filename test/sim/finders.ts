@@ -40,6 +40,7 @@ export const finders: Readonly<Record<string, number>> = {
   'take-up: what commits late is followed never': 3,
   'live: former escrows are not read': 2,
   'live: one source is enough': 9,
+  'builders: a public secret waits until sources agree': 4,
   'broadcast: no gates': 7,
   'view: no refund of a former escrow is offered': 2,
   'addresses: moved after the funding': 11,

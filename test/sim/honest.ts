@@ -134,6 +134,9 @@ async function take(
     ...(action === 'claim' ? { body: { secret } } : {}),
   });
   if (answer.status !== 200) {
+    if (action === 'claim' && view.secret !== null && answer.code === 'sources_disagree') {
+      violate(world, 'a public secret waits for no source', deal.name);
+    }
     tell(world, `${side.party.name} may not ${name} ${deal.name}: ${answer.code ?? answer.status}`);
     side.busyUntil.delete(name);
     wakeIn(world, side, mayPass(answer) ? world.chance.int(20, 120) : 600);

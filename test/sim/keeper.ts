@@ -1,6 +1,6 @@
 // The operator's gas keys of a simulated market, which servers have them, when their keeper looks,
-// and what becomes of what it sends. About two in five markets have any. All of it is drawn from a
-// random stream of its own: a market without tells the same story as if there were no keeper.
+// and what becomes of what it sends. About a third of the markets have any. All of it is drawn from
+// a random stream of its own: a market without tells the same story as if there were no keeper.
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Gas } from '../../server/keeper/gas.ts';

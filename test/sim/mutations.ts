@@ -159,6 +159,9 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
       'if (swap) return [];',
     ),
   ],
+  'builders: a public secret waits until sources agree': [
+    edit('server/settle/builders.ts')('isPublic: !reveals', 'isPublic: false'),
+  ],
   'broadcast: no gates': [
     edit('server/settle/broadcast.ts')(
       'for (const each of touched) await passGates(deps, each, payer, signal);',

@@ -88,7 +88,11 @@ export function escrowIn(
   return { address, terms, requiredConfirmations: 32, since: time.now };
 }
 
-export const built = (escrow: WatchedEscrow) => ({ escrow, feeRateSatPerVbyte: null });
+export const built = (escrow: WatchedEscrow) => ({
+  escrow,
+  feeRateSatPerVbyte: null,
+  isPublic: false,
+});
 
 /** Signs as a wallet would: the one signature that is wanted. */
 export function signed(material: Material, name: string): string {

@@ -170,7 +170,11 @@ test('a refund before its time is stopped here, not by the node', async () => {
     timelock,
   };
   const built = await adapter.buildRefund(
-    { escrow: { address, terms, requiredConfirmations, since: 0 }, feeRateSatPerVbyte: null },
+    {
+      escrow: { address, terms, requiredConfirmations, since: 0 },
+      feeRateSatPerVbyte: null,
+      isPublic: false,
+    },
     AbortSignal.timeout(5_000),
   );
   assert.ok(built.sign === 'btc-sighash');
