@@ -22,6 +22,7 @@ import { Misused, parsed, runCommand, usualOptions, wholeNumber } from './comman
 import { type Found, findChains } from './doctor-chains.ts';
 
 const usage = `usage: npm run doctor [-- --json] [--swap ID] [--all] [--limit N] [--time SECONDS]
+                        [--part SECONDS]
   --json   a line of JSON for each finding, and for the counts
   --swap   that swap alone, and nothing of the house
   --all    every ended swap too; else the newest 200 of them
@@ -31,7 +32,8 @@ const usage = `usage: npm run doctor [-- --json] [--swap ID] [--all] [--limit N]
   --part   seconds for a part of it: a node, a check of the house, a page of swaps; default 60
 Settings as for npm start: PARLEY_CHAINS, or the dev chains of a market that runs in PARLEY_HOME;
 DATABASE_URL, or the database of that market. Nothing is changed. Exit status: 0 all well,
-1 something differs, 2 something could not be looked at, or the command was not understood.`;
+1 something differs, 2 something could not be looked at and no danger was seen, or the command was
+not understood.`;
 
 /** Of a part: the database itself ends a statement before the part is given up. */
 const statementShare = 0.8;

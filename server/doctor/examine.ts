@@ -124,7 +124,7 @@ async function look(deps: DoctorDeps, wanted: Wanted, parts: Parts, seen: Seen):
     const { chains, now } = deps;
     const { partMs } = deps.limits ?? usualLimits;
     const chainTimeoutMs = callLimitMs(settings.chainTimeoutMs, partMs);
-    const known = async () => (db === null ? [] : knownHeads(db));
+    const known = async () => (db === null ? null : knownHeads(db));
     seen.nodes = countNodes(chains);
     await examineNodes({ chains, now, chainTimeoutMs, known, wait, waitMs, parts, partMs });
   }

@@ -53,10 +53,14 @@ export function gather(tell: (finding: Finding) => void): Findings {
   };
 }
 
-/** 0: all well. 1: something differs. 2: something could not be looked at. */
+/**
+ * 0: all well. 1: something differs. 2: something could not be looked at, and no danger was seen:
+ * an outage must not hide one.
+ */
 export function exitStatus({ danger, differs, unseen }: Counts): number {
+  if (danger > 0) return 1;
   if (unseen > 0) return 2;
-  return danger + differs > 0 ? 1 : 0;
+  return differs > 0 ? 1 : 0;
 }
 
 type Told = (

@@ -30,7 +30,7 @@ const reasons: Readonly<Record<GapReason, string>> = {
   silence: 'no server wrote to it, or a backup was restored: that looks alike',
   went_back: 'it was brought back under a running server',
   lineage: 'it is of another history',
-  restored: 'npm run restore',
+  restored: 'npm run restore, or npm run gaps -- open',
 };
 
 /** Its parts, by what they look at: none of them waits for another. */

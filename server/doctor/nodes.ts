@@ -49,8 +49,8 @@ export type NodesDeps = {
   /** The market's clock, milliseconds. */
   readonly now: () => number;
   readonly chainTimeoutMs: number;
-  /** What the market followed last, read again when asked. */
-  readonly known: () => Promise<readonly KnownHead[]>;
+  /** What the market followed last, read again when asked; null: no database tells. */
+  readonly known: () => Promise<readonly KnownHead[] | null>;
   /** And how long that may take. */
   readonly wait: () => Promise<void>;
   readonly waitMs: number;
@@ -223,7 +223,9 @@ async function compareFollowed(
 type Telling = (findings: Findings) => void;
 
 async function followedWrong(deps: Asking, chain: ChainSettings): Promise<Telling[]> {
-  const followed = (await deps.known()).find((each) => each.chain === chain.chain);
+  const known = await deps.known();
+  if (known === null) return [];
+  const followed = known.find((each) => each.chain === chain.chain);
   const where = `chain ${chain.chain}`;
   if (followed !== undefined) return followedOne(deps, chain, followed, where);
   const todo = 'start the market, or see its log';
