@@ -53,6 +53,11 @@ export type ReadTransaction = {
   /** The bytes to send, as the node takes them. */
   readonly raw: string;
   readonly touches: readonly Touch[];
+  /**
+   * Addresses that it pays and that may be an escrow's, watched or not: only a Bitcoin escrow can
+   * be paid once its swap has ended, and is then whoever's has the secret.
+   */
+  readonly pays?: readonly string[];
   /** Who pays for it, where that need not be the party that a claim pays. */
   readonly payer?: string;
 };

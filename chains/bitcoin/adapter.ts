@@ -22,7 +22,13 @@ import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
 import { type EscrowHistory, escrowFacts, fundingPayment } from './escrow-facts.ts';
-import { applyTransaction, historyOf, involvement, takeTouched } from './escrow-index.ts';
+import {
+  applyTransaction,
+  historyOf,
+  involvement,
+  isWitnessScriptHash,
+  takeTouched,
+} from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { currentEstimate, type EstimateCache } from './fee-estimates.ts';
 import { refundDeadline } from './fee-ladder.ts';
@@ -51,6 +57,7 @@ import {
   bitcoinNetworks,
   dustSats,
   parseBitcoinAddress,
+  witnessScriptHashAddress,
 } from './networks.ts';
 import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, spendVsize, vsizeOf } from './plan.ts';
 import { bitcoinPolicies, fallbackRates } from './policy.ts';
@@ -337,13 +344,15 @@ async function build(
   };
 }
 
-function readSigned({ follower }: Context, signed: Signed): ReadTransaction {
+function readSigned({ follower, network }: Context, signed: Signed): ReadTransaction {
   if (typeof signed !== 'string' && !('psbtBase64' in signed)) {
     throw new ParleyError('bad_transaction', 'not a Bitcoin transaction: neither hex nor a PSBT');
   }
   const raw = typeof signed === 'string' ? signed.toLowerCase() : assemble(signed).raw;
   const tx = parseTx(raw);
-  return { txid: tx.txid(), raw, touches: touchesOf(follower, tx) };
+  const scripts = tx.outputs.map(({ script }) => script).filter(isWitnessScriptHash);
+  const pays = new Set(scripts.map((script) => witnessScriptHashAddress(script, network)));
+  return { txid: tx.txid(), raw, touches: touchesOf(follower, tx), pays: [...pays] };
 }
 
 function touchesOf({ index }: Follower, tx: Tx): Touch[] {

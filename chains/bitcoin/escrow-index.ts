@@ -108,8 +108,13 @@ function spentEscrow(index: EscrowIndex, witness: readonly Uint8Array[]): string
   return index.byWitnessScript.get(bytesToHex(script));
 }
 
+/** Pay-to-witness-script-hash, as every escrow is paid. */
+export function isWitnessScriptHash(script: Uint8Array): boolean {
+  return script.length === 34 && script[0] === 0 && script[1] === 32;
+}
+
 function paidEscrow(index: EscrowIndex, script: Uint8Array): string | undefined {
-  if (script.length !== 34 || script[0] !== 0) return undefined;
+  if (!isWitnessScriptHash(script)) return undefined;
   return index.byScript.get(bytesToHex(script));
 }
 

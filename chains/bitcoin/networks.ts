@@ -65,6 +65,11 @@ export function parseBitcoinAddress(text: string, network: BitcoinNetwork): Bitc
   throw badAddress(text, network);
 }
 
+/** The address of a pay-to-witness-script-hash output. */
+export function witnessScriptHashAddress(script: Uint8Array, network: BitcoinNetwork): string {
+  return Address(network).encode({ type: 'wsh', hash: script.subarray(2) });
+}
+
 function badAddress(shown: string, network: BitcoinNetwork): ParleyError {
   return new ParleyError(
     'bad_address',

@@ -127,6 +127,20 @@ export async function escrowAt(
   return row ?? null;
 }
 
+/** Those of these addresses that are or were an escrow. */
+export async function escrowsAmong(
+  tx: Tx,
+  chain: ChainKey,
+  addresses: readonly string[],
+): Promise<EscrowRow[]> {
+  return tx.rows<EscrowRow>({
+    name: 'escrows_among',
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at
+      from escrows where chain = $1 and address = any($2)`,
+    values: [chain, addresses],
+  });
+}
+
 /** Which swaps these escrows belong to. */
 export async function swapsOfEscrows(
   tx: Tx,

@@ -7,8 +7,8 @@ import type { Signed } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
-import { type EscrowRow, escrowAt, noteSent } from '../db/escrows.ts';
-import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
+import { type EscrowRow, escrowAt, escrowsAmong, noteSent } from '../db/escrows.ts';
+import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
 import { isEmptied } from './builders.ts';
@@ -45,7 +45,7 @@ export async function broadcast(
     await within(signal, chain, fresh(adapter, signal));
     const transaction = await read();
     const touched: Touched[] = [];
-    for (const touch of transaction.touches) {
+    for (const touch of await allTouches(deps, chain, transaction)) {
       const found = await swapAt(deps, chain, touch);
       if (found !== null) touched.push(found);
     }
@@ -102,6 +102,20 @@ function chainIdOf(adapter: ChainAdapter): number | null {
 /** A transaction's business with an escrow of ours. */
 type Touched = { readonly touch: Touch; readonly row: EscrowRow; readonly swap: Swap };
 
+/** With what it pays to escrows that are watched no more, as their swap has ended. */
+async function allTouches(
+  deps: Deps,
+  chain: ChainKey,
+  { touches, pays = [] }: ReadTransaction,
+): Promise<Touch[]> {
+  const known = new Set(touches.map(({ verb, escrow }) => `${verb} ${escrow}`));
+  const rows = pays.length === 0 ? [] : await escrowsAmong(deps.db, chain, pays);
+  const fundings = rows.map(({ address }): Touch => {
+    return { escrow: address, verb: 'fund', secret: null };
+  });
+  return [...touches, ...fundings.filter(({ escrow }) => !known.has(`fund ${escrow}`))];
+}
+
 async function swapAt(deps: Deps, chain: ChainKey, touch: Touch): Promise<Touched | null> {
   const row = await escrowAt(deps.db, chain, touch.escrow);
   const swap = row === null ? null : await swapById(deps.db, row.swap_id);
@@ -117,6 +131,7 @@ async function passGates(
   switch (touch.verb) {
     case 'fund': {
       mustBeCurrent(swap, row);
+      if (swap.done) throw hasEnded(deps, swap, row);
       const { state, clocks } = await readBothLegs(deps, swap, signal);
       fundGate(state, row.leg, clocks);
       await sourcesAgree(deps, swap, signal);
@@ -138,6 +153,17 @@ async function passGates(
       if (!isEmptied(leg, row.address)) refundGate(leg, row.terms.timelock, clocks);
     }
   }
+}
+
+/** Why nothing more may be paid into this escrow. */
+function hasEnded(deps: Deps, swap: Swap, { leg, address }: EscrowRow): unknown {
+  try {
+    fundGate(swap.state, leg, clocksOf(swap, deps.now()));
+  } catch (error) {
+    return error;
+  }
+  const sentence = `the swap has ended: nothing may be paid to ${address} any more`;
+  return new ParleyError('too_late_to_fund', sentence, { leg });
 }
 
 /**

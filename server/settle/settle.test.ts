@@ -229,6 +229,23 @@ test('both are refunded when the secret is never revealed, an event a leg', asyn
   assert.equal(await isDone(deal), true);
 });
 
+test('an escrow whose swap has ended is paid no more', async () => {
+  const deal = await agree(world);
+  const { escrow } = (await swapOf(deal)).legs[deal.long];
+  const late = await signedPayment(world, escrow, deal.sats);
+  await fundBoth(world, deal);
+  await claimShort(world, deal);
+  await look(world);
+  await claimLong(deal);
+  await deepen(world);
+  assert.equal(await isDone(deal), true);
+  const body = { chain: 'bitcoin', signed: late.hex };
+  const sent = await deal.initiator.post('/v1/tx/broadcast', body);
+  assert.deepEqual([sent.status, sent.code], [409, 'already_funded']);
+  const waiting = await world.bitcoinRpc('getrawmempool', []);
+  assert.ok(!(waiting as string[]).includes(late.txid));
+});
+
 test('one leg claimed and the other refunded is half settled', async () => {
   const deal = await agree(world);
   await fundBoth(world, deal);

@@ -162,6 +162,12 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'builders: a public secret waits until sources agree': [
     edit('server/settle/builders.ts')('isPublic: !reveals', 'isPublic: false'),
   ],
+  'broadcast: what has ended is paid again': [
+    edit('server/settle/broadcast.ts')(
+      'for (const touch of await allTouches(deps, chain, transaction))',
+      'void allTouches;\n    for (const touch of transaction.touches)',
+    ),
+  ],
   'broadcast: no gates': [
     edit('server/settle/broadcast.ts')(
       'for (const each of touched) await passGates(deps, each, payer, signal);',
