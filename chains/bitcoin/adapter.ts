@@ -122,13 +122,13 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   const network = bitcoinNetworks[options.network];
   const backend = backendOf(options.source, network, now);
   const bounds = options.feeBounds ?? defaultFeeBounds;
-  const follower = createFollower(backend, now, options.log);
   const fallbackRate = fallbackRates[network.name];
   const estimates = { backend, bounds, now, fallbackRate, last: null };
   const second =
     options.second === undefined
       ? null
       : createFollower(backendOf(options.second, network, now), now, options.log);
+  const follower = createFollower(backend, now, options.log, second?.backend ?? null);
   const offers = offersTo({ chain, sources: second === null ? 1 : 2, rounds: 1 });
   const context: Context = { chain, network, bounds, now, follower, second, estimates, offers };
   return {
@@ -169,6 +169,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       network,
       bounds,
       backend,
+      second: second?.backend ?? null,
       now,
       estimate: (signal) => currentEstimate(estimates, signal),
       history: (escrow, signal) => history(context, escrow, signal),
