@@ -180,6 +180,11 @@ export const declared: readonly Declared[] = [
     },
   },
   {
+    what: "price of the escrow's account that a gas key follows on Solana, of a compute unit",
+    limit: '10 lamports',
+    by: { 'chains/solana/gas-policy.ts': ['reserveUnitPrice: 10_000_000n }'] },
+  },
+  {
     what: 'inputs of one Bitcoin refund',
     limit: '200, the largest',
     by: { 'chains/bitcoin/spending.ts': ['maxInputs = 200;'] },

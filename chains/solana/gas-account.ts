@@ -13,9 +13,10 @@ import { type Settling, settling } from '../gas-work.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { SolanaAdapter } from './adapter.ts';
-import { isPlain, priceFor } from './builders.ts';
+import { isPlain } from './builders.ts';
 import { fateOf, paidFor } from './gas-fate.ts';
 import type { SolanaGasPolicy } from './gas-policy.ts';
+import { offerPrice, placePrice } from './gas-price.ts';
 import { readTransaction } from './message.ts';
 import { accountsAt, chainClock, latestBlockhash, rentFor, simulate } from './node.ts';
 import {
@@ -270,14 +271,13 @@ async function costOf(
   const { rpc, chain, deployment, options } = account;
   const { leastUnitPrice } = options.policy;
   const { address: escrow } = solanaEscrow(work.terms, deployment);
-  const usual = await priceFor(account, work.terms, escrow, signal);
+  const wanted = await offerPrice({ rpc, terms: work.terms, signal }, escrow, options.policy);
   const limit = limitOf(work);
   // A fee must not leave the key's own account with less than its rent.
   const has = (await balanceOf(account, signal)) - (await rentFor(rpc, 0, signal));
   const most = smaller(slot.mostCost, has);
   const fixed = signatureLamports + rent;
   const affordable = most > fixed ? ((most - fixed) * millionth) / limit : 0n;
-  const wanted = larger(usual, leastUnitPrice);
   if (most < fixed || affordable < leastUnitPrice) {
     const cost = fixed + speedOf(limit, leastUnitPrice);
     const sentence = `a transaction on ${chain} may cost ${cost} lamports now, and ${most} is the limit`;
@@ -291,10 +291,9 @@ async function costOf(
 const presentMultiple = 3n;
 
 async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
-  const { rpc, deployment, options } = account;
-  const { address: escrow } = solanaEscrow(work.terms, deployment);
+  const { rpc, options } = account;
   const program = await programOf(account, work, signal);
-  const usual = await priceFor(account, work.terms, escrow, signal);
+  const usual = await placePrice({ rpc, terms: work.terms, signal });
   const price = larger(options.policy.reserveUnitPrice, presentMultiple * usual);
   // It may be closed until then, and the key's own rent stays in its account.
   const rents = [await rentFor(rpc, 0, signal)];
