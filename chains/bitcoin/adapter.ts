@@ -1,6 +1,7 @@
 // The Bitcoin chain behind the one interface every chain keeps: reads escrows through an index
 // that follows a Core node or an Esplora server, and builds unsigned payments, claims and refunds.
 
+import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { type Hex32, opens } from '../../core/hashlock.ts';
@@ -31,7 +32,6 @@ import {
   type FeeBounds,
   feeAt,
   ladderRate,
-  larger,
   rateOf,
 } from './fees.ts';
 import {

@@ -5,11 +5,12 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
+import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
-import { type Settling, settling } from '../gas-work.ts';
+import { presentMultiple, type Settling, settling } from '../gas-work.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { SolanaAdapter } from './adapter.ts';
@@ -257,9 +258,6 @@ const millionth = 1_000_000n;
 const speedOf = (limit: bigint, unitPrice: bigint) =>
   (limit * unitPrice + millionth - 1n) / millionth;
 
-const smaller = (one: bigint, other: bigint) => (one < other ? one : other);
-const larger = (one: bigint, other: bigint) => (one > other ? one : other);
-
 /** Throws `fee_above_limit`, also where the key itself has less. */
 async function costOf(
   account: Account,
@@ -286,9 +284,6 @@ async function costOf(
   const unitPrice = smaller(wanted, affordable);
   return { unitPrice, mostCost: fixed + speedOf(limit, unitPrice) };
 }
-
-/** Prices of this moment may be what the 99.9 % know nothing of. */
-const presentMultiple = 3n;
 
 async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
   const { rpc, options } = account;

@@ -4,6 +4,7 @@
 // A party's own build goes by it all the same: there it is its own money, of which it reads before
 // it signs and a delay may cost all. A key's offers are bounded.
 
+import { larger, smaller } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { boundedPrice } from './builders.ts';
 import type { SolanaGasPolicy } from './gas-policy.ts';
@@ -38,7 +39,5 @@ export async function offerPrice(
     recentPrices(rpc, [escrow], signal),
   ]);
   const here = prices[Math.floor(prices.length / 4)] ?? 0n;
-  const followed = here < reserveUnitPrice ? here : reserveUnitPrice;
-  const least = place > leastUnitPrice ? place : leastUnitPrice;
-  return followed > least ? followed : least;
+  return larger(smaller(here, reserveUnitPrice), larger(place, leastUnitPrice));
 }
