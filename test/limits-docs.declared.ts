@@ -169,11 +169,12 @@ export const declared: readonly Declared[] = [
       'second Bitcoin source: asked before a signed refund is sent, waited for where it is silent,',
       'for so many ladders; asked for claims that the first forgot',
     ].join(' '),
-    limit: '3 s, 30 minutes, 10 000; 1 s',
+    limit: '3 s, 30 minutes (then 500 ms), 10 000; 1 s',
     by: {
       'chains/bitcoin/second-look.ts': [
         'secondPatienceSeconds = 30 * 60;',
         'secondMs = 3_000;',
+        'hastyMs = 500;',
         'mostWaiting = 10_000;',
       ],
       'chains/bitcoin/follower.ts': ['otherMs = 1_000;'],
