@@ -19,3 +19,23 @@ export function settling(chain: string, work: GasWork): Settling {
   mustBeOf(chain, work);
   return work;
 }
+
+/**
+ * What is reserved is so much above what blocks take now: that may be what the 99.9 % know nothing
+ * of, and double again; what TRON's witnesses vote for may too.
+ */
+export const presentMultiple = 3n;
+
+/** What is tried in the place of a claim is not it, and one that fails has shown its secret. */
+export const unseenMargin = 2n;
+
+/** 0 where it cannot be tried yet: a refund before its time, a claim of what is not funded. */
+export async function asFarAsTried(trying: Promise<bigint>): Promise<bigint> {
+  try {
+    return await trying;
+  } catch (error) {
+    const codes: readonly string[] = ['nothing_there', 'payout_would_fail'];
+    if (error instanceof ParleyError && codes.includes(error.code)) return 0n;
+    throw error;
+  }
+}

@@ -78,7 +78,8 @@ export type ScheduledRefunds = {
   ): Promise<Verdict>;
   /**
    * What the node's mempool has at this moment that spends what this refund spends, besides the
-   * refund itself and `over`: a claim, or a refund that nobody has looked at. Null: nothing.
+   * refund itself and `over`: a claim, or a refund that nobody has looked at; or a claim that a
+   * second node has. Null: nothing. Throws where that one is still waited for.
    */
   rival(rung: Rung, over: string | null, signal: AbortSignal): Promise<string | null>;
 };

@@ -128,6 +128,27 @@ export async function fromOneSource<T>(
   }
 }
 
+/**
+ * What the first of the sources that has it says, each asked by itself; null: none has. Of several
+ * one that fails has nothing, and `failed` hears of it: it may be the only one that has.
+ */
+export async function foundBySome<A extends unknown[], C extends Client<A>, T>(
+  client: C & Client<A>,
+  find: (one: C) => Promise<T | null>,
+  signal: AbortSignal,
+  failed: () => void = () => {},
+): Promise<T | null> {
+  for (let at = 0; at < client.sources; at += 1) {
+    const found = await find(oneSource<A, C>(client, at)).catch((error: unknown) => {
+      if (signal.aborted || client.sources === 1) throw error;
+      failed();
+      return null;
+    });
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 /** Why nobody may fund or reveal by this chain now. */
 export function disagree(
   chain: string,

@@ -32,3 +32,11 @@ export function formatUnits(amount: bigint, decimals: number): string {
   const rest = digits.slice(digits.length - decimals).replace(/0+$/, '');
   return `${amount < 0n ? '-' : ''}${whole}${rest === '' ? '' : `.${rest}`}`;
 }
+
+export function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+export function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

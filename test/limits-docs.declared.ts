@@ -165,6 +165,27 @@ export const declared: readonly Declared[] = [
     by: { 'chains/bitcoin/escrow-index.ts': ['maxRecordsPerEscrow = 500;'] },
   },
   {
+    what: [
+      'second Bitcoin source: asked before a signed refund is sent, waited for where it is silent,',
+      'for so many ladders; asked for claims that the first forgot',
+    ].join(' '),
+    limit: '3 s, 30 minutes (then 500 ms), 10 000; 1 s',
+    by: {
+      'chains/bitcoin/second-look.ts': [
+        'secondPatienceSeconds = 30 * 60;',
+        'secondMs = 3_000;',
+        'hastyMs = 500;',
+        'mostWaiting = 10_000;',
+      ],
+      'chains/bitcoin/follower.ts': ['otherMs = 1_000;'],
+    },
+  },
+  {
+    what: "price of the escrow's account that a gas key follows on Solana, of a compute unit",
+    limit: '10 lamports',
+    by: { 'chains/solana/gas-policy.ts': ['reserveUnitPrice: 10_000_000n }'] },
+  },
+  {
     what: 'inputs of one Bitcoin refund',
     limit: '200, the largest',
     by: { 'chains/bitcoin/spending.ts': ['maxInputs = 200;'] },

@@ -1,6 +1,7 @@
 // The Bitcoin chain behind the one interface every chain keeps: reads escrows through an index
 // that follows a Core node or an Esplora server, and builds unsigned payments, claims and refunds.
 
+import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { type Hex32, opens } from '../../core/hashlock.ts';
@@ -38,7 +39,6 @@ import {
   type FeeBounds,
   feeAt,
   ladderRate,
-  larger,
   rateOf,
 } from './fees.ts';
 import {
@@ -130,13 +130,13 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   const network = bitcoinNetworks[options.network];
   const backend = backendOf(options.source, network, now);
   const bounds = options.feeBounds ?? defaultFeeBounds;
-  const follower = createFollower(backend, now, options.log);
   const fallbackRate = fallbackRates[network.name];
   const estimates = { backend, bounds, now, fallbackRate, last: null };
   const second =
     options.second === undefined
       ? null
       : createFollower(backendOf(options.second, network, now), now, options.log);
+  const follower = createFollower(backend, now, options.log, second?.backend ?? null);
   const offers = offersTo({ chain, sources: second === null ? 1 : 2, rounds: 1 });
   const context: Context = { chain, network, bounds, now, follower, second, estimates, offers };
   return {
@@ -177,6 +177,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       network,
       bounds,
       backend,
+      second: second?.backend ?? null,
       now,
       estimate: (signal) => currentEstimate(estimates, signal),
       history: (escrow, signal) => history(context, escrow, signal),

@@ -263,6 +263,10 @@ export function unspentOutpoints(index: EscrowIndex): string[] {
   return outpoints;
 }
 
+export function showsSecret({ records }: EscrowIndex, txid: string): boolean {
+  return records.get(txid)?.spends.some(({ secret }) => secret !== null) ?? false;
+}
+
 /** The whole history of one escrow. */
 export function historyOf(index: EscrowIndex, address: string): EscrowHistory {
   const records = [...(index.byAddress.get(address) ?? [])].flatMap((txid) => {

@@ -1,6 +1,7 @@
 // What to pay if a claim or refund is not mined by then: the steps from now to its deadline, each
 // enough to replace the one before it (BIP 125). Pure. Instants are Unix seconds, fees satoshis.
 
+import { larger } from '../../core/amounts.ts';
 import {
   boundedFee,
   type FeeBounds,
@@ -8,7 +9,6 @@ import {
   feeAt,
   incrementOf,
   ladderRate,
-  larger,
   mostFee,
   paceChanges,
   rateOf,

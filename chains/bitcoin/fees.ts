@@ -1,6 +1,8 @@
 // Fees: bounds, the ladder as a deadline nears, and what a replacement must pay. Pure. Rates are
 // sat per virtual byte; fees are whole satoshis, always rounded up.
 
+import { larger, smaller } from '../../core/amounts.ts';
+
 export type FeeBounds = {
   /** Nothing below this is relayed (Core's minrelaytxfee). */
   readonly floorSatPerVbyte: number;
@@ -41,16 +43,6 @@ export type NoEstimate = { readonly fast: null } & Pick<FeeEstimate, 'least' | '
 /** Never below Core's own default: what is sent goes through other nodes too. */
 export function incrementOf({ increment = 1 }: FeeEstimate): number {
   return Math.max(1, increment);
-}
-
-export function larger(a: bigint, b: bigint): bigint {
-  if (a > b) return a;
-  return b;
-}
-
-export function smaller(a: bigint, b: bigint): bigint {
-  if (a < b) return a;
-  return b;
 }
 
 /** The fee of `vsize` at a rate, rounded up. */

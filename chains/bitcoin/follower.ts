@@ -11,6 +11,7 @@ import {
   dropTransaction,
   type EscrowIndex,
   rollBackTo,
+  showsSecret,
   unminedTransactions,
   unspentOutpoints,
   unwatchEscrow,
@@ -25,6 +26,8 @@ const maxBlocksPerPass = 40;
 const reorgDepth = 144;
 /** Block marks kept: by them an escrow that is watched late knows which blocks it missed. */
 const marksKept = 2_000;
+/** For what another source is asked in one pass. */
+const otherMs = 1_000;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
 
@@ -35,6 +38,8 @@ type PastJob = { next: number; readonly to: number; readonly addresses: Set<stri
 
 export type Follower = {
   readonly backend: BitcoinBackend;
+  /** Another source, whose mempool may still have what this one's has no more. */
+  readonly other: Pick<BitcoinBackend, 'mempoolEntry'> | null;
   readonly index: EscrowIndex;
   /** Unix seconds. */
   readonly now: () => number;
@@ -51,9 +56,11 @@ export function createFollower(
   backend: BitcoinBackend,
   now: () => number,
   log: Log = () => {},
+  other: Follower['other'] = null,
 ): Follower {
   return {
     backend,
+    other,
     log,
     index: createIndex(),
     now,
@@ -303,5 +310,23 @@ async function followMempool(
   for (const tx of change.transactions) applyTransaction(index, tx, null);
   // With another best block by now, what is gone may have been mined: the next pass sees.
   if (change.tipHash !== index.blocks.at(-1)?.hash) return;
-  for (const txid of change.gone) dropTransaction(index, txid);
+  const held = await claimsElsewhere(follower, change.gone, signal);
+  for (const txid of change.gone) if (!held.has(txid)) dropTransaction(index, txid);
+}
+
+/** Claims that the other source still has: they may yet be mined. Silence is no word of one. */
+async function claimsElsewhere(
+  { other, index }: Follower,
+  gone: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const claims = gone.filter((txid) => showsSecret(index, txid));
+  if (other === null || claims.length === 0) return new Set();
+  const until = AbortSignal.any([signal, AbortSignal.timeout(otherMs)]);
+  const held = new Set<string>();
+  for (const txid of claims) {
+    const entry = await other.mempoolEntry(txid, until).catch(() => null);
+    if (entry !== null) held.add(txid);
+  }
+  return held;
 }

@@ -8,6 +8,7 @@ import { type EscrowHistory, isDeep } from './escrow-facts.ts';
 import { refundDeadline } from './fee-ladder.ts';
 import type { FeeBounds, FeeEstimate } from './fees.ts';
 import type { BitcoinNetwork } from './networks.ts';
+import { type SecondSource, secondLook } from './second-look.ts';
 import { checkSignedRefunds, decide, outpointsOf, pendingOf } from './signed-refunds.ts';
 import { untaken } from './spending.ts';
 
@@ -15,6 +16,8 @@ export type ScheduledContext = {
   readonly network: BitcoinNetwork;
   readonly bounds: FeeBounds;
   readonly backend: Pick<BitcoinBackend, 'mempoolEntry' | 'spenders'>;
+  /** Offered every refund too, so it is asked what it would replace. */
+  readonly second: SecondSource | null;
   /** Unix seconds. */
   readonly now: () => number;
   estimate(signal: AbortSignal): Promise<FeeEstimate>;
@@ -26,7 +29,8 @@ export type ScheduledContext = {
 };
 
 export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
-  const { network, bounds, backend } = context;
+  const { network, bounds, backend, second } = context;
+  const atSecond = second === null ? null : secondLook(second, context.now);
   return {
     check: async (escrow, { transactions, known, pause }, signal) => {
       const { history } = await context.history(escrow, signal);
@@ -65,6 +69,9 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
       });
     },
     rival: async (rung, over, signal) => {
+      const claim = (await atSecond?.(rung, over, signal)) ?? null;
+      if (claim !== null) return claim;
+      // Last, so that nothing comes between its answer and the sending.
       const found = await backend.spenders(outpointsOf(rung), signal);
       return found.find((txid) => txid !== rung.txid && txid !== over) ?? null;
     },

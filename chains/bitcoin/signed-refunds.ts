@@ -4,6 +4,7 @@
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
+import { smaller } from '../../core/amounts.ts';
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -21,7 +22,6 @@ import {
   mostFee,
   rateOf,
   replacementFee,
-  smaller,
 } from './fees.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { destination, escrowBytes, replaceableSequence, spendPsbt, spendVsize } from './plan.ts';

@@ -1,6 +1,7 @@
 // Which payments a claim or a refund takes, and at what fee: from an escrow's history and an
 // estimate to the unsigned spend. Pure: what it asks of a mempool arrives as `conflicts`.
 
+import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { type EscrowHistory, fundingPayment, type Payment } from './escrow-facts.ts';
@@ -14,7 +15,6 @@ import {
   feeAt,
   incrementOf,
   ladderRate,
-  larger,
   leastRateFor,
   mostFee,
   rateOf,

@@ -1,8 +1,9 @@
 // A funding that waits too long for its first block, and what its funder can do: pay for it with a
 // child out of the change (CPFP), or have its wallet replace it (RBF). Pure.
 
+import { larger } from '../../core/amounts.ts';
 import type { StuckFunding } from '../../core/next.ts';
-import { type Conflict, type FeeEstimate, feeAt, ladderRate, larger, rateOf } from './fees.ts';
+import { type Conflict, type FeeEstimate, feeAt, ladderRate, rateOf } from './fees.ts';
 
 /** So long it may wait before anybody is bothered: a block or two. */
 export const fundingPatienceSeconds = 20 * 60;

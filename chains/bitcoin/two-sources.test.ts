@@ -8,7 +8,7 @@ import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapt
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
 import { bitcoinNetworks } from './networks.ts';
-import { type Regtest, startRegtest } from './testing/regtest.ts';
+import { copyBlocks, type Regtest, startRegtest } from './testing/regtest.ts';
 import { silentServer } from './testing/servers.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
 
@@ -22,15 +22,6 @@ before(async () => {
 after(async () => {
   await Promise.all([one?.stop(), other?.stop()]);
 });
-
-/** Hands every block of the first node to the second, whose own chain is shorter. */
-async function copyBlocks(): Promise<void> {
-  const top = await one.rpc<number>('getblockcount');
-  for (let height = 1; height <= top; height += 1) {
-    const hash = await one.rpc<string>('getblockhash', [height]);
-    await other.rpc('submitblock', [await one.rpc<string>('getblock', [hash, 0])]);
-  }
-}
 
 function newAdapter(second = other.rpcUrl): BitcoinAdapter {
   return bitcoinAdapter({
@@ -58,7 +49,7 @@ describe('two sources of one chain', () => {
     await assert.rejects(adapter.mustAgree(swap.escrow, signal()), disagrees);
     await adapter.buildRefund(inputOf(swap), signal());
 
-    await copyBlocks();
+    await copyBlocks(one, other);
     await adapter.buildFund(inputOf(swap), signal());
     await adapter.mustAgree(swap.escrow, signal());
     await adapter.buildClaim(inputOf(swap), swap.secret, signal());

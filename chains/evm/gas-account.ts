@@ -4,11 +4,11 @@
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
-import { ParleyError } from '../../core/errors.ts';
+import { larger } from '../../core/amounts.ts';
 import type { Touch } from '../adapter.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
-import { mustBeOf } from '../gas-work.ts';
+import { asFarAsTried, mustBeOf, presentMultiple } from '../gas-work.ts';
 import type { EvmCall } from '../material.ts';
 import { opening } from '../opened.ts';
 import type { EvmAdapter } from './adapter.ts';
@@ -180,8 +180,6 @@ async function trialOf(
 
 /** Above what gas.snapshot.json measures: accounts that are made, tokens that do more. */
 const usualGas = { native: 100_000n, token: 250_000n, void: 30_000n } as const;
-/** Fees of this moment may be what the 99.9 % know nothing of: then they may double again. */
-const presentMultiple = 3n;
 
 async function reserve(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   const { options, deployment, signer } = account;
@@ -189,24 +187,12 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   mustBeOf(adapter.chain, work);
   const { presents } = await presentFees(adapter.node, policy, signal);
   const price = presentMultiple * priceOf(presents[0]);
-  const fee = price > policy.reserveFeePerGas ? price : policy.reserveFeePerGas;
+  const fee = larger(price, policy.reserveFeePerGas);
   const { data } = callOf(work, signer.address, deployment);
   const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
   const kind = work.verb === 'void' ? 'void' : work.terms.token === null ? 'native' : 'token';
-  const measured = await measuredGas(account, work, signal);
-  const gas = measured > usualGas[kind] ? measured : usualGas[kind];
-  return gas * fee + l1Fee;
-}
-
-/** 0 where it cannot be tried yet: a refund before its time, a claim of what is not funded. */
-async function measuredGas(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
-  try {
-    return await gasOf(await trialOf(account, [], signal), work, signal);
-  } catch (error) {
-    const codes: readonly string[] = ['nothing_there', 'payout_would_fail'];
-    if (error instanceof ParleyError && codes.includes(error.code)) return 0n;
-    throw error;
-  }
+  const trying = trialOf(account, [], signal).then((trial) => gasOf(trial, work, signal));
+  return larger(await asFarAsTried(trying), usualGas[kind]) * fee + l1Fee;
 }
 
 function touchesOf(work: GasWork, { to }: EvmCall): readonly Touch[] {

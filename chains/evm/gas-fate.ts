@@ -4,7 +4,7 @@
 import type { GasFate, GasSent, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
 import { amountOf, type Rpc } from '../rpc.ts';
-import { oneSource } from '../sources.ts';
+import { foundBySome, oneSource } from '../sources.ts';
 import { reachBlocks } from './gas-present.ts';
 import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
 import { countByAll } from './own-nonce.ts';
@@ -35,15 +35,14 @@ export async function fateOf(
   if (!isPast && !(await isTaken())) return waits;
   // Its own block may have come between the questions, or one of several nodes may be behind.
   let isSure = true;
-  for (let at = 0; at < rpc.sources; at += 1) {
-    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
-    const found = await liveReceipt(one, txid, signal).catch((error: unknown) => {
-      if (signal.aborted || rpc.sources === 1) throw error;
-      isSure = false;
-      return null;
-    });
-    if (found !== null) return fateIn(one, found);
-  }
+  const find = async (one: Rpc) => {
+    const mined = await liveReceipt(one, txid, signal);
+    return mined === null ? null : { one, mined };
+  };
+  const found = await foundBySome(rpc, find, signal, () => {
+    isSure = false;
+  });
+  if (found !== null) return fateIn(found.one, found.mined);
   // The node that is silent may be the only one with its block.
   return !isPast || isSure || (await isTaken()) ? 'gone' : waits;
 }

@@ -2,6 +2,7 @@
 // reading. A chain whose blocks name no base fee takes one price instead of two fields.
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
+import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Outbid } from '../gas-account.ts';
 import type { Rpc } from '../rpc.ts';
@@ -29,8 +30,6 @@ export function priceOf(present: Present): bigint {
 export function replacing(fee: bigint): bigint {
   return (fee * 9n + 7n) / 8n;
 }
-
-const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** Both fields of signed bytes of the key. */
 export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {

@@ -1,10 +1,12 @@
 // What an operator's gas key sends, and how much gas it takes: only a claim or refund of an escrow
 // that the pinned factory made, or nothing to itself. Tried on the best block before it is signed.
 
+import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf, opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { GasWork } from '../gas-account.ts';
+import { unseenMargin } from '../gas-work.ts';
 import type { EvmCall } from '../material.ts';
 import { type Rpc, RpcError } from '../rpc.ts';
 import { wouldFail } from '../would-fail.ts';
@@ -69,10 +71,9 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
 
 /** Room for state that another block changes. */
 function withMargin(gas: bigint, { mostGas }: Trial): bigint {
-  return least((gas * 5n) / 4n + 10_000n, mostGas);
+  return smaller((gas * 5n) / 4n + 10_000n, mostGas);
 }
 
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
 async function estimate(
@@ -96,8 +97,6 @@ function fieldsOf(offer: Offer | null): Readonly<Record<string, string>> {
 }
 
 const trialSecret = '00'.repeat(31).concat('02');
-/** A trial escrow is another one, and a claim that fails has shown its secret. */
-const unseenMargin = 2n;
 
 /**
  * The same claim of an escrow with another hashlock, which is lent the code and the amount: the
@@ -135,7 +134,7 @@ async function gasUnseen(
   const call = claimCall(other, deployment, trialSecret);
   try {
     const gas = await estimate(trial, call, overrides, signal);
-    return least(gas * unseenMargin, mostGas);
+    return smaller(gas * unseenMargin, mostGas);
   } catch (error) {
     // Some nodes lend to eth_call alone.
     if (error instanceof RpcError && !isRevert(error)) return untried();

@@ -120,15 +120,19 @@ async function affordable(
   return usual < most ? usual : most;
 }
 
-/** What three of four paid of late, within the bound that customers check. */
-export async function priceFor(
-  { rpc, deployment }: Pick<Watch, 'rpc' | 'deployment'>,
-  { token }: EscrowTerms,
+/** What three of four paid of late. */
+async function priceFor(
+  { rpc, deployment }: Watch,
+  terms: EscrowTerms,
   escrow: string,
   signal: AbortSignal,
 ): Promise<bigint> {
   const prices = await recentPrices(rpc, [deployment.program, escrow], signal);
-  const usual = prices[Math.floor((prices.length * 3) / 4)] ?? 0n;
+  return boundedPrice(terms, prices[Math.floor((prices.length * 3) / 4)]);
+}
+
+/** Within the bound that customers check. */
+export function boundedPrice({ token }: EscrowTerms, usual = 0n): bigint {
   const limit = BigInt(token === null ? unitLimits.sol : unitLimits.token);
   const most = (mostPriorityLamports * 1_000_000n) / limit;
   return usual < most ? usual : most;

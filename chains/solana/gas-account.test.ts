@@ -244,6 +244,45 @@ test('what could cost more than the limit, or than the key has, is not signed', 
   assert.ok((await two.account.reserve(claimOf(escrow), soon())) > reserve);
 });
 
+test('the price of speed is not for strangers to set by naming the escrow', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world, { token: world.dollar, amount: 100_000_000n });
+  await fund(world, escrow);
+  const { leastUnitPrice, reserveUnitPrice } = devGas;
+  const calm = await stranger(world).account.reserve(claimOf(escrow), soon());
+  /** Of 150 blocks, as if so many had a transaction that paid far too much and named these. */
+  const paying = async (named: readonly string[], blocks: number) => {
+    const node = await lyingNode(
+      context,
+      world.chain.info.rpcUrl,
+      ({ method, params }, forward) => {
+        if (method !== 'getRecentPrioritizationFees') return forward();
+        const asked = (params[0] ?? []) as readonly string[];
+        const isNamed = named.length === 0 || asked.some((each) => named.includes(each));
+        const priceAt = (slot: number) => (isNamed && slot < blocks ? 2 ** 50 : 0);
+        const slots = Array.from({ length: 150 }, (_, slot) => slot);
+        return { result: slots.map((slot) => ({ slot, prioritizationFee: priceAt(slot) })) };
+      },
+    );
+    const { account, sign } = stranger(world, adapterOf(world, [], { rpcUrls: [node] }));
+    const { offer } = await sign(claimOf(escrow));
+    return { offer, reserve: await account.reserve(claimOf(escrow), soon()) };
+  };
+  const { program } = solanaDeployment;
+  assert.deepEqual(await paying([escrow.address, program], 110), {
+    offer: leastUnitPrice,
+    reserve: calm,
+  });
+  // Whoever fills every block's part of the account is outbid, as far as what is held goes.
+  assert.deepEqual(await paying([escrow.address, program], 150), {
+    offer: reserveUnitPrice,
+    reserve: calm,
+  });
+  assert.deepEqual(await paying([program], 150), { offer: leastUnitPrice, reserve: calm });
+  const full = await paying([], 150);
+  assert.ok(full.offer > reserveUnitPrice && full.reserve > calm, 'blocks that are full are paid');
+});
+
 test('a secret that no chain has shown is told to no node before its claim is sent', async (context) => {
   const world = await newWorld(context);
   const heard: unknown[] = [];

@@ -5,17 +5,19 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
+import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
-import { type Settling, settling } from '../gas-work.ts';
+import { presentMultiple, type Settling, settling } from '../gas-work.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { SolanaAdapter } from './adapter.ts';
-import { isPlain, priceFor } from './builders.ts';
+import { isPlain } from './builders.ts';
 import { fateOf, paidFor } from './gas-fate.ts';
 import type { SolanaGasPolicy } from './gas-policy.ts';
+import { offerPrice, placePrice } from './gas-price.ts';
 import { readTransaction } from './message.ts';
 import { accountsAt, chainClock, latestBlockhash, rentFor, simulate } from './node.ts';
 import {
@@ -256,9 +258,6 @@ const millionth = 1_000_000n;
 const speedOf = (limit: bigint, unitPrice: bigint) =>
   (limit * unitPrice + millionth - 1n) / millionth;
 
-const smaller = (one: bigint, other: bigint) => (one < other ? one : other);
-const larger = (one: bigint, other: bigint) => (one > other ? one : other);
-
 /** Throws `fee_above_limit`, also where the key itself has less. */
 async function costOf(
   account: Account,
@@ -270,14 +269,13 @@ async function costOf(
   const { rpc, chain, deployment, options } = account;
   const { leastUnitPrice } = options.policy;
   const { address: escrow } = solanaEscrow(work.terms, deployment);
-  const usual = await priceFor(account, work.terms, escrow, signal);
+  const wanted = await offerPrice({ rpc, terms: work.terms, signal }, escrow, options.policy);
   const limit = limitOf(work);
   // A fee must not leave the key's own account with less than its rent.
   const has = (await balanceOf(account, signal)) - (await rentFor(rpc, 0, signal));
   const most = smaller(slot.mostCost, has);
   const fixed = signatureLamports + rent;
   const affordable = most > fixed ? ((most - fixed) * millionth) / limit : 0n;
-  const wanted = larger(usual, leastUnitPrice);
   if (most < fixed || affordable < leastUnitPrice) {
     const cost = fixed + speedOf(limit, leastUnitPrice);
     const sentence = `a transaction on ${chain} may cost ${cost} lamports now, and ${most} is the limit`;
@@ -287,14 +285,10 @@ async function costOf(
   return { unitPrice, mostCost: fixed + speedOf(limit, unitPrice) };
 }
 
-/** Prices of this moment may be what the 99.9 % know nothing of. */
-const presentMultiple = 3n;
-
 async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
-  const { rpc, deployment, options } = account;
-  const { address: escrow } = solanaEscrow(work.terms, deployment);
+  const { rpc, options } = account;
   const program = await programOf(account, work, signal);
-  const usual = await priceFor(account, work.terms, escrow, signal);
+  const usual = await placePrice({ rpc, terms: work.terms, signal });
   const price = larger(options.policy.reserveUnitPrice, presentMultiple * usual);
   // It may be closed until then, and the key's own rent stays in its account.
   const rents = [await rentFor(rpc, 0, signal)];

@@ -3,7 +3,7 @@
 import type { GasFate, GasTransaction, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
 import type { Rpc } from '../rpc.ts';
-import { oneSource } from '../sources.ts';
+import { foundBySome, oneSource } from '../sources.ts';
 import { chainClock, heldIn, statusOf, transactionOf } from './node.ts';
 
 export async function fateOf(
@@ -16,15 +16,7 @@ export async function fateOf(
   // Nodes tell of no transaction that waits.
   if (diesAt === null || (await chainClock(rpc, signal, 'finalized')) < diesAt) return 'unknown';
   // Of several nodes the one that was asked may be behind, or keep no history.
-  for (let at = 0; at < rpc.sources; at += 1) {
-    const one: Rpc = { ...rpc, call: (...args) => rpc.ask(at, ...args) };
-    const found = await fateSeen(one, txid, signal).catch((error: unknown) => {
-      if (signal.aborted || rpc.sources === 1) throw error;
-      return null;
-    });
-    if (found !== null) return found;
-  }
-  return 'gone';
+  return (await foundBySome(rpc, (one: Rpc) => fateSeen(one, txid, signal), signal)) ?? 'gone';
 }
 
 async function fateSeen(rpc: Rpc, txid: string, signal: AbortSignal): Promise<GasFate | null> {

@@ -2,12 +2,19 @@
 // as owner, and burns its own TRX for energy and bytes, never more than `fee_limit` and the bytes.
 // Nothing is replaced here: a second transaction beside a living one would be paid for too.
 
+import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
-import { type Settling, settling } from '../gas-work.ts';
+import {
+  asFarAsTried,
+  presentMultiple,
+  type Settling,
+  settling,
+  unseenMargin,
+} from '../gas-work.ts';
 import type { SignedTron, TronTransaction } from '../material.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
@@ -206,9 +213,6 @@ async function energyTried(
   throw wouldFail(work.terms, native, 'payout', payeeOf(work), reason);
 }
 
-/** The claim itself is not tried, and one that fails has shown its secret. */
-const unseenMargin = 2n;
-
 /** A secret that no chain has shown is told to no node: the payment is tried without it. */
 async function energyUnseen(
   { watch, options }: Account,
@@ -228,11 +232,6 @@ async function energyUnseen(
 
 /** A token's transfer to a new holder at its dearest (chains/tron/energy.ts), rounded up. */
 const usualTransfer = 150_000n;
-/** What the witnesses vote for may double what there is now, and more. */
-const presentMultiple = 3n;
-
-const smaller = (one: bigint, other: bigint) => (one < other ? one : other);
-const larger = (one: bigint, other: bigint) => (one > other ? one : other);
 
 async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
   const { options, watch } = account;
@@ -242,20 +241,10 @@ async function reserve(account: Account, work: Settling, signal: AbortSignal): P
     work.terms.token === null
       ? ownEnergy.trxSettle + ownEnergy.newAccount
       : ownEnergy.tokenSettle + usualTransfer;
-  const energy = withMargin(larger(usual, await measured(account, work, signal)));
+  const measured = await asFarAsTried(energyOf(account, work, signal));
+  const energy = withMargin(larger(usual, measured));
   return (
     energy * larger(reserveEnergySun, presentMultiple * energySun) +
     transactionBytes * larger(reserveByteSun, presentMultiple * byteSun)
   );
-}
-
-/** 0 where it cannot be tried yet: a refund before its time, a claim of what is not funded. */
-async function measured(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
-  try {
-    return await energyOf(account, work, signal);
-  } catch (error) {
-    const codes: readonly string[] = ['nothing_there', 'payout_would_fail'];
-    if (error instanceof ParleyError && codes.includes(error.code)) return 0n;
-    throw error;
-  }
 }

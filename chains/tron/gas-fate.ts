@@ -3,7 +3,7 @@
 
 import type { GasFate, GasTransaction, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
-import { oneSource } from '../sources.ts';
+import { foundBySome, oneSource } from '../sources.ts';
 import type { Http } from './http.ts';
 import { burntBy, headBlock, infoOf, knows } from './node.ts';
 
@@ -21,15 +21,7 @@ export async function fateOf(
     return (await knows(http, txid, signal)) ? 'pending' : 'unknown';
   }
   // Of several nodes the one that was asked may be behind.
-  for (let at = 0; at < http.sources; at += 1) {
-    const one: Http = { ...http, call: (...args) => http.ask(at, ...args) };
-    const found = await fateSeen(one, txid, signal).catch((error: unknown) => {
-      if (signal.aborted || http.sources === 1) throw error;
-      return null;
-    });
-    if (found !== null) return found;
-  }
-  return 'gone';
+  return (await foundBySome(http, (one: Http) => fateSeen(one, txid, signal), signal)) ?? 'gone';
 }
 
 async function fateSeen(http: Http, txid: string, signal: AbortSignal): Promise<GasFate | null> {

@@ -4,7 +4,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { p2wpkh, Transaction } from '@scure/btc-signer';
-import { defaultFeeBounds, feeAt, larger, mostFee } from '../../chains/bitcoin/fees.ts';
+import { defaultFeeBounds, feeAt, mostFee } from '../../chains/bitcoin/fees.ts';
 import { signSighashes } from '../../chains/bitcoin/keys.ts';
 import {
   type BitcoinNetwork,
@@ -12,6 +12,7 @@ import {
   parseBitcoinAddress,
 } from '../../chains/bitcoin/networks.ts';
 import { signBip322 } from '../../chains/bitcoin/proof.ts';
+import { larger } from '../../core/amounts.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import type { Coin, CoinSource } from './coins.ts';

@@ -1,5 +1,7 @@
 // What a replacement pays on EVM. Pure; wei a unit of gas.
 
+import { larger, smaller } from '../../core/amounts.ts';
+
 /** Fees of a type 2 transaction. */
 export type EvmFees = {
   readonly maxFeePerGas: bigint;
@@ -9,14 +11,6 @@ export type EvmFees = {
 /** Nodes want an eighth more at most (geth and Nethermind a tenth), on both fees. Rounds up. */
 function raised(fee: bigint): bigint {
   return fee + fee / 8n + 1n;
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 /** Both fees within the limit. */

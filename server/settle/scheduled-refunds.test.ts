@@ -42,11 +42,7 @@ after(async () => {
 });
 
 beforeEach(async () => {
-  await world.deps.db.rows({
-    name: 'test_none',
-    text: 'delete from scheduled_refunds',
-    values: [],
-  });
+  await world.deps.db.rows({ name: 'none', text: 'delete from scheduled_refunds', values: [] });
   world.deps.advance(-ahead * 1_000);
   ahead = 0;
 });
@@ -340,7 +336,13 @@ test('a claim that comes after the look is not outbid: not by the first refund, 
   }
   const [first] = ladder;
   assert.deepEqual(asked, ['pass', 'pass', `refused ${first?.txid}`]);
+  const rival = () => Promise.reject(new Error('nobody knows'));
+  const unsure = adaptersWith((refunds) => ({ ...refunds, next: async () => sendFirst, rival }));
+  assert.equal(await pass(createScheduledRefunds({ ...world.deps, adapters: unsure })), 0);
+  assert.equal((await scheduledOf(deal)).sentTxid, null, 'what was not sent is not said to be');
 });
+
+const sendFirst = { kind: 'send', from: 0, height: 1, over: null } as const;
 
 /** Adapters that answer otherwise of refunds signed beforehand. */
 function adaptersWith(alter: (refunds: ScheduledRefunds) => ScheduledRefunds) {
@@ -363,9 +365,7 @@ function adaptersThatAskedBefore(late: readonly ('next' | 'rival')[], asked: str
       const refunds: typeof scheduledRefunds = {
         ...scheduledRefunds,
         next: async (...about) =>
-          before.delete('next')
-            ? { kind: 'send', from: 0, height: 1, over: null }
-            : scheduledRefunds.next(...about),
+          before.delete('next') ? sendFirst : scheduledRefunds.next(...about),
         rival: async (...about) =>
           before.delete('rival') ? null : scheduledRefunds.rival(...about),
       };

@@ -294,7 +294,12 @@ async function sendOne(
   const tried = before?.txid === txid ? before : { txid, at: seconds(deps), height };
   // Kept first: once it is sent, a lower one must not follow it.
   if (!(await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried }))) return 'replaced';
-  const rival = await within(signal, chain, refunds.rival(rung, over, signal));
+  const asking = within(signal, chain, refunds.rival(rung, over, signal));
+  const rival = await asking.catch(async (error: unknown) => {
+    // Nothing was sent: its funder must not read that it was.
+    await noteSentRefund(deps.db, ladder, ladder);
+    throw error;
+  });
   if (rival !== null) {
     deps.log.info({ swapId, escrow, txid, rival }, 'a scheduled refund gives way');
     return 'rival';

@@ -95,6 +95,7 @@ export function scheduledOn({ node, now, call, secretOf }: Answering): Scheduled
         const { history, view } = historyOf(node, { escrow, required, secret });
         return { history, clock: clockAt(chain, view.height) };
       }),
+    second: null,
     backend: {
       mempoolEntry: (txid) =>
         call('mempoolEntry', () => {

@@ -96,3 +96,12 @@ export async function startRegtest(): Promise<Regtest> {
     },
   };
 }
+
+/** Hands every block of one node to another, whose own chain is shorter. */
+export async function copyBlocks(from: Regtest, to: Regtest): Promise<void> {
+  const top = await from.rpc<number>('getblockcount');
+  for (let height = 1; height <= top; height += 1) {
+    const hash = await from.rpc<string>('getblockhash', [height]);
+    await to.rpc('submitblock', [await from.rpc<string>('getblock', [hash, 0])]);
+  }
+}

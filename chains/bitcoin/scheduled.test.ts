@@ -1,0 +1,180 @@
+// Refunds signed beforehand over two real nodes that are not connected: a claim that only the
+// second has is not replaced, and a second that is gone does not keep a refund for ever.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { BtcSighash } from '../material.ts';
+import type { Rung, ScheduledRefunds } from '../scheduled.ts';
+import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
+import type { BitcoinBackend } from './backend.ts';
+import { coreBackend } from './core-backend.ts';
+import { unavailable } from './http.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { secondPatienceSeconds } from './second-look.ts';
+import { copyBlocks, type Regtest, startRegtest } from './testing/regtest.ts';
+import { esploraServer } from './testing/servers.ts';
+import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
+
+const signal = (ms = 60_000) => AbortSignal.timeout(ms);
+const network = bitcoinNetworks.regtest;
+let one: Regtest;
+let other: Regtest;
+/** By which the adapters' clock is ahead of the first node's. */
+let ahead = 0;
+const now = () => one.now() + ahead;
+
+before(async () => {
+  [one, other] = await Promise.all([startRegtest(), startRegtest()]);
+});
+after(async () => {
+  await Promise.all([one?.stop(), other?.stop()]);
+});
+
+function adapterOver(second?: BitcoinSource): BitcoinAdapter {
+  const source = { coreUrl: one.rpcUrl };
+  return bitcoinAdapter({
+    chain: 'bitcoin',
+    network: 'regtest',
+    source,
+    ...(second && { second }),
+    now,
+  });
+}
+
+function refundsOver(second?: BitcoinSource): ScheduledRefunds {
+  const { scheduledRefunds } = adapterOver(second);
+  assert.ok(scheduledRefunds);
+  return scheduledRefunds;
+}
+
+type Laddered = { readonly swap: TestSwap; readonly rungs: readonly Rung[]; readonly claim: Sent };
+type Sent = { readonly txid: string; readonly raw: string };
+
+/** An escrow that both nodes hold, a ladder of it, and a claim that no node has heard of. */
+async function laddered(lockSeconds = 2_000): Promise<Laddered> {
+  const swap = testSwap({ timelock: one.now() + lockSeconds, since: one.now() });
+  await one.pay(swap.escrow.address, swap.terms.amount);
+  await one.mine(2);
+  await copyBlocks(one, other);
+  const alone = adapterOver();
+  const { escrow } = swap;
+  const built = async (feeRateSatPerVbyte: number) => {
+    const material = await alone.buildRefund({ escrow, feeRateSatPerVbyte }, signal());
+    return (await alone.readSigned(signed(material as BtcSighash, swap.funder), signal())).raw;
+  };
+  const transactions = [await built(10), await built(60)];
+  const asking = { transactions, known: [], pause: async () => {} };
+  const rungs = (await alone.scheduledRefunds?.check(escrow, asking, signal())) ?? [];
+  const wanted = { escrow, feeRateSatPerVbyte: 5 };
+  const material = await alone.buildClaim(wanted, swap.secret, signal());
+  const spend = signed(material as BtcSighash, swap.claimer, swap.secret);
+  return { swap, rungs, claim: await alone.readSigned(spend, signal()) };
+}
+
+async function passTimelock({ swap }: Laddered): Promise<void> {
+  await one.moveMedianTo(swap.terms.timelock + 1);
+  await copyBlocks(one, other);
+}
+
+const hand = (to: Regtest, { raw }: Sent) => to.rpc('sendrawtransaction', [raw]);
+const ladderOf = ({ rungs }: Laddered) => ({ rungs, tried: null });
+
+async function firstToSend(refunds: ScheduledRefunds, deal: Laddered): Promise<Rung> {
+  const verdict = await refunds.next(deal.swap.escrow, ladderOf(deal), signal());
+  assert.equal(verdict.kind, 'send', 'as far as the first source knows');
+  return deal.rungs[0] as Rung;
+}
+
+test('a claim that only the second source has is given way to; a refund there is not', async () => {
+  const [claimed, forgotten] = [await laddered(), await laddered()];
+  await passTimelock(forgotten);
+  await hand(other, claimed.claim);
+  await hand(other, forgotten.rungs[0] as Rung);
+  const esplora = await esploraServer(other.rpc);
+  try {
+    for (const second of [{ coreUrl: other.rpcUrl }, { esploraUrl: esplora.url }]) {
+      const refunds = refundsOver(second);
+      const rung = await firstToSend(refunds, claimed);
+      assert.equal(await refunds.rival(rung, null, signal()), claimed.claim.txid);
+      // Else a lower refund that the first source has thrown away would stay for ever.
+      const higher = forgotten.rungs[1] as Rung;
+      assert.equal(await refunds.rival(higher, null, signal()), null);
+    }
+  } finally {
+    await esplora.close();
+  }
+});
+
+test('a second source that does not answer is waited for, by each refund once', async () => {
+  const deals = [await laddered(), await laddered()] as const;
+  await passTimelock(deals[1]);
+  const [deal, next] = deals;
+  const real = coreBackend({ url: other.rpcUrl, network, now });
+  let spenders: BitcoinBackend['spenders'] = async () => {
+    throw unavailable('second source', 'the connection failed');
+  };
+  const backend = {
+    ...real,
+    spenders: (...about: Parameters<typeof spenders>) => spenders(...about),
+  };
+  const refunds = refundsOver({ backend });
+  const rung = await firstToSend(refunds, deal);
+  const gone = { code: 'chain_unavailable' };
+  await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  ahead = secondPatienceSeconds - 1;
+  await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  ahead = secondPatienceSeconds;
+  assert.equal(await refunds.rival(rung, null, signal()), null, 'it goes on');
+  const higher = deal.rungs[1] as Rung;
+  assert.equal(await refunds.rival(higher, rung.txid, signal()), null, 'so does the next one');
+  await assert.rejects(refunds.rival(next.rungs[0] as Rung, null, signal()), gone);
+
+  // One that hangs takes little of the time that there is for a look.
+  spenders = (_, until) =>
+    new Promise((_resolve, reject) => {
+      until.addEventListener('abort', () => reject(until.reason));
+    });
+  assert.equal(await refunds.rival(rung, null, signal(2_500)), null);
+
+  // Once it answers it is heard, and waited for anew.
+  await hand(other, deal.claim);
+  spenders = real.spenders;
+  assert.equal(await refunds.rival(rung, null, signal()), deal.claim.txid);
+  spenders = async () => {
+    throw unavailable('second source', 'the connection failed');
+  };
+  await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  ahead = 0;
+});
+
+test('a claim that the first source throws away is forgotten when the second has none either', async () => {
+  const weeks = 15 * 86_400;
+  const deal = await laddered(weeks + 50_000);
+  const { swap, claim } = deal;
+  await Promise.all([one, other].map((node) => hand(node, claim)));
+  const down = coreBackend({ url: 'http://127.0.0.1:1', network, now });
+  const [both, alone, deaf] = [
+    adapterOver({ coreUrl: other.rpcUrl }),
+    adapterOver(),
+    adapterOver({ backend: down }),
+  ];
+  const claimSeenBy = async (adapter: BitcoinAdapter) =>
+    (await adapter.readEscrow(swap.escrow, signal())).claimed?.txid ?? null;
+  for (const each of [both, alone, deaf]) assert.equal(await claimSeenBy(each), claim.txid);
+  // A node throws away what has waited for two weeks, when the next transaction comes.
+  await one.moveClock(weeks);
+  await one.pay(await one.wallet('getnewaddress', ['', 'bech32']), 50_000n);
+  const waiting = await one.rpc<string[]>('getrawmempool');
+  assert.ok(!waiting.includes(claim.txid));
+  assert.equal(await claimSeenBy(both), claim.txid);
+  assert.equal(await claimSeenBy(alone), null);
+  assert.equal(await claimSeenBy(deaf), null, 'silence is no word of it');
+  // The second node's clock has to follow, as it takes no blocks of the future.
+  await other.moveClock(weeks + 60_000);
+  await passTimelock(deal);
+  const verdict = await both.scheduledRefunds?.next(swap.escrow, ladderOf(deal), signal());
+  assert.deepEqual(
+    [verdict?.kind, verdict?.kind === 'wait' && verdict.why],
+    ['wait', `the claim ${claim.txid} waits to be mined`],
+  );
+});
