@@ -59,13 +59,14 @@ async function laddered(lockSeconds = 2_000): Promise<Laddered> {
   const alone = adapterOver();
   const { escrow } = swap;
   const built = async (feeRateSatPerVbyte: number) => {
-    const material = await alone.buildRefund({ escrow, feeRateSatPerVbyte }, signal());
+    const input = { escrow, feeRateSatPerVbyte, isPublic: false };
+    const material = await alone.buildRefund(input, signal());
     return (await alone.readSigned(signed(material as BtcSighash, swap.funder), signal())).raw;
   };
   const transactions = [await built(10), await built(60)];
   const asking = { transactions, known: [], pause: async () => {} };
   const rungs = (await alone.scheduledRefunds?.check(escrow, asking, signal())) ?? [];
-  const wanted = { escrow, feeRateSatPerVbyte: 5 };
+  const wanted = { escrow, feeRateSatPerVbyte: 5, isPublic: false };
   const material = await alone.buildClaim(wanted, swap.secret, signal());
   const spend = signed(material as BtcSighash, swap.claimer, swap.secret);
   return { swap, rungs, claim: await alone.readSigned(spend, signal()) };
@@ -77,7 +78,7 @@ async function passTimelock({ swap }: Laddered): Promise<void> {
 }
 
 const hand = (to: Regtest, { raw }: Sent) => to.rpc('sendrawtransaction', [raw]);
-const ladderOf = ({ rungs }: Laddered) => ({ rungs, tried: null });
+const ladderOf = ({ rungs }: Laddered) => ({ rungs, tried: null, isPublic: false });
 
 async function firstToSend(refunds: ScheduledRefunds, deal: Laddered): Promise<Rung> {
   const verdict = await refunds.next(deal.swap.escrow, ladderOf(deal), signal());
