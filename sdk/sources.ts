@@ -60,6 +60,7 @@ export type EvmSourceOptions = {
   readonly deployment?: EvmDeployment;
 };
 
+/** An EVM chain by one's own nodes. Throws where no table has its policy and none is given. */
 export function evmSource(options: EvmSourceOptions): ChainSource {
   const { chain, chainId, rpcUrls, deployment = evmDeployment } = options;
   const known = Object.values(evmChains).find((each) => each.chainId === chainId);
@@ -87,6 +88,7 @@ export type BitcoinSourceOptions = {
   readonly mostFeeRateSatPerVbyte?: number;
 };
 
+/** Bitcoin by one's own bitcoind or an Esplora server. */
 export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
   const { chain, network, source } = options;
   const policy = options.policy ?? bitcoinPolicies[network];
@@ -122,6 +124,7 @@ export type TronSourceOptions = {
   readonly mostFeeLimitSun?: bigint;
 };
 
+/** TRON by one's own nodes. Throws where no table has its policy and none is given. */
 export function tronSource(options: TronSourceOptions): ChainSource {
   const { chain, deployment, sources, mostFeeLimitSun } = options;
   const networks: readonly TronChainSettings[] = Object.values(tronChains);
@@ -151,6 +154,7 @@ export type SolanaSourceOptions = {
   readonly now?: () => number;
 };
 
+/** Solana by one's own nodes. Throws where no table has its policy and none is given. */
 export function solanaSource(options: SolanaSourceOptions): ChainSource {
   const { chain, rpcUrls, genesisHash = null } = options;
   const clusters: readonly SolanaChainSettings[] = Object.values(solanaChains);

@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 /** Takes a successor: what happened, where (null: nowhere in particular), and what it led to. */
 export type Emit = (what: string, slot: Slot | null, next: State) => void;
 
-export function slotsOf(state: State): Slot[] {
+function slotsOf(state: State): Slot[] {
   const present: Slot[] = [0, 1];
   if ((state.moved & 1) !== 0) present.push(2);
   if ((state.moved & 2) !== 0) present.push(3);

@@ -14,7 +14,7 @@ const secret = '11'.repeat(32);
 const hashlock = hashlockOf(secret);
 /** Base units of each leg, and of a payment that is too small. */
 export const amount = 1_000n;
-export const tooLittle = 900n;
+const tooLittle = 900n;
 
 /** Steps open to one side: `next[]` says so, and the gate that its builder passes agrees. */
 export type Open = {
@@ -37,7 +37,7 @@ export function isLong(slot: number): boolean {
   return slot === 0 || slot === 2;
 }
 
-export function clockOf(state: State, slot: number): number {
+function clockOf(state: State, slot: number): number {
   return state.wall + (isLong(slot) ? state.aheadLong : state.aheadShort);
 }
 
@@ -54,7 +54,7 @@ export function refundValid(world: World, state: State, slot: number): boolean {
   return world.families[leg] === 'bitcoin' ? clock > timelock : clock >= timelock;
 }
 
-export function showsSecret({ spend }: EscrowState): boolean {
+function showsSecret({ spend }: EscrowState): boolean {
   return spend >= Spend.claimWaits && spend <= Spend.claimDeep;
 }
 

@@ -173,7 +173,7 @@ export function noteStored(world: World, ladder: Ladder): void {
 }
 
 /** The market looks then, if it does not look sooner. */
-export function planPass(world: World, after: number): void {
+function planPass(world: World, after: number): void {
   const { ladders } = world;
   if (ladders === null) return;
   const at = world.nowMs + after * 1_000;

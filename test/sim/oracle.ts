@@ -146,7 +146,7 @@ function secretMined(world: World, deal: Deal, stored: ReadonlySet<string>): boo
 }
 
 /** Whether anybody outside could ever have read it. */
-export function secretShown(world: World, deal: Deal): boolean {
+function secretShown(world: World, deal: Deal): boolean {
   return deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
 }
 

@@ -27,7 +27,7 @@ const network = bitcoinNetworks.regtest;
 const anyScript = { allowUnknownInputs: true, allowUnknownOutputs: true } as const;
 
 /** What a node estimates: blocks take whatever pays their floor. */
-export function estimateOf({ feeFloor }: SimChain, at: number): FeeEstimate {
+function estimateOf({ feeFloor }: SimChain, at: number): FeeEstimate {
   return { slow: feeFloor, medium: feeFloor + 1, fast: feeFloor + 2, least: 1, increment: 1, at };
 }
 
@@ -130,7 +130,7 @@ function conflictOf(chain: SimChain, txid: string, tx: SimTransaction): Conflict
 export type Rung = { readonly txid: string; readonly raw: string; readonly rate: number };
 
 /** Signed with this key, whoever's it is; throws what the builder of a spend throws. */
-export function signRung(
+function signRung(
   terms: EscrowTerms,
   coins: readonly EscrowOutput[],
   feeSats: bigint,
