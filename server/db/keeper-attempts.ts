@@ -24,7 +24,7 @@ export type Attempt = {
   readonly signedAt: Date;
   /** null: it has not left, so no node can have it. */
   readonly sentAt: Date | null;
-  /** null: it has not left, or all nodes have refused it: nobody else knows what is in it. */
+  /** null: it has not left, or no node has it: nobody else knows what is in it. */
   readonly shownAt: Date | null;
   readonly fate: GasFate;
 };
@@ -229,7 +229,7 @@ export async function markSent(tx: Tx, id: number, at: Date): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** How its first sending ended: a node took it, or all refused it and nothing else shows it. */
+/** How its first sending ended: a node took it, or none has it and nothing else shows it. */
 export async function storeShown(tx: Tx, id: number, at: Date, taken: boolean): Promise<void> {
   await tx.rows({
     name: 'keeper_store_shown',

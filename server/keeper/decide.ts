@@ -137,7 +137,7 @@ function giveWay(look: Look, newest: Attempt): Decision {
 
 /**
  * The secret is known to nobody but its owner and us: until it is public the gates decide. What was
- * sent here all nodes have refused.
+ * sent here all nodes have refused, or none was reached.
  */
 function decideReveal(look: Look, newest: Attempt | null): Decision {
   const late = look.wall > look.revealBy;

@@ -136,31 +136,74 @@ test('once a node has it, no other chain stands in its way', limits, async () =>
   await lands(deal);
 });
 
-test('a node’s silence counts as if it had it, a refusal does not', limits, async () => {
-  const [silent, refused] = [await funded(), await funded()];
-  const failing = (code: 'chain_timeout' | 'refused_by_node') => ({
-    broadcast: () => Promise.reject(new ParleyError(code, 'of a test', {})),
-  });
+const failing = (code: 'chain_timeout' | 'chain_unavailable' | 'refused_by_node') => ({
+  broadcast: () => Promise.reject(new ParleyError(code, 'of a test', {})),
+});
+
+test('a node’s silence counts as if it had it', limits, async () => {
+  const deal = await funded();
   try {
-    must(await relay(silent));
+    must(await relay(deal));
     blind(failing('chain_timeout'));
     await keep(desk);
-    must(await relay(refused));
-    blind(failing('refused_by_node'));
-    await hurry(desk);
+    blind();
+    await pastReveal(deal);
+    assert.ok(!(await onShort(deal)).some(({ verb }) => verb === 'void'));
+    await lands(deal);
+  } finally {
+    restore();
+  }
+});
+
+for (const [what, code] of [
+  ['what all nodes refused', 'refused_by_node'],
+  ['what reached no node', 'chain_unavailable'],
+] as const) {
+  test(`${what} is not shown after the time to reveal`, limits, async () => {
+    const deal = await funded();
+    const sent: string[] = [];
+    try {
+      must(await relay(deal));
+      blind(failing(code));
+      await keep(desk);
+      blind({
+        broadcast: (transaction, signal) => {
+          sent.push(...transaction.touches.map(({ verb }) => verb));
+          return adapter.broadcast(transaction, signal);
+        },
+      });
+      await pastReveal(deal);
+      assert.deepEqual(
+        (await onShort(deal)).map(({ verb }) => verb),
+        ['claim', 'void'],
+      );
+      await deepen(desk);
+      await hurry(desk);
+      await keep(desk);
+      const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
+      assert.equal(job?.state, 'dropped');
+      assert.equal((await swapOf(deal)).secret, null);
+      assert.deepEqual(sent, [], 'no claim leaves');
+    } finally {
+      restore();
+    }
+  });
+}
+
+test('what reached no node is sent once one is there, in time', limits, async () => {
+  const deal = await funded();
+  try {
+    must(await relay(deal));
+    blind(failing('chain_unavailable'));
     await keep(desk);
     blind();
-    await pastReveal(silent);
-    await pastReveal(refused);
-    const verbs = async (deal: Deal) => (await onShort(deal)).map(({ verb }) => verb);
-    assert.ok(!(await verbs(silent)).includes('void'));
-    assert.deepEqual(await verbs(refused), ['claim', 'void']);
-    await lands(silent);
     await hurry(desk);
     await keep(desk);
-    const [job] = (await jobsOf(desk, refused)).filter(({ chain }) => chain === evm2);
-    assert.equal(job?.state, 'dropped');
-    assert.equal((await swapOf(refused)).secret, null);
+    assert.deepEqual(
+      (await onShort(deal)).map(({ verb }) => verb),
+      ['claim'],
+    );
+    await lands(deal);
   } finally {
     restore();
   }

@@ -67,6 +67,9 @@ import {
 /** Refusals that say nothing of what was to be signed. */
 const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
 
+/** How a broadcast ends where no node has the bytes: all refused them, or none was given them. */
+const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
+
 /** Put off by what may be spent: no failure of anything. */
 export class TooShort extends Error {
   readonly short: Short;
@@ -448,9 +451,9 @@ export async function sendKept(
   try {
     await within(signal, chain, adapterOf(deps, chain).broadcast(transaction, signal));
   } catch (error) {
-    // Only a refusal says that no node has it: what ends in silence may have arrived.
-    const refused = error instanceof ParleyError && error.code === 'refused_by_node';
-    if (isFirst && refused) await storeShown(deps.db, attempt.id, at, false);
+    // Only these say that no node has it: what ends in silence may have arrived.
+    const isAbsent = error instanceof ParleyError && absent.includes(error.code);
+    if (isFirst && isAbsent) await storeShown(deps.db, attempt.id, at, false);
     throw error;
   }
   if (isFirst) await storeShown(deps.db, attempt.id, at, true);
