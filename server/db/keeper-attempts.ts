@@ -275,7 +275,7 @@ export async function storeFate(
 }
 
 export type Sums = {
-  /** Kept for what is open or under way, relays included. */
+  /** Kept for relays that are open, and for what else has something signed that may be mined. */
   readonly reserved: bigint;
   readonly relayReserved: bigint;
   /** Counted against the cap since the beginning of the day, all accounts. */
@@ -291,6 +291,10 @@ export type Sums = {
   readonly relaysUnderWay: number;
 };
 
+/** Nothing else is held for what nobody was promised: it may be refused for ever. */
+const hasLive = `exists (select 1 from keeper_attempts l
+              where l.job_id = o.id and l.fate in ('unknown', 'pending', 'mined'))`;
+
 /** Sums of one chain. `except`: a job whose own reserve is left out. */
 export async function keeperSums(
   tx: Tx,
@@ -304,8 +308,9 @@ export async function keeperSums(
   const rows = await tx.rows<Record<string, string | number | null>>({
     name: 'keeper_sums',
     text: `select
-        (select coalesce(sum(reserve), 0) from keeper_jobs
-          where chain = $1 and state = 'open' and id is distinct from $4) as reserved,
+        (select coalesce(sum(o.reserve), 0) from keeper_jobs o
+          where o.chain = $1 and o.state = 'open' and o.id is distinct from $4
+            and (o.purpose = 'relay' or ${hasLive})) as reserved,
         (select coalesce(sum(reserve), 0) from keeper_jobs
           where chain = $1 and state = 'open' and purpose = 'relay'
             and id is distinct from $4) as "relayReserved",

@@ -286,13 +286,24 @@ async function endUnlessKept(tx: Tx, id: number, state: 'done' | 'dropped'): Pro
   return rows.length === 1;
 }
 
-/** False: it has ended meanwhile, and nothing is kept for it any more. */
-export async function keepReserve(tx: Tx, id: number, reserve: bigint): Promise<boolean> {
+/**
+ * For what was just signed, and beside other that may be mined no less than before. Without such,
+ * what is no relay held nothing: others may have been promised it meanwhile. False: it has ended,
+ * and nothing is kept for it any more.
+ */
+export async function keepReserve(
+  tx: Tx,
+  id: number,
+  of: { readonly reserve: bigint; readonly attemptId: number },
+): Promise<boolean> {
   const rows = await tx.rows({
     name: 'keeper_keep_reserve',
-    text: `update keeper_jobs set reserve = greatest(reserve, $2)
+    text: `update keeper_jobs set reserve = case
+          when purpose = 'relay' or exists (select 1 from keeper_attempts
+            where job_id = $1 and id <> $3 and fate in ('unknown', 'pending', 'mined'))
+          then greatest(reserve, $2) else $2 end
       where id = $1 and state = 'open' returning id`,
-    values: [id, reserve.toString()],
+    values: [id, of.reserve.toString(), of.attemptId],
   });
   return rows.length === 1;
 }

@@ -338,7 +338,8 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
       const about = { jobId: job.id, verb: work.verb };
       const attempt = await keepSigned(tx, deps, turn, signed, about);
       const reserve = relays ? signed.mostCost : holdOf(purse, signed.mostCost);
-      if (!(await keepReserve(tx, job.id, reserve))) throw overtaken(on);
+      const kept = { reserve, attemptId: attempt.id };
+      if (!(await keepReserve(tx, job.id, kept))) throw overtaken(on);
       return attempt;
     });
   } catch (error) {
