@@ -19,9 +19,11 @@ export type Look = {
   /** Base units of the leg. */
   readonly amount: bigint;
   readonly timelock: number;
-  /** Of the chain and of ours, Unix seconds. */
+  /** Of the chain, as one node gives it, and of ours, Unix seconds. */
   readonly clock: number;
   readonly wall: number;
+  /** How far the chain's clock may be ahead of ours. */
+  readonly driftSeconds: number;
   readonly createdAt: number;
   /** Whether a chain or a claim of ours has shown the secret; a refund needs none. */
   readonly isPublic: boolean;
@@ -100,10 +102,16 @@ function opening(
     if (clock < timelock) return { what: 'later', seconds: Math.min(600, timelock - clock) };
     return balance > 0n ? { what: 'now' } : { what: 'later', seconds: 60 };
   }
-  if (clock >= timelock) return { what: 'lost' };
+  // One node's clock alone ends nothing: where it is right the chain refuses what is tried.
+  if (clock >= timelock && mayHavePassed(look)) return { what: 'lost' };
   const isFunded = funded !== null && funded.confirmations > 0 && balance >= look.amount;
   if (!isFunded && claimed === null) return { what: 'later', seconds: 60 };
   return { what: 'now' };
+}
+
+/** Whether the chain's clock may be at the timelock by now, by ours. */
+function mayHavePassed({ timelock, wall, driftSeconds }: Look): boolean {
+  return wall >= timelock - driftSeconds;
 }
 
 /** Somebody's own transaction that is in no block yet: waited for, but not to the end. */

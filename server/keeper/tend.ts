@@ -36,6 +36,7 @@ import { mayReveal, readForClaim } from '../settle/live.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
+import { unlessDisputed } from './agreed.ts';
 import { inHandSeconds, jobPatienceMs, lookAgainSeconds } from './bounds.ts';
 import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
@@ -80,7 +81,7 @@ export class TooShort extends Error {
 }
 
 /** A job with everything that a step of it needs. */
-type On = {
+export type On = {
   readonly deps: Deps;
   readonly gas: Gas;
   readonly job: Job;
@@ -122,7 +123,8 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
   const isOver = decision.do === 'wait' && swap.done && isIdle;
-  const next: Decision = isOver ? { do: 'end', as: 'done' } : decision;
+  const wanted: Decision = isOver ? { do: 'end', as: 'done' } : decision;
+  const next = await unlessDisputed(on, wanted, look);
   // What nodes have not told yet of something that left is asked for until they do.
   if (next.do === 'end' && (await isUntold(on))) return putOff(on, lookAgainSeconds);
   await carryOut(on, next, { secret: secret.known, isPublic });
@@ -137,7 +139,7 @@ async function lookOf(
   on: On,
   seen: Pick<Look, 'facts' | 'clock' | 'wall' | 'attempts' | 'isPublic'>,
 ): Promise<Look> {
-  const { deps, gas, job, swap, escrow } = on;
+  const { deps, gas, job, swap, escrow, adapter } = on;
   const { terms } = escrow;
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
   const { chain, address } = gas.account;
@@ -151,6 +153,7 @@ async function lookOf(
     verb: job.verb,
     amount: terms.amount,
     timelock: terms.timelock,
+    driftSeconds: adapter.policy.driftSeconds,
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
     revealBy: swap.state.deadlines.revealBy,
     hurried,
