@@ -38,7 +38,7 @@ import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
 import { unlessDisputed } from './agreed.ts';
 import { inHandSeconds, jobPatienceMs, lookAgainSeconds } from './bounds.ts';
-import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { type Decision, decide, graceOf, hasWaited, type Look, showBy } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
@@ -155,7 +155,7 @@ async function lookOf(
     timelock: terms.timelock,
     driftSeconds: adapter.policy.driftSeconds,
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
-    revealBy: swap.state.deadlines.revealBy,
+    revealBy: showBy(swap.state, swap.state.legs[job.leg]),
     hurried,
     yields: hurried && job.purpose !== 'relay',
   };
