@@ -117,6 +117,10 @@ export const without: readonly {
     files: keeper('fates', 'gaps'),
   },
   {
+    why: 'a claim is given up on one node’s word: nodes here lie of fundings, and never of claims',
+    files: keeper('agreed'),
+  },
+  {
     why: 'a job that has ended is taken in hand again: whoever tends it sees that nothing is left',
     files: db('keeper-jobs'),
   },
