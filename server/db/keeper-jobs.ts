@@ -19,7 +19,7 @@ export type Job = {
   readonly purpose: Purpose;
   readonly state: 'open' | 'done' | 'dropped';
   readonly reserve: bigint;
-  /** Solana, a relay: whether it may pay for the receiver's token account. */
+  /** Solana: whether it may pay for its receiver's token account; a claim: or has once. */
   readonly makesAccount: boolean;
   readonly secret: Buffer | null;
   readonly secretVersion: number | null;
@@ -305,16 +305,17 @@ async function endUnlessKept(tx: Tx, id: number, state: 'done' | 'dropped'): Pro
 export async function keepReserve(
   tx: Tx,
   id: number,
-  of: { readonly reserve: bigint; readonly attemptId: number },
+  of: { readonly reserve: bigint; readonly attemptId: number; readonly makesAccount: boolean },
 ): Promise<boolean> {
   const rows = await tx.rows({
     name: 'keeper_keep_reserve',
     text: `update keeper_jobs set reserve = case
           when purpose = 'relay' or exists (select 1 from keeper_attempts
             where job_id = $1 and id <> $3 and fate in ('unknown', 'pending', 'mined'))
-          then greatest(reserve, $2) else $2 end
+          then greatest(reserve, $2) else $2 end,
+        makes_account = makes_account or $4
       where id = $1 and state = 'open' returning id`,
-    values: [id, of.reserve.toString(), of.attemptId],
+    values: [id, of.reserve.toString(), of.attemptId, of.makesAccount],
   });
   return rows.length === 1;
 }

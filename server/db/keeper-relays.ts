@@ -9,7 +9,10 @@ export type RelaySums = {
   /** Base units: what they have cost, and what is reserved for all that are open. */
   readonly ownTaken: bigint;
   readonly taken: bigint;
-  /** Solana: those that pay for their receiver's token account. */
+  /**
+   * Solana: those that pay for their receiver's token account, and claims that nobody asked for
+   * which did.
+   */
   readonly ownMade: number;
   readonly made: number;
 };
@@ -49,11 +52,17 @@ export async function relaySums(
         union all
         select account_id = $3, 0, false, reserve from keeper_jobs
         where chain = $1 and state = 'open' and purpose = 'relay'
-          and (relayed_at < $2 or relayed_at is null) and id is distinct from $4)
+          and (relayed_at < $2 or relayed_at is null) and id is distinct from $4),
+      claims as (
+        select account_id = $3 as own from keeper_jobs
+        where makes_account and purpose = 'secret' and id is distinct from $4 and id in (
+          select job_id from keeper_attempts
+          where chain = $1 and signed_at >= $2 and fate <> 'gone'))
       select coalesce(sum(relays) filter (where own), 0) as own, coalesce(sum(takes), 0) as taken,
         coalesce(sum(takes) filter (where own), 0) as "ownTaken",
-        count(*) filter (where makes) as made,
-        count(*) filter (where makes and own) as "ownMade"
+        count(*) filter (where makes) + (select count(*) from claims) as made,
+        count(*) filter (where makes and own)
+          + (select count(*) from claims where own) as "ownMade"
       from relays`,
     values: [of.chain, of.since, of.accountId, of.except],
   });

@@ -64,6 +64,7 @@ import {
   type Purse,
   type Short,
 } from './spending.ts';
+import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
 
 /** Refusals that say nothing of what was to be signed. */
 const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
@@ -326,14 +327,15 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
   const { deps, job } = on;
   const relays = job.purpose === 'relay';
   const wouldKeep = await reserveToLand(on, work, instead);
+  const makesAccount = await wantsAccount(on, work);
   const turn = await ownTurn(on);
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
     const most = allowed(on, purse, { instead, wouldKeep });
     const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
-    const withoutAccount = relays && !job.makesAccount;
-    const slot = { nonce, instead, most, withoutAccount };
+    if (makesAccount && !(await hasRoomForAccount(on))) throw new TooShort('accounts');
+    const slot = { nonce, instead, most, withoutAccount: !makesAccount };
     const signed = await signWith(deps, turn, work, slot);
     if (!relays) mustBeWorth(on, signed.mostCost);
     return await deps.db.transaction(async (tx) => {
@@ -341,7 +343,7 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
       const about = { jobId: job.id, verb: work.verb };
       const attempt = await keepSigned(tx, deps, turn, signed, about);
       const reserve = relays ? signed.mostCost : holdOf(purse, signed.mostCost);
-      const kept = { reserve, attemptId: attempt.id };
+      const kept = { reserve, attemptId: attempt.id, makesAccount };
       if (!(await keepReserve(tx, job.id, kept))) throw overtaken(on);
       return attempt;
     });

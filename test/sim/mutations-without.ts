@@ -37,6 +37,10 @@ export const without: readonly {
       ...[...keeper('gas'), ...market('bounds'), ...edge('operations')],
     ],
   },
+  {
+    why: 'token accounts of a receiver: a simulated chain has none',
+    files: keeper('token-accounts'),
+  },
   { why: 'makes swaps for tests of the rules', files: core('testing') },
   {
     why: 'amounts are the SDK’s of it, and with the long leg turned about the whole schedule is',
