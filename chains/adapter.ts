@@ -188,9 +188,12 @@ export type ChainAdapter = {
   readSigned(signed: Signed, signal: AbortSignal): Promise<ReadTransaction>;
   /**
    * Offers it to every source. Bytes already known or mined give the same txid again. Throws
-   * `refused_by_node` with the words of all sources that can have it; what else it throws says
-   * nothing of whether one has it. Once one has it, a secret in it is public: `readEscrow` shows it
-   * at once and the next `changes` names its escrows.
+   * `refused_by_node` with the words of all sources that can have it, and `chain_unavailable` only
+   * where none was given it: no connection, turned away before any node, or the check of the nodes
+   * failed before. With either no source has it, nor a secret in it, but for a claim or refund on
+   * Bitcoin that the first refuses while the second is silent. What else it throws says nothing of
+   * whether one has it. Once one has it, a secret in it is public: `readEscrow` shows it at once
+   * and the next `changes` names its escrows.
    */
   broadcast(transaction: ReadTransaction, signal: AbortSignal): Promise<string>;
   /**

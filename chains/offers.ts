@@ -30,7 +30,8 @@ export type Offers = {
   /**
    * The place of a source that has it, the first of those that took it at once; the others are
    * offered it all the same, until they answer or their limits end. Throws `refused_by_node`, else
-   * `chain_timeout` where one may have it, else `chain_unavailable`.
+   * `chain_timeout` where one may have it, else `chain_unavailable`: then it reached none, which
+   * whoever sends a secret relies on.
    */
   toAll(offer: Offer, signal: AbortSignal): Promise<number>;
   /** Ends what goes on behind an answer. */

@@ -24,7 +24,7 @@ export type Attempt = {
   readonly signedAt: Date;
   /** null: it has not left, so no node can have it. */
   readonly sentAt: Date | null;
-  /** null: it has not left, or all nodes have refused it: nobody else knows what is in it. */
+  /** null: it has not left, or no node has it: nobody else knows what is in it. */
   readonly shownAt: Date | null;
   readonly fate: GasFate;
 };
@@ -229,7 +229,7 @@ export async function markSent(tx: Tx, id: number, at: Date): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** How its first sending ended: a node took it, or all refused it and nothing else shows it. */
+/** How its first sending ended: a node took it, or none has it and nothing else shows it. */
 export async function storeShown(tx: Tx, id: number, at: Date, taken: boolean): Promise<void> {
   await tx.rows({
     name: 'keeper_store_shown',
@@ -275,7 +275,7 @@ export async function storeFate(
 }
 
 export type Sums = {
-  /** Kept for what is open or under way, relays included. */
+  /** Kept for relays that are open, and for what else has something signed that may be mined. */
   readonly reserved: bigint;
   readonly relayReserved: bigint;
   /** Counted against the cap since the beginning of the day, all accounts. */
@@ -291,6 +291,10 @@ export type Sums = {
   readonly relaysUnderWay: number;
 };
 
+/** Nothing else is held for what nobody was promised: it may be refused for ever. */
+const hasLive = `exists (select 1 from keeper_attempts l
+              where l.job_id = o.id and l.fate in ('unknown', 'pending', 'mined'))`;
+
 /** Sums of one chain. `except`: a job whose own reserve is left out. */
 export async function keeperSums(
   tx: Tx,
@@ -304,8 +308,9 @@ export async function keeperSums(
   const rows = await tx.rows<Record<string, string | number | null>>({
     name: 'keeper_sums',
     text: `select
-        (select coalesce(sum(reserve), 0) from keeper_jobs
-          where chain = $1 and state = 'open' and id is distinct from $4) as reserved,
+        (select coalesce(sum(o.reserve), 0) from keeper_jobs o
+          where o.chain = $1 and o.state = 'open' and o.id is distinct from $4
+            and (o.purpose = 'relay' or ${hasLive})) as reserved,
         (select coalesce(sum(reserve), 0) from keeper_jobs
           where chain = $1 and state = 'open' and purpose = 'relay'
             and id is distinct from $4) as "relayReserved",

@@ -19,7 +19,7 @@ export type Job = {
   readonly purpose: Purpose;
   readonly state: 'open' | 'done' | 'dropped';
   readonly reserve: bigint;
-  /** Solana, a relay: whether it may pay for the receiver's token account. */
+  /** Solana: whether it may pay for its receiver's token account; a claim: or has once. */
   readonly makesAccount: boolean;
   readonly secret: Buffer | null;
   readonly secretVersion: number | null;
@@ -69,14 +69,22 @@ export async function takeUpRevealed(
   return rows.length;
 }
 
+/** What bounds which dropped jobs are reopened, so that none is dropped and reopened for ever. */
+export type Missed = {
+  /** Its claims that blocks took without effect: as many are not followed by another. */
+  readonly mostFailed: number;
+  /** By chain, Unix seconds: a timelock above it is surely not what dropped a job. */
+  readonly above: ReadonlyMap<ChainKey, number>;
+};
+
 /**
  * The claim jobs that are missing of swaps which were taken up: by a server without a key on one of
- * these chains, which does not reopen a relay that was dropped there either. Returns how many were
- * made or reopened.
+ * these chains, which does not reopen a relay that was dropped there either; and those that were
+ * dropped while they could still land. Returns how many were made or reopened.
  */
 export async function takeUpMissed(
   tx: Tx,
-  chains: readonly ChainKey[],
+  { mostFailed, above }: Missed,
   now: Date,
   limit: number,
 ): Promise<number> {
@@ -87,18 +95,21 @@ export async function takeUpMissed(
       select l.chain, l.escrow, 'claim', s.id, l.leg,
         case l.leg when 'a' then s.taker_id else s.maker_id end, 'secret', 'open', $2, $2
       from swaps s join legs l on l.swap_id = s.id
+        join unnest($1::text[], $4::bigint[]) as k (chain, above) on k.chain = l.chain
       where s.secret is not null and not s.done and s.kept
-        and l.escrow is not null and l.chain = any($1) and l.family <> 'bitcoin'
+        and l.escrow is not null and l.family <> 'bitcoin'
         and not exists (
           select 1 from keeper_jobs j
           where j.chain = l.chain and j.escrow = l.escrow and j.verb = 'claim'
-            and (j.purpose <> 'relay' or j.state <> 'dropped'))
+            and (j.state <> 'dropped' or (j.purpose <> 'relay' and l.timelock <= k.above)
+              or (select count(*) from keeper_attempts a where a.job_id = j.id
+                and a.fate = 'failed' and a.verb <> 'void') >= $5))
       order by s.id limit $3
       on conflict (chain, escrow, verb) do update set state = 'open', purpose = 'secret',
           due_at = $2
-        where keeper_jobs.purpose = 'relay' and keeper_jobs.state = 'dropped'
+        where keeper_jobs.state = 'dropped'
       returning id`,
-    values: [chains, now, limit],
+    values: [[...above.keys()], now, limit, [...above.values()], mostFailed],
   });
   return rows.length;
 }
@@ -286,13 +297,25 @@ async function endUnlessKept(tx: Tx, id: number, state: 'done' | 'dropped'): Pro
   return rows.length === 1;
 }
 
-/** False: it has ended meanwhile, and nothing is kept for it any more. */
-export async function keepReserve(tx: Tx, id: number, reserve: bigint): Promise<boolean> {
+/**
+ * For what was just signed, and beside other that may be mined no less than before. Without such,
+ * what is no relay held nothing: others may have been promised it meanwhile. False: it has ended,
+ * and nothing is kept for it any more.
+ */
+export async function keepReserve(
+  tx: Tx,
+  id: number,
+  of: { readonly reserve: bigint; readonly attemptId: number; readonly makesAccount: boolean },
+): Promise<boolean> {
   const rows = await tx.rows({
     name: 'keeper_keep_reserve',
-    text: `update keeper_jobs set reserve = greatest(reserve, $2)
+    text: `update keeper_jobs set reserve = case
+          when purpose = 'relay' or exists (select 1 from keeper_attempts
+            where job_id = $1 and id <> $3 and fate in ('unknown', 'pending', 'mined'))
+          then greatest(reserve, $2) else $2 end,
+        makes_account = makes_account or $4
       where id = $1 and state = 'open' returning id`,
-    values: [id, reserve.toString()],
+    values: [id, of.reserve.toString(), of.attemptId, of.makesAccount],
   });
   return rows.length === 1;
 }

@@ -6,17 +6,22 @@ import type { Tx } from './database.ts';
 export type RelaySums = {
   /** How many, of this account: one that was given up and asked for again each time. */
   readonly own: number;
-  /** Base units: what they have cost, and what is reserved for those that are open. */
+  /** Base units: what they have cost, and what is reserved for all that are open. */
   readonly ownTaken: bigint;
   readonly taken: bigint;
-  /** Solana: those that pay for their receiver's token account. */
+  /**
+   * Solana: those that pay for their receiver's token account, and claims that nobody asked for
+   * which did.
+   */
   readonly ownMade: number;
   readonly made: number;
 };
 
 /**
- * Of those taken on since then. `except`: a job whose reserve and token account are left out, since
- * it is to have new ones; what it has cost and how often it was taken on are not.
+ * Of those taken on since then; of older ones that are open still what is reserved for them, as the
+ * key has no more for relays than they may take in a day. `except`: a job whose reserve and token
+ * account are left out, since it is to have new ones; what it has cost and how often it was taken
+ * on are not.
  */
 export async function relaySums(
   tx: Tx,
@@ -43,11 +48,21 @@ export async function relaySums(
               as live
           from keeper_attempts a where a.job_id = j.id and a.purpose = 'relay'
         ) costs
-        where j.chain = $1 and j.relayed_at >= $2)
+        where j.chain = $1 and j.relayed_at >= $2
+        union all
+        select account_id = $3, 0, false, reserve from keeper_jobs
+        where chain = $1 and state = 'open' and purpose = 'relay'
+          and (relayed_at < $2 or relayed_at is null) and id is distinct from $4),
+      claims as (
+        select account_id = $3 as own from keeper_jobs
+        where makes_account and purpose = 'secret' and id is distinct from $4 and id in (
+          select job_id from keeper_attempts
+          where chain = $1 and signed_at >= $2 and fate <> 'gone'))
       select coalesce(sum(relays) filter (where own), 0) as own, coalesce(sum(takes), 0) as taken,
         coalesce(sum(takes) filter (where own), 0) as "ownTaken",
-        count(*) filter (where makes) as made,
-        count(*) filter (where makes and own) as "ownMade"
+        count(*) filter (where makes) + (select count(*) from claims) as made,
+        count(*) filter (where makes and own)
+          + (select count(*) from claims where own) as "ownMade"
       from relays`,
     values: [of.chain, of.since, of.accountId, of.except],
   });

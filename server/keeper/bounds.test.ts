@@ -100,9 +100,17 @@ test('an account has its number of relays a day, and the next day more', limits,
   await refusedFor(second, tillMidnight);
   gas.relays = { ...given.relays, perAccount: 1, cap: 1n };
   await relayedBefore(first, 1);
+  // What it may still take of the key is no longer there for those of the new day.
+  const [job] = await jobsOf(desk, first);
+  const reserve = BigInt(job?.reserve ?? 0);
+  const { own, ownTaken, taken, made } = await sumsOf(first);
+  assert.deepEqual([own, ownTaken, taken, made], [0, reserve, reserve, 0]);
+  assert.deepEqual((await sumsOf(stranger)).ownTaken, 0n);
   await refusedFor(
     second,
-    / may take 0 today, 0 of it is taken, and landing this may take \d+: send/,
+    new RegExp(
+      ` may take 0 today, ${reserve} of it is taken, and landing this may take \\d+: send`,
+    ),
   );
   await relayedBefore(first, 0);
 });

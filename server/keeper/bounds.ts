@@ -97,7 +97,7 @@ export const relayGas = 4_000_000n;
 export const dearRelays = 8n;
 /** TRON, Solana: for some 16 claims of a token at once at reserve fees, sun and lamports. */
 export const relayCap = { tron: 1_600_000_000n, solana: 80_000_000n } as const;
-/** Receivers' token accounts that relays make in a UTC day, where the operator gives no number. */
+/** Receivers' token accounts made in a UTC day, where the operator gives no number. */
 export const relayTokenAccounts = 12;
 /** How often jobs are looked for of swaps that a server without a key has taken up. */
 export const missedEverySeconds = 15;

@@ -2,6 +2,7 @@
 // it so far. Pure.
 
 import type { EscrowFacts } from '../../core/facts.ts';
+import type { Leg, SwapState } from '../../core/swap.ts';
 import { type Attempt, isLive } from '../db/keeper-attempts.ts';
 import type { KeeperVerb } from '../db/keeper-jobs.ts';
 import {
@@ -19,13 +20,15 @@ export type Look = {
   /** Base units of the leg. */
   readonly amount: bigint;
   readonly timelock: number;
-  /** Of the chain and of ours, Unix seconds. */
+  /** Of the chain, as one node gives it, and of ours, Unix seconds. */
   readonly clock: number;
   readonly wall: number;
+  /** How far the chain's clock may be ahead of ours. */
+  readonly driftSeconds: number;
   readonly createdAt: number;
   /** Whether a chain or a claim of ours has shown the secret; a refund needs none. */
   readonly isPublic: boolean;
-  /** Until when a secret that is not public may be shown. */
+  /** Until when a secret that is not public may be shown by it. */
   readonly revealBy: number;
   /** Whether something that has to land waits behind its nonce. */
   readonly hurried: boolean;
@@ -83,6 +86,17 @@ function restAfterFailures({ attempts, wall }: Look): Decision | null {
   return left > 0 ? again(left) : null;
 }
 
+/**
+ * Until when a claim of this leg may show the secret: the short one's is what reveals it. Asked
+ * before one is promised, and at every look.
+ */
+export function showBy(
+  { deadlines }: Pick<SwapState, 'deadlines'>,
+  { long, timelock }: Pick<Leg, 'long' | 'timelock'>,
+): number {
+  return long ? timelock : deadlines.revealBy;
+}
+
 /** Whether there is something to do: `later` it may be, `lost` it never will. */
 function opening(
   look: Look,
@@ -100,10 +114,16 @@ function opening(
     if (clock < timelock) return { what: 'later', seconds: Math.min(600, timelock - clock) };
     return balance > 0n ? { what: 'now' } : { what: 'later', seconds: 60 };
   }
-  if (clock >= timelock) return { what: 'lost' };
+  // One node's clock alone ends nothing: where it is right the chain refuses what is tried.
+  if (clock >= timelock && mayHavePassed(look)) return { what: 'lost' };
   const isFunded = funded !== null && funded.confirmations > 0 && balance >= look.amount;
   if (!isFunded && claimed === null) return { what: 'later', seconds: 60 };
   return { what: 'now' };
+}
+
+/** Whether the chain's clock may be at the timelock by now, by ours. */
+function mayHavePassed({ timelock, wall, driftSeconds }: Look): boolean {
+  return wall >= timelock - driftSeconds;
 }
 
 /** Somebody's own transaction that is in no block yet: waited for, but not to the end. */
@@ -137,7 +157,7 @@ function giveWay(look: Look, newest: Attempt): Decision {
 
 /**
  * The secret is known to nobody but its owner and us: until it is public the gates decide. What was
- * sent here all nodes have refused.
+ * sent here all nodes have refused, or none was reached.
  */
 function decideReveal(look: Look, newest: Attempt | null): Decision {
   const late = look.wall > look.revealBy;

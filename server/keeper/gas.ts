@@ -14,7 +14,7 @@ export type RelayBounds = {
   readonly cap: bigint;
   /** How many of one account. */
   readonly perAccount: number;
-  /** Solana: receivers' token accounts that are made for all relays; one account has a quarter. */
+  /** Solana: receivers' token accounts that relays and claims make; one account has a quarter. */
   readonly tokenAccounts: number;
 };
 

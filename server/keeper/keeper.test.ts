@@ -3,7 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { keeperSums } from '../db/keeper-attempts.ts';
+import { adapterOf } from '../settle/preview.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
+import { missedEverySeconds, mostFailed } from './bounds.ts';
+import { dayOf } from './spending.ts';
 import {
   agree,
   anotherDesk,
@@ -157,6 +161,98 @@ test('a claim that no block takes is made to pay more until one does', limits, a
   await keep(desk);
   const fates = (await attemptsOn(desk, deal)).map(({ fate }) => fate);
   assert.deepEqual(fates, ['gone', 'deep']);
+});
+
+test('what fails and is then refused for ever holds nothing of the key', limits, async () => {
+  const deal = await revealed();
+  const { address } = deal.maker.evmAccount;
+  const since = dayOf(desk.deps.now());
+  const held = async () => {
+    const of = { chain: evm, since, accountId: null, except: null };
+    return (await keeperSums(desk.deps.db, of)).reserved;
+  };
+  const before = await held();
+  const rpc = desk.rpc(evm);
+  await keep(desk);
+  const job = async () => (await jobsOf(desk, deal)).find(({ chain }) => chain === evm);
+  const reserve = BigInt((await job())?.reserve ?? 0);
+  assert.ok(reserve > 0n);
+  assert.equal(await held(), before + reserve, 'as long as it is under way');
+  // Its receiver takes what is tried and refuses what is mined, and all that is tried from then on.
+  await rpc('anvil_setCode', [address, '0xfe']);
+  await deepen(desk);
+  for (let pass = 0; pass < 3; pass += 1) {
+    desk.deps.advance(40_000);
+    await hurry(desk);
+    await keep(desk);
+    assert.equal(await held(), before);
+  }
+  assert.deepEqual(
+    (await attemptsOn(desk, deal)).map(({ fate }) => fate),
+    ['failed'],
+  );
+  assert.deepEqual(
+    [(await job())?.state, (await job())?.last_failure],
+    ['open', 'payout_would_fail'],
+  );
+  // Signed again it holds what that may take, and no more because it once held more.
+  await desk.deps.db.rows({
+    name: 'test_held',
+    text: `update keeper_jobs set reserve = $3 where swap_id = $1 and chain = $2`,
+    values: [deal.id, evm, (100n * ether).toString()],
+  });
+  await rpc('anvil_setCode', [address, '0x']);
+  await hurry(desk);
+  await keep(desk);
+  const now = (await held()) - before;
+  assert.ok(now > 0n && now <= 2n * reserve, `${now} after ${reserve}`);
+  await deepen(desk);
+  assert.equal((await swapOf(deal)).legs.b.claimedBy, 'keeper');
+});
+
+test('a claim that was dropped is taken up again while it may land', limits, async (t) => {
+  const ended: string[] = [];
+  t.mock.method(desk.deps.log, 'info', (facts: { swapId: string }, message: string) => {
+    if (message.includes('is dropped')) ended.push(facts.swapId);
+  });
+  const { graces } = desk.deps.gas.get(evm) as { graces: { claimSeconds: number } };
+  graces.claimSeconds = 600;
+  const [deal, failing] = [await revealed(), await revealed()];
+  await keep(desk);
+  const drop = async () => {
+    const text = `update keeper_jobs set state = 'dropped' where chain = $1 and swap_id = any($2)`;
+    await desk.deps.db.rows({ name: 'test_drop', text, values: [evm, [deal.id, failing.id]] });
+  };
+  await drop();
+  graces.claimSeconds = 0;
+  await desk.deps.db.rows({
+    name: 'test_failed',
+    text: `insert into keeper_attempts (chain, address, job_id, purpose, verb, txid, offer,
+        most_cost, charged, signed_at, fate)
+      select chain, $3, id, purpose, verb, 'failed ' || n, 1, 1, 0, $4, 'failed'
+      from keeper_jobs, generate_series(1, $5::int) n where swap_id = $1 and chain = $2`,
+    values: [failing.id, evm, desk.gasAddress, new Date(desk.deps.now()), mostFailed],
+  });
+  const states = async () => {
+    desk.deps.advance((missedEverySeconds + 1) * 1_000);
+    await hurry(desk);
+    await keep(desk);
+    const of = async (each: Deal) =>
+      (await jobsOf(desk, each)).find(({ chain }) => chain === evm)?.state;
+    return [await of(deal), await of(failing)];
+  };
+  assert.deepEqual(await states(), ['open', 'dropped']);
+  // By now its chain's clock may have ended it, and would again.
+  await drop();
+  const was = desk.deps.now();
+  const { timelock } = (await swapOf(deal)).legs.b;
+  desk.deps.freeze((timelock - adapterOf(desk.deps, evm).policy.driftSeconds) * 1_000);
+  assert.deepEqual(await states(), ['dropped', 'dropped']);
+  desk.deps.freeze(was);
+  assert.deepEqual(await states(), ['open', 'dropped']);
+  assert.deepEqual(ended, [], 'none is reopened to be dropped again');
+  await deepen(desk);
+  assert.equal((await swapOf(deal)).legs.b.claimedBy, 'keeper');
 });
 
 /** As if the key's newest transaction that is deep had cost this today. Returns which it is. */

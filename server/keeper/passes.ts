@@ -19,6 +19,7 @@ import {
 } from '../db/keeper-jobs.ts';
 import type { Deps } from '../deps.ts';
 import { inParallel } from '../in-parallel.ts';
+import { adapterOf } from '../settle/preview.ts';
 import { within } from '../time-limit.ts';
 import * as bounds from './bounds.ts';
 import { fillGaps } from './gaps.ts';
@@ -157,7 +158,9 @@ async function find(
   // A clock that was set back must not silence it.
   const age = Math.abs(now.getTime() - missed.lookedAtMs);
   if (age >= bounds.missedEverySeconds * 1_000) {
-    const made = await takeUpMissed(deps.db, chains, now, limit);
+    const { mostFailed } = bounds;
+    const above = new Map(chains.map((chain) => [chain, neverLostAbove(deps, chain)]));
+    const made = await takeUpMissed(deps.db, { mostFailed, above }, now, limit);
     if (made < limit) missed.lookedAtMs = now.getTime();
     most = Math.max(most, made);
   }
@@ -167,6 +170,12 @@ async function find(
     most = Math.max(most, await takeUpExpired(deps.db, chain, { clock, now }, limit));
   }
   return most;
+}
+
+/** No claim of a later timelock is given up for it, whatever the clock of its chain. */
+function neverLostAbove(deps: Deps, chain: ChainKey): number {
+  const wall = Math.floor(deps.now() / 1000);
+  return wall + adapterOf(deps, chain).policy.driftSeconds;
 }
 
 async function passOf(deps: Deps, post: Post, relays: boolean, stop: AbortSignal): Promise<number> {

@@ -315,6 +315,28 @@ function reserveOf(freeing: bigint): Gas['account']['reserve'] {
   return async (work, signal) => (work.verb === 'void' ? freeing : account.reserve(work, signal));
 }
 
+test(
+  'one of the long leg is sent after the time to reveal, as it is answered',
+  limits,
+  async () => {
+    const deal = await funded();
+    const was = desk.deps.now();
+    const { deadlines } = await swapOf(deal);
+    desk.deps.freeze((deadlines.revealBy + 1) * 1_000);
+    try {
+      assert.equal((await relay(deal)).code, 'too_late_to_reveal');
+      const body = { secret: deal.secret, relay: true };
+      must(await deal.maker.post(legOf(deal, 'b', 'claim'), body));
+      await keep(desk);
+      assert.equal(await secretOf(deal), deal.secret);
+    } finally {
+      desk.deps.freeze(was);
+    }
+    await deepen(desk);
+    assert.equal((await swapOf(deal)).legs.b.claimedBy, 'keeper');
+  },
+);
+
 test('nothing is kept of what was signed after its turn was over', limits, async () => {
   const deal = await funded();
   const { db } = desk.deps;

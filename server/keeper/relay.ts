@@ -16,6 +16,7 @@ import { type Claimable, claimAsked, mayClaim } from '../settle/builders.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { within } from '../time-limit.ts';
 import { mostFailed, relayLeadSeconds, turnPatienceMs } from './bounds.ts';
+import { showBy } from './decide.ts';
 import type { Gas } from './gas.ts';
 import { sealSecret } from './sealing.ts';
 import {
@@ -300,7 +301,7 @@ function mustHaveTime(deps: Deps, { name, state, clocks }: Claimable): void {
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
   const { normal } = adapterOf(deps, leg.chain).policy;
   const reveals = state.secret === null;
-  const by = reveals && !leg.long ? state.deadlines.revealBy : leg.timelock;
+  const by = reveals ? showBy(state, leg) : leg.timelock;
   const needs = reveals && !leg.long ? leadOf(leg.family) : normal.settleSeconds;
   if (now + needs <= by) return;
   const sentence =

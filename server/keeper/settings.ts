@@ -22,7 +22,7 @@ export type KeeperSettings = {
   readonly relayCap: bigint | null;
   /** Relays of one account in a UTC day. */
   readonly relaysPerAccount: number;
-  /** Solana: receivers' token accounts that relays of a UTC day may make. */
+  /** Solana: receivers' token accounts that relays and claims of a UTC day may make. */
   readonly relayTokenAccounts: number;
 };
 

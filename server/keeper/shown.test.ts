@@ -66,9 +66,9 @@ function blind(more: Partial<ChainAdapter> = {}): void {
 
 const funded = () => fundedDeal(desk);
 
-async function pastReveal(deal: Deal): Promise<void> {
-  const { revealBy } = (await swapOf(deal)).deadlines;
-  desk.deps.freeze((revealBy + 1) * 1_000);
+async function pastReveal(deal: Deal, isLost = false): Promise<void> {
+  const { deadlines, legs } = await swapOf(deal);
+  desk.deps.freeze(((isLost ? legs.a.timelock : deadlines.revealBy) + 1) * 1_000);
   await hurry(desk);
   await keep(desk);
 }
@@ -114,6 +114,110 @@ for (const [what, of] of [
   });
 }
 
+/** Sent, forgotten by the node, and looked at after that. Whether the node has it again. */
+async function isSentAgain(deal: Deal, then: Partial<ChainAdapter>): Promise<boolean> {
+  must(await relay(deal));
+  blind();
+  await keep(desk);
+  await desk.rpc(evm2)('anvil_dropAllTransactions');
+  blind(then);
+  await hurry(desk);
+  await keep(desk);
+  const own = await onShort(deal);
+  assert.deepEqual(
+    own.map(({ verb, state }) => [verb, state]),
+    [['claim', 'open']],
+    'its nonce is not taken by nothing',
+  );
+  return (await desk.rpc(evm2)('eth_getTransactionByHash', [own[0]?.txid])) !== null;
+}
+
+const mustAgree = () => Promise.reject(new ParleyError('sources_disagree', 'of a test', {}));
+/** As a node that lies shows it: claimed by another, and deep. */
+const claimedDeep: ChainAdapter['readEscrow'] = async (escrow, signal) => {
+  const facts = await adapter.readEscrow(escrow, signal);
+  const claimed = { txid: `0x${'77'.repeat(32)}`, confirmations: 99, deep: true };
+  return { ...facts, claimed, balance: 0n };
+};
+
+test('one node’s clock past the timelock does not withdraw it', limits, async () => {
+  const deal = await funded();
+  const { timelock } = (await swapOf(deal)).legs.a;
+  const heads: ChainAdapter['heads'] = async (signal) => {
+    return { ...(await adapter.heads(signal)), clock: timelock + 1 };
+  };
+  try {
+    assert.equal(await isSentAgain(deal, { heads }), true);
+    await lands(deal);
+  } finally {
+    restore();
+  }
+});
+
+test('a claim that one node shows does not withdraw it while nodes differ', limits, async () => {
+  const deal = await funded();
+  try {
+    assert.equal(await isSentAgain(deal, { readEscrow: claimedDeep, mustAgree }), true);
+    const { timelock } = (await swapOf(deal)).legs.a;
+    const verbs = async () => (await onShort(deal)).map(({ verb }) => verb);
+    const was = desk.deps.now();
+    desk.deps.freeze((timelock + adapter.policy.lateClaimSeconds - 1) * 1_000);
+    await hurry(desk);
+    await keep(desk);
+    assert.deepEqual(await verbs(), ['claim'], 'as long as it may land');
+    desk.deps.freeze(was);
+    restore();
+    await lands(deal);
+  } finally {
+    restore();
+  }
+});
+
+test('nor does such a claim end its job where its bytes are lost', limits, async () => {
+  const deal = await funded();
+  must(await relay(deal));
+  blind();
+  try {
+    await keep(desk);
+    await desk.rpc(evm2)('anvil_dropAllTransactions');
+    gas.account = { ...account, fate: async () => 'gone' };
+    blind({ readEscrow: claimedDeep, mustAgree });
+    await hurry(desk);
+    await keep(desk);
+    const fates = async () => (await onShort(deal)).map(({ fate, state }) => [fate, state]);
+    assert.deepEqual(await fates(), [['gone', 'open']]);
+    restore();
+    await hurry(desk);
+    await keep(desk);
+    await lands(deal);
+  } finally {
+    restore();
+  }
+});
+
+for (const [when, isLate] of [
+  ['once its nodes agree', false],
+  ['once a claim cannot land any more, though nodes differ', true],
+] as const) {
+  test(`what another has claimed is withdrawn ${when}`, limits, async () => {
+    const deal = await funded();
+    try {
+      assert.equal(await isSentAgain(deal, { readEscrow: claimedDeep, mustAgree }), true);
+      const { timelock } = (await swapOf(deal)).legs.a;
+      const after = timelock + adapter.policy.lateClaimSeconds;
+      if (isLate) desk.deps.freeze(after * 1_000);
+      blind({ readEscrow: claimedDeep, ...(isLate ? { mustAgree } : {}) });
+      await hurry(desk);
+      await keep(desk);
+      const verbs = (await onShort(deal)).map(({ verb }) => verb);
+      assert.deepEqual(verbs, ['claim', 'void']);
+    } finally {
+      restore();
+    }
+    await deepen(desk);
+  });
+}
+
 test('once a node has it, no other chain stands in its way', limits, async () => {
   const deal = await funded();
   must(await relay(deal));
@@ -136,31 +240,74 @@ test('once a node has it, no other chain stands in its way', limits, async () =>
   await lands(deal);
 });
 
-test('a node’s silence counts as if it had it, a refusal does not', limits, async () => {
-  const [silent, refused] = [await funded(), await funded()];
-  const failing = (code: 'chain_timeout' | 'refused_by_node') => ({
-    broadcast: () => Promise.reject(new ParleyError(code, 'of a test', {})),
-  });
+const failing = (code: 'chain_timeout' | 'chain_unavailable' | 'refused_by_node') => ({
+  broadcast: () => Promise.reject(new ParleyError(code, 'of a test', {})),
+});
+
+test('a node’s silence counts as if it had it', limits, async () => {
+  const deal = await funded();
   try {
-    must(await relay(silent));
+    must(await relay(deal));
     blind(failing('chain_timeout'));
     await keep(desk);
-    must(await relay(refused));
-    blind(failing('refused_by_node'));
-    await hurry(desk);
+    blind();
+    await pastReveal(deal);
+    assert.ok(!(await onShort(deal)).some(({ verb }) => verb === 'void'));
+    await lands(deal);
+  } finally {
+    restore();
+  }
+});
+
+for (const [what, code] of [
+  ['what all nodes refused', 'refused_by_node'],
+  ['what reached no node', 'chain_unavailable'],
+] as const) {
+  test(`${what} is not shown after the time to reveal`, limits, async () => {
+    const deal = await funded();
+    const sent: string[] = [];
+    try {
+      must(await relay(deal));
+      blind(failing(code));
+      await keep(desk);
+      blind({
+        broadcast: (transaction, signal) => {
+          sent.push(...transaction.touches.map(({ verb }) => verb));
+          return adapter.broadcast(transaction, signal);
+        },
+      });
+      await pastReveal(deal);
+      assert.deepEqual(
+        (await onShort(deal)).map(({ verb }) => verb),
+        ['claim', 'void'],
+      );
+      await deepen(desk);
+      await hurry(desk);
+      await keep(desk);
+      const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
+      assert.equal(job?.state, 'dropped');
+      assert.equal((await swapOf(deal)).secret, null);
+      assert.deepEqual(sent, [], 'no claim leaves');
+    } finally {
+      restore();
+    }
+  });
+}
+
+test('what reached no node is sent once one is there, in time', limits, async () => {
+  const deal = await funded();
+  try {
+    must(await relay(deal));
+    blind(failing('chain_unavailable'));
     await keep(desk);
     blind();
-    await pastReveal(silent);
-    await pastReveal(refused);
-    const verbs = async (deal: Deal) => (await onShort(deal)).map(({ verb }) => verb);
-    assert.ok(!(await verbs(silent)).includes('void'));
-    assert.deepEqual(await verbs(refused), ['claim', 'void']);
-    await lands(silent);
     await hurry(desk);
     await keep(desk);
-    const [job] = (await jobsOf(desk, refused)).filter(({ chain }) => chain === evm2);
-    assert.equal(job?.state, 'dropped');
-    assert.equal((await swapOf(refused)).secret, null);
+    assert.deepEqual(
+      (await onShort(deal)).map(({ verb }) => verb),
+      ['claim'],
+    );
+    await lands(deal);
   } finally {
     restore();
   }
@@ -216,7 +363,7 @@ for (const [when, isLost] of [
         },
       });
       gas.account = { ...account, balance: async () => 0n };
-      await pastReveal(deal);
+      await pastReveal(deal, isLost);
       const verbs = (await onShort(deal)).map(({ verb }) => verb);
       const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
       assert.deepEqual([verbs, job?.last_failure], [['claim'], 'fee_above_limit']);

@@ -8,8 +8,11 @@ import type { RelaySums } from '../db/keeper-relays.ts';
 import { accountShare, leastPaidPart, mostRelays, mostUnderWay, refundShare } from './bounds.ts';
 import type { RelayBounds } from './gas.ts';
 
-/** What put it off: the day's cap, one account's share of it, the balance, too many under way. */
-export type Short = 'cap' | 'share' | 'balance' | 'busy';
+/**
+ * What put it off: the day's cap, one account's share of it, the balance, too many under way, or
+ * (Solana) the number of token accounts of a day.
+ */
+export type Short = 'cap' | 'share' | 'balance' | 'busy' | 'accounts';
 
 export type Purse = {
   /** Base units of the native coin, of the key. */
@@ -111,7 +114,14 @@ export function relayShort(
   if (sums.own >= perAccount) return shortOf('number', perAccount, sums.own);
   if (sums.ownTaken + reserve > share) return shortOf('share', share, sums.ownTaken);
   if (sums.taken + reserve > cap) return shortOf('cap', cap, sums.taken);
-  if (!makesAccount) return null;
+  return makesAccount ? accountsShort({ tokenAccounts }, sums) : null;
+}
+
+/** Null: one more receiver's token account may be made today for this account. */
+export function accountsShort(
+  { tokenAccounts }: Pick<RelayBounds, 'tokenAccounts'>,
+  sums: Pick<RelaySums, 'ownMade' | 'made'>,
+): RelayShort | null {
   const most = shareOf(tokenAccounts);
   if (sums.ownMade >= most) return shortOf('accounts', most, sums.ownMade);
   return sums.made < tokenAccounts ? null : shortOf('all accounts', tokenAccounts, sums.made);

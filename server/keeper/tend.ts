@@ -36,8 +36,9 @@ import { mayReveal, readForClaim } from '../settle/live.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
+import { unlessDisputed } from './agreed.ts';
 import { inHandSeconds, jobPatienceMs, lookAgainSeconds } from './bounds.ts';
-import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { type Decision, decide, graceOf, hasWaited, type Look, showBy } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
@@ -63,9 +64,13 @@ import {
   type Purse,
   type Short,
 } from './spending.ts';
+import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
 
 /** Refusals that say nothing of what was to be signed. */
 const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
+
+/** How a broadcast ends where no node has the bytes: all refused them, or none was given them. */
+const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
 
 /** Put off by what may be spent: no failure of anything. */
 export class TooShort extends Error {
@@ -77,7 +82,7 @@ export class TooShort extends Error {
 }
 
 /** A job with everything that a step of it needs. */
-type On = {
+export type On = {
   readonly deps: Deps;
   readonly gas: Gas;
   readonly job: Job;
@@ -119,7 +124,8 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
   const isOver = decision.do === 'wait' && swap.done && isIdle;
-  const next: Decision = isOver ? { do: 'end', as: 'done' } : decision;
+  const wanted: Decision = isOver ? { do: 'end', as: 'done' } : decision;
+  const next = await unlessDisputed(on, wanted, look);
   // What nodes have not told yet of something that left is asked for until they do.
   if (next.do === 'end' && (await isUntold(on))) return putOff(on, lookAgainSeconds);
   await carryOut(on, next, { secret: secret.known, isPublic });
@@ -134,7 +140,7 @@ async function lookOf(
   on: On,
   seen: Pick<Look, 'facts' | 'clock' | 'wall' | 'attempts' | 'isPublic'>,
 ): Promise<Look> {
-  const { deps, gas, job, swap, escrow } = on;
+  const { deps, gas, job, swap, escrow, adapter } = on;
   const { terms } = escrow;
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
   const { chain, address } = gas.account;
@@ -148,8 +154,9 @@ async function lookOf(
     verb: job.verb,
     amount: terms.amount,
     timelock: terms.timelock,
+    driftSeconds: adapter.policy.driftSeconds,
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
-    revealBy: swap.state.deadlines.revealBy,
+    revealBy: showBy(swap.state, swap.state.legs[job.leg]),
     hurried,
     yields: hurried && job.purpose !== 'relay',
   };
@@ -320,14 +327,15 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
   const { deps, job } = on;
   const relays = job.purpose === 'relay';
   const wouldKeep = await reserveToLand(on, work, instead);
+  const makesAccount = await wantsAccount(on, work);
   const turn = await ownTurn(on);
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
     const most = allowed(on, purse, { instead, wouldKeep });
     const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
-    const withoutAccount = relays && !job.makesAccount;
-    const slot = { nonce, instead, most, withoutAccount };
+    if (makesAccount && !(await hasRoomForAccount(on))) throw new TooShort('accounts');
+    const slot = { nonce, instead, most, withoutAccount: !makesAccount };
     const signed = await signWith(deps, turn, work, slot);
     if (!relays) mustBeWorth(on, signed.mostCost);
     return await deps.db.transaction(async (tx) => {
@@ -335,7 +343,8 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
       const about = { jobId: job.id, verb: work.verb };
       const attempt = await keepSigned(tx, deps, turn, signed, about);
       const reserve = relays ? signed.mostCost : holdOf(purse, signed.mostCost);
-      if (!(await keepReserve(tx, job.id, reserve))) throw overtaken(on);
+      const kept = { reserve, attemptId: attempt.id, makesAccount };
+      if (!(await keepReserve(tx, job.id, kept))) throw overtaken(on);
       return attempt;
     });
   } catch (error) {
@@ -448,9 +457,9 @@ export async function sendKept(
   try {
     await within(signal, chain, adapterOf(deps, chain).broadcast(transaction, signal));
   } catch (error) {
-    // Only a refusal says that no node has it: what ends in silence may have arrived.
-    const refused = error instanceof ParleyError && error.code === 'refused_by_node';
-    if (isFirst && refused) await storeShown(deps.db, attempt.id, at, false);
+    // Only these say that no node has it: what ends in silence may have arrived.
+    const isAbsent = error instanceof ParleyError && absent.includes(error.code);
+    if (isFirst && isAbsent) await storeShown(deps.db, attempt.id, at, false);
     throw error;
   }
   if (isFirst) await storeShown(deps.db, attempt.id, at, true);

@@ -37,6 +37,10 @@ export const without: readonly {
       ...[...keeper('gas'), ...market('bounds'), ...edge('operations')],
     ],
   },
+  {
+    why: 'token accounts of a receiver: a simulated chain has none',
+    files: keeper('token-accounts'),
+  },
   { why: 'makes swaps for tests of the rules', files: core('testing') },
   {
     why: 'amounts are the SDK’s of it, and with the long leg turned about the whole schedule is',
@@ -115,6 +119,10 @@ export const without: readonly {
   {
     why: 'what a block has is taken for deep, or a lost nonce is never filled: chance has not met it',
     files: keeper('fates', 'gaps'),
+  },
+  {
+    why: 'a claim is given up on one node’s word: nodes here lie of fundings, and never of claims',
+    files: keeper('agreed'),
   },
   {
     why: 'a job that has ended is taken in hand again: whoever tends it sees that nothing is left',

@@ -136,7 +136,7 @@ const amount = ether / 10n;
 
 export async function agree(
   desk: Desk,
-  on: { long?: Asset; short?: Asset; taker?: Party } = {},
+  on: { long?: Asset; longAmount?: bigint; short?: Asset; taker?: Party } = {},
 ): Promise<Deal> {
   const { assets } = desk;
   const long = on.long ?? assets.eth;
@@ -146,7 +146,7 @@ export async function agree(
     await taker.post('/v1/rfqs', {
       direction: 'sell_base',
       baseAssetId: long.id,
-      baseAmount: amount.toString(),
+      baseAmount: (on.longAmount ?? amount).toString(),
       quoteAssetId: short.id,
       ttlSeconds: 600,
     }),
