@@ -54,8 +54,8 @@ export type ReadTransaction = {
   readonly raw: string;
   readonly touches: readonly Touch[];
   /**
-   * Addresses that it pays and that may be an escrow's, watched or not: only a Bitcoin escrow can
-   * be paid once its swap has ended, and is then whoever's has the secret.
+   * What it funds and may be an escrow, watched or not: one that is paid once its swap has ended,
+   * a Bitcoin escrow or one that its leg moved off, is whoever's has the secret.
    */
   readonly pays?: readonly string[];
   /** Who pays for it, where that need not be the party that a claim pays. */

@@ -39,6 +39,7 @@ import {
   evmDeployment,
   evmEscrow,
   fundCalls,
+  fundedIn,
   refundCall,
 } from './plan.ts';
 import type { DepthTag } from './policy.ts';
@@ -263,7 +264,8 @@ async function readSigned(watch: Watch, chainId: number, signed: Signed): Promis
   const touches: Touch[] = callsIn(raw.data, watch.deployment, wanted)
     .filter(({ escrow }) => watch.known.has(escrow))
     .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
-  return { txid: raw.txid, raw: raw.raw, touches, payer: raw.from };
+  const pays = fundedIn(raw.data, watch.deployment);
+  return { txid: raw.txid, raw: raw.raw, touches, payer: raw.from, pays };
 }
 
 async function checkAmount(

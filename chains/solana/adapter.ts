@@ -30,7 +30,7 @@ import { accountsAt, isOnChain, rentFor } from './node.ts';
 import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { readEscrow } from './read.ts';
-import { forget, type Logger, remember, touchesIn, type Watch } from './watch.ts';
+import { forget, fundedIn, type Logger, remember, touchesIn, type Watch } from './watch.ts';
 
 const usualHistoryWaitMs = 500;
 
@@ -179,9 +179,11 @@ async function readSigned(
     if (key === undefined || signature === undefined) throw refuse('it names too few signers');
     if (!isSigned(signature, message, key)) throw refuse(`the signature of ${key} is not valid`);
   }
-  const touches = touchesIn(watch, read, await allKeys(watch, read, signal));
+  const all = await allKeys(watch, read, signal);
+  const touches = touchesIn(watch, read, all);
+  const pays = fundedIn(watch, read, all);
   const [payer = ''] = keys;
-  return { txid: read.txid, raw: base64.encode(base64.decode(signed)), touches, payer };
+  return { txid: read.txid, raw: base64.encode(base64.decode(signed)), touches, payer, pays };
 }
 
 function isSigned(signature: Uint8Array, message: Uint8Array, key: string): boolean {

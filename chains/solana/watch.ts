@@ -267,15 +267,33 @@ export function takeOrSkip(
   return null;
 }
 
+type OwnInstruction = {
+  readonly accounts: readonly number[];
+  readonly found: NonNullable<ReturnType<typeof decodeInstruction>>;
+};
+
+function ownInstructions(
+  { deployment }: Watch,
+  read: ReadMessage,
+  keys: readonly string[],
+): OwnInstruction[] {
+  return read.instructions.flatMap(({ program, accounts, data }) => {
+    if (program !== deployment.program) return [];
+    const named = accounts.map((at) => keys[at] ?? null);
+    const found = decodeInstruction(data, named);
+    return found === null ? [] : [{ accounts, found }];
+  });
+}
+
+/** The escrows that it funds, whichever. */
+export function fundedIn(watch: Watch, read: ReadMessage, keys: readonly string[]): string[] {
+  const own = ownInstructions(watch, read, keys);
+  return own.flatMap(({ found }) => (found.verb === 'fund' ? [found.escrow] : []));
+}
+
 /** What a transaction that is not on chain yet would do, as far as its own bytes say. */
 export function touchesIn(watch: Watch, read: ReadMessage, keys: readonly string[]) {
-  return read.instructions.flatMap(({ program, accounts, data }) => {
-    if (program !== watch.deployment.program) return [];
-    const found = decodeInstruction(
-      data,
-      accounts.map((at) => keys[at] ?? null),
-    );
-    if (found === null) return [];
+  return ownInstructions(watch, read, keys).flatMap(({ accounts, found }) => {
     const terms = watch.known.get(found.escrow)?.watched.terms;
     if (terms === undefined) return [];
     // Anybody may name an escrow in a funding of his own: it is one only by its funder.

@@ -41,6 +41,7 @@ import {
   callsIn,
   claimCall,
   fundCalls,
+  fundedIn,
   mustFit,
   refundCall,
   type TronDeployment,
@@ -264,7 +265,8 @@ function readSigned({ known, deployment, byHashlock }: Watch, signed: Signed): R
   const touches: Touch[] = callsIn(rawData, deployment, wanted)
     .filter(({ verb, escrow }) => known.has(escrow) && (verb !== 'fund' || canFund(escrow)))
     .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
-  return { txid, raw, touches, payer: owner };
+  const pays = called === deployment.contract ? fundedIn(rawData, deployment) : [];
+  return { txid, raw, touches, payer: owner, pays };
 }
 
 async function checkAmount(

@@ -107,13 +107,15 @@ async function allTouches(
   deps: Deps,
   chain: ChainKey,
   { touches, pays = [] }: ReadTransaction,
-): Promise<Touch[]> {
-  const known = new Set(touches.map(({ verb, escrow }) => `${verb} ${escrow}`));
-  const rows = pays.length === 0 ? [] : await escrowsAmong(deps.db, chain, pays);
-  const fundings = rows.map(({ address }): Touch => {
-    return { escrow: address, verb: 'fund', secret: null };
-  });
-  return [...touches, ...fundings.filter(({ escrow }) => !known.has(`fund ${escrow}`))];
+): Promise<readonly Touch[]> {
+  const known = new Set(touches.flatMap(({ verb, escrow }) => (verb === 'fund' ? [escrow] : [])));
+  const strange = pays.filter((each) => !known.has(each));
+  if (strange.length === 0) return touches;
+  const rows = await escrowsAmong(deps.db, chain, strange);
+  return [
+    ...touches,
+    ...rows.map(({ address }): Touch => ({ escrow: address, verb: 'fund', secret: null })),
+  ];
 }
 
 async function swapAt(deps: Deps, chain: ChainKey, touch: Touch): Promise<Touched | null> {

@@ -372,6 +372,18 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   {
+    name: 'a funding names its escrow also where nobody watches that',
+    run: async (driver) => {
+      const leg = newLeg(driver);
+      const material = await driver.adapter().buildFund(inputOf(leg), signal());
+      const adapter = driver.adapter();
+      const funding = await read(driver, adapter, 'funder', material);
+      assert.deepEqual([funding.touches, funding.pays], [[], [leg.escrow.address]]);
+      // What was signed has a nonce, which others wait for.
+      await adapter.broadcast(funding, signal());
+    },
+  },
+  {
     name: 'two sources that differ pause funding and revealing, never refunds or public claims',
     run: async (driver) => {
       const honest = driver.adapter();

@@ -264,8 +264,8 @@ function readSigned(chain: SimChain, memory: Memory, signed: unknown): ReadTrans
   const { verb, escrow, secret } = tx;
   const touches = verb !== 'move' && memory.watched.has(escrow) ? [{ escrow, verb, secret }] : [];
   const txid = txidOf(raw);
-  if (chain.family !== 'bitcoin') return { txid, raw, touches, payer: tx.by };
-  return { txid, raw, touches, pays: verb === 'fund' ? [escrow] : [] };
+  const pays = verb === 'fund' ? [escrow] : [];
+  return { txid, raw, touches, pays, ...(chain.family === 'bitcoin' ? {} : { payer: tx.by }) };
 }
 
 function isKnown(chain: SimChain, txid: string): boolean {
