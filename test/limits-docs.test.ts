@@ -185,7 +185,7 @@ const said: Record<string, string> = {
     `TRON ${written(Number(keeper.relayCap.tron) / 1e6)} TRX,`,
     `Solana ${Number(keeper.relayCap.solana) / 1e9} SOL`,
   ].join(' '),
-  'token accounts that relays and claims of a UTC day make on Solana': [
+  'token accounts that relays of a UTC day make on Solana, claims counted': [
     `${keeper.relayTokenAccounts} (\`relayTokenAccounts\`), for one account a quarter`,
   ].join(),
   'relays of an account that are refused or not answered yet': [

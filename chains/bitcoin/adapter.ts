@@ -177,7 +177,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       network,
       bounds,
       backend,
-      second: second?.backend ?? null,
+      second: second && { ...second.backend, learn: (tx) => learn(follower, tx) },
       now,
       estimate: (signal) => currentEstimate(estimates, signal),
       history: (escrow, signal) => history(context, escrow, signal),
@@ -354,6 +354,14 @@ function readSigned({ follower, network }: Context, signed: Signed): ReadTransac
   const scripts = tx.outputs.map(({ script }) => script).filter(isWitnessScriptHash);
   const pays = new Set(scripts.map((script) => witnessScriptHashAddress(script, network)));
   return { txid: tx.txid(), raw, touches: touchesOf(follower, tx), pays: [...pays] };
+}
+
+/** Takes a claim in that another source has, if it is one of an escrow that is followed. */
+function learn({ index }: Follower, tx: Tx): boolean {
+  const spends = involvement(index, tx)?.spends ?? [];
+  const isClaim = spends.some(({ secret }) => secret !== null);
+  if (isClaim) applyTransaction(index, tx, null);
+  return isClaim;
 }
 
 function touchesOf({ index }: Follower, tx: Tx): Touch[] {

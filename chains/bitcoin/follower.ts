@@ -28,6 +28,7 @@ const reorgDepth = 144;
 const marksKept = 2_000;
 /** For what another source is asked in one pass. */
 const otherMs = 1_000;
+const atOnce = 16;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
 
@@ -324,9 +325,12 @@ async function claimsElsewhere(
   if (other === null || claims.length === 0) return new Set();
   const until = AbortSignal.any([signal, AbortSignal.timeout(otherMs)]);
   const held = new Set<string>();
-  for (const txid of claims) {
-    const entry = await other.mempoolEntry(txid, until).catch(() => null);
-    if (entry !== null) held.add(txid);
+  for (let at = 0; at < claims.length; at += atOnce) {
+    const asking = claims.slice(at, at + atOnce).map(async (txid) => {
+      const entry = await other.mempoolEntry(txid, until).catch(() => null);
+      if (entry !== null) held.add(txid);
+    });
+    await Promise.all(asking);
   }
   return held;
 }

@@ -97,12 +97,31 @@ test('a claim that only the second source has is given way to; a refund there is
       const refunds = refundsOver(second);
       const rung = await firstToSend(refunds, claimed);
       assert.equal(await refunds.rival(rung, null, signal()), claimed.claim.txid);
+      const verdict = await refunds.next(claimed.swap.escrow, ladderOf(claimed), signal());
+      assert.ok(verdict.kind === 'wait' && verdict.why.includes(claimed.claim.txid), 'it is known');
       // Else a lower refund that the first source has thrown away would stay for ever.
       const higher = forgotten.rungs[1] as Rung;
       assert.equal(await refunds.rival(higher, null, signal()), null);
     }
   } finally {
     await esplora.close();
+  }
+});
+
+test('a second source that names a claim and shows none is as good as silent', async () => {
+  const deal = await laddered();
+  await passTimelock(deal);
+  const real = coreBackend({ url: other.rpcUrl, network, now });
+  const stranger = (await laddered()).claim;
+  for (const raw of [null, stranger.raw]) {
+    const [spenders, rawOf] = [async () => ['ab'.repeat(32)], async () => raw];
+    const refunds = refundsOver({ backend: { ...real, spenders, rawOf } });
+    const rung = await firstToSend(refunds, deal);
+    for (ahead = 0; ahead < secondPatienceSeconds; ahead += 300) {
+      await assert.rejects(refunds.rival(rung, null, signal()), /names (ab){32}, and shows no/);
+    }
+    assert.equal(await refunds.rival(rung, null, signal()), null);
+    ahead = 0;
   }
 });
 
@@ -122,9 +141,9 @@ test('a second source that does not answer is waited for, by each refund once', 
   const rung = await firstToSend(refunds, deal);
   const gone = { code: 'chain_unavailable' };
   await assert.rejects(refunds.rival(rung, null, signal()), gone);
-  ahead = secondPatienceSeconds - 1;
-  await assert.rejects(refunds.rival(rung, null, signal()), gone);
-  ahead = secondPatienceSeconds;
+  for (ahead = 300; ahead < secondPatienceSeconds; ahead += 300) {
+    await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  }
   assert.equal(await refunds.rival(rung, null, signal()), null, 'it goes on');
   const higher = deal.rungs[1] as Rung;
   assert.equal(await refunds.rival(higher, rung.txid, signal()), null, 'so does the next one');
@@ -137,6 +156,11 @@ test('a second source that does not answer is waited for, by each refund once', 
     });
   assert.equal(await refunds.rival(rung, null, signal(2_500)), null);
 
+  // After a time in which nobody asked it is waited for anew.
+  const later = ahead;
+  ahead += 600;
+  await assert.rejects(refunds.rival(rung, null, signal()), { name: 'TimeoutError' });
+  ahead = later;
   // Once it answers it is heard, and waited for anew.
   await hand(other, deal.claim);
   spenders = real.spenders;

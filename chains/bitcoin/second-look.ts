@@ -2,9 +2,10 @@
 // have begun anew with nothing, while the second and the miners still have it; and what is sent
 // goes to both.
 
+import { ParleyError } from '../../core/errors.ts';
 import type { Rung } from '../scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
-import { parseTx } from './raw-transaction.ts';
+import { parseTx, type Tx } from './raw-transaction.ts';
 import { outpointsOf } from './signed-refunds.ts';
 
 /**
@@ -18,10 +19,15 @@ export const secondPatienceSeconds = 30 * 60;
 const secondMs = 3_000;
 /** Once it is waited for no longer: nothing but a late answer is lost by going on. */
 const hastyMs = 500;
+/** A silence that nobody asked about for so long has ended, for all that is known. */
+const forgottenSeconds = 10 * 60;
 /** Ladders of which is remembered since when they wait: far more than are due at once. */
 const mostWaiting = 10_000;
 
-export type SecondSource = Pick<BitcoinBackend, 'spenders' | 'rawOf'>;
+export type SecondSource = Pick<BitcoinBackend, 'spenders' | 'rawOf'> & {
+  /** Whether it shows the secret of an escrow that is followed; then it is known from now on. */
+  readonly learn: (tx: Tx) => boolean;
+};
 
 /** The claim that waits there and that sending this refund would replace; null: none. */
 export type SecondLook = (
@@ -33,22 +39,24 @@ export type SecondLook = (
 /** The look throws where the source does not answer, until the refund has waited long enough. */
 export function secondLook(second: SecondSource, now: () => number): SecondLook {
   /** By what is spent, so that all refunds of a ladder wait once. */
-  const silentSince = new Map<string, number>();
+  const silences = new Map<string, { readonly since: number; readonly last: number }>();
   return async (rung, over, signal) => {
     const outpoints = outpointsOf(rung);
     const ladder = outpoints.join();
-    const since = silentSince.get(ladder) ?? now();
+    const silence = silences.get(ladder);
+    const goesOn = silence !== undefined && now() - silence.last < forgottenSeconds;
+    const since = goesOn ? silence.since : now();
     const isOver = now() - since >= secondPatienceSeconds;
     const limit = AbortSignal.timeout(isOver ? hastyMs : secondMs);
     try {
       const until = AbortSignal.any([signal, limit]);
       const claim = await claimAt(second, outpoints, [rung.txid, over], until);
-      silentSince.delete(ladder);
+      silences.delete(ladder);
       return claim;
     } catch (error) {
-      silentSince.set(ladder, since);
-      const [oldest] = silentSince.keys();
-      if (silentSince.size > mostWaiting && oldest !== undefined) silentSince.delete(oldest);
+      silences.set(ladder, { since, last: now() });
+      const [oldest] = silences.keys();
+      if (silences.size > mostWaiting && oldest !== undefined) silences.delete(oldest);
       if (isOver) return null;
       throw error;
     }
@@ -64,8 +72,12 @@ async function claimAt(
   for (const txid of new Set(await second.spenders(outpoints, signal))) {
     if (own.includes(txid)) continue;
     const raw = await second.rawOf(txid, null, signal);
-    // One that is gone by now may have been mined: the next look sees.
-    if (raw === null || !isRefund(raw, outpoints)) return txid;
+    const tx = raw === null ? null : parseTx(raw);
+    if (tx !== null && isRefund(tx, outpoints)) continue;
+    if (tx?.txid() === txid && second.learn(tx)) return txid;
+    // A claim shows the secret: a source without one is as good as silent.
+    const sentence = `the second source names ${txid}, and shows no claim by that id`;
+    throw new ParleyError('chain_unavailable', sentence, { txid });
   }
   return null;
 }
@@ -74,7 +86,7 @@ async function claimAt(
  * By the branch of the script that it takes, which is the funder's alone. A lower refund that the
  * first source forgot must not be in the way of a higher one.
  */
-function isRefund(raw: string, outpoints: readonly string[]): boolean {
-  const spending = parseTx(raw).inputs.filter((input) => outpoints.includes(input.outpoint()));
-  return spending.every(({ witness }) => witness.at(-2)?.length === 0);
+function isRefund(tx: Tx, outpoints: readonly string[]): boolean {
+  const spending = tx.inputs.filter((input) => outpoints.includes(input.outpoint()));
+  return spending.length > 0 && spending.every(({ witness }) => witness.at(-2)?.length === 0);
 }

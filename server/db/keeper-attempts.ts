@@ -234,7 +234,7 @@ export async function storeShown(tx: Tx, id: number, at: Date, taken: boolean): 
   await tx.rows({
     name: 'keeper_store_shown',
     text: `update keeper_attempts
-      set shown_at = case when $3 then coalesce(shown_at, $2) end
+      set shown_at = case when $3 then $2 end
       where id = $1 and ($3 or (shown_at = $2 and fate = 'unknown'))`,
     values: [id, at, taken],
   });

@@ -11,7 +11,7 @@ export type RelaySums = {
   readonly taken: bigint;
   /**
    * Solana: those that pay for their receiver's token account, and claims that nobody asked for
-   * which did.
+   * which may.
    */
   readonly ownMade: number;
   readonly made: number;
@@ -57,7 +57,7 @@ export async function relaySums(
         select account_id = $3 as own from keeper_jobs
         where makes_account and purpose = 'secret' and id is distinct from $4 and id in (
           select job_id from keeper_attempts
-          where chain = $1 and signed_at >= $2 and fate <> 'gone'))
+          where chain = $1 and signed_at >= $2 and fate not in ('gone', 'failed')))
       select coalesce(sum(relays) filter (where own), 0) as own, coalesce(sum(takes), 0) as taken,
         coalesce(sum(takes) filter (where own), 0) as "ownTaken",
         count(*) filter (where makes) + (select count(*) from claims) as made,

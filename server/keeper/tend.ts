@@ -462,7 +462,8 @@ export async function sendKept(
     if (isFirst && isAbsent) await storeShown(deps.db, attempt.id, at, false);
     throw error;
   }
-  if (isFirst) await storeShown(deps.db, attempt.id, at, true);
+  // Anew each time: a process that was refused meanwhile takes back only what it wrote itself.
+  await storeShown(deps.db, attempt.id, at, true);
   deps.log.info({ chain, txid: attempt.txid, verb: attempt.verb }, 'the keeper has sent');
 }
 

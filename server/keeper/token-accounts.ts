@@ -26,5 +26,6 @@ export async function hasRoomForAccount({ deps, gas, job }: On): Promise<boolean
   const { id: except, chain, accountId } = job;
   const since = dayOf(deps.now());
   const sums = await relaySums(deps.db, { chain, since, accountId, except });
-  return accountsShort(gas.relays, sums) === null;
+  // By its own part alone: what others have used up must not keep an absent receiver from its leg.
+  return accountsShort(gas.relays, { ...sums, made: sums.ownMade }) === null;
 }
