@@ -17,7 +17,7 @@ import { type TcpProxy, tcpProxy } from './support/tcp-proxy.ts';
 import { someAddress, type Trader } from './support/trading.ts';
 
 /** Half a minute; ten in `npm run soak`. */
-const seconds = Math.min(600, runs(30));
+const seconds = Math.min(600, runs(20));
 /** After which a machine that is slow has had its time for a few of everything. */
 const mostSeconds = seconds + 120;
 const restEverySeconds = 6;
