@@ -57,7 +57,7 @@ export const finders: Readonly<Record<string, number>> = {
   'keeper: a relay is sent before it is stored': 18,
   'keeper: a nonce is used again': 18,
   "keeper: no day's cap": 40,
-  'keeper: a relay passes no gates': 47,
+  'keeper: a relay passes no gates': 51,
   'keeper: what was dropped is not sent again': 96,
   'keeper: a relay that left is withdrawn': 96,
   'keeper: what was in hand when it died is forgotten': 47,
