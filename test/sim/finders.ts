@@ -36,7 +36,7 @@ export const finders: Readonly<Record<string, number>> = {
   'events: what was told and is hidden is forgotten': 4,
   'follow: a failure forgets the swap': 24,
   'follow: a change is told and lost': 92,
-  'follow: restarted in the middle': 20,
+  'follow: restarted in the middle': 3,
   'take-up: what commits late is followed never': 3,
   'live: former escrows are not read': 2,
   'live: one source is enough': 9,
