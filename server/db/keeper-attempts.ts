@@ -229,7 +229,7 @@ export async function markSent(tx: Tx, id: number, at: Date): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** How its first sending ended: a node took it, or none has it and nothing else shows it. */
+/** How a sending ended: a node took it; or, of the first, none has it and nothing else shows it. */
 export async function storeShown(tx: Tx, id: number, at: Date, taken: boolean): Promise<void> {
   await tx.rows({
     name: 'keeper_store_shown',
