@@ -91,4 +91,11 @@ export const finders: Readonly<Record<string, number>> = {
   'db: only the first of several is told': 1,
   'db: the clock of a chain stands still': 40,
   'db: a ladder is due as before': 127,
+  'db: an RFQ ends an hour later': 23,
+  'db: where one leg pays goes for both': 19,
+  'db: no relay is due': 96,
+  'keeper: what no node knows is in a block': 96,
+  'keeper: what a job waits for is taken for a gap': 96,
+  'keeper: a claim is never given up': 16,
+  'scheduled: whoever has left one keeps all others out': 125,
 };

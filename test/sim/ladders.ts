@@ -26,7 +26,7 @@ import { type Rung, signLadder } from './rungs.ts';
 import { isActive, killServer, noteActivity, noteDeaths } from './servers.ts';
 import { isKeptAsItWas } from './streams.ts';
 import type { SimTransaction } from './transaction.ts';
-import { isExcused, troubleMet } from './trouble.ts';
+import { isExcused, type Leaving, troubleMet } from './trouble.ts';
 import {
   chainClock,
   chainOf,
@@ -64,6 +64,8 @@ export type SimLadders = {
   readonly taken: Set<string>;
   /** Escrows of which a look that was broken off may have noted what it never sent. */
   readonly brokenOff: Set<string>;
+  /** Requests under way that leave some. */
+  readonly leaving: Set<Leaving>;
   /** When the market looks next, milliseconds. */
   planned: number | null;
   /** How often what it has just sent may still get into trouble. */
@@ -83,7 +85,8 @@ export function laddersOf(
   if (calm || drill !== null || !hasBitcoin || isKeptAsItWas(seed)) return null;
   const maps = { stored: new Map(), handed: new Map() };
   const sets = { taken: new Set<string>(), brokenOff: new Set<string>() };
-  return { chance, ...maps, ...sets, planned: null, troubles: chance.int(0, 3) };
+  const leaving = new Set<Leaving>();
+  return { chance, ...maps, ...sets, leaving, planned: null, troubles: chance.int(0, 3) };
 }
 
 /** `vanishes`: it is gone for good once the market keeps its refunds. */

@@ -5,6 +5,10 @@ import { type Edit, edit } from '../support/planted.ts';
 
 const rfqs = edit('server/market/rfqs.ts');
 const escrows = edit('server/settle/escrows.ts');
+const gaps = edit('server/keeper/gaps.ts');
+const agreed = edit('server/keeper/agreed.ts');
+const checks = edit('server/settle/schedule-checks.ts');
+const jobs = edit('server/db/keeper-jobs.ts');
 
 export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
   'preview: the two amounts are mixed up': [
@@ -114,5 +118,53 @@ export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
       'case when version = $3 then $4 else due_at end',
       'case when version = $3 then coalesce(due_at, $4) else due_at end',
     ),
+  ],
+  'db: an RFQ ends an hour later': [
+    edit('server/db/rfqs.ts')(
+      'expiresAt: row.expires_at,',
+      'expiresAt: new Date(row.expires_at.getTime() + 3_600_000),',
+    ),
+  ],
+  'db: where one leg pays goes for both': [
+    edit('server/db/legs.ts')(
+      'where swap_id = $1 and leg = $2`',
+      "where swap_id = $1 and $2 <> ''`",
+    ),
+  ],
+  'db: no relay is due': [
+    jobs(
+      "and (purpose = 'relay') = $2 and due_at <= $3",
+      "and purpose <> 'relay' and $2 is not null and due_at <= $3",
+    ),
+  ],
+  'keeper: what no node knows is in a block': [
+    edit('server/keeper/fates.ts')(
+      'const fate = await within(signal, chain, account.fate({ ...each, isPast }, signal));',
+      `const told = await within(signal, chain, account.fate({ ...each, isPast }, signal));
+  const fate = told === 'unknown' ? 'mined' : told;`,
+    ),
+  ],
+  'keeper: what a job waits for is taken for a gap': [
+    gaps('const own = live.filter(({ jobId }) => jobId === null);', 'const own = live;'),
+    gaps(
+      'const isDue = ageMs > bumpSeconds.least * 1_000 && each.sentAt !== null;',
+      'const isDue = each.sentAt !== null;',
+    ),
+    gaps(
+      'if (isDue && (await isOutbid({ deps, gas, signal }, each, { versions, refused: false }))) {',
+      'if (isDue) {',
+    ),
+  ],
+  'keeper: a claim is never given up': [
+    agreed('if (!(await claimWasShown(deps.db, job.id))) return next;', ''),
+    agreed('look.wall >= mayLandUntil || !givesUp(next, look)', '!givesUp(next, look)'),
+    agreed(
+      'if (asking !== undefined) await within(signal, job.chain, asking);',
+      "throw new ParleyError('sources_disagree', 'as ever', {});",
+    ),
+  ],
+  'scheduled: whoever has left one keeps all others out': [
+    checks('if (busy.has(accountId)) return null;', 'if (busy.size > 0) return null;'),
+    checks('return work(pause).finally(() => busy.delete(accountId));', 'return work(pause);'),
   ],
 };

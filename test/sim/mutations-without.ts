@@ -111,29 +111,4 @@ export const without: readonly {
       ...db('keeper-turns', 'listing', 'quotes', 'threads', 'webhooks'),
     ],
   },
-  // Planted, looked for in twenty seeds and more, and not found.
-  {
-    why: 'who was checked once is never checked again: nobody here leaves two ladders that it harms',
-    files: ['server/settle/schedule-checks.ts'],
-  },
-  {
-    why: 'what a block has is taken for deep, or a lost nonce is never filled: chance has not met it',
-    files: keeper('fates', 'gaps'),
-  },
-  {
-    why: 'a claim is given up on one node’s word: nodes here lie of fundings, and never of claims',
-    files: keeper('agreed'),
-  },
-  {
-    why: 'a job that has ended is taken in hand again: whoever tends it sees that nothing is left',
-    files: db('keeper-jobs'),
-  },
-  {
-    why: 'an RFQ that is not locked while it is agreed on: chance has not met it',
-    files: db('rfqs'),
-  },
-  {
-    why: 'a leg that moves keeps its escrow: both addresses are the party’s own, and nobody loses',
-    files: db('legs'),
-  },
 ];

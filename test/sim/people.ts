@@ -15,7 +15,7 @@ import type { Presigning } from './ladders.ts';
 import { unlessDead } from './process.ts';
 import { type Habits, noteRelay } from './relay.ts';
 import { aServer, noteDeaths } from './servers.ts';
-import { isExcused, troubleMet } from './trouble.ts';
+import { isExcused, noteLeaving, troubleMet } from './trouble.ts';
 import { count, later, tell, type World } from './world.ts';
 
 /** `hasty`: pays a Bitcoin escrow a second time, with a fee that nobody takes for hours. */
@@ -257,6 +257,7 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
   const market = aServer(world)?.process ?? null;
   if (market === null) return nothing;
   const note = noteRelay(world, asked);
+  const left = noteLeaving(world, party, asked);
   const { method = 'GET', url, body, once } = asked;
   noteAcceptance(world, party, asked);
   const met = troubleMet(world);
@@ -268,6 +269,7 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
   );
   if (reply === 'dead') {
     noteDeaths(world);
+    left(nothing);
     return nothing;
   }
   const { 'x-parley-error': code, 'idempotency-replayed': replayed } = reply.headers;
@@ -278,6 +280,7 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
     body: reply.body === '' ? null : reply.json(),
   };
   note(answer);
+  left(answer);
   // What was in the way when it was asked first is told again.
   const excused = replayed === 'true' || isExcused(world, met, answer);
   checkGoesOn(world, party, asked, { ...answer, excused });

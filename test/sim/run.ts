@@ -13,12 +13,13 @@ import { addTo, lineOf, tallyOf } from './tally.ts';
 import type { Done } from './worker.ts';
 
 const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--minutes N]
-                     [--workers N] [--first] [--story] [--json] [--no-keep]
+                     [--least N] [--workers N] [--first] [--story] [--json] [--no-keep]
   --seeds    so many, default 100
   --from     the first of them, default 1
   --seed     that one alone, or several: 7,8,31
   --known    the seeds that once found something first
-  --minutes  no new seed after that time
+  --minutes  no new seed after that time, but for those of --least
+  --least    so many seeds however long they take, default 0
   --workers  so many processes, default one a core
   --first    no further than the first that broke
   --story    the story of every seed that is run is told, whatever came of it
@@ -45,6 +46,7 @@ function understand(args: string[]) {
       from: { type: 'string', default: '1' },
       seed: { type: 'string' },
       minutes: { type: 'string' },
+      least: { type: 'string', default: '0' },
       workers: { type: 'string', default: String(mostWorkers) },
       ...{ story: flag, known: flag, first: flag, json: flag, 'no-keep': flag, help: flag },
     },
@@ -58,6 +60,7 @@ function understand(args: string[]) {
   }
   return {
     seeds: wholeNumber('--seeds', values.seeds, { most: mostSeeds }),
+    least: wholeNumber('--least', values.least, { least: 0, most: mostSeeds }),
     from: seed('--from', values.from),
     only:
       values.seed === undefined ? [] : values.seed.split(',').map((each) => seed('--seed', each)),
@@ -107,8 +110,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     isStopped = true;
   });
 }
-const goesOn = () =>
-  !isStopped && performance.now() - began < asked.limitMs && !(asked.first && broken.length > 0);
+const hasTime = () => done < asked.least || performance.now() - began < asked.limitMs;
+const goesOn = () => !isStopped && hasTime() && !(asked.first && broken.length > 0);
 await runCrew({
   seeds: wanted,
   workers: asked.workers,

@@ -41,11 +41,12 @@ type Counted = {
 
 /** Beside other tests two cores get through a tenth of them; all are in the soak. */
 const mostMinutes = 0.5;
-/** What even a busy one gets through by then: the first of seeds.json. */
-const leastSeeds = 5;
+/** The first of seeds.json, however busy the machine is. */
+const leastSeeds = 20;
 
 test('whoever follows the rules ends with its own or with what it was promised', async (t) => {
-  const found = await run('--known', '--seeds', '300', '--minutes', String(mostMinutes));
+  const bounds = ['--minutes', String(mostMinutes), '--least', String(leastSeeds)];
+  const found = await run('--known', '--seeds', '300', ...bounds);
   const { code, broken, missed, seeds, wanted, swaps, ends, faults, errors } = found;
   const { keeper, ladders, halts } = found;
   t.diagnostic(`${seeds} of ${wanted} simulated markets, ${swaps} swaps`);
@@ -54,7 +55,7 @@ test('whoever follows the rules ends with its own or with what it was promised',
   t.diagnostic(`signed refunds ${JSON.stringify(ladders)}, ${JSON.stringify(halts)}`);
   assert.deepEqual([broken, missed], [[], []], errors);
   assert.equal(code, 0);
-  assert.ok(seeds >= leastSeeds, `only ${seeds} seeds in ${mostMinutes} minutes`);
+  assert.ok(seeds >= leastSeeds, `only ${seeds} seeds`);
   // The first of seeds.json meet these, however few there is time for.
   const met = [keeper['relays landed'], keeper['keeper claims'], ladders.landed, halts.halts];
   assert.ok(

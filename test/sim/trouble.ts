@@ -1,8 +1,8 @@
 // Whether a request that was put off had a reason: a node, a connection or a process that failed at
 // it. Without one it is the market that keeps what it promised waiting.
 
-import type { Answer } from './people.ts';
-import type { World } from './world.ts';
+import type { Answer, Ask, Party } from './people.ts';
+import { violate, type World } from './world.ts';
 
 /** Counted where a call or a statement meets them. */
 const reasons = [
@@ -31,4 +31,22 @@ export function isPutOff({ status, code }: Answer): boolean {
 export function isExcused(world: World, met: number, answer: Answer): boolean {
   if (!puttingOff.has(answer.code ?? '')) return isPutOff(answer);
   return troubleMet(world) > met;
+}
+
+/** `beside`: another of the same party was under way meanwhile. */
+export type Leaving = { readonly by: Party; beside: boolean };
+
+/** Of a request that leaves signed refunds; returns what is told its answer. */
+export function noteLeaving(world: World, by: Party, { url }: Ask): (answer: Answer) => void {
+  const leaving = world.ladders?.leaving;
+  if (leaving === undefined || !url.endsWith('/refund/scheduled')) return () => {};
+  const others = [...leaving].filter((each) => each.by === by);
+  for (const each of others) each.beside = true;
+  const own: Leaving = { by, beside: others.length > 0 };
+  leaving.add(own);
+  return ({ code }) => {
+    leaving.delete(own);
+    if (code !== 'schedule_rate_limited' || own.beside) return;
+    violate(world, 'nobody waits until others have left their refunds', by.name);
+  };
 }
