@@ -319,13 +319,18 @@ async function ended(
         if (txid !== null) txids[`${leg}.${what}`] = txid;
       }
     }
-    if (txids[`${leg}.refund`] !== undefined) refundedOn.push(legs[leg].chain);
+    const { chain, escrow } = legs[leg];
+    if (txids[`${leg}.refund`] !== undefined) refundedOn.push(chain);
     const { person } = leg === 'a' ? deal.maker : deal.taker;
-    const { escrow } = legs[leg];
     const doings = stage.doings.get(person.name);
     const isFunded = txids[`${leg}.fund`] !== undefined;
     if (doings !== undefined && escrow !== null && isFunded) {
-      note(doings.escrows, legs[leg].chain, escrow);
+      note(doings.escrows, chain, escrow);
+    }
+    // The market may be first to send one that was left with it, and its fee is its owner's.
+    const refund = txids[`${leg}.refund`];
+    if (doings !== undefined && refund !== undefined && chain === stage.place.bitcoin.chain) {
+      note(doings.sent, chain, refund);
     }
   }
   return { plan: deal.plan, swapId: deal.swapId, durationMs, problems, txids, refundedOn };
