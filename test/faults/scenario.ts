@@ -17,29 +17,40 @@ const wanted = process.env.PARLEY_FAULTS ?? '';
 const isWanted = (name: string, decisive: boolean): boolean =>
   wanted === '' ? decisive : wanted === 'all' || new RegExp(wanted).test(name);
 
-type Opened = { readonly scene: Promise<Scene>; open(): Promise<void>; close(): Promise<void> };
+/** What each of a pair is given lasts for as many swaps. */
+const swapsEach = 10;
+
+type Opened = { scene(): Promise<Scene>; open(): Promise<void>; close(): Promise<void> };
 
 /** By what the market on it is started with: files that share a process share a stage. */
 const known = new Map<string, Opened>();
 
 function openedWith(env: Readonly<Record<string, string>>): Opened {
-  const opened = Promise.withResolvers<Scene>();
+  const opened = Promise.withResolvers<Stage>();
   opened.promise.catch(() => {});
+  let pair: Scene['pair'] | null = null;
+  let played = 0;
   let running: Stage | null = null;
   let opening: Promise<void> | null = null;
   const open = async () => {
     try {
       const stage = await startStage(env);
       running = stage;
-      const pair = [await newCustomer(stage, 'Ann'), await newCustomer(stage, 'Ben')] as const;
-      opened.resolve({ stage, pair });
+      opened.resolve(stage);
     } catch (error) {
       opened.reject(error);
       throw error;
     }
   };
   return {
-    scene: opened.promise,
+    scene: async () => {
+      const stage = await opened.promise;
+      if (pair === null || played % swapsEach === 0) {
+        pair = [await newCustomer(stage, 'Ann'), await newCustomer(stage, 'Ben')];
+      }
+      played += 1;
+      return { stage, pair };
+    },
     open: () => {
       opening ??= open();
       return opening;
@@ -69,7 +80,7 @@ export function onStage(env: Readonly<Record<string, string>> = {}) {
   ) => {
     if (!isWanted(name, how.decisive)) return;
     test(name, limits, async () => {
-      const scene = await opened.scene;
+      const scene = await opened.scene();
       const { stage } = scene;
       try {
         const story = await work(scene);
