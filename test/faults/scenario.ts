@@ -17,8 +17,8 @@ const wanted = process.env.PARLEY_FAULTS ?? '';
 const isWanted = (name: string, decisive: boolean): boolean =>
   wanted === '' ? decisive : wanted === 'all' || new RegExp(wanted).test(name);
 
-/** What each of a pair is given lasts for as many swaps. */
-const swapsEach = 10;
+/** What each of a pair is given lasts for as many swaps, and fees. */
+const swapsEach = 8;
 
 type Opened = { scene(): Promise<Scene>; open(): Promise<void>; close(): Promise<void> };
 
