@@ -114,7 +114,7 @@ for (const asset of assets) {
   });
 }
 
-test('changes names an escrow when it is funded, at each head until it is deep, and then no more', async (context) => {
+test('changes names an escrow when it is funded, at each head until it is deep, and once more then', async (context) => {
   const world = await newWorld(context);
   const { adapter, chain } = world;
   const escrow = escrowIn(world);
@@ -126,15 +126,42 @@ test('changes names an escrow when it is funded, at each head until it is deep, 
   assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
   await chain.mine(2);
   assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+  let told = false;
   for (let head = 0; head < 8; head++) {
     const { funded } = await adapter.readEscrow(escrow, soon());
     await chain.mine(1);
     const { touched } = await adapter.changes(soon());
-    assert.deepEqual(touched, funded?.deep ? [] : [escrow.address], `at head ${head}`);
+    // Once more when it is deep: who read it may be somebody else.
+    assert.deepEqual(touched, told ? [] : [escrow.address], `at head ${head}`);
+    told = funded?.deep ?? false;
   }
+  assert.ok(told, 'it is deep by then');
   adapter.unwatch([escrow.address]);
   await claim(world, escrow);
   assert.deepEqual((await adapter.changes(soon())).touched, []);
+});
+
+test('a look that a node behind answers keeps nobody from hearing of the depth', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  let isBehind = false;
+  const url = await lyingNode(context, world.chain.info.rpcUrl, async (call, forward) => {
+    const answer = await forward();
+    if (!isBehind || call.method !== 'getMultipleAccounts') return answer;
+    return { result: { ...(answer.result as object), value: [null] } };
+  });
+  const adapter = adapterOf(world, [], { rpcUrls: [url] });
+  adapter.watch([escrow]);
+  await adapter.changes(soon());
+  await fund(world, escrow);
+  await adapter.changes(soon());
+  assert.equal((await adapter.readEscrow(escrow, soon())).funded?.deep, false);
+  isBehind = true;
+  assert.equal((await adapter.readEscrow(escrow, soon())).funded, null);
+  isBehind = false;
+  await finalize(world);
+  assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+  assert.equal((await adapter.readEscrow(escrow, soon())).funded?.deep, true);
 });
 
 test('a claim that others send pays the payout, and changes finds it', async (context) => {

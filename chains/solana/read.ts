@@ -37,10 +37,7 @@ export async function readEscrow(
   const shown = stageOf(now.state) >= stageOf(deep.state) ? now.state : deep.state;
   await tellHistory(watch, known, shown?.status ?? null, signal);
   const secret = watch.secrets.get(watched.terms.hashlock) ?? null;
-  if (shown === null) {
-    watch.shallow.delete(watched.address);
-    return { ...nothingSeen, secret };
-  }
+  if (shown === null) return { ...nothingSeen, secret };
   const sight = (verb: Verb, isDeep: boolean): Sighting => {
     const mark = known.marks.get(verb);
     if (mark === undefined) {
@@ -66,9 +63,21 @@ export async function readEscrow(
     empty: status !== 'open' && settledDeep,
   };
   const isDeep = stageOf(deep.state) === stageOf(shown);
-  if (isDeep) watch.shallow.delete(watched.address);
-  else watch.shallow.set(watched.address, now.slot);
+  noteDepth(watch, watched, isDeep ? { deepSince: deep.slot } : { seenAt: now.slot });
   return facts;
+}
+
+/**
+ * What is not yet deep is reported again by changes() until it is, and once more then: who reads
+ * it here first may be somebody else than who follows it, and keeps nothing of it.
+ */
+function noteDepth(
+  { shallow }: Watch,
+  { address }: WatchedEscrow,
+  at: { readonly deepSince: number } | { readonly seenAt: number },
+): void {
+  if ('seenAt' in at) shallow.set(address, at.seenAt);
+  else if (shallow.has(address)) shallow.set(address, at.deepSince);
 }
 
 /** Between which slots a claim can be: no other noise has to be read for it. */

@@ -103,3 +103,22 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   }
   return 'none';
 }
+
+/** Everything named until nothing more is. */
+export async function allChanges(adapter: ChainAdapter): Promise<Set<string>> {
+  const named = new Set<string>();
+  for (let round = 0; round < 5; round += 1) {
+    const { touched } = await adapter.changes(signal());
+    for (const each of touched) named.add(each);
+  }
+  return named;
+}
+
+/** Deep, and told: what was is no news any more. */
+export async function settleDown(driver: Driver, adapter: ChainAdapter): Promise<void> {
+  await driver.dev.mine(1);
+  await driver.deepen();
+  await allChanges(adapter);
+  await driver.dev.mine(1);
+  await allChanges(adapter);
+}

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import type { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
+import { depthTold } from './depth-told.ts';
 import type { Driver } from './driver.ts';
 import {
+  allChanges,
   claim,
   codeOf,
   deepLeg,
@@ -16,6 +18,7 @@ import {
   newLeg,
   read,
   refund,
+  settleDown,
   signal,
 } from './leg.ts';
 import { lyingNode, silentNode } from './nodes.ts';
@@ -454,6 +457,7 @@ export const promises: readonly AdapterPromise[] = [
       assert.equal(await codeOf(adapter.checkAmount(null, 1n, signal())), 'amount_too_small');
     },
   },
+  ...depthTold,
   ...readingBack,
 ];
 
@@ -474,23 +478,4 @@ async function earlyRefund(driver: Driver, leg: Leg): Promise<'refused' | 'faile
 function uncounted({ funded, claimed, refunded, ...rest }: EscrowFacts) {
   const of = (one: Sighting | null) => one && { txid: one.txid, deep: one.deep };
   return { ...rest, funded: of(funded), claimed: of(claimed), refunded: of(refunded) };
-}
-
-/** Everything named until nothing more is. */
-async function allChanges(adapter: ReturnType<Driver['adapter']>): Promise<Set<string>> {
-  const named = new Set<string>();
-  for (let round = 0; round < 5; round += 1) {
-    const { touched } = await adapter.changes(signal());
-    for (const each of touched) named.add(each);
-  }
-  return named;
-}
-
-/** Deep, and told: what was is no news any more. */
-async function settleDown(driver: Driver, adapter: ReturnType<Driver['adapter']>): Promise<void> {
-  await driver.dev.mine(1);
-  await driver.deepen();
-  await allChanges(adapter);
-  await driver.dev.mine(1);
-  await allChanges(adapter);
 }
