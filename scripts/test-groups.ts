@@ -16,7 +16,7 @@ const starting: readonly string[] = [
 const together: readonly (readonly string[])[] = [
   ['test/faults-bitcoin.test.ts', 'test/faults-database.test.ts', 'test/faults-forks.test.ts'],
 ];
-const mostTogether = 6;
+const mostTogether = 8;
 /** An environment, a clock of no test's own, or the memory: of the process, so of all in it. */
 const ofTheProcess = /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(|memoryUsage|gc\(\)/m;
 const beforeAll = /^before\(|\bonStage\(|^const .* = await start/m;

@@ -19,14 +19,21 @@ export type Check = (value: unknown) => string | null;
 export type Readers = ReadonlyMap<string, (text: string, field: string) => unknown>;
 const noReaders: Readers = new Map();
 
-/** Compiled once a process: an application that is built again declares the same schemas. */
-function compilerOf(ajv: Ajv): (schema: TSchema) => ValidateFunction {
+/**
+ * Compiled when the first value comes, as most processes ask for few of all schemas; and once a
+ * process, as an application that is built again declares the same.
+ */
+function compilerOf(ajv: Ajv): (schema: TSchema) => () => ValidateFunction {
   const known = new Map<string, ValidateFunction>();
   return (schema) => {
-    const text = JSON.stringify(schema);
-    const found = known.get(text) ?? ajv.compile(schema);
-    known.set(text, found);
-    return found;
+    let own: ValidateFunction | undefined;
+    return () => {
+      if (own !== undefined) return own;
+      const text = JSON.stringify(schema);
+      own = known.get(text) ?? ajv.compile(schema);
+      known.set(text, own);
+      return own;
+    };
   };
 }
 
@@ -51,8 +58,9 @@ function endless(value: unknown): string | null {
   return found === undefined ? null : `field ${shown(found[0])} is not a number that can be kept`;
 }
 
-function checkWith(validate: ValidateFunction, what: string, readers: Readers): Check {
+function checkWith(compiled: () => ValidateFunction, what: string, readers: Readers): Check {
   return (value) => {
+    const validate = compiled();
     if (validate(value)) return null;
     const error = meantBy(validate.errors ?? []);
     return error === undefined ? `${what} is malformed` : sentenceOf(error, what, readers);

@@ -52,16 +52,25 @@ after(async () => {
   await market.close();
 });
 
-const heard = ({ frames }: FeedClient): Set<string> =>
-  new Set(
-    frames.flatMap((frame: Frame) =>
-      frame.type === 'snapshot'
-        ? frame.rfqs.map(({ id }: Frame) => id)
-        : frame.kind === 'created'
-          ? [frame.rfq.id]
-          : [],
-    ),
-  );
+/** Ids of RFQs that a frame tells of. */
+const told = (frame: Frame): readonly string[] =>
+  frame.type === 'snapshot'
+    ? frame.rfqs.map(({ id }: Frame) => id)
+    : frame.kind === 'created'
+      ? [frame.rfq.id]
+      : [];
+
+/** Asked at each frame that comes: whether all frames until then told of all of these. */
+function hasHeard({ frames }: FeedClient, posted: readonly string[]): () => boolean {
+  const missing = new Set(posted);
+  let read = 0;
+  return () => {
+    for (; read < frames.length; read += 1) {
+      for (const id of told(frames[read] as Frame)) missing.delete(id);
+    }
+    return missing.size === 0;
+  };
+}
 
 /** Handshakes one after another, some at once, while `posting` goes on. */
 async function joinAll(key: (index: number) => string, first: object): Promise<FeedClient[]> {
@@ -101,7 +110,7 @@ test('RFQs posted during hundreds of handshakes are heard of by every maker', {
     const clients = await joining;
     handshakes += clients.length;
     for (const client of clients) {
-      await client.frame(() => posted.every((id) => heard(client).has(id)));
+      await client.frame(hasHeard(client, posted));
       const [snapshot] = client.frames;
       streamed += posted.filter((id) => !JSON.stringify(snapshot).includes(id)).length;
       client.close();
