@@ -17,8 +17,9 @@ const together: readonly (readonly string[])[] = [
   ['test/faults-bitcoin.test.ts', 'test/faults-database.test.ts', 'test/faults-forks.test.ts'],
 ];
 const mostTogether = 8;
-/** An environment, a clock of no test's own, or the memory: of the process, so of all in it. */
-const ofTheProcess = /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(|memoryUsage|gc\(\)/m;
+/** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
+const ofTheProcess =
+  /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(|memoryUsage|gc\(\)|\burl\)\.cache/m;
 const beforeAll = /^before\(|\bonStage\(|^const .* = await start/m;
 
 export type Group = {

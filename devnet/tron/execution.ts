@@ -49,8 +49,13 @@ function number(message: Message, name: string): bigint {
   return (message[name] as bigint | undefined) ?? 0n;
 }
 
+/** Those that wait are applied again with each that comes, and when they are mined. */
+const signedWell = new WeakSet<Transaction>();
+
 /** Of the owner's single key: neither changed permissions nor several signers are simulated. */
-function requireSignature({ rawBytes, signatures, contract }: Transaction): void {
+function requireSignature(tx: Transaction): void {
+  if (signedWell.has(tx)) return;
+  const { rawBytes, signatures, contract } = tx;
   const [signature, second] = signatures;
   if (signature === undefined) throw new Refusal('SIGERROR', 'miss sig or contract');
   if (second !== undefined) throw new Refusal('SIGERROR', 'too many signatures');
@@ -64,6 +69,7 @@ function requireSignature({ rawBytes, signatures, contract }: Transaction): void
   if (signerOf(sha256(rawBytes), signature, header) !== owner.slice(2)) {
     throw new Refusal('SIGERROR', `${shown(owner)} is not the signer`);
   }
+  signedWell.add(tx);
 }
 
 function signerOf(hash: Uint8Array, signature: Uint8Array, recovery: number): string | null {
