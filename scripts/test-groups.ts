@@ -18,8 +18,10 @@ const together: readonly (readonly string[])[] = [
 ];
 const mostTogether = 8;
 /** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
-const ofTheProcess =
-  /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(|memoryUsage|gc\(\)|\burl\)\.cache/m;
+const ofTheProcess = [
+  /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(/,
+  /memoryUsage|gc\(\)|\b(?:url\)|require)\.cache/,
+];
 const beforeAll = /^before\(|\bonStage\(|^const .* = await start/m;
 
 export type Group = {
@@ -32,7 +34,7 @@ export type Group = {
 /** Of `mostTogether`; all of it for a file that is alone. */
 function weightOf(root: string, file: string): number {
   const text = readFileSync(join(root, file), 'utf8');
-  if (ofTheProcess.test(text)) return mostTogether;
+  if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
   return starting.includes(dirname(file)) && beforeAll.test(text) ? 2 : 1;
 }
 

@@ -1,7 +1,7 @@
 // The adapter on the dev chain: what it shows of an escrow's life, and what it builds and sends.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { base64 } from '@scure/base';
 import { nothingSeen } from '../../core/facts.ts';
 import type { SolanaMaterial } from '../material.ts';
@@ -141,27 +141,61 @@ test('changes names an escrow when it is funded, at each head until it is deep, 
   assert.deepEqual((await adapter.changes(soon())).touched, []);
 });
 
-test('a look that a node behind answers keeps nobody from hearing of the depth', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+/** What it answers of accounts when it is behind: all that it has answered before, as it was. */
+async function nodeBehind(context: TestContext, world: World) {
+  const old = new Map<string, object>();
   let isBehind = false;
   const url = await lyingNode(context, world.chain.info.rpcUrl, async (call, forward) => {
+    const asked = JSON.stringify([call.method, call.params]);
+    const before = old.get(asked);
+    if (isBehind && before !== undefined) return before;
     const answer = await forward();
-    if (!isBehind || call.method !== 'getMultipleAccounts') return answer;
-    return { result: { ...(answer.result as object), value: [null] } };
+    if (call.method === 'getMultipleAccounts') old.set(asked, answer);
+    return answer;
   });
   const adapter = adapterOf(world, [], { rpcUrls: [url] });
+  const fallBehind = (is: boolean) => {
+    isBehind = is;
+  };
+  return { adapter, fallBehind };
+}
+
+test('looks that a node behind answers keep nobody from hearing of a depth', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const { adapter, fallBehind } = await nodeBehind(context, world);
   adapter.watch([escrow]);
   await adapter.changes(soon());
+  assert.deepEqual(await adapter.readEscrow(escrow, soon()), nothingSeen);
   await fund(world, escrow);
   await adapter.changes(soon());
-  assert.equal((await adapter.readEscrow(escrow, soon())).funded?.deep, false);
-  isBehind = true;
+  fallBehind(true);
   assert.equal((await adapter.readEscrow(escrow, soon())).funded, null);
-  isBehind = false;
   await finalize(world);
+  for (const head of [1, 2, 3]) {
+    assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address], `head ${head}`);
+    assert.equal((await adapter.readEscrow(escrow, soon())).funded, null, 'as it was');
+    await world.chain.mine(1);
+  }
+  fallBehind(false);
   assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
   assert.equal((await adapter.readEscrow(escrow, soon())).funded?.deep, true);
+
+  await claim(world, escrow);
+  await adapter.changes(soon());
+  fallBehind(true);
+  assert.equal((await adapter.readEscrow(escrow, soon())).claimed, null, 'still open there');
+  await finalize(world);
+  for (const head of [1, 2, 3]) {
+    assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address], `head ${head}`);
+    assert.equal((await adapter.readEscrow(escrow, soon())).claimed, null);
+    await world.chain.mine(1);
+  }
+  fallBehind(false);
+  assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+  assert.equal((await adapter.readEscrow(escrow, soon())).claimed?.deep, true);
+  await world.chain.mine(1);
+  assert.deepEqual((await adapter.changes(soon())).touched, []);
 });
 
 test('a claim that others send pays the payout, and changes finds it', async (context) => {

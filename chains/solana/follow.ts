@@ -67,7 +67,8 @@ async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
     watch.recent.set(txid, touched);
     for (const address of touched) {
       watch.owed.add(address);
-      watch.shallow.set(address, slots.get(txid) ?? 0);
+      const slot = slots.get(txid) ?? 0;
+      watch.shallow.set(address, Math.max(slot, watch.shallow.get(address) ?? 0));
     }
   });
   if (!all) return;

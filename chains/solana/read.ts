@@ -37,6 +37,8 @@ export async function readEscrow(
   const shown = stageOf(now.state) >= stageOf(deep.state) ? now.state : deep.state;
   await tellHistory(watch, known, shown?.status ?? null, signal);
   const secret = watch.secrets.get(watched.terms.hashlock) ?? null;
+  const isDeep = stageOf(deep.state) === stageOf(shown);
+  noteDepth(watch, known, now.slot, shown === null ? null : { isDeep, finalized: deep.slot });
   if (shown === null) return { ...nothingSeen, secret };
   const sight = (verb: Verb, isDeep: boolean): Sighting => {
     const mark = known.marks.get(verb);
@@ -54,7 +56,7 @@ export async function readEscrow(
   };
   const { status } = shown;
   const settledDeep = deep.state !== null && deep.state.status === status;
-  const facts: EscrowFacts = {
+  return {
     funded: sight('fund', deep.state !== null),
     claimed: status === 'claimed' ? sight('claim', settledDeep) : null,
     refunded: status === 'refunded' ? sight('refund', settledDeep) : null,
@@ -62,22 +64,25 @@ export async function readEscrow(
     balance: status === 'open' ? watched.terms.amount : 0n,
     empty: status !== 'open' && settledDeep,
   };
-  const isDeep = stageOf(deep.state) === stageOf(shown);
-  noteDepth(watch, watched, isDeep ? { deepSince: deep.slot } : { seenAt: now.slot });
-  return facts;
 }
 
 /**
  * What is not yet deep is reported again by changes() until it is, and once more then: who reads
- * it here first may be somebody else than who follows it, and keeps nothing of it.
+ * it here first may be somebody else than who follows it, and keeps nothing of it. An answer that
+ * is older than what is known, from a node behind, ends nothing: whoever was given it asks again.
  */
 function noteDepth(
   { shallow }: Watch,
-  { address }: WatchedEscrow,
-  at: { readonly deepSince: number } | { readonly seenAt: number },
+  { watched: { address }, marks }: Known,
+  now: number,
+  shown: { readonly isDeep: boolean; readonly finalized: number } | null,
 ): void {
-  if ('seenAt' in at) shallow.set(address, at.seenAt);
-  else if (shallow.has(address)) shallow.set(address, at.deepSince);
+  const until = shallow.get(address);
+  const newest = Math.max(until ?? -1, ...[...marks.values()].map(({ slot }) => slot));
+  if (now < newest) shallow.set(address, newest);
+  else if (shown === null) return;
+  else if (!shown.isDeep) shallow.set(address, now);
+  else if (until !== undefined) shallow.set(address, Math.min(until, shown.finalized));
 }
 
 /** Between which slots a claim can be: no other noise has to be read for it. */

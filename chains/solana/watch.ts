@@ -89,7 +89,7 @@ export type Watch = {
   readonly secrets: Map<string, string>;
   /** To be reported by the next changes(). */
   readonly owed: Set<string>;
-  /** Escrows with something that is not finalized, and the slot of it. */
+  /** Escrows reported at each new head until this slot is finalized: they are not known deep. */
   readonly shallow: Map<string, number>;
   /** Of the program: all finalized ones up to here were read. */
   cursor: string | null;

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { Ajv } from 'ajv';
 import { goldenDescription } from './describe.ts';
 import { startEdge, type TestEdge } from './testing/edge.ts';
+import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
 let edge: TestEdge;
 before(async () => {
@@ -41,6 +42,21 @@ test('every reference in it resolves, every operation has an id of its own', asy
   for (const schema of Object.values(body.components.schemas)) {
     ajv.compile({ ...(schema as object), components: body.components });
   }
+});
+
+test('whatever an operation takes is checked by a schema that compiles', () => {
+  let checks = 0;
+  for (const { operationId, params, query, body } of edge.app.edge.operations) {
+    const all = [
+      params && paramsCheck(params),
+      query && queryCheck(query),
+      body && bodyCheck(body),
+    ].filter((each) => each !== undefined);
+    // Which is done when the first value comes.
+    for (const check of all) assert.doesNotThrow(() => check({}), operationId);
+    checks += all.length;
+  }
+  assert.ok(checks >= 40, `${checks} checks`);
 });
 
 test('every operation that is not GET takes an Idempotency-Key, minting a key without effect', async () => {

@@ -15,8 +15,8 @@ const seedLimitMs = 5 * 60_000;
 export type Crew = {
   readonly seeds: readonly number[];
   readonly workers: number;
-  /** Asked before each seed: whether another one is begun. */
-  readonly goesOn: () => boolean;
+  /** Asked before each seed: whether another one is begun after so many. */
+  readonly goesOn: (begun: number) => boolean;
   readonly onDone: (done: Done) => void;
 };
 
@@ -112,7 +112,8 @@ function workOn(url: string, next: Next, { onDone }: Crew): Promise<boolean> {
 
 export async function runCrew(crew: Crew): Promise<void> {
   const waiting = [...crew.seeds];
-  const next = () => (crew.goesOn() ? waiting.shift() : undefined);
+  const begun = () => crew.seeds.length - waiting.length;
+  const next = () => (crew.goesOn(begun()) ? waiting.shift() : undefined);
   const places = await openPlaces(Math.min(crew.workers, Math.max(1, waiting.length)));
   try {
     await Promise.all(places.map(({ url }) => work(url, next, crew)));

@@ -134,7 +134,7 @@ export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
   'db: no relay is due': [
     jobs(
       "and (purpose = 'relay') = $2 and due_at <= $3",
-      "and purpose <> 'relay' and $2 is not null and due_at <= $3",
+      "and (purpose = 'relay') = $2 and purpose <> 'relay' and due_at <= $3",
     ),
   ],
   'keeper: what no node knows is in a block': [

@@ -110,8 +110,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     isStopped = true;
   });
 }
-const hasTime = () => done < asked.least || performance.now() - began < asked.limitMs;
-const goesOn = () => !isStopped && hasTime() && !(asked.first && broken.length > 0);
+const hasTime = (begun: number) => begun < asked.least || performance.now() - began < asked.limitMs;
+const goesOn = (begun: number) =>
+  !isStopped && hasTime(begun) && !(asked.first && broken.length > 0);
 await runCrew({
   seeds: wanted,
   workers: asked.workers,
