@@ -216,8 +216,8 @@ test('of random capitals less than one in five hundred is taken for a curated sy
   const capitals = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
   for (const length of [3, 4, 5]) {
     const ticker = fc.string({ unit: capitals, minLength: length, maxLength: length });
-    const tried = fc.sample(ticker, { numRuns: 3_000, seed: 7 });
+    const tried = fc.sample(ticker, { numRuns: 1_500, seed: 7 });
     const taken = tried.filter((each) => looksLike(each, curated) !== null);
-    assert.ok(taken.length < 6, `${taken.length} of ${length} letters: ${taken.slice(0, 9)}`);
+    assert.ok(taken.length < 3, `${taken.length} of ${length} letters: ${taken.slice(0, 9)}`);
   }
 });

@@ -158,7 +158,7 @@ export const mutations: readonly Mutation[] = [
       sighting: (txid, confirmations, depth) =>
         realRules.sighting(txid, confirmations, { ...depth, confirmations: 1 }),
     } satisfies Rules,
-    where,
+    where: { ...where, ...steady },
     finds: loss,
   })),
   ...(
