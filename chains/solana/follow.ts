@@ -65,9 +65,9 @@ async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
   const slots = new Map(fresh.map(({ txid, slot }) => [txid, slot]));
   const all = await readTransactions(watch, fresh, signal, (txid, touched) => {
     watch.recent.set(txid, touched);
+    const slot = slots.get(txid) ?? 0;
     for (const address of touched) {
       watch.owed.add(address);
-      const slot = slots.get(txid) ?? 0;
       watch.shallow.set(address, Math.max(slot, watch.shallow.get(address) ?? 0));
     }
   });
