@@ -75,6 +75,7 @@ const policies: Readonly<Record<Family, ChainPolicy>> = {
     high: { confirmations: 8, settleSeconds: 1_800, outageSeconds: hour },
     lateClaimSeconds: 60,
     driftSeconds: 60,
+    windowSeconds: 0,
   },
   tron: {
     ...others,
@@ -82,6 +83,7 @@ const policies: Readonly<Record<Family, ChainPolicy>> = {
     high: { confirmations: 3, settleSeconds: 900, outageSeconds: hour },
     lateClaimSeconds: 60,
     driftSeconds: 60,
+    windowSeconds: 0,
   },
   solana: {
     ...others,
@@ -89,6 +91,7 @@ const policies: Readonly<Record<Family, ChainPolicy>> = {
     high: { confirmations: 2, settleSeconds: 600, outageSeconds: 6 * hour },
     lateClaimSeconds: 1_800,
     driftSeconds: 1_800,
+    windowSeconds: 0,
   },
 };
 
