@@ -11,6 +11,7 @@ import { type EscrowRow, escrowAt, escrowsAmong, noteSent } from '../db/escrows.
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
+import { withBrought } from './brought.ts';
 import { isEmptied } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
@@ -140,8 +141,11 @@ async function passGates(
       return;
     }
     case 'claim': {
-      if (touch.secret !== null) mustOpen(swap.state, touch.secret);
-      const { state, clocks } = await readForClaim(deps, swap, row.leg, signal);
+      const { secret } = touch;
+      if (secret !== null) mustOpen(swap.state, secret);
+      const known =
+        secret === null ? swap : await withBrought(deps, swap, { name: row.leg, secret }, signal);
+      const { state, clocks } = await readForClaim(deps, known, row.leg, signal);
       claimGate(state, row.leg, clocks);
       if (state.secret !== null) return;
       const escrow = escrowOfRow(swap, row);
