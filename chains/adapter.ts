@@ -14,6 +14,7 @@ import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
 import type { Material, Signed } from './material.ts';
 import type { ScheduledRefunds } from './scheduled.ts';
+import type { Care } from './turns.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
 export type WatchedEscrow = {
@@ -182,10 +183,11 @@ export type ChainAdapter = {
   buildRefund(input: SpendInput, signal: AbortSignal): Promise<Material>;
 
   /**
-   * Reads signed bytes: their txid and which watched escrows they touch. Throws
-   * `bad_transaction` when they are malformed or for another network.
+   * Reads signed bytes: their txid and which watched escrows they touch. What it gives as `raw` is
+   * read again at little cost. Throws `bad_transaction` when they are malformed or for another
+   * network. `care`: of bytes that anybody may have made up.
    */
-  readSigned(signed: Signed, signal: AbortSignal): Promise<ReadTransaction>;
+  readSigned(signed: Signed, signal: AbortSignal, care?: Care): Promise<ReadTransaction>;
   /**
    * Offers it to every source. Bytes already known or mined give the same txid again. Throws
    * `refused_by_node` with the words of all sources that can have it, and `chain_unavailable` only

@@ -21,6 +21,7 @@ import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
+import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerDocs } from './routes/docs.ts';
@@ -47,6 +48,7 @@ const longestParam = 200;
 export type Edge = {
   readonly keys: SharedKeys;
   readonly budgets: Budgets;
+  readonly processorTime: ProcessorTime;
   readonly operations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
   readonly underway: Underway;
@@ -82,6 +84,8 @@ export type AppOptions = {
   readonly feed?: FeedLimits;
   /** Instead of real requests: how pings leave. */
   readonly send?: Send;
+  /** Milliseconds, instead of a real clock's: what dear requests take is measured by it. */
+  readonly processorClock?: () => number;
 };
 
 export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
@@ -120,10 +124,12 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, budgets, shortName),
   });
   const underway = createUnderway(deps.db);
+  const processorTime = createProcessorTime(options.processorClock);
   app.addHook('onClose', async () => underway.close());
   app.decorate('edge', {
     keys,
     budgets,
+    processorTime,
     operations: [],
     underway,
     checkReply: options.checkReply,

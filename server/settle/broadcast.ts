@@ -4,6 +4,7 @@
 import type { ChainAdapter, ReadTransaction, Touch } from '../../chains/adapter.ts';
 import { chainIdOfRaw } from '../../chains/evm/raw.ts';
 import type { Signed } from '../../chains/material.ts';
+import type { InTurns } from '../../chains/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
@@ -23,6 +24,7 @@ export type Broadcast = {
   /** A family or a chain key. */
   readonly chain: string;
   readonly signed: Signed;
+  readonly inTurns: InTurns;
   readonly signal: AbortSignal;
 };
 
@@ -35,16 +37,18 @@ export async function broadcast(
   fresh: Freshness,
   input: Broadcast,
 ): Promise<{ txid: string }> {
-  const { signal } = input;
+  const { signal, inTurns } = input;
   const adapter = adapterFor(deps, input.chain, input.signed);
   const { chain } = adapter;
-  const read = () => within(signal, chain, adapter.readSigned(input.signed, signal));
+  const isOurs = async (escrow: string) => (await escrowAt(deps.db, chain, escrow)) !== null;
+  const care = { inTurns, isOurs };
+  const first = adapter.readSigned(input.signed, signal, care);
   // Twice: its id must be known whatever happens next, and what it touches is told only after the
   // adapter knows every escrow, also those that another process planned.
-  const { txid } = await read();
+  const { txid, raw } = await within(signal, chain, first);
   try {
     await within(signal, chain, fresh(adapter, signal));
-    const transaction = await read();
+    const transaction = await within(signal, chain, adapter.readSigned(raw, signal));
     const touched: Touched[] = [];
     for (const touch of await allTouches(deps, chain, transaction)) {
       const found = await swapAt(deps, chain, touch);
