@@ -1,5 +1,5 @@
 // What every request passes before its operation: not shutting down, route, key, budget, scope, in
-// this order. Sets the headers that every /v1 answer carries. Nothing here waits unless a key has
+// this order. Sets the headers that every answer carries. Nothing here waits unless a key has
 // to be looked up or budgets are shared.
 
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
@@ -137,9 +137,7 @@ function spendClient(visit: Visit, next: (spent: Spent) => void): void {
 
 function shuttingDown(visit: Visit) {
   const headers = { 'retry-after': '5', connection: 'close' };
-  const answer = () => refuse(visit, 'shutting_down', 'the server is shutting down', headers);
-  if (isV1(visit.request)) spendClient(visit, answer);
-  else answer();
+  spendClient(visit, () => refuse(visit, 'shutting_down', 'the server is shutting down', headers));
 }
 
 /**
@@ -185,7 +183,6 @@ function broken(visit: Visit) {
 function unknownRoute(visit: Visit) {
   const { state, request } = visit;
   const { budgets, keys } = state;
-  if (!isV1(request)) return refuseRoute(visit);
   const looked = clientKnown(visit);
   const of = (caller: Caller | null) => {
     if (caller === null) return spendClient(looked, () => refuseRoute(visit));
@@ -279,13 +276,6 @@ export function overBudgetOf({ whose, limit, resetSeconds }: Spent) {
   return { code: overCodes[whose], sentence };
 }
 
-/** By the path that was routed, in absolute form (RFC 9112, 3.2.2) and percent-encoded too. */
-function isV1({ url }: FastifyRequest): boolean {
-  if (url.startsWith('/v1')) return true;
-  const path = url.startsWith('/') ? url : (/^[a-z]+:\/\/[^/?#]*(\/.*)/i.exec(url)?.[1] ?? '');
-  return /^\/(?:v|%76)(?:1|%31)/.test(path);
-}
-
 function refuse(
   { state, reply }: Visit,
   code: HttpCode,
@@ -299,7 +289,7 @@ function setBudgetHeaders(reply: FastifyReply, spent: Spent): void {
   reply.headers(budgetHeaders(spent));
 }
 
-/** On every answer below /v1. */
+/** On every answer. */
 export function budgetHeaders(spent: Spent): Record<string, string> {
   const limit = String(spent.limit);
   const remaining = String(spent.remaining);

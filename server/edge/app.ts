@@ -16,6 +16,7 @@ import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, whenKnown } from './budgets.ts';
+import { type ConnectionLimits, limitConnections } from './connections.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
@@ -80,6 +81,7 @@ export type AppOptions = {
   /** Instead of 30 s for a whole request. */
   readonly requestTimeoutMs?: number;
   readonly feed?: FeedLimits;
+  readonly connections?: ConnectionLimits;
   /** Instead of real requests: how pings leave. */
   readonly send?: Send;
 };
@@ -119,6 +121,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     },
     clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, budgets, shortName),
   });
+  limitConnections(app.server, deps, options.connections);
   const underway = createUnderway(deps.db);
   app.addHook('onClose', async () => underway.close());
   app.decorate('edge', {

@@ -414,4 +414,13 @@ describe('a client is counted by', () => {
   for (const [name, ip, expected] of cases) {
     test(name, () => assert.equal(clientNetwork(ip), expected));
   }
+
+  test('or what a setting makes of them: any number of leading bits', () => {
+    const of = (ip: string, ipv4: number, ipv6: number) => clientNetwork(ip, { ipv4, ipv6 });
+    assert.equal(of('192.0.2.255', 24, 56), '192.0.2.0/24');
+    assert.equal(of('::ffff:192.0.255.7', 20, 56), '192.0.240.0/20');
+    assert.equal(of('192.0.2.7', 32, 56), '192.0.2.7');
+    assert.equal(of('2001:db8:1:2ff:3::4', 32, 56), '2001:db8:1:200::/56');
+    assert.equal(of('2001:db8:1:2ff:3::4', 32, 48), '2001:db8:1::/48');
+  });
 });

@@ -144,15 +144,35 @@ function spentOf({ limit }: Rule, allowed: boolean, whose: Whose, bucket: Bucket
 
 const longestName = 64;
 
+/** How many leading bits of an address its network is. */
+export type Prefixes = { readonly ipv4: number; readonly ipv6: number };
+
 /** What one client is counted by: its IPv4 address, or the /64 that one IPv6 customer gets. */
-export function clientNetwork(given: string): string {
+const ofOneClient: Prefixes = { ipv4: 32, ipv6: 64 };
+
+/** The network of an address. */
+export function clientNetwork(given: string, { ipv4, ipv6 }: Prefixes = ofOneClient): string {
   const ip = withoutPort(given);
+  if (isIPv4(ip)) return networkOfV4(ip.split('.').map(Number), ipv4);
   if (!isIPv6(ip)) return ip.slice(0, longestName);
   const groups = groupsOf(ip);
   const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (mapped) return groups.slice(6).flatMap(bytesOf).join('.');
-  const network = groups.slice(0, 4).map((group) => group.toString(16));
-  return `${network.join(':')}::/64`;
+  if (mapped) return networkOfV4(groups.slice(6).flatMap(bytesOf), ipv4);
+  const network = leading(groups, 16, ipv6).slice(0, Math.ceil(ipv6 / 16));
+  return `${network.map((group) => group.toString(16)).join(':')}::/${ipv6}`;
+}
+
+function networkOfV4(bytes: readonly number[], bits: number): string {
+  const network = leading(bytes, 8, bits).join('.');
+  return bits === 32 ? network : `${network}/${bits}`;
+}
+
+/** Parts of `width` bits, with nothing after the first `bits`. */
+function leading(parts: readonly number[], width: number, bits: number): number[] {
+  return parts.map((part, at) => {
+    const dropped = Math.min(width, Math.max(0, (at + 1) * width - bits));
+    return (part >> dropped) << dropped;
+  });
 }
 
 /** Some proxies forward the port too, which a client changes at will. */
