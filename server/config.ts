@@ -51,6 +51,8 @@ export type Settings = {
   readonly metricsPort: number | null;
   /** Requests a key or account may make in 60 s; also one client IP without a key. */
   readonly rateLimit: number;
+  /** Requests of a client network in 60 s, however many accounts make them. */
+  readonly rateLimitPerNetwork: number;
   /** Key mints a client IP may try in an hour. */
   readonly mintLimit: number;
   /** Tokens that an account may ask to have listed in an hour. */
@@ -164,9 +166,16 @@ type Whole = (name: string, otherwise: number, least: number, most: number) => n
 
 function limitsOfClients(whole: Whole, dev: boolean) {
   const feedSocketsPerIp = whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000);
+  const rateLimit = whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000);
   const connections = whole('PARLEY_CONNECTIONS', 0, 0, 1_000_000);
   return {
-    rateLimit: whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000),
+    rateLimit,
+    rateLimitPerNetwork: whole(
+      'PARLEY_RATE_LIMIT_PER_NETWORK',
+      (dev ? 1_000 : 10) * rateLimit,
+      1,
+      1_000_000_000,
+    ),
     mintLimit: whole('PARLEY_MINT_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
     listingLimit: whole('PARLEY_LISTING_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
     feedSocketsPerIp,

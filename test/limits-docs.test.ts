@@ -26,7 +26,13 @@ import { readSettings } from '../server/config.ts';
 import * as doctor from '../server/doctor/examine.ts';
 import { swapBounds } from '../server/doctor/swaps.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
-import { refusedRelays, scheduleLimit, windowSeconds } from '../server/edge/budgets.ts';
+import {
+  refusedRelays,
+  scheduleLimit,
+  strangerLimit,
+  swapLimit,
+  windowSeconds,
+} from '../server/edge/budgets.ts';
 import { mostConnections, reservedDescriptors } from '../server/edge/connections.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
 import { mostFrameBytes, mostUnreadBytes, paceMs } from '../server/edge/feed/peer.ts';
@@ -209,6 +215,14 @@ const said: Record<string, string> = {
     `${settings.rateLimit} in ${windowSeconds} s`,
     '(`PARLEY_RATE_LIMIT`)',
   ].join(' '),
+  'requests of a client network, whichever keys they have': [
+    `${written(settings.rateLimitPerNetwork)} in ${windowSeconds} s`,
+    '(`PARLEY_RATE_LIMIT_PER_NETWORK`)',
+  ].join(' '),
+  [[
+    'requests of a party beyond its budget, on each open swap and as broadcasts;',
+    'looks for such swaps that found none',
+  ].join(' ')]: `${swapLimit}; ${strangerLimit} in ${windowSeconds} s`,
   'connections of a process, and descriptors kept back': [
     `${written(mostConnections)} (\`PARLEY_CONNECTIONS\`),`,
     written(reservedDescriptors),

@@ -14,6 +14,7 @@ import {
   windowSeconds,
 } from './budgets.ts';
 import { type HttpCode, HttpError, httpRefusal, sendRefusal } from './errors.ts';
+import { type Reserve, reservedPart } from './reserve.ts';
 import type { RouteTable } from './route-table.ts';
 
 /** Declared by a route in its config. */
@@ -36,6 +37,7 @@ export type GateState = {
   readonly shortName: string;
   readonly keys: Keys;
   readonly budgets: Budgets;
+  readonly reserve: Reserve;
   readonly routes: RouteTable;
   closing: boolean;
 };
@@ -186,7 +188,8 @@ function unknownRoute(visit: Visit) {
   const looked = clientKnown(visit);
   const of = (caller: Caller | null) => {
     if (caller === null) return spendClient(looked, () => refuseRoute(visit));
-    spend(visit, budgets.spendCaller(caller), () => refuseRoute(visit));
+    const { client = clientOf(request) } = looked;
+    spend(visit, budgets.spendCaller(caller, client), () => refuseRoute(visit));
   };
   const key = keyOf(request.headers);
   const known = key === null ? null : keys.known(key);
@@ -244,16 +247,24 @@ function withoutKey(visit: Visit, given: boolean) {
 
 function withKey(visit: Visit, access: Access, caller: Caller | null) {
   if (caller === null) return withoutKey(visit, true);
-  const { state, request, done } = visit;
+  const { state, request, done, client = clientOf(request) } = visit;
   request.caller = caller;
-  spend(visit, state.budgets.spendCaller(caller), (spent) => {
-    if (!spent.allowed) return overBudget(visit, spent);
+  const go = () => {
     if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
       const held = caller.scopes.join(', ');
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
       return refuse(visit, 'scope_missing', sentence);
     }
     done();
+  };
+  spend(visit, state.budgets.spendCaller(caller, client), (spent) => {
+    if (spent.allowed) return go();
+    const part = spent.whose === 'network' ? null : reservedPart(request);
+    if (part === null) return overBudget(visit, spent);
+    state.reserve(caller.accountId, part).then((kept) => {
+      if (kept) go();
+      else overBudget(visit, spent);
+    }, done);
   });
 }
 
@@ -261,6 +272,7 @@ const overCodes = {
   account: 'account_rate_limited',
   key: 'key_rate_limited',
   address: 'rate_limited',
+  network: 'rate_limited',
 } as const satisfies Record<Whose, HttpCode>;
 
 function overBudget(visit: Visit, spent: Spent) {

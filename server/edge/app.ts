@@ -22,6 +22,7 @@ import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
+import { createReserve } from './reserve.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerDocs } from './routes/docs.ts';
@@ -91,7 +92,8 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const keys = await openKeys(deps);
   const { budgets, close: closeBudgets } = await openBudgets(deps);
   const routes = createRouteTable();
-  const state = { shortName, keys, budgets, routes, closing: false };
+  const reserve = createReserve(deps.db, budgets);
+  const state = { shortName, keys, budgets, reserve, routes, closing: false };
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
