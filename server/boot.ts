@@ -21,6 +21,7 @@ import { migrate } from './db/migrate.ts';
 import type { Deps } from './deps.ts';
 import { devAssets, devChains, giveGas, type ReadyChain, servedChains } from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
+import { connectionsWithin, openFiles } from './edge/connections.ts';
 import { devKeeper, openGas } from './keeper/open.ts';
 import { createKeeper } from './keeper/passes.ts';
 import { resealKept } from './keeper/sealing.ts';
@@ -90,7 +91,10 @@ async function unwind(undo: Stack, log: Logger): Promise<void> {
   }
 }
 
-async function start(settings: Settings, log: Logger, undo: Stack): Promise<Market> {
+async function start(given: Settings, log: Logger, undo: Stack): Promise<Market> {
+  const files = openFiles();
+  const settings = { ...given, connections: connectionsWithin(given.connections, files) };
+  log.info({ connections: settings.connections, nofile: files }, 'connections that are served');
   const home = resolve(settings.home);
   await openHome(home);
   for (const place of placesOf(settings)) await mustBeFree(place);

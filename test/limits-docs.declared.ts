@@ -21,6 +21,11 @@ export const declared: readonly Declared[] = [
     },
   },
   {
+    what: 'a connection that does not read what waits for it',
+    limit: '30 s',
+    by: { 'server/edge/connections.ts': ['lookMs = 5_000;', 'unreadMs = 25_000;'] },
+  },
+  {
     what: 'budgets that a process remembers',
     limit: '100 000 of a kind',
     by: { 'server/edge/memory-buckets.ts': ['capacity = 100_000;'] },
