@@ -38,5 +38,5 @@ export async function builtSpend(
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, now: await context.now() };
   verifyMaterial(built, asked, leg.escrow.terms, view, limits);
-  return () => handOf(context, leg).signSpend(built, asked);
+  return handOf(context, leg).signSpend(built, asked, isPublic);
 }
