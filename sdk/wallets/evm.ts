@@ -15,6 +15,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { untriedGas } from '../../chains/evm/gas-policy.ts';
+import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
@@ -106,15 +107,24 @@ function nodeAt(rpcUrl: string, chainId: number): PublicClient {
   });
 }
 
-async function priced({ node, address, mostFeePerGas }: Signing, call: EvmSending) {
+async function priced(
+  { node, chainId, address, mostFeePerGas }: Signing,
+  { gas: limit, ...call }: EvmSending,
+) {
   const to = call.to as Hex;
   const data = call.data as Hex;
   const value = BigInt(call.value);
+  const known = limit ?? (isClaim(data) ? untriedGas(chainId, 'token') : null);
   const [gas, fees] = await Promise.all([
-    call.gas ?? estimated(node, { account: address, to, data, value }),
+    known ?? estimated(node, { account: address, to, data, value }),
     node.estimateFeesPerGas(),
   ]);
   return { to, data, value, gas, ...bounded(fees, mostFeePerGas) };
+}
+
+/** Whether it holds a secret: no node hears it before it is sent, whoever asks for a signature. */
+function isClaim(data: Hex): boolean {
+  return callsIn(data, evmDeployment).some(({ verb }) => verb === 'claim');
 }
 
 async function estimated(node: PublicClient, call: EstimateGasParameters): Promise<bigint> {
