@@ -30,10 +30,13 @@ import {
   signedSpend,
   startWorld,
   swapOf,
+  takeBack,
   told,
   type World,
 } from './testing/world.ts';
 
+/** Blocks until nothing is looked after any more: the depth of dev chains, and six. */
+const furthest = 8;
 let world: World;
 before(async () => {
   world = await startWorld();
@@ -263,6 +266,7 @@ test('both are refunded when the secret is never revealed, an event a leg', asyn
   assert.equal(swap.status, 'refunded');
   assert.equal(swap.legs.a.status, 'refunded');
   assert.equal(swap.legs.b.status, 'refunded');
+  await deepen(world, furthest);
   assert.deepEqual(await told(world, deal), [
     'swap.funded initiator_funded',
     'swap.funded counterparty_funded',
@@ -280,7 +284,7 @@ test('an escrow whose swap has ended is paid no more', async () => {
   await claimShort(world, deal);
   await look(world);
   await claimLong(deal);
-  await deepen(world);
+  await deepen(world, furthest);
   assert.equal(await isDone(deal), true);
   const body = { chain: 'bitcoin', signed: late.hex };
   const sent = await deal.initiator.post('/v1/tx/broadcast', body);
@@ -351,13 +355,7 @@ test('a reorganisation takes a bitcoin funding back, and says so', async () => {
   await world.dev.mine(bitcoin, 1);
   await look(world);
   assert.equal((await swapOf(deal)).status, 'initiator_funded');
-  await world.bitcoinRpc('invalidateblock', [bottom]);
-  // Empty blocks, longer than what they replace: the payment waits in the mempool again.
-  const elsewhere = await world.faucetRpc<string>('getnewaddress');
-  for (let at = 0; at < 3; at += 1) {
-    await world.bitcoinRpc('generateblock', [elsewhere, []]);
-  }
-  await look(world);
+  await takeBack(world, bottom, 3);
   const back = await swapOf(deal);
   assert.equal(back.status, 'agreed');
   assert.match(await world.deps.metrics.registry.metrics(), /^parley_reorganisations_total 1$/m);
