@@ -34,7 +34,6 @@ import {
   signedSpend,
   startWorld,
   swapOf,
-  takeBack,
   told,
   type World,
 } from './testing/world.ts';
@@ -257,7 +256,10 @@ test('a settled swap is followed six blocks further: a claim that is taken back 
   await deepen(world, 4);
   assert.equal((await swapOf(deal)).status, 'counterparty_claimed');
   assert.equal((await doneOf(deal))?.done, false);
-  await takeBack(world, claiming, 6);
+  await world.bitcoinRpc('invalidateblock', [claiming]);
+  const elsewhere = await world.faucetRpc<string>('getnewaddress');
+  for (let at = 0; at < 6; at += 1) await world.bitcoinRpc('generateblock', [elsewhere, []]);
+  await look(world);
   const { status, next } = await swapOf(deal);
   assert.equal(status, 'initiator_claimed');
   const open = next.map((each: { by: string; action: string }) => `${each.by} ${each.action}`);

@@ -9,7 +9,8 @@ import { Misused, parsed, understood } from '../../scripts/command.ts';
 import { promises } from './promises.ts';
 import { NotHere, remoteTron } from './remote-tron.ts';
 
-const usage = `usage: npm run conformance -- --url URL --key-file FILE --contract ADDRESS --creation TXID
+const usage = `usage: npm run conformance -- --url URL --key-file FILE --contract ADDRESS
+                              --creation TXID
   --url URL           a java-tron node, such as one of Nile
   --solidity-url URL  where /walletsolidity has a port of its own
   --key-file FILE     64 hex characters: an account with about 500 TRX

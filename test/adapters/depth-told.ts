@@ -1,5 +1,6 @@
 // What every adapter promises to whoever follows it: an escrow on its way to its depth is named
-// again when it is there, and when what emptied it is final, also where somebody else has read it meanwhile, as gates and builders do.
+// again when it is there, and when what emptied it is final, also where somebody else has read it
+// meanwhile, as gates and builders do.
 
 import assert from 'node:assert/strict';
 import { allChanges, claim, deepLeg, facts, finalise, fund, newLeg, settleDown } from './leg.ts';

@@ -344,16 +344,6 @@ export async function deepen(world: World, blocks = 3): Promise<void> {
   await look(world);
 }
 
-/** Empty blocks from there on, longer than what they replace: what that held waits once more. */
-export async function takeBack(world: World, bottom: string, blocks: number): Promise<void> {
-  await world.bitcoinRpc('invalidateblock', [bottom]);
-  const elsewhere = await world.faucetRpc<string>('getnewaddress');
-  for (let at = 0; at < blocks; at += 1) {
-    await world.bitcoinRpc('generateblock', [elsewhere, []]);
-  }
-  await look(world);
-}
-
 /** The swap as the initiator reads it. */
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
 export async function swapOf(deal: Deal): Promise<any> {
