@@ -82,9 +82,10 @@ export type SpendInput = BuildInput & {
 export type Warning = {
   /**
    * TRON: the address was never used, or has too little TRX to burn for energy. Solana: it has too
-   * little SOL for the fee and the accounts that it has to make. EVM: too little for gas.
+   * little SOL for the fee and the accounts that it has to make; `deposit`: what a funding takes
+   * beside the amount, told always. EVM: too little for gas.
    */
-  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'fund_stuck';
+  readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'deposit' | 'fund_stuck';
   /** What this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;

@@ -55,6 +55,19 @@ export type SolanaMaterial = {
   /** Block height after which no block takes it. */
   readonly lastValidBlockHeight: number;
   readonly escrow: string;
+  /** Of a funding: what it takes from the funder's SOL beside what moves. */
+  readonly costs?: FundCosts;
+};
+
+/** In lamports. */
+export type FundCosts = {
+  /** Rent of the escrow's accounts. */
+  readonly depositLamports: string;
+  /** Of it, what a claim or refund gives back to the funder. */
+  readonly returnedLamports: string;
+  /** The rest, which stays in what is left of the escrow's account. */
+  readonly keptLamports: string;
+  readonly feeLamports: string;
 };
 
 /** An unsigned call of a contract as java-tron's JSON: addresses in 41-hex, amounts in sun. */

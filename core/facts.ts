@@ -23,7 +23,10 @@ export type EscrowFacts = {
   readonly secret: Hex32 | null;
   /** Base units it holds now and that the funder can take back after the timelock. */
   readonly balance: bigint;
-  /** Nothing in it at depth, nothing on its way in that was seen. */
+  /**
+   * Nothing in it, nothing on its way in that was seen, and what emptied it is final: six blocks
+   * beyond its depth on Bitcoin, finality elsewhere. Until then a reorganisation is looked for.
+   */
   readonly empty: boolean;
 };
 

@@ -50,6 +50,8 @@ export async function startAnvil(folder: string, chainId: number): Promise<Anvil
     args: [
       ...['--host', loopback, '--port', String(port), '--chain-id', String(chainId)],
       ...['--balance', String(balanceEther), '--quiet'],
+      // Its final block is two epochs behind.
+      ...['--slots-in-an-epoch', '1'],
       ...['--cache-path', join(folder, 'cache')],
       exitArgument,
       ...(state === null ? [] : ['--load-state', state]),

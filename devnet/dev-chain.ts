@@ -37,6 +37,8 @@ export type ChainInfo = {
   readonly factory?: string;
   /** TRON: the contract that holds every escrow of the chain, base58. */
   readonly escrows?: string;
+  /** TRON: the transaction that created it, hex. */
+  readonly escrowsCreation?: string;
   /** Solana: where subscriptions are, the escrow program, and the cluster's id. */
   readonly wsUrl?: string;
   readonly program?: string;

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { lyingNode } from '../chains/tron/testing/nodes.ts';
 import { type TronDevChain, tronChain } from '../devnet/tron/tron-chain.ts';
-import { deployTron, verifyTron } from './deploy-tron.ts';
+import { type DeployedTron, deployTron, verifyTron } from './deploy-tron.ts';
 
 const run = promisify(execFile);
 const key = '31'.repeat(32);
@@ -44,11 +44,19 @@ test('the contract is deployed by an operator’s key, with the pinned code, and
   const { url } = { url: chain.info.rpcUrl };
   const done = await cli(['--url', url], { PARLEY_DEPLOYER_KEY: key });
   assert.equal(done.code, 0, done.said);
-  const { contract, chainId } = JSON.parse(done.said) as { contract: string; chainId: number };
+  const { contract, creation, chainId } = JSON.parse(done.said) as DeployedTron;
   assert.equal(chainId, chain.info.chainId);
   assert.notEqual(contract, chain.info.escrows);
-  assert.equal(await verifyTron({ url }, contract), null);
-  const verified = await cli(['--url', url, '--verify', '--contract', contract]);
+  assert.equal(await verifyTron({ url }, { contract, creation }), null);
+  const verified = await cli([
+    '--url',
+    url,
+    '--verify',
+    '--contract',
+    contract,
+    '--creation',
+    creation,
+  ]);
   assert.deepEqual(
     [verified.code, verified.said.trim()],
     [0, `${contract}: the pinned contract of this network`],
@@ -84,13 +92,16 @@ test('what a node took without a word is waited for, and a second try pays nothi
 });
 
 test('another contract, no contract, no key and too low a fee limit are said', async () => {
-  const { rpcUrl: url, tokens } = chain.info;
+  const { rpcUrl: url, tokens, escrowsCreation: creation } = chain.info;
   const token = tokens?.[0]?.address ?? '';
-  const other = await cli(['--url', url, '--verify', '--contract', token]);
+  const other = await cli(['--url', url, '--verify', '--contract', token, '--creation', creation]);
   assert.equal(other.code, 1);
   assert.match(other.said, /shows code of hash 0x\w+ at T\w+, pinned is 0x/);
   const nowhere = tronAddressOfKey(Buffer.alloc(32, 7));
-  assert.match((await verifyTron({ url }, nowhere)) ?? '', /shows no escrow contract/);
+  assert.match(
+    (await verifyTron({ url }, { contract: nowhere, creation })) ?? '',
+    /shows no escrow contract/,
+  );
   assert.match(
     (await cli(['--url', url], { PARLEY_DEPLOYER_KEY: '' })).said,
     /must be set to 64 hex/,

@@ -1,8 +1,9 @@
 // Puts the contract of all escrows on a TRON network, and compares what is there with the pinned
-// code. Its address differs from network to network: it goes into PARLEY_CHAINS.
+// code. Its address differs from network to network: with its creation it goes into
+// PARLEY_CHAINS.
 //
 //   PARLEY_DEPLOYER_KEY=… npm run deploy:tron -- --url URL                 deploys, then verifies
-//   npm run deploy:tron -- --url URL --verify --contract ADDRESS           only verifies
+//   npm run deploy:tron -- --url URL --verify --contract ADDRESS --creation TXID
 //
 // What was signed is kept in PARLEY_HOME until its end is known: a second try sends the same bytes
 // again and waits for them, so that it pays nothing that the first has paid.
@@ -11,9 +12,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { parseTronAddress, tronAddressOf, tronHex } from '../chains/tron/address.ts';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { parseTronAddress, tronHex } from '../chains/tron/address.ts';
+import { createdAddress, createType } from '../chains/tron/creation.ts';
 import { type Http, httpClient, TronRefusal } from '../chains/tron/http.ts';
 import { tronFault } from '../chains/tron/identity.ts';
 import { chainIdOf, headBlock, infoOf, knows, sendHex } from '../chains/tron/node.ts';
@@ -27,7 +28,7 @@ import { ParleyError } from '../core/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 
 const usage = `usage: npm run deploy:tron -- --url URL [--solidity-url URL] [--fee-limit TRX]
-       npm run deploy:tron -- --url URL --verify --contract ADDRESS
+       npm run deploy:tron -- --url URL --verify --contract ADDRESS --creation TXID
   PARLEY_DEPLOYER_KEY   64 hex characters: who pays for the energy
   PARLEY_HOME           where a transaction is kept until its end is known, default .parley`;
 
@@ -37,7 +38,6 @@ const mostFeeLimitTrx = 99_999;
 const minedLimitMs = 120_000;
 const pollMs = 1_000;
 const expirationMs = 600_000;
-const createType = 30n;
 const createUrl = 'type.googleapis.com/protocol.CreateSmartContract';
 
 export type TronDeployOptions = {
@@ -56,7 +56,8 @@ export type DeployedTron = {
   readonly chainId: number;
   /** base58 */
   readonly contract: string;
-  readonly txid: string;
+  /** The transaction that created it. */
+  readonly creation: string;
 };
 
 type Sent = {
@@ -83,9 +84,7 @@ export async function deployTron(options: TronDeployOptions): Promise<DeployedTr
   const isOver = earlier !== null && (await endOf(http, earlier, signal)) === 'gone';
   const sent =
     earlier === null || isOver ? await signAndKeep(http, options, file, owner, signal) : earlier;
-  // WalletUtil.generateContractAddress: of the transaction's id and its owner.
-  const hash = keccak_256(concatBytes(hexToBytes(sent.txid), owner));
-  const contract = tronAddressOf(hash.subarray(12));
+  const contract = createdAddress(sent.txid, owner);
   say(`${sent === earlier ? 'waits again for' : 'sends'} ${sent.txid}, contract ${contract}`);
   try {
     await give(http, sent, signal);
@@ -95,10 +94,11 @@ export async function deployTron(options: TronDeployOptions): Promise<DeployedTr
     const sentence = `${sent.txid} is in no block yet; the contract will be at ${contract}`;
     throw new Error(`${sentence}. Run it again to wait for it`, { cause: error });
   }
-  const fault = await tronFault(http, { chainId, contract }, AbortSignal.timeout(minedLimitMs));
+  const deployed = { chainId, contract, creation: sent.txid };
+  const fault = await tronFault(http, deployed, AbortSignal.timeout(minedLimitMs));
   if (fault !== null) throw new Error(`after ${sent.txid} the node ${fault}`);
   await rm(file, { force: true });
-  return { chainId, contract, txid: sent.txid };
+  return deployed;
 }
 
 async function keptIn(file: string): Promise<Sent | null> {
@@ -213,12 +213,12 @@ async function endOf(
 /** What is wrong with the contract there; null = nothing. */
 export async function verifyTron(
   where: Pick<TronDeployOptions, 'url' | 'solidityUrl'>,
-  contract: string,
+  { contract, creation }: Pick<DeployedTron, 'contract' | 'creation'>,
 ): Promise<string | null> {
   const http = clientOf(where);
   const signal = AbortSignal.timeout(minedLimitMs);
   const chainId = await chainIdOf(http, signal);
-  return tronFault(http, { chainId, contract: parseTronAddress(contract) }, signal);
+  return tronFault(http, { chainId, contract: parseTronAddress(contract), creation }, signal);
 }
 
 function understand(args: string[]) {
@@ -230,23 +230,32 @@ function understand(args: string[]) {
       'fee-limit': { type: 'string', default: defaultFeeLimitTrx },
       verify: { type: 'boolean', default: false },
       contract: { type: 'string' },
+      creation: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return null;
-  const { url, contract = '', verify, 'solidity-url': solidity } = values;
+  const { url, contract = '', creation = '', verify, 'solidity-url': solidity } = values;
   if (url === undefined) throw new Misused('--url is missing');
   if (verify && contract === '') throw new Misused('--contract is missing');
+  if (verify && !/^[0-9a-f]{64}$/.test(creation)) throw new Misused('--creation is missing');
   const feeLimit = wholeNumber('--fee-limit', values['fee-limit'], { most: mostFeeLimitTrx });
-  return { url, contract, verify, solidity, feeLimitSun: BigInt(feeLimit) * sunPerTrx };
+  return { url, contract, creation, verify, solidity, feeLimitSun: BigInt(feeLimit) * sunPerTrx };
 }
 
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
-async function main({ url, contract, verify, solidity, feeLimitSun }: Asked): Promise<number> {
+async function main({
+  url,
+  contract,
+  creation,
+  verify,
+  solidity,
+  feeLimitSun,
+}: Asked): Promise<number> {
   const where = solidity === undefined ? { url } : { url, solidityUrl: solidity };
   if (verify) {
-    const fault = await verifyTron(where, contract);
+    const fault = await verifyTron(where, { contract, creation });
     process.stdout.write(`${contract}: ${fault ?? 'the pinned contract of this network'}\n`);
     return fault === null ? 0 : 1;
   }

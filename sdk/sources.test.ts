@@ -30,7 +30,8 @@ test('a clock that is further off than the customer’s own policy holds pauses 
 
 test('a chain that no table knows wants a policy, and says which one a dev network takes', async () => {
   const tron = { chain: 'tron-dev', sources: [{ url: 'http://127.0.0.1:9' }] };
-  const deployment = { chainId: 3_437_527_082, contract: 'TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC' };
+  const contract = 'TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC';
+  const deployment = { chainId: 3_437_527_082, contract, creation: '00'.repeat(32) };
   const solana = {
     chain: 'solana-dev',
     rpcUrls: ['http://127.0.0.1:9'],

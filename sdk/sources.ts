@@ -17,7 +17,7 @@ import {
 } from '../chains/solana/policy.ts';
 import { tronAdapter } from '../chains/tron/adapter.ts';
 import type { TronSource } from '../chains/tron/http.ts';
-import type { TronDeployment } from '../chains/tron/plan.ts';
+import type { TronOrigin } from '../chains/tron/plan.ts';
 import { type TronChainSettings, tronChains, tronDevPolicy } from '../chains/tron/policy.ts';
 import { brokenPolicy } from '../core/deadlines.ts';
 import type { Family } from '../core/families.ts';
@@ -126,8 +126,11 @@ export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
 
 export type TronSourceOptions = {
   readonly chain: string;
-  /** The network's id, and the contract that holds every escrow on it. */
-  readonly deployment: TronDeployment;
+  /**
+   * The network's id, the contract that holds every escrow on it, and the transaction that created
+   * it: each node has to show that it ran the pinned init code.
+   */
+  readonly deployment: TronOrigin;
   /** Nodes of one's own. */
   readonly sources: readonly TronSource[];
   /** Default: the published policy of that network. */

@@ -26,7 +26,7 @@ const deployment: TronDeployment = { chainId: 7, contract: tronAt(9) };
 const nowhere = 'http://127.0.0.1:1';
 const tron = tronSource({
   chain: 'tron-dev',
-  deployment,
+  deployment: { ...deployment, creation: '00'.repeat(32) },
   sources: [{ url: nowhere }],
   policy: tronDevPolicy,
 });

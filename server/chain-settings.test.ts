@@ -19,6 +19,7 @@ const tron = {
   chain: 'tron',
   chainId: 7,
   contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+  creation: '0f'.repeat(32),
   sources: [{ url: node, solidityUrl: node, jsonRpcUrl: `${node}/jsonrpc` }],
   world: 'dev',
 };

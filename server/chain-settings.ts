@@ -58,6 +58,8 @@ export type ChainSettings =
       readonly chainId: number;
       /** The contract that holds every escrow, base58. */
       readonly contract: string;
+      /** The transaction that created it, hex. */
+      readonly creation: string;
       /** Nodes of one chain, which must agree before anyone funds or reveals. */
       readonly sources: readonly TronSource[];
       /** Where the chain id is in no table of core/worlds.ts. */
@@ -168,6 +170,7 @@ const tronChain = Type.Object(
     chain: chainKey,
     chainId: Type.Integer({ minimum: 1, maximum: 0xffff_ffff }),
     contract: Type.String({ minLength: 1, maxLength: 64 }),
+    creation: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     sources: Type.Array(
       Type.Object({ url, solidityUrl: Type.Optional(url), jsonRpcUrl: Type.Optional(url) }, closed),
       { minItems: 1, maxItems: 20 },

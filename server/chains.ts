@@ -125,7 +125,7 @@ function evmOf(chain: Of<'evm'>, settings: Limits, { log }: Parts): EvmAdapter {
 function tronOf(chain: Of<'tron'>, settings: Limits, { log }: Parts): ChainAdapter {
   return tronAdapter({
     chain: chain.chain,
-    deployment: { chainId: chain.chainId, contract: chain.contract },
+    deployment: chain,
     sources: chain.sources,
     policy: policyOf(chain).policy,
     http: { attemptTimeoutMs: settings.chainTimeoutMs },

@@ -32,8 +32,16 @@ function settingsOf(info: ChainInfo): ChainSettings {
     case 'evm':
       return { family, chain, chainId, rpcUrls: [rpcUrl], policy: 'evm-dev' };
     case 'tron': {
-      const { escrows: contract = '' } = info;
-      return { family, chain, chainId, contract, sources: [{ url: rpcUrl }], world: 'dev' };
+      const { escrows: contract = '', escrowsCreation: creation = '' } = info;
+      return {
+        family,
+        chain,
+        chainId,
+        contract,
+        creation,
+        sources: [{ url: rpcUrl }],
+        world: 'dev',
+      };
     }
     case 'solana': {
       const { program = '', genesisHash = '' } = info;

@@ -75,15 +75,15 @@ export async function mustBeBitcoin(
   });
 }
 
-/** The same for a TRON chain: its id, the contract of all escrows and the domain it says. */
+/** The same for a TRON chain: its id, the contract of all escrows and its creation. */
 export async function mustBeTron(
-  { chain, chainId, contract, sources }: Of<'tron'>,
+  { chain, sources, ...deployment }: Of<'tron'>,
   silent: (source: number, error: unknown) => void,
 ): Promise<void> {
   await eachSource(sources.length, silent, async (at) => {
     const one = httpClient({ chain, sources: [sources[at] as TronSource], rounds: 1 });
     const signal = AbortSignal.timeout(openMs);
-    const fault = await tronFault(one, { chainId, contract }, signal);
+    const fault = await tronFault(one, deployment, signal);
     if (fault !== null) throw new WrongNodeError(chain, at, fault);
   });
 }

@@ -73,6 +73,7 @@ test('on a dev network whose clock was moved by a day it goes by the chain’s, 
   const keyFile = join(dir, 'key');
   await writeFile(keyFile, `${key}\n`, { mode: 0o600 });
   const where = ['--url', tron?.rpcUrl ?? '', '--contract', tron?.escrows ?? ''];
+  where.push('--creation', tron?.escrowsCreation ?? '');
   const args = [...where, '--key-file', keyFile, '--dev', devnet.dev];
   const script = join(import.meta.dirname, 'adapters', 'conformance.ts');
   const { stdout, stderr } = await run(process.execPath, [script, ...args], {

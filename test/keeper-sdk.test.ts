@@ -36,7 +36,11 @@ async function party(place: Place, rich: boolean) {
   if (rich) await dev.faucet({ chain: tron.chain, address: trx.address });
   const onTron = tronSource({
     chain: tron.chain,
-    deployment: { chainId: tron.chainId ?? 0, contract: tron.escrows ?? '' },
+    deployment: {
+      chainId: tron.chainId ?? 0,
+      contract: tron.escrows ?? '',
+      creation: tron.escrowsCreation ?? '',
+    },
     sources,
     policy: devPolicies.tron,
   });

@@ -106,6 +106,7 @@ before(async () => {
         chain: tron.chain,
         chainId: tron.chainId,
         contract: tron.escrows,
+        creation: tron.escrowsCreation,
         sources: [{ url: nodes.tron.url }],
         world: 'dev',
       },

@@ -8,6 +8,7 @@ import { base58 } from '@scure/base';
 import { Trx } from 'tronweb';
 import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
+import { keySignatureText } from '../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { signBip322 } from '../chains/bitcoin/proof.ts';
 import { type Family, families } from '../core/families.ts';
@@ -24,6 +25,7 @@ import { canonicalAddress, checkSignature, spellingIn } from '../server/market/p
 type Words = { address: string; message: string; signature: string };
 type Example = Words & { rail?: Family; authorization?: Words };
 
+const keyText = /^Parley - use this key: ([0-9a-f]{66}) for swap ([0-9a-f-]{36})$/m;
 const doc = readFileSync(new URL('../docs/signing.md', import.meta.url), 'utf8');
 const examples = [...doc.matchAll(/```json\n([\s\S]*?)\n```/g)].map(
   ([, json = '']) => JSON.parse(json) as Example,
@@ -75,4 +77,9 @@ test('its link and its authorization would be accepted', async () => {
   assert.ok(link?.authorization !== undefined && more.length === 0);
   await holds(link, 'solana', 'link this wallet');
   await holds(link.authorization, 'tron', 'authorise this wallet', [link.address]);
+});
+
+test('the text of a keySignature is the one that is checked', () => {
+  const [text, pubkey = '', swapId = ''] = keyText.exec(doc) ?? [];
+  assert.equal(text, keySignatureText(settings.productName, pubkey, swapId));
 });

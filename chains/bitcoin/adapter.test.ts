@@ -94,7 +94,9 @@ describe('a swap of one escrow', () => {
     await node.mine(2);
     const claimed = await read(swap);
     assert.deepEqual(claimed.claimed, { txid: claim.txid, confirmations: 2, deep: true });
-    assert.deepEqual([claimed.refunded, claimed.empty], [null, true]);
+    assert.deepEqual([claimed.refunded, claimed.empty], [null, false]);
+    await node.mine(6);
+    assert.equal((await read(swap)).empty, true);
     assert.equal(await adapter.broadcast(claim, signal()), claim.txid, 'mined already');
   });
 
@@ -119,7 +121,7 @@ describe('a swap of one escrow', () => {
     await node.mine(2);
     const facts = await read(swap);
     assert.deepEqual(facts.refunded, { txid: refund.txid, confirmations: 2, deep: true });
-    assert.deepEqual([facts.claimed, facts.secret, facts.empty], [null, null, true]);
+    assert.deepEqual([facts.claimed, facts.secret, facts.empty], [null, null, false]);
     assert.equal(facts.funded?.txid, txid);
   });
 });
@@ -151,7 +153,7 @@ describe('several payments', () => {
     await node.moveMedianTo(swap.terms.timelock + 1);
     const refund = await refundOf(swap);
     await adapter.broadcast(refund, signal());
-    await node.mine(2);
+    await node.mine(8);
     const done = await read(swap);
     assert.deepEqual([legStatus(done), done.balance, done.empty], ['claimed', 0n, true]);
     const back = await paidTo(refund.txid, swap.terms.refund.address);

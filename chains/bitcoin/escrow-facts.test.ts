@@ -79,8 +79,16 @@ describe('escrow facts', () => {
     const seen = facts(pay('a', wanted, 80, claim(null)));
     assert.deepEqual([legStatus(seen), seen.balance, seen.empty], ['funded', 0n, false]);
     assert.deepEqual(seen.claimed, { txid: 'claim', confirmations: 0, deep: false });
-    assert.equal(facts(pay('a', wanted, 80, claim(99))).empty, false);
-    assert.equal(facts(pay('a', wanted, 80, claim(98))).empty, true);
+    const at = (height: number) => facts(pay('a', wanted, 80, claim(height)));
+    assert.deepEqual(
+      [99, 98].map((height) => at(height).claimed?.deep),
+      [false, true],
+    );
+    // Six blocks beyond its depth nothing takes it back any more.
+    assert.deepEqual(
+      [93, 92].map((height) => at(height).empty),
+      [false, true],
+    );
   });
 
   it('do not count a coinbase before it can be spent', () => {

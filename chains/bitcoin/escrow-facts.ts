@@ -39,6 +39,9 @@ export type EscrowHistory = {
   readonly tip: number;
 };
 
+/** Blocks beyond its depth that a spend is looked after: by then nothing takes it back. */
+export const furtherBlocks = 6;
+
 /** A coinbase output cannot be spent before (consensus: COINBASE_MATURITY). */
 export const coinbaseMaturity = 100;
 
@@ -95,7 +98,8 @@ export function escrowFacts(
   const spend = funding?.spend ?? null;
   const spent = spend === null ? null : sighting(spend, tip, requiredConfirmations);
   const settled = (payment: Payment) =>
-    payment.spend !== null && confirmations(payment.spend.height, tip) >= requiredConfirmations;
+    payment.spend !== null &&
+    confirmations(payment.spend.height, tip) >= requiredConfirmations + furtherBlocks;
   return {
     funded:
       funding === null ? null : sighting(funding, tip, requiredFor(funding, requiredConfirmations)),

@@ -9,7 +9,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import type { EscrowHistory, EscrowSpend } from './escrow-facts.ts';
-import { coinbaseMaturity } from './escrow-facts.ts';
+import { coinbaseMaturity, furtherBlocks } from './escrow-facts.ts';
 import { findSecret } from './escrow-script.ts';
 import type { Tx } from './raw-transaction.ts';
 
@@ -40,7 +40,7 @@ export type EscrowIndex = {
   readonly secrets: Map<string, Hex32>;
   /** Looked different since `takeTouched`. */
   readonly touched: Set<string>;
-  /** With transactions that are not yet as deep as they are wanted. */
+  /** With transactions that are not yet as deep as they are looked after. */
   readonly maturing: Set<string>;
   /** The chain's end as it was read, oldest first. */
   blocks: BlockMark[];
@@ -213,8 +213,10 @@ export function connectBlock(
   for (const tx of transactions) applyTransaction(index, tx, mark.height);
   index.blocks.push(mark);
   for (const address of [...index.maturing]) {
-    index.touched.add(address);
-    if (isDeep(index, address, mark.height)) index.maturing.delete(address);
+    const isFinal = isDeep(index, address, mark.height - furtherBlocks);
+    // On its further stretch there is nothing to tell but its end.
+    if (isFinal || !isDeep(index, address, mark.height - 1)) index.touched.add(address);
+    if (isFinal) index.maturing.delete(address);
   }
 }
 

@@ -73,7 +73,15 @@ test('a native leg is unfunded, seen, funded at depth, and claimed at depth', as
   await mine();
   const settled = await adapter.readEscrow(leg.escrow, signal());
   assert.equal(legStatus(settled), 'claimed');
-  assert.deepEqual([settled.balance, settled.empty], [0n, true]);
+  assert.deepEqual([settled.balance, settled.empty], [0n, false], 'it is deep, and not final');
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  assert.deepEqual((await adapter.changes(signal())).touched, []);
+  await mine();
+  assert.deepEqual((await adapter.changes(signal())).touched, [leg.escrow.address]);
+  assert.equal((await adapter.readEscrow(leg.escrow, signal())).empty, true);
+  await mine();
+  assert.deepEqual((await adapter.changes(signal())).touched, []);
 });
 
 test('a refunded leg is refunded, and an adapter that starts only now reads the same', async () => {

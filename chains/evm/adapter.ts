@@ -165,6 +165,7 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
     secrets: new Map(),
     owed: new Set(),
     shallow: new Map(),
+    unfinal: new Map(),
     waiting: new Map(),
     tried: { head: '', works: new Map() },
     blocks: [],

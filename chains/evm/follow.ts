@@ -9,7 +9,7 @@
 import type { Changes } from '../adapter.ts';
 import { type Block, blockAt, headBlock, type Log } from './node.ts';
 import { readPending } from './pending.ts';
-import { deepestBlock } from './read.ts';
+import { deepestBlock, finalBlock } from './read.ts';
 import { eachRange } from './scan.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
 import { noteLog, touchesOf, type Watch } from './watch.ts';
@@ -152,7 +152,7 @@ function takeBlock(watch: Watch, block: Block, logs: readonly Log[]): void {
   }
 }
 
-/** Reports again whatever is on its way to its depth, at every new head until it is there. */
+/** Reports again whatever is on its way to its depth, at every new head, and once it is final. */
 async function comeToDepth(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
   const deepest = new Map<number, number>();
   for (const [address, block] of [...watch.shallow]) {
@@ -163,7 +163,15 @@ async function comeToDepth(watch: Watch, head: Block, signal: AbortSignal): Prom
       const known = deepest.get(required) ?? (await deepestBlock(watch, watched, head, signal));
       deepest.set(required, known);
       if (block > known) continue;
+      watch.unfinal.set(address, block);
     }
     watch.shallow.delete(address);
+  }
+  if (watch.unfinal.size === 0) return;
+  const final = await finalBlock(watch, head, signal);
+  for (const [address, block] of [...watch.unfinal]) {
+    if (block > final) continue;
+    watch.unfinal.delete(address);
+    watch.owed.add(address);
   }
 }

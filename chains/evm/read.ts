@@ -96,6 +96,7 @@ async function readAt(
   // Where the whole amount is there again, lookBack() has asked for the receipt.
   const gone = deep === null || (deep.code && (deep.balance < amount || now.balance >= amount));
   const settledDeep = settledBy !== null && isDeep(settledBy, gone);
+  const isEmpty = now.balance === 0n && settledDeep && (deep === null || deep.balance === 0n);
   return {
     funded: sight(history.fund, holds && held),
     claimed:
@@ -104,7 +105,7 @@ async function readAt(
       sight(history.refund, gone) ?? (pending?.verb === 'refund' ? atSight(pending.txid) : null),
     secret: secret(),
     balance: now.balance,
-    empty: now.balance === 0n && settledDeep && (deep === null || deep.balance === 0n),
+    empty: isEmpty && (await isFinal(watch, settledBy, head, signal)),
   };
 }
 
@@ -135,6 +136,29 @@ export async function deepestBlock(
   if (watch.depthTag === null || requiredConfirmations < watch.tagFrom) return byCount;
   const tagged = await blockAt(watch.rpc, watch.depthTag, false, signal);
   return Math.min(byCount, tagged?.number ?? -1);
+}
+
+/** Behind the head, where a node names no final block: 17 minutes of the quickest chain. */
+const finalAfterBlocks = 4_096;
+
+/** The last block that nothing takes back any more; below 0 when none is. */
+export async function finalBlock(
+  watch: Watch,
+  head: Pick<Block, 'number'>,
+  signal: AbortSignal,
+): Promise<number> {
+  try {
+    const final = await blockAt(watch.rpc, 'finalized', false, signal);
+    return final?.number ?? -1;
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.facts.rpcCode === undefined) throw error;
+    once(watch, 'no_final_head', { chain: watch.chain, why: error.message });
+    return head.number - finalAfterBlocks;
+  }
+}
+
+async function isFinal(watch: Watch, found: Mark | null, head: Block, signal: AbortSignal) {
+  return found !== null && found.block <= (await finalBlock(watch, head, signal));
 }
 
 /** null when the node keeps no state that old: then depth is judged by the logs' blocks. */
@@ -234,11 +258,15 @@ function firsts(known: Known, head: number): History {
   return { fund: first('fund'), claim, refund: claim === null ? first('refund') : null };
 }
 
-/** What is not yet deep is reported again by changes() until it is. */
+/** What is not yet deep, and then not yet final, is reported again by changes() when it is. */
 function noteDepth(watch: Watch, { address }: WatchedEscrow, facts: EscrowFacts, head: Block) {
   for (const found of [facts.funded, facts.claimed, facts.refunded]) {
     if (found === null || found.deep || found.confirmations === 0) continue;
     const block = head.number - found.confirmations + 1;
     watch.shallow.set(address, Math.max(block, watch.shallow.get(address) ?? 0));
   }
+  const settled = facts.claimed ?? facts.refunded;
+  // What is left in it is no matter of time.
+  if (!settled?.deep || facts.empty || facts.balance > 0n) return;
+  watch.unfinal.set(address, head.number - settled.confirmations + 1);
 }

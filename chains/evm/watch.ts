@@ -61,6 +61,8 @@ export type Watch = {
   readonly owed: Set<string>;
   /** Escrows with something above their depth, and the block of it. */
   readonly shallow: Map<string, number>;
+  /** Those at their depth and above the last final block; told again once they are not. */
+  readonly unfinal: Map<string, number>;
   /** What the pending block holds, by escrow. */
   waiting: ReadonlyMap<string, Waiting>;
   /** Waiting transactions by hash: whether they would succeed on this block. */
@@ -101,7 +103,7 @@ export function forget(watch: Watch, address: string): void {
     watch.secrets.delete(hashlock);
     removeName(watch.names, hashlock);
   }
-  for (const each of [watch.known, watch.owed, watch.shallow]) each.delete(address);
+  for (const each of [watch.known, watch.owed, watch.shallow, watch.unfinal]) each.delete(address);
 }
 
 /** Keeps a secret when it opens a hashlock that is watched. Returns the escrows it concerns. */

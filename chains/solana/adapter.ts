@@ -26,9 +26,10 @@ import { lanes } from './lanes.ts';
 import { mostLate } from './late.ts';
 import { launchesOf } from './launches.ts';
 import { type ReadMessage, readTransaction, refuse } from './message.ts';
-import { accountsAt, isOnChain, rentFor } from './node.ts';
+import { accountsAt, isOnChain } from './node.ts';
 import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
+import { leastAmount } from './prices.ts';
 import { readEscrow } from './read.ts';
 import { forget, fundedIn, type Logger, remember, touchesIn, type Watch } from './watch.ts';
 
@@ -217,17 +218,20 @@ async function allKeys(
 }
 
 async function checkAmount(
-  { rpc, chain }: Watch,
+  watch: Watch,
   token: string | null,
   amount: bigint,
   signal: AbortSignal,
 ): Promise<void> {
-  // Less cannot arrive in a wallet that is empty. What a token is worth is not known here.
-  const least = token === null ? await rentFor(rpc, 0, signal) : 1n;
+  const { chain } = watch;
+  // What a token is worth is not known here.
+  const { least, claim } =
+    token === null ? await leastAmount(watch, signal) : { least: 1n, claim: 0n };
   if (amount < least) {
     throw new ParleyError(
       'amount_too_small',
-      `${amount} on ${chain} is less than the ${least} that an empty wallet can receive`,
+      `${amount} on ${chain} is less than ${least}, the least that an empty wallet can receive and ` +
+        `whose claim, ${claim} now, costs no more than a quarter of it`,
       { chain, amount, least },
     );
   }

@@ -7,17 +7,11 @@ import type { BuildInput, ChainAdapter, SpendInput } from '../adapter.ts';
 import type { SolanaMaterial } from '../material.ts';
 import type { Opened } from '../opened.ts';
 import { mustAgree } from './agreement.ts';
-import { settlePurse } from './fees.ts';
+import { fundCosts, settlePurse } from './fees.ts';
 import { accountsAt, latestBlockhash, recentPrices, simulate } from './node.ts';
-import {
-  mostPriorityLamports,
-  payerOf,
-  solanaEscrow,
-  solanaTransaction,
-  unitLimits,
-  type Wanted,
-} from './plan.ts';
+import { payerOf, solanaEscrow, solanaTransaction, unitLimits, type Wanted } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
+import { usualPrice } from './prices.ts';
 import { systemProgram } from './programs.ts';
 import { stateOf } from './read.ts';
 import type { Watch } from './watch.ts';
@@ -95,13 +89,16 @@ async function material(
   const { rpc, chain, deployment } = watch;
   const { address: escrow } = solanaEscrow(terms, deployment);
   const tokenProgram = await tokenProgramOf(watch, terms, signal);
-  const usual = await priceFor(watch, terms, escrow, signal);
+  const prices = await recentPrices(rpc, [deployment.program, escrow], signal);
+  const usual = usualPrice(terms, prices);
   const unitPrice = await affordable(watch, terms, wanted, usual, signal);
   const { blockhash, lastValidBlockHeight } = await latestBlockhash(rpc, 'confirmed', signal);
   const circumstances = { tokenProgram, blockhash, unitPrice };
   const transaction = solanaTransaction(terms, deployment, wanted, circumstances);
   const sign = { chain, family: 'solana', sign: 'solana-tx' } as const;
-  return { ...sign, transaction, lastValidBlockHeight, escrow };
+  const made = { ...sign, transaction, lastValidBlockHeight, escrow };
+  if (wanted.verb !== 'fund') return made;
+  return { ...made, costs: await fundCosts(watch, terms, unitPrice, signal) };
 }
 
 /** Others can bid the price up: it must not be what keeps a poor wallet from its money. */
@@ -117,23 +114,5 @@ async function affordable(
   const { need, has } = await settlePurse(watch, terms, payer, payer, signal);
   const limit = BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
   const most = has > need ? ((has - need) * 1_000_000n) / limit : 0n;
-  return usual < most ? usual : most;
-}
-
-/** What three of four paid of late. */
-async function priceFor(
-  { rpc, deployment }: Watch,
-  terms: EscrowTerms,
-  escrow: string,
-  signal: AbortSignal,
-): Promise<bigint> {
-  const prices = await recentPrices(rpc, [deployment.program, escrow], signal);
-  return boundedPrice(terms, prices[Math.floor((prices.length * 3) / 4)]);
-}
-
-/** Within the bound that customers check. */
-export function boundedPrice({ token }: EscrowTerms, usual = 0n): bigint {
-  const limit = BigInt(token === null ? unitLimits.sol : unitLimits.token);
-  const most = (mostPriorityLamports * 1_000_000n) / limit;
   return usual < most ? usual : most;
 }

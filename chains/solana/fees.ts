@@ -4,16 +4,17 @@
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Owed, Warning } from '../adapter.ts';
+import type { FundCosts } from '../material.ts';
 import { owedWords } from '../owed.ts';
 import { accountsAt, rentFor } from './node.ts';
 import { tokenProgramOf } from './preflight.ts';
+import { feeOf, signatureLamports } from './prices.ts';
 import { associatedTokenAccount } from './programs.ts';
 import type { Watch } from './watch.ts';
 
-const signatureLamports = 5_000n;
 /** For speed, and for what changes until it is sent: only warnings count it. */
 const sparedLamports = 100_000n;
-const { stateBytes, vaultBytes } = layout.constants;
+const { stateBytes, tombstoneBytes, vaultBytes } = layout.constants;
 
 export type Purse = { readonly need: bigint; readonly has: bigint };
 
@@ -39,12 +40,48 @@ export async function settlePurse(
   return { need, has: BigInt(Math.floor(accounts[0]?.lamports ?? 0)) };
 }
 
+/** Rents that a funding pays, and what of them stays when the escrow is settled. */
+async function depositOf({ rpc }: Watch, { token }: EscrowTerms, signal: AbortSignal) {
+  const sizes = token === null ? [stateBytes] : [stateBytes, vaultBytes];
+  const rents = await Promise.all(sizes.map((bytes) => rentFor(rpc, bytes, signal)));
+  const deposit = rents.reduce((sum, each) => sum + each, 0n);
+  return { deposit, kept: await rentFor(rpc, tombstoneBytes, signal) };
+}
+
+export async function fundCosts(
+  watch: Watch,
+  terms: EscrowTerms,
+  unitPrice: bigint,
+  signal: AbortSignal,
+): Promise<FundCosts> {
+  const { deposit, kept } = await depositOf(watch, terms, signal);
+  return {
+    depositLamports: deposit.toString(),
+    returnedLamports: (deposit - kept).toString(),
+    keptLamports: kept.toString(),
+    feeLamports: feeOf(terms, unitPrice).toString(),
+  };
+}
+
+/** Told at every funding, whoever has enough for it. */
+async function depositWarning(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<Warning> {
+  const { address } = terms.refund;
+  const { deposit, kept } = await depositOf(watch, terms, signal);
+  const sentence =
+    `beside what it funds with, ${address} deposits ${deposit} lamports on ${watch.chain} for the ` +
+    `rent of the escrow: ${deposit - kept} come back with its claim or refund, ${kept} never do`;
+  return { code: 'deposit', verb: 'fund', address, sentence };
+}
+
 async function fundPurse(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Purse> {
   const { refund, token, amount } = terms;
   const { accounts } = await accountsAt(watch.rpc, [refund.address], 'confirmed', signal);
-  const sizes = token === null ? [0, stateBytes] : [0, stateBytes, vaultBytes];
-  const rents = await Promise.all(sizes.map((bytes) => rentFor(watch.rpc, bytes, signal)));
-  const need = rents.reduce((sum, each) => sum + each, signatureLamports);
+  const { deposit } = await depositOf(watch, terms, signal);
+  const need = deposit + (await rentFor(watch.rpc, 0, signal)) + signatureLamports;
   const left = BigInt(Math.floor(accounts[0]?.lamports ?? 0)) - (token === null ? amount : 0n);
   return { need, has: left > 0n ? left : 0n };
 }
@@ -104,7 +141,7 @@ export async function warningsOf(
     shortOf(watch, payout.address, claims, claim),
     shortOf(watch, refund.address, funds, fund),
   ];
-  return both.filter((each) => each !== null);
+  return [await depositWarning(watch, terms, signal), ...both.filter((each) => each !== null)];
 }
 
 function shortOf(

@@ -6,9 +6,9 @@
 
 import { larger, smaller } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { boundedPrice } from './builders.ts';
 import type { SolanaGasPolicy } from './gas-policy.ts';
 import { recentPrices } from './node.ts';
+import { usualPrice } from './prices.ts';
 import type { Watch } from './watch.ts';
 
 type Asked = {
@@ -19,8 +19,7 @@ type Asked = {
 
 /** Three of four blocks took this or less, by the cheapest in each: no stranger makes that dear. */
 export async function placePrice({ rpc, terms, signal }: Asked): Promise<bigint> {
-  const prices = await recentPrices(rpc, [], signal);
-  return boundedPrice(terms, prices[Math.floor((prices.length * 3) / 4)]);
+  return usualPrice(terms, await recentPrices(rpc, [], signal));
 }
 
 /**

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Address } from '@solana/kit';
+import type { SolanaMaterial } from '../material.ts';
 import { solanaAddressBytes } from './address.ts';
 import { vaultAddress } from './plan.ts';
 import {
@@ -269,10 +270,21 @@ test('who cannot pay for its claim or its funding is named, with what it needs; 
   const world = await newWorld(context);
   const { adapter } = world;
   const rich = [escrowIn(world), tokenEscrow(world, world.dollar)];
-  for (const { terms } of rich) assert.deepEqual(await adapter.warnings?.(terms, soon()), []);
+  for (const { terms } of rich) {
+    const told = (await adapter.warnings?.(terms, soon())) ?? [];
+    assert.deepEqual(
+      told.map(({ code }) => code),
+      ['deposit'],
+    );
+    const [deposit, back] = terms.token === null ? [2_171_520, 1_273_680] : [4_210_800, 3_312_960];
+    assert.match(
+      told[0]?.sentence ?? '',
+      new RegExp(`deposits ${deposit} lamports .* ${back} come back .*, 897840 never do`),
+    );
+  }
   const changed = { payout: empty('nobody yet'), refund: empty('nobody else') };
   const poor = escrowIn(world, { ...changed, token: world.dollar, amount: AMOUNT });
-  const [claiming, funding, ...more] = (await adapter.warnings?.(poor.terms, soon())) ?? [];
+  const [, claiming, funding, ...more] = (await adapter.warnings?.(poor.terms, soon())) ?? [];
   assert.deepEqual(more, []);
   const { address } = changed.payout;
   assert.deepEqual(
@@ -322,6 +334,49 @@ test('a price of speed that others bid up keeps no poor wallet from its claim', 
   await sent(world, material, 'a poor wallet');
   await world.chain.mine(2);
   assert.notEqual((await adapter.readEscrow(escrow, soon())).claimed, null);
+});
+
+test('a funding costs what it says beside the amount, and gives back what it says', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const held = async () => {
+    const config = { commitment: 'processed' } as const;
+    return (await world.chain.rpc.getBalance(walletOf('funder') as Address, config).send()).value;
+  };
+  const material = (await world.adapter.buildFund(built(escrow), soon())) as SolanaMaterial;
+  assert.deepEqual(material.costs, {
+    depositLamports: '2171520',
+    returnedLamports: '1273680',
+    keptLamports: '897840',
+    feeLamports: '5000',
+  });
+  const before = await held();
+  await sent(world, material, 'funder');
+  await world.chain.mine(2);
+  assert.equal(before - (await held()), escrow.terms.amount + 2_171_520n + 5_000n);
+  await world.chain.mine(8);
+  await claim(world, escrow);
+  await world.chain.mine(2);
+  assert.equal(before - (await held()), escrow.terms.amount + 897_840n + 5_000n);
+});
+
+test('an amount whose claim costs over a quarter of it is neither quoted nor funded', async (context) => {
+  const world = await newWorld(context);
+  // 60 lamports a unit: 1 800 000 for speed, and a signature.
+  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
+    method === 'getRecentPrioritizationFees'
+      ? { result: [{ slot: 1, prioritizationFee: 60_000_000 }] }
+      : forward(),
+  );
+  const adapter = adapterOf(world, [], { rpcUrls: [url] });
+  const least = 4n * 1_805_000n;
+  await adapter.checkAmount(null, least, soon());
+  await refuses(adapter.checkAmount(null, least - 1n, soon()), 'amount_too_small', /1805000 now/);
+  const { terms } = escrowIn(world, { amount: least - 1n });
+  const words = /claim costs 1805000 lamports now/;
+  await refuses(adapter.preflight(terms, 'funding', soon()), 'funding_would_fail', words);
+  // It must not be able to stop a reveal.
+  await adapter.preflight(terms, 'claim', soon());
 });
 
 async function accountOf({ chain }: World, of: string) {

@@ -10,6 +10,7 @@ import type { About } from '../adapter.ts';
 import { wouldFail } from '../would-fail.ts';
 import { type Account, accountsAt, rentFor, simulate } from './node.ts';
 import { solanaEscrow, solanaTransaction, vaultAddress } from './plan.ts';
+import { leastAmount } from './prices.ts';
 import { associatedTokenAccount, systemProgram, type TokenProgram } from './programs.ts';
 import { isGuarded, readHolding, readMint } from './tokens.ts';
 import { feeLamports, reasonOf, simulated, trialLamports, tryFundAndClaim } from './trial.ts';
@@ -30,6 +31,7 @@ export async function preflight(
     throw wouldFail(terms, native, about, null, error.message);
   });
   if (about === 'claim') return checkClaim(watch, terms, owner, signal);
+  if (owner === null) await mustBeWorth(watch, terms, about, signal);
   const hasFunds =
     owner === null
       ? await checkWallets(watch, terms, signal)
@@ -45,6 +47,19 @@ export async function preflight(
   }
   const trial = await tryFundAndClaim(watch, terms, owner, signal);
   if (trial !== null) throw wouldFail(terms, native, 'payout', null, reasonOf(watch, trial));
+}
+
+/** As when it was quoted: the price of speed may have risen since. */
+async function mustBeWorth(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  const { worth, claim } = await leastAmount(watch, signal);
+  if (terms.amount >= worth) return;
+  const why = `the claim costs ${claim} lamports now, more than a quarter of ${terms.amount}`;
+  throw wouldFail(terms, native, about, null, why);
 }
 
 /** The program of the terms' mint; null for SOL. Throws `bad_asset` for a mint that is refused. */

@@ -2,13 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { TronWeb } from 'tronweb';
+import { initCode } from '../../contracts/tron/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { nothingSeen } from '../../core/facts.ts';
+import { faucetAddress } from '../../devnet/tron/simulator.ts';
 import type { SignedTron, TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { createdAddress, creationFault } from './creation.ts';
 import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
-import { fundCalls, materialProblems, type Wanted } from './plan.ts';
+import { fundCalls, materialProblems, type TronOrigin, type Wanted } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {
   type Account,
@@ -329,6 +333,35 @@ test('another chain, no contract, other code and another domain are refused', as
     return { body: { ...(body as object), constant_result: ['00'.repeat(32)] } };
   });
   await assert.rejects(odd, is('chain_unavailable', /another chain id/));
+});
+
+test('a contract is known by its creation: the same code and domain by other init code is refused', async () => {
+  const { creation, contract } = chain.deployment;
+  const origin = hexToBytes(faucetAddress);
+  const open = (deployment: TronOrigin) => {
+    const sources = [{ url: chain.url }];
+    const options = { chain: 'tron-dev', deployment, sources, policy: tronDevPolicy };
+    return tronAdapter(options).open(signal());
+  };
+  // Init code that could have written anything before it returned the pinned code.
+  const bytecode = hexToBytes(`${initCode.slice(2)}00`);
+  const new_contract = { origin_address: origin, bytecode, consume_user_resource_percent: 100n };
+  const { txid } = await chain.dev.simulator.sendAsFaucet('CreateSmartContract', { new_contract });
+  await chain.solidify();
+  const other = { ...chain.deployment, contract: createdAddress(txid, origin), creation: txid };
+  await assert.rejects(open(other), is('chain_unavailable', /by other init code than the pinned/));
+  const strange = { ...chain.deployment, creation: txid };
+  await assert.rejects(open(strange), is('chain_unavailable', /created T\w+, not T/));
+  const unknown = { ...chain.deployment, creation: '0f'.repeat(32) };
+  await assert.rejects(open(unknown), is('chain_unavailable', /does not know 0f/));
+  // No node is believed: other bytes have another id.
+  const known = await fetch(`${chain.url}/wallet/gettransactionbyid`, {
+    method: 'POST',
+    body: JSON.stringify({ value: txid }),
+  });
+  const { raw_data_hex: rawData } = (await known.json()) as { raw_data_hex: string };
+  assert.match(creationFault(rawData, { contract, creation }) ?? '', /shows other bytes/);
+  await open(chain.deployment);
 });
 
 test('a node that hangs ends in chain_timeout', async () => {

@@ -44,7 +44,7 @@ import {
   fundedIn,
   mustFit,
   refundCall,
-  type TronDeployment,
+  type TronOrigin,
   tronEscrow,
 } from './plan.ts';
 import {
@@ -63,7 +63,7 @@ import { forget, type Logger, newWatch, remember, type Watch } from './watch.ts'
 export type TronAdapterOptions = {
   /** The chain's name, such as `tron`. */
   readonly chain: string;
-  readonly deployment: TronDeployment;
+  readonly deployment: TronOrigin;
   /**
    * One or more nodes of the same chain; the first that answers is used, and those that answer
    * must agree before anyone funds or reveals.
@@ -92,7 +92,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
   const http = httpClient({ chain, sources, ...options.http });
   const watch = newWatch(chain, http, deployment, log);
   const offers = offersTo({ chain, sources: http.sources, rounds: options.http?.rounds });
-  const { open, opened } = opening((signal) => checkNodes(watch, signal));
+  const { open, opened } = opening((signal) => checkNodes(watch, deployment, signal));
   return {
     chain,
     family: 'tron',
@@ -149,8 +149,12 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
   };
 }
 
-async function checkNodes(watch: Watch, signal: AbortSignal): Promise<void> {
-  const { chain, deployment } = watch;
+async function checkNodes(
+  watch: Watch,
+  deployment: TronOrigin,
+  signal: AbortSignal,
+): Promise<void> {
+  const { chain } = watch;
   const answers = await eachSource(watch, watch.http, (one) => tronFault(one, deployment, signal));
   const faults = answers.map(({ answer }) => answer);
   // Where none answers, its silence or its words are the error.

@@ -1,19 +1,20 @@
 // Whether a node is of the configured TRON network, and the contract of all escrows is the pinned
-// one.
+// one. Code and domain do not say what else its init code wrote into storage: its creation does.
 
 import { encodeFunctionData, keccak256 } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
+import { creationFault } from './creation.ts';
 import { type Http, NotServed } from './http.ts';
-import { chainIdOf, codeAt, headBlock, wordsOf } from './node.ts';
-import { domainOf, escrowsCodeHash, type TronDeployment } from './plan.ts';
+import { chainIdOf, codeAt, headBlock, rawDataOf, wordsOf } from './node.ts';
+import { domainOf, escrowsCodeHash, type TronOrigin } from './plan.ts';
 
 /** What is wrong with it, such as "is of chain id 5, not 7 as configured"; null = nothing. */
 export async function tronFault(
   http: Http,
-  deployment: TronDeployment,
+  deployment: TronOrigin,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { chainId, contract } = deployment;
+  const { chainId, contract, creation } = deployment;
   const id = await chainIdOf(http, signal);
   if (id !== chainId) return `is of chain id ${id}, not ${chainId} as configured`;
   if (!(await servesSolid(http, signal))) {
@@ -31,8 +32,12 @@ export async function tronFault(
   // Every id follows from it: a contract that says otherwise would be paid into and never found.
   const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' }).slice(2);
   const [word = 0n] = await wordsOf(http, 'head', contract, data, 1, signal);
-  if (word === BigInt(domainOf(deployment))) return null;
-  return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
+  if (word !== BigInt(domainOf(deployment))) {
+    return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
+  }
+  const rawData = await rawDataOf(http, creation, signal);
+  if (rawData === null) return `does not know ${creation}, which is to have created ${contract}`;
+  return creationFault(rawData, deployment);
 }
 
 /** What is deep is read there: without it every read would fail, and no node could be compared. */

@@ -238,6 +238,14 @@ export function burntBy(http: Http, txid: string, signal: AbortSignal): Promise<
   return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, read);
 }
 
+/** The raw_data of one in a block, hex; null when the node has none. */
+export function rawDataOf(http: Http, txid: string, signal: AbortSignal): Promise<string | null> {
+  return asked(http, 'wallet/gettransactionbyid', { value: txid }, signal, (answer) => {
+    const transaction = object(answer);
+    return Object.hasOwn(transaction, 'txID') ? hex(transaction.raw_data_hex) : null;
+  });
+}
+
 /** Whether a transaction is in a block, or, as far as the node tells, waits for one. */
 export async function knows(http: Http, txid: string, signal: AbortSignal): Promise<boolean> {
   const has = (answer: unknown) => Object.hasOwn(object(answer), 'txID');

@@ -29,6 +29,9 @@ export type TronDeployment = {
   readonly contract: string;
 };
 
+/** With the transaction that created it, hex: what proves that it is the pinned one. */
+export type TronOrigin = TronDeployment & { readonly creation: string };
+
 /** keccak256 of the contract's code on chain, the same on every network. */
 export const escrowsCodeHash: string = escrowsCode.keccak256;
 

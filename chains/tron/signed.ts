@@ -16,7 +16,7 @@ const mostBytes = 500 * 1_024;
 const mostSignatures = 8;
 
 const transactionShape: Shape = { 1: 'message', 2: 'repeated bytes' };
-const rawShape: Shape = {
+export const rawShape: Shape = {
   1: 'bytes',
   3: 'int',
   4: 'bytes',
@@ -26,8 +26,8 @@ const rawShape: Shape = {
   14: 'int',
   18: 'int',
 };
-const contractShape: Shape = { 1: 'int', 2: 'message', 3: 'bytes', 4: 'bytes', 5: 'int' };
-const anyShape: Shape = { 1: 'bytes', 2: 'bytes' };
+export const contractShape: Shape = { 1: 'int', 2: 'message', 3: 'bytes', 4: 'bytes', 5: 'int' };
+export const anyShape: Shape = { 1: 'bytes', 2: 'bytes' };
 /** Every contract of the protocol has its owner's address first; the rest differs. */
 const ownerField = Uint8Array.of(0x0a, 21, 0x41);
 

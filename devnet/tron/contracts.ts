@@ -22,6 +22,8 @@ const hostile = { DevTether: devTether, FeeToken: feeToken, ...zoo };
 export type TronContracts = {
   /** Base58. */
   readonly escrows: string;
+  /** The transaction that created it, hex. */
+  readonly escrowsCreation: string;
   readonly tokens: readonly DevToken[];
   readonly hostileTokens: readonly DevToken[];
 };
@@ -40,6 +42,7 @@ export async function deployContracts(simulator: Simulator): Promise<TronContrac
   };
   return {
     escrows: shown(escrows),
+    escrowsCreation: creationOf(simulator.chain, escrows),
     tokens: await tokensOf(toTrade),
     hostileTokens: await tokensOf(hostile),
   };
@@ -59,6 +62,16 @@ function findContracts({ chain }: Simulator): Promise<readonly Deployed[]> {
     }
     return found;
   });
+}
+
+/** The transaction that created what is there: one of the first. */
+function creationOf(chain: TronChain, hex: string): string {
+  for (let at = 1; at <= chain.tip('head').header.number; at += 1) {
+    for (const { info } of chain.block(at)?.transactions ?? []) {
+      if (info.contract_address === `41${hex}`) return info.id;
+    }
+  }
+  throw new Error(`no transaction created ${shown(hex)}`);
 }
 
 /** Of another version of the code is not the contract. */

@@ -9,7 +9,7 @@ import { RefusedRequest } from '../failure.ts';
 import { pace } from '../pace.ts';
 import { freePort } from '../processes.ts';
 import type { TronChain } from './chain.ts';
-import { deployContracts } from './contracts.ts';
+import { deployContracts, type TronContracts } from './contracts.ts';
 import { FormatError, type Message, parseAddress } from './protobuf.ts';
 import { Refusal } from './refusal.ts';
 import { defaultSolidityLag, type Simulator, startSimulator } from './simulator.ts';
@@ -25,7 +25,10 @@ export type TronChainOptions = {
 };
 
 export type TronDevChain = DevChain & {
-  readonly info: ChainInfo & { readonly chainId: number; readonly escrows: string };
+  readonly info: ChainInfo & { readonly chainId: number } & Pick<
+      TronContracts,
+      'escrows' | 'escrowsCreation'
+    >;
   readonly simulator: Simulator;
 };
 

@@ -115,7 +115,7 @@ function newWallets({ bitcoin, evm, tron, solana }: Place): Wallets {
 function sourcesOf(place: Place, now: () => number): Map<string, ChainSource> {
   const { bitcoin, evm, tron, solana } = place;
   const { chain, rpcUrl: coreUrl } = bitcoin;
-  const deployment = { chainId: tron.chainId, contract: tron.escrows };
+  const deployment = { chainId: tron.chainId, contract: tron.escrows, creation: tron.creation };
   return new Map([
     [chain, bitcoinSource({ chain, network: 'regtest', source: { coreUrl }, now })],
     [evm.chain, evmSource({ ...evm, rpcUrls: [evm.rpcUrl] })],

@@ -32,6 +32,8 @@ export type Place = {
     readonly chainId: number;
     /** The contract of all escrows, base58. */
     readonly escrows: string;
+    /** The transaction that created it. */
+    readonly creation: string;
   };
   readonly solana: { readonly chain: string; readonly rpcUrl: string; readonly program: string };
   readonly coins: Readonly<Record<CoinName, Coin>>;
@@ -72,6 +74,7 @@ export function placeOf(status: DevnetStatus): Place {
       rpcUrl: tron.rpcUrl,
       chainId: given(tron.chainId, `chainId of ${tron.chain}`),
       escrows: given(tron.escrows, `escrows of ${tron.chain}`),
+      creation: given(tron.escrowsCreation, `escrowsCreation of ${tron.chain}`),
     },
     solana: {
       chain: solana.chain,

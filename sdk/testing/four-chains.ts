@@ -159,7 +159,7 @@ async function newPurse(
 }
 
 function sourceOn(chain: Served, now: () => number): ChainSource {
-  const { chain: key, rpcUrl, chainId = 0, escrows = '' } = chain;
+  const { chain: key, rpcUrl, chainId = 0, escrows = '', escrowsCreation: creation = '' } = chain;
   switch (chain.family) {
     case 'bitcoin':
       return bitcoinSource({ chain: key, network: 'regtest', source: { coreUrl: rpcUrl }, now });
@@ -168,7 +168,7 @@ function sourceOn(chain: Served, now: () => number): ChainSource {
     case 'tron':
       return tronSource({
         chain: key,
-        deployment: { chainId, contract: escrows },
+        deployment: { chainId, contract: escrows, creation },
         sources: [{ url: rpcUrl }],
         policy: tronDevPolicy,
       });

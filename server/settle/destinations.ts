@@ -2,7 +2,11 @@
 // follows as soon as both destinations of a leg are known.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import { addressesOfPubkey, verifyKeySignature } from '../../chains/bitcoin/keys.ts';
+import {
+  addressesOfPubkey,
+  keySignatureText,
+  verifyKeySignature,
+} from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworkOf } from '../../chains/bitcoin/networks.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Network } from '../../core/families.ts';
@@ -88,8 +92,9 @@ export function destinationOfKey(wallets: readonly PayableWallet[], key: Bitcoin
   if (key.keySignature === null) {
     throw new ParleyError(
       'bad_public_key',
-      `a key of a Taproot wallet comes with keySignature, an ECDSA signature (BIP 137) by ` +
-        `${pubkey} itself: its address ${p2tr} hides the parity of the key`,
+      `a key of a Taproot wallet comes with keySignature, the base64 ECDSA signature (BIP 137) by ` +
+        `${pubkey} itself over "${keySignatureText(key.productName, pubkey, key.swapId)}": its ` +
+        `address ${p2tr} hides the parity of the key`,
       { pubkey },
     );
   }

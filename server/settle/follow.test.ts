@@ -244,15 +244,37 @@ test('a claim of a former escrow reveals the secret, at first sight and for ever
   assert.ok(initiator.accountId);
 });
 
-test('a settled swap is followed no longer, an open one is', async () => {
+test('a settled swap is followed six blocks further: a claim that is taken back then is told', async () => {
   const deal = await agree(world);
   await fundBoth(world, deal);
   await claimShort(world, deal);
   await look(world);
   assert.deepEqual(await doneOf(deal), { done: false, due: false, open: 2 });
   await claimLong(deal);
-  await deepen(world);
+  await world.dev.mine(bitcoin, 1);
+  const claiming = await world.bitcoinRpc<string>('getbestblockhash');
+  await deepen(world, 4);
+  assert.equal((await swapOf(deal)).status, 'counterparty_claimed');
+  assert.equal((await doneOf(deal))?.done, false);
+  await world.bitcoinRpc('invalidateblock', [claiming]);
+  const elsewhere = await world.faucetRpc<string>('getnewaddress');
+  for (let at = 0; at < 6; at += 1) await world.bitcoinRpc('generateblock', [elsewhere, []]);
+  await look(world);
+  const { status, next } = await swapOf(deal);
+  assert.equal(status, 'initiator_claimed');
+  const open = next.map((each: { by: string; action: string }) => `${each.by} ${each.action}`);
+  assert.ok(open.includes('counterparty claim'), open.join());
+  // The depth of the dev chain and six blocks, of which the last is missing.
+  await deepen(world, 7);
+  assert.equal((await swapOf(deal)).status, 'counterparty_claimed');
+  assert.equal((await doneOf(deal))?.done, false);
+  await deepen(world, 1);
   assert.deepEqual(await doneOf(deal), { done: true, due: false, open: 0 });
+  assert.deepEqual((await told(world, deal)).slice(3), [
+    'swap.settled counterparty_claimed',
+    'swap.reorged initiator_claimed',
+    'swap.settled counterparty_claimed',
+  ]);
 });
 
 test('a pass with nothing new reconciles nothing', async (t) => {

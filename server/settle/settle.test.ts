@@ -34,6 +34,8 @@ import {
   type World,
 } from './testing/world.ts';
 
+/** Blocks until nothing is looked after any more: the depth of dev chains, and six. */
+const furthest = 8;
 let world: World;
 before(async () => {
   world = await startWorld();
@@ -263,6 +265,7 @@ test('both are refunded when the secret is never revealed, an event a leg', asyn
   assert.equal(swap.status, 'refunded');
   assert.equal(swap.legs.a.status, 'refunded');
   assert.equal(swap.legs.b.status, 'refunded');
+  await deepen(world, furthest);
   assert.deepEqual(await told(world, deal), [
     'swap.funded initiator_funded',
     'swap.funded counterparty_funded',
@@ -280,7 +283,7 @@ test('an escrow whose swap has ended is paid no more', async () => {
   await claimShort(world, deal);
   await look(world);
   await claimLong(deal);
-  await deepen(world);
+  await deepen(world, furthest);
   assert.equal(await isDone(deal), true);
   const body = { chain: 'bitcoin', signed: late.hex };
   const sent = await deal.initiator.post('/v1/tx/broadcast', body);

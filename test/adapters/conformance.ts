@@ -1,7 +1,7 @@
 // The promises of adapters against a TRON node that somebody else runs: Nile, or a java-tron of
 // one's own. What needs a clock or a reorganisation of ours is not run, and said so.
 //
-//   npm run conformance -- --url URL --key-file FILE --contract ADDRESS [--dev URL]
+//   npm run conformance -- --url URL --key-file FILE --contract ADDRESS --creation TXID
 //
 // It moves some ten TRX into escrows, which the funder of the key can take back after four hours.
 
@@ -10,10 +10,12 @@ import { promises } from './promises.ts';
 import { NotHere, remoteTron } from './remote-tron.ts';
 
 const usage = `usage: npm run conformance -- --url URL --key-file FILE --contract ADDRESS
+                              --creation TXID
   --url URL           a java-tron node, such as one of Nile
   --solidity-url URL  where /walletsolidity has a port of its own
   --key-file FILE     64 hex characters: an account with about 500 TRX
   --contract ADDRESS  the contract of all escrows there (npm run deploy:tron)
+  --creation TXID     the transaction that created it
   --token ADDRESS     a TRC-20 that this account has some of
   --only TEXT         only promises whose name has this in it
   --dev URL           control address of a dev network, which is asked for blocks
@@ -28,6 +30,7 @@ function understand(args: string[]) {
       'solidity-url': { type: 'string' },
       'key-file': { type: 'string' },
       contract: { type: 'string' },
+      creation: { type: 'string' },
       token: { type: 'string' },
       only: { type: 'string', default: '' },
       dev: { type: 'string' },
@@ -35,24 +38,25 @@ function understand(args: string[]) {
     },
   });
   if (values.help) return null;
-  const { url, contract, token = null, only, dev = null } = values;
+  const { url, contract, creation, token = null, only, dev = null } = values;
   const { 'key-file': keyFile, 'solidity-url': solidityUrl } = values;
   if (url === undefined) throw new Misused('--url is missing');
   if (keyFile === undefined) throw new Misused('--key-file is missing');
   if (contract === undefined) throw new Misused('--contract is missing');
+  if (creation === undefined) throw new Misused('--creation is missing');
   if (!promises.some(({ name }) => name.includes(only))) {
     throw new Misused(`no promise has "${only}" in its name`);
   }
-  return { url, contract, token, only, dev, keyFile, solidityUrl };
+  return { url, contract, creation, token, only, dev, keyFile, solidityUrl };
 }
 
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
 async function main(asked: Asked): Promise<number> {
-  const { url, contract, token, only, dev, keyFile, solidityUrl } = asked;
+  const { url, contract, creation, token, only, dev, keyFile, solidityUrl } = asked;
   const source = solidityUrl === undefined ? { url } : { url, solidityUrl };
   const log = (text: string) => process.stderr.write(`${text}\n`);
-  const driver = await remoteTron({ source, keyFile, contract, token, dev, log });
+  const driver = await remoteTron({ source, keyFile, contract, creation, token, dev, log });
   const count = { kept: 0, broken: 0, 'not run': 0 };
   const wanted = promises.filter(({ name: each }) => each.includes(only));
   for (const [at, { name, run, except }] of wanted.entries()) {

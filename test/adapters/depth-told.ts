@@ -1,8 +1,9 @@
 // What every adapter promises to whoever follows it: an escrow on its way to its depth is named
-// again when it is there, also where somebody else has read it meanwhile, as gates and builders do.
+// again when it is there, and when what emptied it is final, also where somebody else has read it
+// meanwhile, as gates and builders do.
 
 import assert from 'node:assert/strict';
-import { allChanges, claim, deepLeg, facts, fund, newLeg, settleDown } from './leg.ts';
+import { allChanges, claim, deepLeg, facts, finalise, fund, newLeg, settleDown } from './leg.ts';
 import type { AdapterPromise } from './promises.ts';
 
 export const depthTold: readonly AdapterPromise[] = [
@@ -28,8 +29,13 @@ export const depthTold: readonly AdapterPromise[] = [
       await allChanges(adapter);
       assert.equal((await facts(adapter, claimed)).claimed?.deep, false);
       await driver.deepen();
-      assert.equal((await facts(adapter, claimed)).claimed?.deep, true);
+      const { claimed: sight, empty: isFinal } = await facts(adapter, claimed);
+      assert.equal(sight?.deep, true);
       assert.ok((await allChanges(adapter)).has(claimed.escrow.address), 'of a claim');
+      await finalise(driver);
+      const isTold = (await allChanges(adapter)).has(claimed.escrow.address);
+      assert.ok(isFinal || isTold, 'and that it is final');
+      assert.equal((await facts(adapter, claimed)).empty, true);
     },
   },
 ];

@@ -162,7 +162,7 @@ async function startTron(): Promise<Driver> {
   const options = { dir: join(base.dir, 'node'), log: quiet, clock, solidityLag };
   const chain = await tronChain('tron-dev', options);
   dev = chain;
-  const { rpcUrl: url, tokens, chainId, escrows } = chain.info;
+  const { rpcUrl: url, tokens, chainId, escrows, escrowsCreation: creation } = chain.info;
   const dollar = tokens?.[0]?.address ?? null;
   const wallet = () => tronWallet({ chain: 'tron-dev', sources: [{ url }], privateKey: fresh() });
   const wallets = { funder: wallet(), receiver: wallet() };
@@ -186,7 +186,7 @@ async function startTron(): Promise<Driver> {
     adapter: (urls = [url], attemptTimeoutMs = 5_000) =>
       tronAdapter({
         chain: 'tron-dev',
-        deployment: { chainId, contract: escrows },
+        deployment: { chainId, contract: escrows, creation },
         sources: urls.map((each) => ({ url: each })),
         policy: tronDevPolicy,
         http: { attemptTimeoutMs, rounds: 1 },

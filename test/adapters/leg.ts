@@ -104,6 +104,11 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   return 'none';
 }
 
+/** What is deep stays for good: on Bitcoin six blocks more, elsewhere what finality takes. */
+export async function finalise(driver: Driver): Promise<void> {
+  for (let more = 0; more < 4; more += 1) await driver.deepen();
+}
+
 /** Everything named until nothing more is. */
 export async function allChanges(adapter: ChainAdapter): Promise<Set<string>> {
   const named = new Set<string>();

@@ -23,6 +23,8 @@ export type RemoteTron = {
   /** A file with 64 hex characters: an account with some hundred TRX. */
   readonly keyFile: string;
   readonly contract: string;
+  /** The transaction that created it. */
+  readonly creation: string;
   /** A TRC-20 that this account has some of; null: none is tried. */
   readonly token: string | null;
   /** Control address of the dev network whose chain it is: its blocks are asked for. */
@@ -46,7 +48,7 @@ const solidLimitMs = 300_000;
 const pollMs = 200;
 
 export async function remoteTron(options: RemoteTron): Promise<Driver> {
-  const { source, contract, token } = options;
+  const { source, contract, creation, token } = options;
   const http = httpClient({ chain, sources: [source] });
   const chainId = await chainIdOf(http, soon());
   const aheadSeconds = await clockDifference(http);
@@ -89,7 +91,7 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
     adapter: (urls = [source.url], attemptTimeoutMs = 10_000) =>
       tronAdapter({
         chain,
-        deployment: { chainId, contract },
+        deployment: { chainId, contract, creation },
         sources: urls.map((url) => (url === source.url ? source : { url })),
         policy,
         http: { attemptTimeoutMs, rounds: 1 },

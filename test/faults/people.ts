@@ -74,7 +74,7 @@ export async function newCustomer(stage: Stage, name: string): Promise<Customer>
   const { userId } = await client.me();
   const hook = `/hook/${userId}`;
   await register(stage, key, hook);
-  const deployment = { chainId: tron.chainId, contract: tron.escrows };
+  const deployment = { chainId: tron.chainId, contract: tron.escrows, creation: tron.creation };
   const sources = new Map([
     [
       bitcoin.chain,

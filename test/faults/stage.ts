@@ -244,6 +244,7 @@ function chainsOf(place: Place, devnet: Devnet, nodes: Stage['nodes']): Record<s
       chain: tron.chain,
       chainId: tron.chainId,
       contract: tron.escrows,
+      creation: tron.creation,
       sources: urls('tron').map((url) => ({ url })),
       world: 'dev',
     },

@@ -45,6 +45,7 @@ export type TestChain = Awaited<ReturnType<typeof startAnvil>>;
 export async function startAnvil(options: { chainId?: number; deploy?: boolean } = {}) {
   const { chainId = 31_337, deploy = true } = options;
   const args = ['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId)];
+  args.push('--slots-in-an-epoch', '1');
   const child = spawn(foundryBinary('anvil'), [...args, '--hardfork', 'prague'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });

@@ -16,7 +16,7 @@ import { type TronDevChain, tronChain } from '../../../devnet/tron/tron-chain.ts
 import type { WatchedEscrow } from '../../adapter.ts';
 import type { Signed, TronMaterial } from '../../material.ts';
 import { parseTronAddress, tronAddressOf, tronHex } from '../address.ts';
-import { claimCall, fundCalls, refundCall, type TronDeployment, tronEscrow } from '../plan.ts';
+import { claimCall, fundCalls, refundCall, type TronOrigin, tronEscrow } from '../plan.ts';
 import { tronAddressOfKey } from '../proof.ts';
 import { encodeFields } from '../protobuf.ts';
 import { readTronSigned, signTronTransaction } from '../signed.ts';
@@ -44,7 +44,7 @@ export function newcomer(): string {
 export type TestChain = {
   readonly url: string;
   readonly dev: TronDevChain;
-  readonly deployment: TronDeployment;
+  readonly deployment: TronOrigin;
   /** Address of a token of the dev network by its contract's name. */
   token(name: string): string;
   /** Blocks until what is in the newest is solid. */
@@ -74,7 +74,11 @@ export async function startTron(): Promise<TestChain> {
   return {
     url: info.rpcUrl,
     dev,
-    deployment: { chainId: info.chainId as number, contract: info.escrows },
+    deployment: {
+      chainId: info.chainId,
+      contract: info.escrows,
+      creation: info.escrowsCreation,
+    },
     token: (name) => tokens.find(({ contract }) => contract === name)?.address as string,
     solidify: () => dev.mine(solidityLag),
     pass: async (seconds) => {

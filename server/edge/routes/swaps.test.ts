@@ -296,7 +296,10 @@ test('a Taproot key is taken with a signature by exactly that key', async () => 
   const signature = (swapId: string) => signKeySignature({ productName: 'Parley', swapId }, btcKey);
   const set = (address: string, keySignature?: string) =>
     counterparty.post(path, { chain: bitcoin, address, ...(keySignature && { keySignature }) });
-  refused(await set(pubkey), 400, 'bad_public_key');
+  const unsigned = await set(pubkey);
+  refused(unsigned, 400, 'bad_public_key');
+  const signs = `"Parley - use this key: ${pubkey} for swap ${deal.id}"`;
+  assert.ok(unsigned.body.error.includes(signs), unsigned.body.error);
   refused(await set(pubkey, signature('another')), 400, 'bad_signature');
   refused(await set(twin, signature(deal.id)), 400, 'bad_signature');
   const done = must(await set(pubkey, signature(deal.id)));

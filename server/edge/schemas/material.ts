@@ -10,6 +10,7 @@ import { scheduledFields } from './swap.ts';
 
 const text = Type.String();
 const validUntil = { ...unixSeconds, description: 'Unix seconds: do not send it after this' };
+const lamports = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'lamports' });
 const sats = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'satoshis' });
 
 const evmTx = named(
@@ -123,6 +124,17 @@ const solanaTx = named(
     transaction: Type.String({ description: 'base64, with room for its one signature' }),
     lastValidBlockHeight: Type.Integer({ description: 'no later block takes it' }),
     escrow: text,
+    costs: Type.Optional(
+      Type.Object(
+        {
+          depositLamports: { ...lamports, description: "rent of the escrow's accounts" },
+          returnedLamports: { ...lamports, description: 'of it, to the funder when it is settled' },
+          keptLamports: { ...lamports, description: 'of it, never' },
+          feeLamports: lamports,
+        },
+        { description: "fund: what it takes from the funder's SOL beside what moves" },
+      ),
+    ),
     validUntil,
   }),
 );

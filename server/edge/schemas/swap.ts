@@ -103,7 +103,7 @@ const step = named(
     warnings: Type.Optional(
       Type.Array(Type.Object({ code: text, text, stuck: Type.Optional(stuckFunding) }), {
         description:
-          'TRON: not_activated, energy_poor; Solana, EVM: fee_poor: who could not pay for what has to be sent; Bitcoin: fund_stuck, a funding that no block takes',
+          'TRON: not_activated, energy_poor; Solana, EVM: fee_poor: who could not pay for what has to be sent; Solana: deposit, what a funding takes beside the amount; Bitcoin: fund_stuck, a funding that no block takes',
       }),
     ),
   }),

@@ -1,0 +1,38 @@
+// What a transaction costs by its signature and the offer for speed, and which amount is worth its
+// claim.
+
+import { larger } from '../../core/amounts.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { recentPrices, rentFor } from './node.ts';
+import { mostPriorityLamports, unitLimits } from './plan.ts';
+import type { Watch } from './watch.ts';
+
+export const signatureLamports = 5_000n;
+/** The claim may cost a quarter of an amount, as on Bitcoin. */
+const feeShare = 4n;
+
+type Token = Pick<EscrowTerms, 'token'>;
+
+const limitOf = ({ token }: Token) => BigInt(token === null ? unitLimits.sol : unitLimits.token);
+
+export function feeOf(terms: Token, unitPrice: bigint): bigint {
+  return signatureLamports + (unitPrice * limitOf(terms) + 999_999n) / 1_000_000n;
+}
+
+/** What three of four paid of late, within the bound that customers check. */
+export function usualPrice(terms: Token, prices: readonly bigint[]): bigint {
+  const usual = prices[Math.floor((prices.length * 3) / 4)] ?? 0n;
+  const most = (mostPriorityLamports * 1_000_000n) / limitOf(terms);
+  return usual < most ? usual : most;
+}
+
+/** Least lamports that an empty wallet can receive and whose claim costs no more than its share. */
+export async function leastAmount({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSignal) {
+  const rent = await rentFor(rpc, 0, signal);
+  // By the cheapest in each block: no stranger makes that dear.
+  const prices = await recentPrices(rpc, [], signal);
+  const sol = { token: null };
+  const claim = feeOf(sol, usualPrice(sol, prices));
+  const worth = claim * feeShare;
+  return { least: larger(worth, rent), worth, claim };
+}
