@@ -16,6 +16,7 @@ export const finders: Readonly<Record<string, number>> = {
   'status: a refund hides a claim': 40,
   'status: a swap expires with money in it': 1,
   'deadlines: no time to claim the long leg': 6,
+  'deadlines: no room for a clock that trails': 49,
   'deadlines: reveal until the timelock': 31,
   'next: no refund is offered': 1,
   'next: no claim with a public secret': 4,
