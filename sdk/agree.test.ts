@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { hashlockOf } from '../core/hashlock.ts';
 import { type Agreeing, accept } from './agree.ts';
 import type { ParleyClient } from './client.ts';
 import { VerificationError } from './errors.ts';
@@ -15,10 +16,11 @@ import {
   tradeOf,
   views,
 } from './testing/honest.ts';
-import type { Thread } from './types.ts';
-import { verifySwap } from './verify.ts';
+import type { Swap, Thread } from './types.ts';
+import { clockToleranceSeconds, verifySwap } from './verify.ts';
 
 const trade = tradeOf('taker');
+const stands = { ...trade, acceptTtlSeconds: 600 };
 const { base, quote } = trade;
 
 function thread(alter: Partial<Thread> = {}): Thread {
@@ -32,13 +34,15 @@ type Words = { quoteAmount: string; hashlock?: string };
 
 function agreeing(party: 'maker' | 'taker', store: Store, said: Words[], shown = thread()) {
   const client = {
-    thread: async () => shown,
+    thread: async () => ({ [`${party}Accepted`]: said.length > 0, ...shown }),
     accept: async (_: string, words: Words) => {
       said.push(words);
       if (words.hashlock !== undefined) {
         assert.ok(await store.getSecret(words.hashlock), 'told before it was kept');
       }
-      return { thread: shown, ...(said.length > 1 ? { swap: honestSwap(party) } : {}) };
+      const { hashlock = hashlockOf(secret) } = words;
+      const swap = { ...honestSwap(party), hashlock };
+      return { thread: shown, ...(said.length > 1 ? { swap } : {}) };
     },
   } as unknown as ParleyClient;
   const input: Agreeing = {
@@ -73,15 +77,50 @@ test('the initiator keeps a secret before it tells the hashlock, and says it aga
   assert.equal(again.swapId, honestSwap('taker').id);
   assert.ok(said[0]?.hashlock);
   assert.deepEqual(said[0], said[1]);
-  assert.deepEqual(again.trade, first.trade);
-  assert.deepEqual(first.trade, { ...trade, hashlock: said[0]?.hashlock });
+  assert.deepEqual(again.trade, { ...first.trade, swapSeenAt: now });
+  assert.deepEqual(first.trade, { ...stands, hashlock: said[0]?.hashlock });
+});
+
+/** What comes of the maker's words said again at this time, to a market that shows this. */
+async function again(at: number, shown: Partial<Thread>, swap?: Swap) {
+  const store = memoryStore();
+  await accept(agreeing('maker', store, []));
+  const input = { ...agreeing('maker', store, [], thread(shown)), now: () => at };
+  const answer = async () => ({ thread: thread(shown), ...(swap === undefined ? {} : { swap }) });
+  const client = { ...input.client, accept: answer } as unknown as ParleyClient;
+  return accept({ ...input, client });
+}
+
+test('words said again prolong nothing while they stand, and are new ones after that', async () => {
+  const { acceptedAt } = trade;
+  const stood = { makerAccepted: true };
+  for (const [at, shown, since] of [
+    [acceptedAt + 599, stood, acceptedAt],
+    [acceptedAt + 600, stood, acceptedAt + 600],
+    // The market never had them, or they lapsed by its clock.
+    [acceptedAt + 300, { makerAccepted: false }, acceptedAt + 300],
+    // Nothing is accepted any more.
+    [acceptedAt + 6_000, { ...stood, swapId }, acceptedAt],
+  ] as const) {
+    const { trade: own } = await again(at, shown);
+    assert.deepEqual([own.acceptedAt, own.swapSeenAt], [since, undefined]);
+  }
+});
+
+test('a swap that is there already is taken if it is seen while the acceptance stands', async () => {
+  const last = trade.acceptedAt + 600 + clockToleranceSeconds;
+  const shown = { makerAccepted: true, swapId };
+  const { trade: own } = await again(last, shown, honestSwap('maker'));
+  assert.equal(own.swapSeenAt, last);
+  const late = again(last + 1, shown, honestSwap('maker'));
+  await assert.rejects(late, { code: 'acceptance_lapsed' });
 });
 
 test('the other side tells no hashlock, and its trade is the mirror of the first', async () => {
   const said: Words[] = [];
   const { trade: own } = await accept(agreeing('maker', memoryStore(), said));
   assert.deepEqual(said, [{ quoteAmount: '600000000' }]);
-  assert.deepEqual(own, tradeOf('maker'));
+  assert.deepEqual(own, { ...tradeOf('maker'), acceptTtlSeconds: 600 });
 });
 
 test('a thread that differs from what the customer knows is refused before anything is said', async () => {

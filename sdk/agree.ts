@@ -6,9 +6,16 @@ import { givenByMaker, givenByTaker } from '../core/trade.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
 import { SettleError, VerificationError } from './errors.ts';
 import { newHashlock, recordsOf, type Store } from './stores/store.ts';
-import { type ChainViews, type OwnTrade, ownLegs, type PinnedAsset } from './trade.ts';
-import type { Rfq, Thread } from './types.ts';
-import { mustEqual } from './verify.ts';
+import {
+  type ChainViews,
+  defaultAcceptTtlSeconds,
+  type OwnTrade,
+  ownLegs,
+  type PinnedAsset,
+  standsUntil,
+} from './trade.ts';
+import type { Rfq, Swap, Thread } from './types.ts';
+import { clockToleranceSeconds, mustEqual, verifyAgreement } from './verify.ts';
 
 export type Agreeing = {
   readonly client: ParleyClient;
@@ -28,6 +35,11 @@ export type Agreeing = {
   readonly store: Store;
   /** Unix seconds. */
   readonly now: () => number | Promise<number>;
+  /**
+   * For how long the acceptance binds the customer, in seconds: no swap of a later agreement, or
+   * first seen later, is taken. Default 600, as the market has it.
+   */
+  readonly acceptTtlSeconds?: number;
 };
 
 export type Agreed = {
@@ -39,14 +51,16 @@ export type Agreed = {
 /**
  * Accepts the current price. Commits. As the initiator it makes a secret, and keeps it, before it
  * tells the hashlock. Calling it again, after a crash too, says the same words again, until a swap
- * of this thread or hashlock has begun: then SettleError `hashlock_used`.
+ * of this thread or hashlock has begun: then SettleError `hashlock_used`. While an acceptance
+ * stands that prolongs nothing; after it lapsed it is a new one. Throws VerificationError and
+ * SettleError `acceptance_lapsed` of a swap that is there already.
  */
 export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Agreed> {
   const { client, threadId, quoteAmount, store } = input;
   const thread = await client.thread(threadId, how);
   const { trade: fresh, initiator } = await tradeOf(input, thread);
   const kept = await store.getTrade(threadId);
-  const again = kept !== null && kept.quoteAmount === quoteAmount;
+  const since = kept !== null && isSame(kept, fresh, thread) ? kept : fresh;
   // A lapsed acceptance may offer its hashlock again on the same thread, nowhere else.
   const hashlock = initiator ? (kept?.hashlock ?? (await newHashlock(store))) : null;
   const before = await recordsOf(store, { hashlock, threadId });
@@ -54,14 +68,54 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
     ({ funding, publicSecret }) => funding !== null || publicSecret !== null,
   );
   if (begun !== undefined) throw used(threadId, begun.swap.id);
-  const trade = { ...fresh, hashlock, acceptedAt: again ? kept.acceptedAt : fresh.acceptedAt };
+  const { acceptedAt, swapSeenAt } = since;
+  const seen = swapSeenAt === undefined ? {} : { swapSeenAt };
+  const trade = { ...fresh, hashlock, acceptedAt, ...seen };
   await store.putTrade(trade);
   const words = { quoteAmount: quoteAmount.toString(), ...(hashlock === null ? {} : { hashlock }) };
   const { swap, thread: after } = await client.accept(threadId, words, how);
   const swapId = swap?.id ?? after.swapId;
   const other = before.find((record) => swapId !== null && record.swap.id !== swapId);
   if (other !== undefined) throw used(threadId, other.swap.id);
-  return { trade, swapId };
+  if (swap === undefined) return { trade, swapId };
+  const at = { swapId: swap.id, now: Math.floor(await input.now()) };
+  return { trade: await sighted(store, trade, swap, input.views, at), swapId };
+}
+
+/** Whether what the customer says now is what it said before, and the market holds it to that. */
+function isSame(kept: OwnTrade, fresh: OwnTrade, thread: Thread): boolean {
+  if (kept.quoteAmount !== fresh.quoteAmount) return false;
+  // The swap follows from what was said before, whenever that was.
+  if (thread.swapId !== null) return true;
+  return thread[`${fresh.party}Accepted`] && fresh.acceptedAt < standsUntil(kept);
+}
+
+/**
+ * The trade with the moment at which its swap was first seen, kept so that a restart alters
+ * nothing. Throws VerificationError unless the swap is that of the trade, agreed while its
+ * acceptance stood, and SettleError `acceptance_lapsed` where it was not seen in that time: the
+ * market, which says when it was agreed, could have kept it back to see where the price goes.
+ */
+export async function sighted(
+  store: Store,
+  trade: OwnTrade,
+  swap: Swap,
+  views: ChainViews,
+  at: { readonly swapId: string; readonly now: number },
+): Promise<OwnTrade> {
+  verifyAgreement(swap, trade, views, at);
+  const kept = await store.getTrade(trade.threadId);
+  const isKept = kept?.acceptedAt === trade.acceptedAt && kept.swapSeenAt !== undefined;
+  const swapSeenAt = isKept ? kept.swapSeenAt : at.now;
+  const until = standsUntil(trade);
+  if (!(swapSeenAt <= until + clockToleranceSeconds)) {
+    const [stood, first] = [until, swapSeenAt].map((each) => new Date(each * 1000).toISOString());
+    const sentence = `your acceptance stood until ${stood}; swap ${swap.id} was first seen ${first}`;
+    throw new SettleError('acceptance_lapsed', sentence);
+  }
+  const seen = { ...trade, swapSeenAt };
+  if (!isKept) await store.putTrade(seen);
+  return seen;
 }
 
 /** Whoever offers a hashlock again after its secret was used gives the second swap away. */
@@ -76,7 +130,10 @@ async function tradeOf(
   input: Agreeing,
   thread: Thread,
 ): Promise<{ trade: OwnTrade; initiator: boolean }> {
-  const { rfq, userId, base, quote } = input;
+  const { rfq, userId, base, quote, acceptTtlSeconds = defaultAcceptTtlSeconds } = input;
+  if (!Number.isSafeInteger(acceptTtlSeconds) || acceptTtlSeconds < 1) {
+    throw new RangeError(`acceptTtlSeconds must be whole seconds, is ${acceptTtlSeconds}`);
+  }
   const party = thread.makerId === userId ? 'maker' : 'taker';
   mustEqual(party === 'maker' ? 'makerId' : 'takerId', userId, thread[`${party}Id`]);
   mustEqual('thread.id', input.threadId, thread.id);
@@ -100,6 +157,7 @@ async function tradeOf(
     quoteAmount: input.quoteAmount,
     hashlock: null,
     acceptedAt: Math.floor(await input.now()),
+    acceptTtlSeconds,
     refundTo: input.destinationOn(gives),
     payTo: input.destinationOn(gets),
   };

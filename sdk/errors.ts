@@ -59,6 +59,7 @@ export type SettleCode =
   | 'funding_replaced'
   | 'secret_lost'
   | 'hashlock_used'
+  | 'acceptance_lapsed'
   | 'no_wallet'
   | 'no_source'
   | 'unknown_record'

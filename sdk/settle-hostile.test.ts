@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { ParleyError } from '../core/errors.ts';
+import { hashlockOf } from '../core/hashlock.ts';
 import type { ParleyClient } from './client.ts';
 import { ParleyApiError } from './errors.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
@@ -124,22 +125,50 @@ test('a claim whose signature took until after revealBy is not sent', limits, as
   assert.equal(after, before);
 });
 
-test('nothing is funded while either leg would not pay', limits, async () => {
-  for (const [chain, failing] of [
-    [evmKey, 'payout'],
-    [bitcoinKey, 'payout'],
-    [bitcoinKey, 'funding'],
-  ] as const) {
-    const taker = await sideOf(chains.swap(), 'taker');
-    const broken = withAdapter(taker, chain, ({ preflight }) => ({
-      preflight: async (terms, about, signal) => {
-        if (about === failing) throw new ParleyError('payout_would_fail', 'it would not pay');
-        return preflight(terms, about, signal);
-      },
-    }));
-    const last = await until(broken, (each) => isFunded(each) || each.text === 'it would not pay');
-    assert.equal(last.step, 'waiting', `${failing} on ${chain} was not tried`);
+const differ = 'the sources differ';
+const differing = (input: SettleInput, chain: string, isOn = () => true) =>
+  withAdapter(input, chain, ({ mustAgree }) => ({
+    mustAgree: async (watched, signal) => {
+      if (isOn()) throw new ParleyError('sources_disagree', differ);
+      return mustAgree?.(watched, signal);
+    },
+  }));
+
+test(
+  'nothing is funded while either leg would not pay, or its sources differ',
+  limits,
+  async () => {
+    for (const [chain, failing] of [
+      [evmKey, 'payout'],
+      [bitcoinKey, 'payout'],
+      [bitcoinKey, 'funding'],
+      [evmKey, differ],
+      [bitcoinKey, differ],
+    ] as const) {
+      const taker = await sideOf(chains.swap(), 'taker');
+      const unpaying = withAdapter(taker, chain, ({ preflight }) => ({
+        preflight: async (terms, about, signal) => {
+          if (about === failing) throw new ParleyError('payout_would_fail', 'it would not pay');
+          return preflight(terms, about, signal);
+        },
+      }));
+      const broken = differing(unpaying, chain, () => failing === differ);
+      const why = failing === differ ? differ : 'it would not pay';
+      const last = await until(broken, (each) => isFunded(each) || each.text === why);
+      assert.equal(last.step, 'waiting', `${failing} on ${chain} was not tried`);
+      assert.equal((await recordOf(taker)).funding, null);
+    }
+  },
+);
+
+test('no initiator funds under a hashlock that its store cannot open', limits, async () => {
+  for (const held of [null, '77'.repeat(32)]) {
+    const scene = chains.swap();
+    const taker = { ...scene.input('taker'), signal: AbortSignal.timeout(10_000) };
+    if (held !== null) await taker.store.putSecret(hashlockOf(scene.secret), held);
+    await assert.rejects(settle(taker), { code: 'secret_lost' });
     assert.equal((await recordOf(taker)).funding, null);
+    assert.ok(!scene.market.calls.includes('taker fund b'));
   }
 });
 
@@ -246,8 +275,13 @@ function pausing(input: SettleInput, paused: { on: boolean }): SettleInput {
 
 const isPaused = (each: Progress) => isReveal(each) || each.text === 'the token is paused';
 
-test('a token paused after the funding does not cost the secret', limits, async () => {
+test('a token paused, or sources that differ, do not cost the secret', limits, async () => {
   const { taker, maker } = await bothFunded(chains.swap());
+  for (const chain of [evmKey, bitcoinKey]) {
+    const found = (each: Progress) => isReveal(each) || each.text === differ;
+    assert.equal((await until(differing(taker, chain), found)).step, 'waiting', chain);
+    assert.equal((await recordOf(taker)).publicSecret, null);
+  }
   const paused = { on: true };
   const last = await until(pausing(taker, paused), isPaused);
   assert.equal(last.step, 'waiting');

@@ -70,14 +70,29 @@ export type OwnTrade = {
   readonly quote: PinnedAsset;
   /** The price the customer accepted. */
   readonly quoteAmount: bigint;
-  /** The initiator's own; the counterparty learns it from the swap, and finds it on chain. */
+  /**
+   * The initiator's own, without which no swap is the initiator's. null: the counterparty learns it
+   * from the swap, and finds it on chain.
+   */
   readonly hashlock: Hex32 | null;
   /** When the customer accepted, by its own clock (Unix seconds). */
   readonly acceptedAt: number;
+  /** For how long that stands, in seconds; default `defaultAcceptTtlSeconds`. */
+  readonly acceptTtlSeconds?: number;
+  /** When its swap was first seen, by the customer's own clock (Unix seconds). */
+  readonly swapSeenAt?: number;
   /** Where the leg it funds is refunded to, and where the other leg pays it. */
   readonly refundTo: Destination;
   readonly payTo: Destination;
 };
+
+/** What the market has by default (PARLEY_ACCEPT_TTL). */
+export const defaultAcceptTtlSeconds = 600;
+
+/** Until when the customer's acceptance stands, by its own clock (Unix seconds). */
+export function standsUntil(trade: Pick<OwnTrade, 'acceptedAt' | 'acceptTtlSeconds'>): number {
+  return trade.acceptedAt + (trade.acceptTtlSeconds ?? defaultAcceptTtlSeconds);
+}
 
 export type OwnLeg = {
   readonly leg: LegName;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { hashlockOf } from '../core/hashlock.ts';
+import type { LegName, Party } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
 import {
   alterations,
@@ -9,10 +10,13 @@ import {
   isHarmless,
   now,
   secret,
+  shownLeg,
   swapId,
+  termsOf,
   tradeOf,
   views,
 } from './testing/honest.ts';
+import type { PinnedAsset } from './trade.ts';
 import type { Swap, SwapLeg } from './types.ts';
 import { clockToleranceSeconds, verifySwap } from './verify.ts';
 
@@ -87,31 +91,75 @@ test('a consistent lie about the keys of this side is refused', () => {
   );
 });
 
+/** Which field it is refused by; null = it is not. */
+const fieldOf = (swap: Swap, trade = tradeOf('taker'), seenAt = now) => {
+  try {
+    verifySwap(swap, trade, views, { swapId, now: seenAt });
+    return null;
+  } catch (error) {
+    return error instanceof VerificationError ? error.field : String(error);
+  }
+};
+
 test('an agreement dated before the acceptance, or after now, is refused at the tolerance', () => {
-  const trade = tradeOf('taker');
-  const shifted = (by: number): Swap => {
-    const swap = structuredClone(honestSwap('taker'));
-    const { initiatorFundBy, expiresAt, counterpartyFundBy, revealBy, refundAt } = swap.deadlines;
-    swap.deadlines = {
-      initiatorFundBy: initiatorFundBy + by,
-      expiresAt: expiresAt + by,
-      counterpartyFundBy: counterpartyFundBy + by,
-      revealBy: revealBy + by,
-      refundAt: { a: refundAt.a + by, b: refundAt.b + by },
+  const { acceptedAt } = tradeOf('taker');
+  const [first, last] = [acceptedAt - clockToleranceSeconds, now + clockToleranceSeconds];
+  const dated = (agreedAt: number) => fieldOf(honestSwap('taker', agreedAt));
+  assert.equal(dated(first - 1), 'deadlines.refundAt.a');
+  assert.equal(dated(first), null);
+  assert.equal(dated(last), null);
+  assert.equal(dated(last + 1), 'deadlines.refundAt.a');
+});
+
+test('an agreement after the acceptance lapsed is refused, 168 hours later too', () => {
+  for (const acceptTtlSeconds of [undefined, 60, 3_600]) {
+    const own = acceptTtlSeconds === undefined ? {} : { acceptTtlSeconds };
+    const trade = { ...tradeOf('maker'), ...own };
+    const last = trade.acceptedAt + (acceptTtlSeconds ?? 600) + clockToleranceSeconds;
+    const dated = (at: number) => fieldOf(honestSwap('maker', at), trade, at + 7_200);
+    assert.equal(dated(last), null);
+    assert.equal(dated(last + 1), 'deadlines.refundAt.a');
+    assert.equal(dated(trade.acceptedAt + 168 * 3_600), 'deadlines.refundAt.a');
+  }
+});
+
+test('the initiator is bound by no hashlock but its own, however well all else follows from it', () => {
+  const hashlock = hashlockOf('77'.repeat(32));
+  const lie = (party: Party) => {
+    const swap = honestSwap(party);
+    const leg = (name: LegName) =>
+      shownLeg(name, { ...termsOf(name, swap.legs[name].timelock), hashlock });
+    return { ...swap, hashlock, legs: { a: leg('a'), b: leg('b') } };
+  };
+  assert.equal(fieldOf(lie('taker')), 'hashlock');
+  assert.equal(fieldOf(lie('taker'), { ...tradeOf('taker'), hashlock: null }), 'hashlock');
+  // The other side learns it from the swap, if it named none.
+  assert.equal(fieldOf(lie('maker'), tradeOf('maker')), null);
+  assert.equal(
+    fieldOf(lie('maker'), { ...tradeOf('maker'), hashlock: hashlockOf(secret) }),
+    'hashlock',
+  );
+});
+
+test('an amount of high value wants its depth and its deadlines, on either leg', () => {
+  const at = (high: readonly LegName[]) => {
+    const { base, quote, ...trade } = tradeOf('taker');
+    const pin = (asset: PinnedAsset, leg: LegName, amount: bigint) => ({
+      ...asset,
+      highValueFrom: high.includes(leg) ? amount : amount + 1n,
+    });
+    return {
+      ...trade,
+      base: pin(base, 'b', trade.baseAmount),
+      quote: pin(quote, 'a', trade.quoteAmount),
     };
-    return swap;
   };
-  const fieldOf = (by: number) => {
-    try {
-      verifySwap(shifted(by), trade, views, at);
-      return null;
-    } catch (error) {
-      return error instanceof VerificationError ? error.field : String(error);
+  const all: LegName[][] = [[], ['a'], ['b'], ['a', 'b']];
+  for (const high of all) {
+    for (const shown of all) {
+      const field = fieldOf(honestSwap('taker', now - 2, shown), at(high));
+      if (high === shown) assert.equal(field, null);
+      else assert.match(field ?? '', /^deadlines\.|requiredConfirmations$/, `${high} ${shown}`);
     }
-  };
-  // agreed at now - 2: the upper bound is now + tolerance, the lower acceptedAt - tolerance
-  assert.equal(fieldOf(clockToleranceSeconds + 3), 'deadlines.refundAt.a');
-  assert.equal(fieldOf(clockToleranceSeconds + 2), 'legs.a.timelock');
-  assert.equal(fieldOf(-clockToleranceSeconds - 4), 'deadlines.refundAt.a');
-  assert.equal(fieldOf(-clockToleranceSeconds - 3), 'legs.a.timelock');
+  }
 });

@@ -17,7 +17,7 @@ import type { LegName, Party, Role } from '../core/trade.ts';
 import { funderOf, initiatorOf, roleOf } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
 import type { ChainView, ChainViews, OwnLeg, OwnTrade, PinnedAsset } from './trade.ts';
-import { givenLeg, ownLegs } from './trade.ts';
+import { givenLeg, ownLegs, standsUntil } from './trade.ts';
 import type { Asset, Swap, SwapLeg } from './types.ts';
 
 export type VerifiedLeg = {
@@ -86,15 +86,7 @@ export function verifySwap(
   views: ChainViews,
   at: { readonly swapId: string; readonly now: number },
 ): VerifiedSwap {
-  mustEqual('id', at.swapId, swap.id);
-  mustBe('an object', 'legs', swap.legs);
-  mustBe('an object', 'legs.a', swap.legs.a);
-  mustBe('an object', 'legs.b', swap.legs.b);
-  mustBe('an object', 'deadlines', swap.deadlines);
-  mustBe('an object', 'deadlines.refundAt', swap.deadlines.refundAt);
-  const own = ownLegs(trade, views);
-  const hashlock = verifyParties(swap, trade, own.long);
-  const { agreedAt, times } = verifyDeadlines(swap, trade, own, at.now);
+  const { own, hashlock, agreedAt, times } = verifyAgreement(swap, trade, views, at);
   const leg = (name: LegName) =>
     verifyLeg(swap.legs[name], own[name], name === own.long, times.refundAt[name], {
       trade,
@@ -105,6 +97,29 @@ export function verifySwap(
   return { id: swap.id, party: trade.party, role, hashlock, agreedAt, deadlines: times, legs };
 }
 
+/** All of the swap but its legs: whose it is, its hashlock, and when it was agreed. */
+export function verifyAgreement(
+  swap: Swap,
+  trade: OwnTrade,
+  views: ChainViews,
+  at: { readonly swapId: string; readonly now: number },
+): {
+  readonly own: ReturnType<typeof ownLegs>;
+  readonly hashlock: Hex32;
+  readonly agreedAt: number;
+  readonly times: Deadlines;
+} {
+  mustEqual('id', at.swapId, swap.id);
+  mustBe('an object', 'legs', swap.legs);
+  mustBe('an object', 'legs.a', swap.legs.a);
+  mustBe('an object', 'legs.b', swap.legs.b);
+  mustBe('an object', 'deadlines', swap.deadlines);
+  mustBe('an object', 'deadlines.refundAt', swap.deadlines.refundAt);
+  const own = ownLegs(trade, views);
+  const hashlock = verifyParties(swap, trade, own.long);
+  return { own, hashlock, ...verifyDeadlines(swap, trade, own, at.now) };
+}
+
 function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32 {
   mustEqual('threadId', trade.threadId, swap.threadId);
   mustEqual('rfqId', trade.rfqId, swap.rfqId);
@@ -112,9 +127,13 @@ function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32 {
   mustEqual('takerId', trade.takerId, swap.takerId);
   const initiator = initiatorOf(long) === 'maker' ? trade.makerId : trade.takerId;
   mustEqual('initiatorUserId', initiator, swap.initiatorUserId);
-  mustEqual('role', roleOf(trade.party, long), swap.role);
+  const role = roleOf(trade.party, long);
+  mustEqual('role', role, swap.role);
   const hashlock = hex32('hashlock', swap.hashlock);
-  if (trade.hashlock !== null) mustEqual('hashlock', trade.hashlock, hashlock);
+  // Whoever has the secret of an initiator's leg takes that leg, and need not pay for it.
+  if (role === 'initiator' || trade.hashlock !== null) {
+    mustEqual('hashlock', trade.hashlock ?? 'your own', hashlock);
+  }
   if (swap.secret !== null) {
     const holds = opens(hex32('secret', swap.secret), hashlock);
     if (!holds) throw new VerificationError('secret', `a preimage of ${hashlock}`, swap.secret);
@@ -133,7 +152,10 @@ function hex32(field: string, text: unknown): Hex32 {
   }
 }
 
-/** The deadlines must be the formula's, by the customer's policy, from the time it accepted. */
+/**
+ * The deadlines must be the formula's, by the customer's policy, from a time at which the
+ * customer's acceptance stood.
+ */
 function verifyDeadlines(
   swap: Swap,
   trade: OwnTrade,
@@ -149,8 +171,9 @@ function verifyDeadlines(
   const plan = schedule(timings[short], timings[own.long]);
   const said = swap.deadlines;
   const agreedAt = said.refundAt[short] - plan.shortTimelock;
-  const [from, to] = [trade.acceptedAt - clockToleranceSeconds, now + clockToleranceSeconds];
-  if (!Number.isInteger(agreedAt) || agreedAt < from || agreedAt > to) {
+  const from = trade.acceptedAt - clockToleranceSeconds;
+  const to = Math.min(now, standsUntil(trade)) + clockToleranceSeconds;
+  if (!Number.isInteger(agreedAt) || !(agreedAt >= from && agreedAt <= to)) {
     const range = `from ${from + plan.shortTimelock} to ${to + plan.shortTimelock}`;
     throw new VerificationError(`deadlines.refundAt.${short}`, range, shown(said.refundAt[short]));
   }

@@ -53,6 +53,16 @@ export const MUTATIONS: Record<string, Mutation> = {
   'claim ever': escrow('if (block.timestamp >= terms.timelock)', 'if (false)'),
   'claim in the timelock second': escrow('block.timestamp >= terms', 'block.timestamp > terms'),
   'claim a second less': escrow('block.timestamp >= terms', 'block.timestamp + 1 >= terms'),
+  'no answer for a hash': escrow('iszero(and(ok, eq(returndatasize(), 0x20)))', 'iszero(ok)'),
+  'part of an answer for a hash': escrow('eq(returndatasize(), 0x20)', 'gt(returndatasize(), 0)'),
+  'more than an answer for a hash': escrow(
+    'eq(returndatasize(), 0x20)',
+    'gt(returndatasize(), 31)',
+  ),
+  'a failure for a hash': escrow(
+    'iszero(and(ok, eq(returndatasize(), 0x20)))',
+    'iszero(eq(returndatasize(), 0x20))',
+  ),
   'any secret': escrow('if (hash != terms.hashlock)', 'if (false)'),
   'claim of an empty native escrow': escrow(
     'uint256 balance = address(this).balance;\n            if (balance < amount)',

@@ -69,6 +69,16 @@ export const MUTATIONS: Record<string, Mutation> = {
   'claim ever': broken('if (block.timestamp >= terms.timelock)', 'if (false)'),
   'claim in the timelock second': broken('block.timestamp >= terms', 'block.timestamp > terms'),
   'claim a second less': broken('block.timestamp >= terms', 'block.timestamp + 1 >= terms'),
+  'no answer for a hash': broken('iszero(and(ok, eq(returndatasize(), 0x20)))', 'iszero(ok)'),
+  'part of an answer for a hash': broken('eq(returndatasize(), 0x20)', 'gt(returndatasize(), 0)'),
+  'more than an answer for a hash': broken(
+    'eq(returndatasize(), 0x20)',
+    'gt(returndatasize(), 31)',
+  ),
+  'a failure for a hash': broken(
+    'iszero(and(ok, eq(returndatasize(), 0x20)))',
+    'iszero(eq(returndatasize(), 0x20))',
+  ),
   'any secret': broken('if (hash != terms.hashlock)', 'if (false)'),
   'claim without funding': broken('if (facts & 0xff != FUNDED)', 'if (false)'),
   'claim of what was never funded': broken(

@@ -4,8 +4,9 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { fundGate } from '../../core/gates.ts';
+import { opens } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
-import { ParleyApiError, VerificationError } from '../errors.ts';
+import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
 import { inPlaceOf, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
@@ -43,6 +44,7 @@ export async function fund(context: Context, record: SwapRecord): Promise<SwapRe
 async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecord> {
   const { gives } = ownSides(before);
   await mustBeOnly(context.store, onlyOf(before));
+  await mustHoldSecret(context, before);
   const record = await approved(context, before);
   const built = await askToFund(context, record, gives);
   if (built === null) return record;
@@ -86,6 +88,15 @@ async function sendGate(context: Context, record: SwapRecord): Promise<() => Pro
   return async () => {
     fundGate(fresh.state, gives, { ...fresh.clocks, wall: await context.now() });
   };
+}
+
+/** Nobody but the initiator can begin: the other leg pays for a secret that it alone has. */
+async function mustHoldSecret(context: Context, { swap }: SwapRecord): Promise<void> {
+  if (swap.role !== 'initiator') return;
+  const secret = await context.store.getSecret(swap.hashlock);
+  if (secret !== null && opens(secret, swap.hashlock)) return;
+  const sentence = `the store has no secret for ${swap.hashlock}: never fund it`;
+  throw new SettleError('secret_lost', sentence);
 }
 
 function onlyOf({ swap, trade }: SwapRecord) {

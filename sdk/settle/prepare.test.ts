@@ -28,7 +28,7 @@ import {
   views,
 } from '../testing/honest.ts';
 import type { Swap } from '../types.ts';
-import { verifySwap } from '../verify.ts';
+import { clockToleranceSeconds, verifySwap } from '../verify.ts';
 import type { BitcoinWallet } from '../wallets/wallet.ts';
 import {
   type ChainSource,
@@ -223,4 +223,55 @@ test('the key of a Taproot address is named with its own signature, no other is'
   assert.deepEqual(plain.told, [{ chain: bitcoinView.chain, address: about.pubkey }]);
   assert.equal(texts.length, 1);
   await assert.rejects(keyTold({}, 'p2tr'), { code: 'no_wallet' });
+});
+
+/** The taker's run that begins at this time: what it told the market, and how it ended. */
+async function begun(at: number, store: Store, shown: Swap, signal?: AbortSignal) {
+  const told: unknown[] = [];
+  const client = {
+    swap: async () => shown,
+    setAddress: async (_: string, input: unknown) => {
+      told.push(input);
+      return honestSwap('taker');
+    },
+  } as unknown as ParleyClient;
+  const input = { ...inputOf(client, store), trade: tradeOf('taker'), now: () => at };
+  const context = contextOf(signal === undefined ? input : { ...input, signal });
+  const record = await prepare(context).catch((error: { code?: string; field?: string }) => error);
+  return { told, record: record as { swap?: object; code?: string; field?: string } | null };
+}
+
+function withoutAddress(party: 'taker' | 'maker'): Swap {
+  const honest = honestSwap('taker');
+  const kinds = { taker: 'refund', maker: 'payout' } as const;
+  const none = { [`${kinds[party]}Address`]: null, [`${kinds[party]}Pubkey`]: null };
+  const b = { ...honest.legs.b, ...none, escrow: null, redeemScript: null };
+  return { ...honest, legs: { ...honest.legs, b } };
+}
+
+test('a swap first seen after the acceptance lapsed is told nothing, whatever its date', async () => {
+  const last = tradeOf('taker').acceptedAt + 600 + clockToleranceSeconds;
+  const seen = (at: number) => begun(at, memoryStore(), withoutAddress('taker'));
+  const [inTime, late] = [await seen(last), await seen(last + 1)];
+  assert.ok(inTime.record?.swap);
+  assert.equal(inTime.told.length, 1);
+  assert.deepEqual([late.record?.code, late.told], ['acceptance_lapsed', []]);
+  // Nor is one that was agreed too late, before anything is told.
+  const dated = { ...withoutAddress('taker'), deadlines: honestSwap('taker', last + 1).deadlines };
+  const after = await begun(last + 1, memoryStore(), dated);
+  assert.deepEqual([after.record?.field, after.told], ['deadlines.refundAt.a', []]);
+});
+
+test('a swap seen in time is gone on with after a restart, however late', async () => {
+  const store = memoryStore();
+  const crash = AbortSignal.timeout(50);
+  await begun(now, store, withoutAddress('maker'), crash);
+  assert.equal(await store.getSwap(swapId), null);
+  const { record } = await begun(now + 7_200, store, honestSwap('taker'));
+  assert.ok(record?.swap);
+  // Not if what was seen is another acceptance's.
+  const other = memoryStore();
+  await other.putTrade({ ...tradeOf('taker'), acceptedAt: now - 900, swapSeenAt: now - 800 });
+  const refused = await begun(now + 7_200, other, honestSwap('taker'));
+  assert.equal(refused.record?.code, 'acceptance_lapsed');
 });

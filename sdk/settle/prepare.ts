@@ -5,6 +5,7 @@ import { addressesOfPubkey, keySignatureText } from '../../chains/bitcoin/keys.t
 import { legStatus } from '../../core/facts.ts';
 import type { Destination } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
+import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
@@ -19,14 +20,16 @@ import { asked } from './market.ts';
 export async function prepare(context: Context): Promise<SwapRecord | null> {
   const kept = await context.store.getSwap(context.swapId);
   if (kept !== null) return kept;
-  const { trade, client, swapId } = context;
-  if (trade === undefined || client === null) {
+  const { trade: own, client, swapId } = context;
+  if (own === undefined || client === null) {
     const sentence = `swap ${swapId} is not in the store: a first run needs the trade and the market`;
     throw new SettleError('unknown_record', sentence);
   }
   for (;;) {
-    const swap = await named(context, trade, await untilAnswered(context, client));
+    const answered = await untilAnswered(context, client);
     const at = { swapId, now: await context.now() };
+    const trade = await sighted(context.store, own, answered, viewsOf(context), at);
+    const swap = await named(context, trade, answered);
     const verified = verifySwap(swap, trade, viewsOf(context), at);
     const { hashlock } = verified;
     await mustBeOnly(context.store, { swapId, hashlock, threadId: trade.threadId });

@@ -101,14 +101,19 @@ export function tradeOf(party: Party): OwnTrade {
   };
 }
 
-/** What an honest market shows to `party`; `agreedAt` in Unix seconds. */
-export function honestSwap(party: Party, agreedAt = now - 2): Swap {
+/** What an honest market shows to `party`; `agreedAt` in Unix seconds, `high` of high value. */
+export function honestSwap(party: Party, agreedAt = now - 2, high: readonly LegName[] = []): Swap {
   const trade = tradeOf(party);
-  const legs = {
-    a: { policy: evmView.policy, depth: evmView.policy.normal },
-    b: { policy: bitcoinPolicy, depth: bitcoinPolicy.normal },
+  const timing = (leg: LegName) => {
+    const { policy } = leg === 'a' ? evmView : bitcoinView;
+    return { policy, depth: high.includes(leg) ? policy.high : policy.normal };
   };
-  const times = deadlines(agreedAt, legs, 'b');
+  const timings = { a: timing('a'), b: timing('b') };
+  const times = deadlines(agreedAt, timings, 'b');
+  const leg = (name: LegName) => ({
+    ...shownLeg(name, termsOf(name, times.refundAt[name])),
+    requiredConfirmations: timings[name].depth.confirmations,
+  });
   const instant = new Date(now * 1000).toISOString();
   return {
     id: swapId,
@@ -121,7 +126,7 @@ export function honestSwap(party: Party, agreedAt = now - 2): Swap {
     initiatorUserId: trade.takerId,
     makerId: trade.makerId,
     takerId: trade.takerId,
-    legs: { a: honestLeg('a', times.refundAt.a), b: honestLeg('b', times.refundAt.b) },
+    legs: { a: leg('a'), b: leg('b') },
     deadlines: times,
     next: [{ by: 'initiator', action: 'fund', leg: 'b', before: times.initiatorFundBy, why: '' }],
     createdAt: instant,
@@ -143,10 +148,6 @@ export function termsOf(leg: LegName, timelock: number): EscrowTerms {
     amount: evm ? 600_000_000n : 1_000_000n,
     timelock,
   };
-}
-
-function honestLeg(leg: LegName, timelock: number): SwapLeg {
-  return shownLeg(leg, termsOf(leg, timelock));
 }
 
 /** A leg as a market shows it whose escrow is that of `terms`. */

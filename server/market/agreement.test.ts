@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
 import type { Tx } from '../db/database.ts';
+import { useHashlocks } from '../db/gaps.ts';
 import { accept } from './agreement.ts';
 import { mostLiveRfqs } from './bounds.ts';
 import { quote } from './quotes.ts';
@@ -233,6 +234,17 @@ test('one hashlock on two RFQs at once: one has it, the other is refused', async
   await assert.rejects(failing);
   const after = await market.db.transaction(acceptAs(taker, one.threadIds[1]!, crossed));
   assert.equal(after.price.hashlock, crossed);
+});
+
+test('a hashlock that a chain shows between the two acceptances makes no swap', async () => {
+  const { rfqId, threadIds } = await rfqWithThreads();
+  const offered = lock();
+  await market.db.transaction(acceptAs(taker, threadIds[0]!, offered));
+  const { chain } = market.assets.usd;
+  await market.db.transaction((tx) => useHashlocks(tx, [offered], chain, new Date()));
+  const accepting = market.db.transaction(acceptAs(makers[0]!, threadIds[0]!));
+  assert.equal(await codeOf(accepting), 'hashlock_used');
+  assert.equal(await swapsOf(rfqId), 0);
 });
 
 test('a quote on an RFQ that somebody holds waits alone; other quotes are answered', async () => {

@@ -34,6 +34,7 @@ import { simSettings } from './process.ts';
 import { checkClosed, checkOnce } from './promises.ts';
 import { createReceiver } from './receiver.ts';
 import { allRun, deliver, lookAtAll, lookAtTime, newServer, openServer } from './servers.ts';
+import { silencesOf } from './silences.ts';
 import { storedEscrows } from './stored.ts';
 import {
   chainOf,
@@ -167,6 +168,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
     ladders: laddersOf({ seed, calm, drill }, nodes),
     halts: haltsOf({ seed, calm, drill }),
+    silences: silencesOf({ seed, calm, drill }),
     line: createLine(real, chance.fork()),
     beside: [],
     begun: 0,

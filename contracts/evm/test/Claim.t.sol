@@ -56,6 +56,23 @@ contract ClaimTest is Base {
         escrow.claim(terms, wrong);
     }
 
+    /// Where address 2 is empty the secret would stay where the hash is looked for: whoever brings
+    /// the hashlock itself would be paid.
+    function test_without_a_hash_of_32_bytes_nothing_is_claimed() public {
+        Terms memory terms = native();
+        ParleyEscrow escrow = fund(terms);
+        bytes memory given = abi.encode(terms.hashlock);
+        bytes[3] memory answers = [bytes(""), hex"00", bytes.concat(given, given)];
+        for (uint256 i = 0; i < answers.length; i++) {
+            vm.mockCall(address(2), given, answers[i]);
+            expectError("");
+            escrow.claim(terms, terms.hashlock);
+        }
+        vm.mockCallRevert(address(2), given, given);
+        expectError("");
+        escrow.claim(terms, terms.hashlock);
+    }
+
     /// A secret of another length that hashes right must not fit: it would be theft elsewhere.
     function test_a_hashlock_of_a_secret_that_is_not_32_bytes_opens_nothing() public {
         Terms memory terms = native();

@@ -12,6 +12,8 @@ interface Vm {
     function warp(uint256 timestamp) external;
     function deal(address who, uint256 balance) external;
     function etch(address where, bytes calldata code) external;
+    function mockCall(address callee, bytes calldata data, bytes calldata answer) external;
+    function mockCallRevert(address callee, bytes calldata data, bytes calldata answer) external;
     function prank(address sender) external;
     function expectRevert(bytes calldata data) external;
     function expectRevert() external;

@@ -53,6 +53,23 @@ contract ClaimTest is Base {
         escrows.claim(terms, guess);
     }
 
+    /// Where address 2 is empty the secret would stay where the hash is looked for: whoever brings
+    /// the hashlock itself would be paid.
+    function test_without_a_hash_of_32_bytes_nothing_is_claimed() public {
+        Terms memory terms = native();
+        fund(terms);
+        bytes memory given = abi.encode(hashlock);
+        bytes[3] memory answers = [bytes(""), hex"00", bytes.concat(given, given)];
+        for (uint256 i = 0; i < answers.length; i++) {
+            vm.mockCall(address(2), given, answers[i]);
+            expectError("");
+            escrows.claim(terms, hashlock);
+        }
+        vm.mockCallRevert(address(2), given, given);
+        expectError("");
+        escrows.claim(terms, hashlock);
+    }
+
     function test_the_secret_has_32_bytes_and_no_fewer() public {
         Terms memory terms = native();
         terms.hashlock = sha256(hex"a11ce0");
