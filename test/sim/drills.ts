@@ -10,16 +10,7 @@ import { lieAbout, standStill, takeClaimBack } from './faults.ts';
 import { moments } from './moments.ts';
 import { type Deal, type Kind, legOf, type Side, type View } from './people.ts';
 import { noteActivity } from './servers.ts';
-import {
-  chainOf,
-  count,
-  later,
-  nodeOf,
-  seconds,
-  stirChain,
-  tell,
-  type World,
-} from './world.ts';
+import { chainOf, count, later, nodeOf, seconds, stirChain, tell, type World } from './world.ts';
 
 export type Drill = {
   readonly name: string;
