@@ -3,11 +3,11 @@
 
 export const finders: Readonly<Record<string, number>> = {
   'gates: no last moment to fund': 7,
-  'gates: no last moment to reveal': 3,
+  'gates: no last moment to reveal': 62,
   'gates: the short leg before the long one is deep': 8,
   'gates: former escrows forgotten': 2,
-  'gates: any secret': 10,
-  'gates: refund before the timelock': 10,
+  'gates: any secret': 3,
+  'gates: refund before the timelock': 2,
   'gates: anybody refunds and funds': 8,
   'facts: funded at depth 0': 1,
   'facts: claimed at depth 0': 5,
@@ -17,7 +17,7 @@ export const finders: Readonly<Record<string, number>> = {
   'status: a swap expires with money in it': 1,
   'deadlines: no time to claim the long leg': 6,
   'deadlines: no room for a clock that trails': 49,
-  'deadlines: reveal until the timelock': 31,
+  'deadlines: reveal until the timelock': 83,
   'next: no refund is offered': 1,
   'next: no claim with a public secret': 4,
   "swap: the chain's own clock alone tells the time": 47,
