@@ -22,7 +22,7 @@ export const finders: Readonly<Record<string, number>> = {
   'next: no claim with a public secret': 4,
   "swap: the chain's own clock alone tells the time": 47,
   'create: a leg is paid back to the other': 1,
-  'preview: a great amount needs no more depth': 3,
+  'preview: a great amount needs no more depth': 4,
   'outcome: a secret is forgotten with its block': 26,
   'outcome: over when empty': 2,
   'outcome: over before it is empty': 1,
