@@ -20,7 +20,7 @@ export const finders: Readonly<Record<string, number>> = {
   'deadlines: reveal until the timelock': 83,
   'next: no refund is offered': 1,
   'next: no claim with a public secret': 4,
-  "swap: the chain's own clock alone tells the time": 47,
+  "swap: the chain's own clock alone tells the time": 192,
   'create: a leg is paid back to the other': 1,
   'preview: a great amount needs no more depth': 4,
   'outcome: a secret is forgotten with its block': 26,
