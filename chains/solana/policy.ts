@@ -48,14 +48,14 @@ const cluster: ChainPolicy = {
   windowSeconds: null,
 };
 
-/** A simulator: nothing is ever lost, and its clock is the dev network's. */
+/** A simulator: nothing is ever lost, and its clock is the dev network's, which never stops. */
 const dev: ChainPolicy = {
   ...common,
   normal: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },
   high: { confirmations: finalizedConfirmations, settleSeconds: 30, outageSeconds: 3_600 },
   lateClaimSeconds: 120,
   driftSeconds: 120,
-  windowSeconds: null,
+  windowSeconds: 0,
 };
 
 /** By chain key. */

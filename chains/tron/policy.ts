@@ -29,11 +29,14 @@ const tron: ChainPolicy = {
   detectSeconds: 60,
 };
 
-/** The simulator: solid a few blocks after the last one that held something. */
+/**
+ * The simulator: solid a few blocks after the last one that held something. Like a dev EVM chain and
+ * a dev Solana it comes to the same timelocks as the short leg and as the long one: leg `b` is long.
+ */
 const dev: ChainPolicy = {
   ...tron,
-  normal: { ...depth, confirmations: 2, settleSeconds: 60 },
-  high: { ...depth, confirmations: 2, settleSeconds: 60 },
+  normal: { ...depth, confirmations: 2, settleSeconds: 30 },
+  high: { ...depth, confirmations: 2, settleSeconds: 30 },
 };
 
 /** By chain key. A chain that is not here is configured with numbers of its own. */

@@ -67,6 +67,7 @@ const policy: ChainPolicy = {
   high: { confirmations: 2, settleSeconds: 600, outageSeconds: 3_600 },
   lateClaimSeconds: 300,
   driftSeconds: 0,
+  windowSeconds: 0,
   reactSeconds: 1_800,
   signSeconds: 600,
   detectSeconds: 60,

@@ -211,7 +211,7 @@ function compareTimes({ swap, adapters, highFrom }: SwapLook): Finding[] {
   const moved = flat(today).filter(([name, at]) => theirs.get(name) !== at);
   if (moved.length > 0) {
     const said = moved.map(([name, at]) => `${name} is ${theirs.get(name)}, computed ${at}`);
-    const todo = 'correct where the settings did not change since it was agreed';
+    const todo = 'correct where neither settings nor release changed since it was agreed';
     found.push(differs('deadlines_differ', of(swap), said.join('; '), todo, {}));
   }
   return found;

@@ -8,7 +8,7 @@ import { mutations } from './mutations.ts';
 import { search } from './search.ts';
 import { worldOf } from './world.ts';
 
-// Of a formula's terms two are left out here, and all in the soak: each takes seconds.
+// Of T_long's terms two are taken here, and all in the soak: each takes seconds.
 const isWhole = runs(1) > 1;
 const longTerms = mutations.filter(({ name }) => name.startsWith('T_long without '));
 const left = new Set(isWhole ? [] : longTerms.slice(2));

@@ -1,7 +1,7 @@
 // The rules with one thing wrong: what a search must find, and where it looks. Each alters a copy
 // of the functions of core/ that the search is given; core/ itself is untouched.
 
-import type { Deadlines, LegTiming } from '../../core/deadlines.ts';
+import { type Deadlines, type LegTiming, lateClaim } from '../../core/deadlines.ts';
 import type { Step } from '../../core/next.ts';
 import type { Clocks, SwapState } from '../../core/swap.ts';
 import { loss, unsettled } from './faults.ts';
@@ -35,7 +35,8 @@ function termsOf(short: LegTiming, long: LegTiming) {
     sign: short.policy.signSeconds,
     driftShort: short.policy.driftSeconds,
     driftLong: long.policy.driftSeconds,
-    lateClaim: short.policy.lateClaimSeconds,
+    late: short.policy.lateClaimSeconds,
+    trails: lateClaim(short) - short.policy.lateClaimSeconds,
     settleShort: short.depth.settleSeconds,
     settleLong: long.depth.settleSeconds,
     outageShort: short.depth.outageSeconds,
@@ -88,7 +89,7 @@ function lineMutations(): Mutation[] {
     ['revealBy', ['settleShort', 'outageShort', 'sign', 'driftShort'], initiator, loss],
     [
       'T_long',
-      ['lateClaim', 'detect', 'react', 'settleLong', 'outageLong', 'driftLong'],
+      ['trails', 'detect', 'late', 'react', 'settleLong', 'outageLong', 'driftLong'],
       counterparty,
       loss,
     ],

@@ -1,8 +1,9 @@
-// How time goes on: clocks drift within their policy, and no tick passes over what had to happen
-// before it. A follower of the rules acts within `detect`, `react` and `sign`; what it sent is deep
+// How time goes on: clocks drift within their policy, the short leg's trails after a standstill, and
+// no tick passes over what had to happen before it. A follower of the rules acts within `detect`, `react` and `sign`; what it sent is deep
 // within `settle` and `outage`, if the chain can still take it. What the adversary does between two
 // ticks is counted from the later one.
 
+import { lateClaim } from '../../core/deadlines.ts';
 import type { Emit } from './chain-moves.ts';
 import { canClaim } from './honest-moves.ts';
 import { copyOf, Fund, Since, type Slot, Spend, type State } from './state.ts';
@@ -23,7 +24,12 @@ export function timeMoves(world: World, state: State, view: View, emit: Emit): v
 
 function offsets(world: World, leg: 'short' | 'long'): number[] {
   if (world.question === 'last') return [0];
-  const { lateClaimSeconds: late, driftSeconds: drift } = world.policies[leg];
+  const policy = world.policies[leg];
+  const { lateClaimSeconds, driftSeconds: drift } = policy;
+  // A short leg's chain that stood still is behind by that much more; a long one's, which only makes
+  // the refund come later, is left out for its time. Where nothing is faulty none stands still.
+  const trails = world.question === 'loss' && leg === 'short';
+  const late = trails ? lateClaim({ policy, depth: policy.normal }) : lateClaimSeconds;
   return Array.from({ length: late + drift + 1 }, (_, index) => index - late);
 }
 

@@ -7,7 +7,7 @@ import type { ChainPolicy } from '../../core/policy.ts';
 import type { Role } from '../../core/trade.ts';
 import type { Rules } from './rules.ts';
 
-/** A kind of chain, as far as the rules can tell chains apart. TRON is as EVM is. */
+/** A kind of chain, as far as the rules can tell chains apart. TRON is as EVM is, OP as Solana. */
 export type Kind = 'evm' | 'bitcoin' | 'solana';
 
 /**
@@ -53,7 +53,7 @@ function policyOf(kind: Kind, settleSeconds: number, scale: number): ChainPolicy
     high: normal,
     lateClaimSeconds: kind === 'evm' ? 0 : scale,
     driftSeconds: drift,
-    windowSeconds: 0,
+    windowSeconds: kind === 'solana' ? null : 0,
     reactSeconds: scale,
     signSeconds: scale,
     detectSeconds: scale,

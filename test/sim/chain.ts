@@ -23,6 +23,8 @@ export type Block = {
   readonly hash: string;
   /** Unix seconds, by its miner's clock. */
   readonly time: number;
+  /** When it was made, by the wall. */
+  readonly wall: number;
   readonly txs: readonly Mined[];
 };
 
@@ -57,10 +59,15 @@ export type SimChain = {
   feeFloor: number;
   /** Seconds that its miners' clocks are ahead of the wall. */
   drift: number;
+  /** It stood still, and its blocks take the times that come after the last one's before that. */
+  worksThrough: boolean;
   forks: number;
   /** The latest that its clock ever was. */
   latest: number;
 };
+
+/** On all but Bitcoin. */
+const blockSeconds = 60;
 
 export const timelockBounds = { least: 1_800, most: 30 * 86_400 } as const;
 
@@ -83,11 +90,13 @@ export function newChain(
     fees: 0n,
     feeFloor: 2,
     drift: 0,
+    worksThrough: false,
     forks: 0,
     latest: 0,
   };
   for (let height = 0; height < 12; height += 1) {
-    push(made, { height, time: atSeconds - (12 - height) * 60, txs: [] });
+    const time = atSeconds - (12 - height) * blockSeconds;
+    push(made, { height, time, wall: time, txs: [] });
   }
   return made;
 }
@@ -261,12 +270,21 @@ function show(chain: SimChain, { secret }: SimTransaction): void {
   if (secret !== null) chain.shown.set(hash('sha256', Buffer.from(secret, 'hex')), secret);
 }
 
+/** The next block's: after a standstill, where the protocol lets it, its parent's and no more. */
+function nextTime(chain: SimChain, wall: number): number {
+  const now = Math.floor(wall) + chain.drift;
+  const { height, time } = tipOf(chain);
+  if (chain.family === 'bitcoin') return Math.max(clockAt(chain, height) + 1, now);
+  const { windowSeconds } = chain.policy;
+  const behind = Math.max(time + blockSeconds, now - (windowSeconds ?? Number.POSITIVE_INFINITY));
+  chain.worksThrough &&= behind < now;
+  return chain.worksThrough ? behind : Math.max(time + 1, now);
+}
+
 /** Puts what `chosen` lets through into a block; what can have no effect any more is dropped. */
 export function mine(chain: SimChain, wall: number, chosen: (sent: Sent) => boolean): Block {
-  const tip = tipOf(chain);
-  const least = chain.family === 'bitcoin' ? clockAt(chain, tip.height) : tip.time;
-  const time = Math.max(least + 1, Math.floor(wall) + chain.drift);
-  const height = tip.height + 1;
+  const time = nextTime(chain, wall);
+  const height = tipOf(chain).height + 1;
   const txs: Mined[] = [];
   for (const sent of [...chain.mempool.values()]) {
     const spent = sent.tx.coins.some((coin) => chain.spent.has(coin));
@@ -281,7 +299,7 @@ export function mine(chain: SimChain, wall: number, chosen: (sent: Sent) => bool
     chain.mempool.delete(sent.txid);
     txs.push(apply(chain, sent, { height, time }));
   }
-  push(chain, { height, time, txs });
+  push(chain, { height, time, wall, txs });
   return tipOf(chain);
 }
 

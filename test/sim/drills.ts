@@ -10,7 +10,7 @@ import { lieAbout, standStill, takeClaimBack } from './faults.ts';
 import { moments } from './moments.ts';
 import { type Deal, type Kind, legOf, type Side, type View } from './people.ts';
 import { noteActivity } from './servers.ts';
-import { chainOf, count, later, nodeOf, seconds, tell, type World } from './world.ts';
+import { chainOf, count, later, nodeOf, seconds, stirChain, tell, type World } from './world.ts';
 
 export type Drill = {
   readonly name: string;
@@ -39,6 +39,8 @@ export type Drill = {
   readonly isKeyed?: true;
   /** Whatever happens, its swaps settle. */
   readonly settles?: true;
+  /** Its EVM chain is a rollup: its clock stops with it. */
+  readonly isRollup?: true;
   /** No chain takes anything back. */
   readonly isSteady?: true;
   /** The market is open, and nothing has happened yet. */
@@ -63,11 +65,12 @@ const legsOf = (deal: Deal, { legs }: Agreed) => ({
 /** Of the outage that the policy plans for; the chain has no other trouble. */
 const shareOfOutage = 0.8;
 
-/** The chain of a leg stands still from some instant on, as long as the rules allow for. */
-function stall(world: World, on: string, at: number): void {
+/** The chain of a leg stands still from some instant on, as long as the rules allow for: seconds. */
+function stall(world: World, on: string, at: number): number {
   const node = nodeOf(world, on);
   const lasts = Math.floor(node.chain.policy.normal.outageSeconds * shareOfOutage);
   later(world, at - seconds(world), () => standStill(world, node, lasts));
+  return lasts;
 }
 
 /** Both nodes fall behind, until neither funding is deep; then they are back. */
@@ -193,14 +196,35 @@ export const drills: readonly Drill[] = [
   },
 ];
 
+/** The short leg's chain stands still at its timelock, until long after the long leg's would be. */
+const comesBack: Drill = {
+  ...honest,
+  name: 'a chain comes back in the past',
+  initiator: 'malicious',
+  plan: 'claimBehind',
+  families: ['evm', 'bitcoin'],
+  isRollup: true,
+  deals: 1,
+  keys: 'none',
+  begin: (world, deal, swap) => {
+    const { short } = legsOf(deal, swap);
+    const at = short.timelock - world.chance.int(1_200, 3_600);
+    const lasts = stall(world, short.chain, at);
+    later(world, at + lasts + 30 - seconds(world), () => stirChain(world, short.chain));
+  },
+};
+/** In every second round, at a place of its own: what the other seeds tell stays as it was. */
+const placeOfComingBack = 49;
+
 /** Of as many seeds as it takes for each drill, and as many again: those with a moment. */
 const placesOfMoments = [14, 18, 22, 24];
 
-export const allDrills: readonly Drill[] = [...drills, ...moments];
+export const allDrills: readonly Drill[] = [...drills, ...moments, comesBack];
 
 /** Null in most of the other half of the seeds. */
 export function drillOf(seed: number): Drill | null {
   const round = 2 * drills.length;
+  if (seed % (2 * round) === placeOfComingBack) return comesBack;
   const place = placesOfMoments.indexOf(seed % round);
   if (place === -1) return drills[seed % round] ?? null;
   const turn = Math.floor(seed / round) * placesOfMoments.length + place;

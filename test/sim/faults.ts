@@ -20,6 +20,9 @@ import {
 
 const stalled = new WeakSet<SimChain>();
 
+/** At once, where usually comes one, while a chain works through the past. */
+const catchUpBlocks = 4;
+
 /** Seconds to the next block. */
 function interval(world: World, chain: SimChain): number {
   const { chance, calm } = world;
@@ -38,7 +41,8 @@ export function startMining(world: World, chain: SimChain): void {
     if (!stalled.has(chain)) {
       const burst = !world.calm && world.chance.hits(0.01) ? world.chance.int(2, 4) : 1;
       if (burst > 1) count(world, 'blocks in a burst');
-      for (let each = 0; each < burst; each += 1) mineOne(world, chain);
+      const blocks = chain.worksThrough ? catchUpBlocks : burst;
+      for (let each = 0; each < blocks; each += 1) mineOne(world, chain);
     }
     later(world, interval(world, chain), next);
   };
@@ -153,7 +157,7 @@ const troubles: readonly Trouble[] = [
       stalled.add(chain);
     },
     end: (_world, { chain }) => {
-      stalled.delete(chain);
+      if (stalled.delete(chain)) chain.worksThrough = chain.policy.windowSeconds !== 0;
     },
   },
   {

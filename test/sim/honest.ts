@@ -61,6 +61,7 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
 /** What a plan leaves undone while the secret is not public. */
 const leaves: Readonly<Record<string, string>> = {
   revealLate: 'claim',
+  claimBehind: 'claim',
   pastDeadlines: 'claim',
   underpay: 'fund',
 };

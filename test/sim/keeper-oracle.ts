@@ -160,7 +160,7 @@ function minedAt(world: World, deal: Deal): number | null {
   const times = deal.chains.flatMap((on) => {
     const chain = chainOf(world, on);
     const all = [...chain.about.values()].flat().filter(({ tx }) => tx.secret === deal.secret);
-    return all.map(({ height }) => chain.blocks[height]?.time ?? 0);
+    return all.map(({ height }) => chain.blocks[height]?.wall ?? 0);
   });
   return times.length === 0 ? null : Math.min(...times);
 }

@@ -28,7 +28,12 @@ const rare: readonly string[] = [
   ...['acceptance late', 'broadcast unanswered', 'overtaken', 'transaction replaced'],
   ...['attack claim', 'attack fund', 'attack refund', 'attack move address', 'attack nonsense'],
   ...['attack on builders', 'attack on relays', 'attack past the gates', 'attack with a ladder'],
-  ...['attack reused hashlock', 'attack with an odd witness', 'attack with a strange payer'],
+  ...[
+    'attack behind the clock',
+    'attack reused hashlock',
+    'attack with an odd witness',
+    'attack with a strange payer',
+  ],
   ...['keeper bumps', 'keeper parties vanished', 'keeper transactions lost', 'halts lifted'],
   ...['seeds with two servers', 'seeds with gas keys', 'seeds with signed refunds', 'calm seeds'],
 ];

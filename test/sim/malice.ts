@@ -5,14 +5,15 @@ import { clockAt, tipOf } from './chain.ts';
 import { followRules, isGone, readSwap } from './honest.ts';
 import { plotLadder } from './ladder-attacks.ts';
 import { type Deal, legOf, ownLeg, type Side, type View } from './people.ts';
-import { type Plan, plans } from './plans.ts';
+import { drilledPlan, type Plan, plans } from './plans.ts';
 import { plotRelay } from './relay.ts';
 import { chainOf, count, later, seconds, type World } from './world.ts';
 
 /** What it is up to in this swap; null = whatever comes to its mind. */
 export function planFor(world: World, role: Side['role'], named?: string): Plan | null {
   if (named === undefined && world.chance.hits(0.35)) return null;
-  const fit = plans.filter(({ by, turn }) => {
+  const known = named === undefined ? plans : [...plans, drilledPlan];
+  const fit = known.filter(({ by, turn }) => {
     return by === role && (named === undefined || turn.name === named);
   });
   const plan = world.chance.pick(fit);

@@ -82,6 +82,9 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
     ),
     deadlines('Math.max(lp.floorSeconds, shortTimelock +', 'Math.max(0, shortTimelock +'),
   ],
+  'deadlines: no room for a clock that trails': [
+    deadlines('lateClaim(short) + claimLong', 'sp.lateClaimSeconds + claimLong'),
+  ],
   'deadlines: reveal until the timelock': [
     deadlines('const revealBy = shortTimelock - afterReveal;', 'const revealBy = shortTimelock;'),
   ],

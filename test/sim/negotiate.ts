@@ -1,9 +1,11 @@
 // From two parties to an agreed swap: RFQ, quote, both acceptances, each over the same network.
 
 import { hash } from 'node:crypto';
+import { longLeg } from '../../core/deadlines.ts';
 import type { Family } from '../../core/families.ts';
+import { depthFor } from '../../core/policy.ts';
 import type { Chance } from './chance.ts';
-import { isDrilled, plannedRole } from './drills.ts';
+import { highValueFrom, isDrilled, plannedRole } from './drills.ts';
 import { lieAbout, troubleAt } from './faults.ts';
 import { followRules } from './honest.ts';
 import { presigningOf } from './ladders.ts';
@@ -24,18 +26,27 @@ import {
 import { checkAgreed } from './promises.ts';
 import { habitsOf } from './relay.ts';
 import { deliver, look } from './servers.ts';
-import { count, later, seconds, stir, tell, violate, type World } from './world.ts';
+import { chainOf, count, later, seconds, stir, tell, violate, type World } from './world.ts';
 
 export type Asset = { readonly id: string; readonly chain: string; readonly family: Family };
 
-/** Which leg is long, as core/trade.ts has it, from the floors of the two chains. */
-const floorOf: Readonly<Record<Family, number>> = { bitcoin: 24, evm: 4, tron: 4, solana: 4 };
-
 export type Terms = Pick<Deal, 'direction'> & { readonly base: Asset; readonly quote: Asset };
 
-export function longOf({ direction, base, quote }: Terms): Deal['long'] {
-  const [given, got] = direction === 'sell_base' ? [base, quote] : [quote, base];
-  return floorOf[got.family] > floorOf[given.family] ? 'a' : 'b';
+/** Amounts of base and quote, base units. */
+type Amounts = readonly [base: bigint, quote: bigint];
+
+/** Which leg is long; of usual amounts where they are not drawn yet. */
+export function longOf(
+  world: World,
+  { direction, base, quote }: Terms,
+  [ofBase, ofQuote]: Amounts = [0n, 0n],
+): Deal['long'] {
+  const timing = ({ chain }: Asset, amount: bigint) => {
+    const { policy } = chainOf(world, chain);
+    return { policy, depth: depthFor(policy, amount, highValueFrom) };
+  };
+  const [one, other] = [timing(base, ofBase), timing(quote, ofQuote)];
+  return longLeg(direction === 'sell_base' ? { a: other, b: one } : { a: one, b: other });
 }
 
 export function newDeal(
@@ -44,14 +55,14 @@ export function newDeal(
 ): Deal {
   const { name, taker, maker, base, quote, direction } = about;
   const { chance, drill } = world;
-  const long = longOf(about);
   const isOther = world.deals.length > 0 && !drill?.lateAgreement && !drill?.isPair;
   const isPlain = drill === null || isOther;
   const mayPause = isPlain && !world.calm;
-  const initiator = long === 'a' ? maker : taker;
-  const counterparty = long === 'a' ? taker : maker;
   const secret = chance.hex(32);
   const amount = () => BigInt(chance.int(50, 5_000)) * 1_000n;
+  const amounts: Amounts = [amount(), amount()];
+  const long = longOf(world, about, amounts);
+  const [initiator, counterparty] = long === 'a' ? [maker, taker] : [taker, maker];
   const deal: Deal = {
     name,
     secret,
@@ -60,8 +71,8 @@ export function newDeal(
     maker,
     sides: [sideOf(initiator, 'initiator'), sideOf(counterparty, 'counterparty')],
     chains: [base.chain, quote.chain],
-    base: { id: base.id, amount: amount() },
-    quote: { id: quote.id, amount: amount() },
+    base: { id: base.id, amount: amounts[0] },
+    quote: { id: quote.id, amount: amounts[1] },
     direction,
     long,
     id: null,

@@ -112,9 +112,9 @@ function expectedStatus(world: World, deal: Deal, view: View, isMined: boolean):
 }
 
 const timeOf = (chain: SimChain, { height }: Pick<Mined, 'height'>): number =>
-  chain.blocks[height]?.time ?? 0;
+  chain.blocks[height]?.wall ?? 0;
 
-/** The block time of the last spend once both legs were spent; Infinity before. */
+/** When the block of the last spend was made once both legs were spent; Infinity before. */
 function spentAt(world: World, deal: Deal): number {
   const times = deal.chains.map((name) => {
     const chain = chainOf(world, name);

@@ -1,7 +1,16 @@
 // What a malicious party may have set its mind on for a whole swap. Each plan is tried at every
 // turn, and does nothing until its moment has come.
 
-import { claimAny, fundAny, type Move, make, moveAddress, send, type Turn } from './attacks.ts';
+import {
+  claimAny,
+  fundAny,
+  type Move,
+  make,
+  moveAddress,
+  refundAny,
+  send,
+  type Turn,
+} from './attacks.ts';
 import { tipOf } from './chain.ts';
 import { escrowsOn } from './depth.ts';
 import type { Side } from './people.ts';
@@ -64,6 +73,22 @@ const revealLate: Move = async (turn) => {
   if (left < 300) await claimAny(turn);
 };
 
+/**
+ * Keeps the secret while the short chain stands still, takes its own leg back, and claims by a clock
+ * that is behind.
+ */
+const claimBehind: Move = async (turn) => {
+  const { world, own, other, view } = turn;
+  const leg = [view.legs.a, view.legs.b].find(({ chain }) => chain === other.chain);
+  const timelock = leg?.timelock ?? Number.POSITIVE_INFINITY;
+  if (seconds(world) <= timelock || !isPaid(turn)) return;
+  await refundAny(turn);
+  const left = escrowsOn(own, turn.deal).flatMap((escrow) => own.holdings.get(escrow) ?? []);
+  const isBack = tipOf(other).wall > timelock && tipOf(other).time < timelock;
+  if (isBack) count(world, 'attack behind the clock');
+  if (isBack || left.every(({ spentBy }) => spentBy !== null)) await claimAny(turn);
+};
+
 /** Takes whatever lies there, having paid nothing. */
 const neverPay: Move = async (turn) => {
   if (isPaid(turn)) await claimAny(turn);
@@ -115,3 +140,11 @@ export const plans: readonly Plan[] = [
   { by: 'initiator', keepsRules: false, every: 300, turn: payFormer },
   { by: 'initiator', keepsRules: false, every: 300, turn: payUnasked },
 ];
+
+/** For the drill that names it alone: drawn with the others it would change every story. */
+export const drilledPlan: Plan = {
+  by: 'initiator',
+  keepsRules: true,
+  every: 120,
+  turn: claimBehind,
+};

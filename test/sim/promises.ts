@@ -10,8 +10,8 @@ import { chainClock, chainOf, nodeOf, seconds, violate, type World } from './wor
 const certainBlocks = 8;
 
 /** The newest block that there was at an instant, by the wall. */
-function heightAt({ blocks, drift }: SimChain, at: number): number {
-  const newest = blocks.findLast(({ time }) => time - drift <= at);
+function heightAt({ blocks }: SimChain, at: number): number {
+  const newest = blocks.findLast(({ wall }) => wall <= at);
   return newest?.height ?? -1;
 }
 

@@ -10,7 +10,7 @@ import type { Metrics } from '../../server/metrics.ts';
 import { newChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { escrowsOn } from './depth.ts';
-import { drillOf, highValueFrom, isBare, notComeOf } from './drills.ts';
+import { type Drill, drillOf, highValueFrom, isBare, notComeOf } from './drills.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { checkHalts, haltsOf, planHalts } from './halts.ts';
@@ -92,13 +92,24 @@ const policies: Readonly<Record<Family, ChainPolicy>> = {
     high: { confirmations: 2, settleSeconds: 600, outageSeconds: 6 * hour },
     lateClaimSeconds: 1_800,
     driftSeconds: 1_800,
-    windowSeconds: 0,
+    windowSeconds: null,
   },
+};
+
+/** An EVM chain whose clock stops with it. */
+const rollup: ChainPolicy = {
+  ...policies.evm,
+  normal: { ...policies.evm.normal, outageSeconds: 12 * hour },
+  high: { ...policies.evm.high, outageSeconds: 12 * hour },
+  lateClaimSeconds: 1_800,
+  driftSeconds: 1_800,
+  windowSeconds: 12 * hour,
 };
 
 const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
 
-function chainsFor(chance: Chance, wanted: readonly Family[]): Node[] {
+function chainsFor(chance: Chance, drill: Drill | null): Node[] {
+  const wanted: readonly Family[] = drill?.families ?? [];
   const left = families.filter((each) => !wanted.includes(each)) as Family[];
   const more = Math.max(0, chance.int(2, 3) - wanted.length);
   const drawn = Array.from({ length: more }, () => {
@@ -107,7 +118,8 @@ function chainsFor(chance: Chance, wanted: readonly Family[]): Node[] {
   });
   const picked = [...wanted, ...drawn];
   return picked.map((family) => {
-    const about = { chain: `sim-${family}`, family, policy: policies[family] };
+    const policy = drill?.isRollup && family === 'evm' ? rollup : policies[family];
+    const about = { chain: `sim-${family}`, family, policy };
     const chain = newChain(about, epochMs / 1_000);
     return { chain, down: false, slow: false, lag: 0, otherLag: 0, lies: new Map() };
   });
@@ -132,7 +144,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
   const chance = chanceOf(seed);
   const drill = drillOf(seed);
   const calm = chance.hits(0.15) && drill === null;
-  const nodes = chainsFor(chance, drill?.families ?? []);
+  const nodes = chainsFor(chance, drill);
   const receiver = createReceiver(chance.fork(), (told) => checkHeard(world, told));
   const two = chance.hits(calm || drill?.alone ? 0 : 0.25) || drill?.servers === 2;
   const servers = two ? [newServer('1'), newServer('2')] : [newServer('1')];
@@ -227,13 +239,14 @@ function termsFor({ chance, drill }: World, assets: readonly Asset[], index: num
   return { base, quote, direction: chance.pick(['sell_base', 'buy_base'] as const) };
 }
 
-function kindsFor({ chance, calm, drill }: World, terms: Terms, index: number) {
+function kindsFor(world: World, terms: Terms, index: number) {
+  const { chance, calm, drill } = world;
   const one = kindFor(chance, calm, null);
   const other = kindFor(chance, calm, one);
   const isFirst = chance.hits(0.5);
   if (drill !== null && (index === 0 || drill.isPair)) {
     const { initiator, counterparty } = drill;
-    const makerInitiates = longOf(terms) === 'a';
+    const makerInitiates = longOf(world, terms) === 'a';
     return makerInitiates
       ? { maker: initiator, taker: counterparty }
       : { maker: counterparty, taker: initiator };
