@@ -1,4 +1,4 @@
-// Each leg stands alone once the secret is public: on paper chains, with one thing silent at a time.
+// Each leg stands alone once the secret is public: paper chains, and one thing silent at a time.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
