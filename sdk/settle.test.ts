@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import { ParleyError } from '../core/errors.ts';
 import { nothingSeen } from '../core/facts.ts';
 import { hashlockOf } from '../core/hashlock.ts';
 import type { Party } from '../core/trade.ts';
@@ -10,6 +11,7 @@ import { ParleyApiError, VerificationError } from './errors.ts';
 import { sleep } from './http.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { type Crashing, throughCrashes } from './testing/crashing.ts';
+import { evmKey, withAdapter } from './testing/stuck.ts';
 import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
 import { coreCoins } from './wallets/coins.ts';
 import type { BitcoinWallet, Wallet } from './wallets/wallet.ts';
@@ -273,34 +275,46 @@ test(
   },
 );
 
-test('a Bitcoin claim that no block takes is replaced by one that pays more', limits, async () => {
-  const scene = chains.swap();
-  const { chain } = await bitcoinNode();
-  const claims: string[] = [];
-  const replaced = Promise.withResolvers<void>();
-  const onProgress = ({ step, leg, txid }: Progress) => {
-    // The short leg is claimed: the long one's claim is made now, and finds no block.
-    if (step === 'claimed' && leg === 'b' && txid !== null && claims.push(txid) >= 2) {
-      replaced.resolve();
+test(
+  'a Bitcoin claim that no block takes is replaced, also with the other chain silent',
+  limits,
+  async () => {
+    const scene = chains.swap();
+    const { chain } = await bitcoinNode();
+    const claims: string[] = [];
+    const replaced = Promise.withResolvers<void>();
+    let isSilent = false;
+    const onProgress = ({ step, leg, txid }: Progress) => {
+      // The short leg is claimed: the long one's claim is made now, and finds no block.
+      if (step !== 'claimed' || leg !== 'b' || txid === null) return;
+      isSilent = true;
+      if (claims.push(txid) >= 2) replaced.resolve();
+    };
+    const side = await sideOf(scene, 'maker', { onProgress, replaceAfterMs: 1_000 });
+    const maker = withAdapter(side, evmKey, ({ heads }) => ({
+      heads: async (signal) => {
+        if (isSilent) throw new ParleyError('chain_unavailable', 'no EVM node', {});
+        return heads(signal);
+      },
+    }));
+    await Promise.all([until(await sideOf(scene, 'taker'), isFunded), until(maker, isFunded)]);
+    await chains.dev.mining(chain, false);
+    const running = Promise.all([
+      settle(await sideOf(scene, 'taker', { swapId: maker.swapId })),
+      settle(maker),
+    ]);
+    running.catch(replaced.reject);
+    try {
+      await replaced.promise;
+    } finally {
+      isSilent = false;
+      await chains.dev.mining(chain, true);
     }
-  };
-  const maker = await sideOf(scene, 'maker', { onProgress, replaceAfterMs: 1_000 });
-  await Promise.all([until(await sideOf(scene, 'taker'), isFunded), until(maker, isFunded)]);
-  await chains.dev.mining(chain, false);
-  const running = Promise.all([
-    settle(await sideOf(scene, 'taker', { swapId: maker.swapId })),
-    settle(maker),
-  ]);
-  running.catch(replaced.reject);
-  try {
-    await replaced.promise;
-  } finally {
-    await chains.dev.mining(chain, true);
-  }
-  const [, end] = await running;
-  assert.equal(end.end, 'received');
-  assert.notEqual(end.txids.b.claim, claims[0]);
-});
+    const [, end] = await running;
+    assert.equal(end.end, 'received');
+    assert.notEqual(end.txids.b.claim, claims[0]);
+  },
+);
 
 // Last: it moves the clocks of the chains.
 test('with the market killed and nobody claiming, both sides refund alone', limits, async () => {

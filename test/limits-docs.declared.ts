@@ -487,6 +487,11 @@ export const declared: readonly Declared[] = [
     },
   },
   {
+    what: 'the SDK: what its store is waited for once the secret is public',
+    limit: 'a third of `chainTimeoutMs`',
+    by: { 'sdk/settle/context.ts': ['storeShare = 1 / 3;'] },
+  },
+  {
     what: 'what an EVM node gives: digits of a number, an answer that is one, a head, code or fees',
     limit: '64 (hex), 16 KiB, 8 MiB',
     by: {

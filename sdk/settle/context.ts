@@ -100,6 +100,8 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly toldOnce: Set<string>;
   /** Looks at legs whose chains have not answered yet. */
   readonly looks: Map<LegName, Look>;
+  /** Legs as they were seen last, unless a later look has failed. */
+  readonly lastSeen: Map<LegName, LegSeen>;
   /** What the market says the secret is, where it opens the hashlock; asked beside everything. */
   readonly heard: { secret: Hex32 | null; askedAtMs: number };
 };
@@ -144,6 +146,7 @@ export function contextOf(input: SettleInput): Context {
     waitsSinceMs: new Map(),
     toldOnce: new Set(),
     looks: new Map(),
+    lastSeen: new Map(),
     heard: { secret: null, askedAtMs: -Infinity },
   };
 }

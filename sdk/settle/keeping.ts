@@ -128,7 +128,7 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
 const lockOf = async (store: Store, name: string, until: AbortSignal) =>
   (await store.lock?.(name, until)) ?? null;
 
-/** With the secret public only the chain may refuse, and a refund harms nobody if it is made twice. */
+/** With the secret public only the chain may refuse; a refund made twice harms nobody. */
 function mayGoUnwritten(before: SwapRecord, next: SwapRecord): boolean {
   return before.publicSecret !== null || before.refund !== null || next.refund !== null;
 }

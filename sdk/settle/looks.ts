@@ -20,6 +20,8 @@ import {
 export type Sight = {
   readonly wall: number;
   readonly legs: Readonly<Partial<Record<LegName, LegSeen>>>;
+  /** The same, and a leg whose look goes on as it was seen last. */
+  readonly recent: Readonly<Partial<Record<LegName, LegSeen>>>;
   /** Why a leg was not seen. */
   readonly errors: ReadonlyMap<LegName, unknown>;
 };
@@ -35,13 +37,19 @@ export async function sightOf(context: Context, record: SwapRecord): Promise<Sig
   }
   const legs: Partial<Record<LegName, LegSeen>> = {};
   const errors = new Map<LegName, unknown>();
-  for (const [name, look] of context.looks) {
-    if (look.found !== null) legs[name] = look.found;
-    else if (look.error !== undefined) errors.set(name, look.error);
-    else continue;
-    context.looks.delete(name);
+  const { looks, lastSeen } = context;
+  for (const [name, { found, error }] of looks) {
+    if (found === null && error === undefined) continue;
+    looks.delete(name);
+    if (found === null) {
+      errors.set(name, error);
+      lastSeen.delete(name);
+    } else {
+      legs[name] = found;
+      lastSeen.set(name, found);
+    }
   }
-  return { wall: await context.now(), legs, errors };
+  return { wall: await context.now(), legs, recent: Object.fromEntries(lastSeen), errors };
 }
 
 function lookOf(context: Context, record: SwapRecord, name: LegName): Look {
@@ -65,7 +73,7 @@ export function secretIn({ legs: { a, b } }: Sight): Hex32 | null {
   return a?.leg.facts.secret ?? b?.leg.facts.secret ?? null;
 }
 
-export function wholeOf(record: SwapRecord, { legs: { a, b }, wall }: Sight): Seen | null {
+export function wholeOf(record: SwapRecord, { recent: { a, b }, wall }: Sight): Seen | null {
   return a === undefined || b === undefined ? null : seenOf(record, { a, b }, wall);
 }
 

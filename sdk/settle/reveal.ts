@@ -1,5 +1,5 @@
-// What stands before a secret that is told: both chains, looked at anew, and whether the leg that is
-// paid for it would really pay.
+// What stands before a secret that is told: both chains, looked at anew, and whether the leg that
+// pays for it would really pay.
 
 import { claimGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';

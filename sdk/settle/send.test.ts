@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { memoryStore } from '../stores/memory.ts';
 import { keptNow } from '../stores/store.ts';
 import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
 import { verifySwap } from '../verify.ts';
@@ -18,7 +19,8 @@ const minute = 60_000;
 
 /** A side that was just started. */
 function started(): Context {
-  return contextOf({ swapId, replaceAfterMs: 20 * minute } as Parameters<typeof contextOf>[0]);
+  const input = { swapId, replaceAfterMs: 20 * minute, store: memoryStore() };
+  return contextOf(input as unknown as Parameters<typeof contextOf>[0]);
 }
 
 test('a wait counts from when the transaction was kept, through a restart', () => {

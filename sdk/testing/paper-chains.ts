@@ -43,7 +43,7 @@ export type PaperChain = {
   readonly source: ChainSource;
   /** By the node of everybody else, which is always well. */
   readonly others: ChainSource;
-  /** What the customer's node does: answers, refuses at once, or is silent until whoever asks gives up. */
+  /** What the customer's node does: it answers, refuses at once, or says nothing. */
   node: 'well' | 'gone' | 'silent';
   /** Asking a node that does not answer takes time. */
   onUnanswered: () => Promise<void>;
