@@ -15,7 +15,15 @@ const leastPerSecond = 20_000;
 const accounts = 1_000;
 /** Requests that wait for a decision at once. */
 const atOnce = 256;
-const settings = { rateLimit: 300, mintLimit: 20, listingLimit: 20, feedSocketsPerIp: 20 };
+const settings = {
+  rateLimit: 300,
+  rateLimitPerNetwork: 1_000_000_000,
+  mintLimit: 20,
+  listingLimit: 20,
+  feedSocketsPerIp: 20,
+  clientPrefixes: { ipv4: 32, ipv6: 56 },
+};
+const address = '192.0.2.1';
 
 const callers = Array.from({ length: accounts }, (_, at) => ({
   accountId: `0193b5a0-0000-7000-8000-${String(at).padStart(12, '0')}`,
@@ -79,7 +87,7 @@ async function decideAtOnce(budgets: Budgets, seconds: number): Promise<number> 
   const until = began + seconds * 1_000;
   let made = 0;
   while (performance.now() < until) {
-    for (const caller of callers) budgets.spendCaller(caller);
+    for (const caller of callers) budgets.spendCaller(caller, address);
     made += callers.length;
   }
   return (made * 1_000) / (performance.now() - began);
@@ -91,7 +99,7 @@ async function decide(budgets: Budgets, seconds: number): Promise<number> {
   let made = 0;
   const client = async () => {
     while (performance.now() < until) {
-      await budgets.spendCaller(callers[made % accounts]!);
+      await budgets.spendCaller(callers[made % accounts]!, address);
       made += 1;
     }
   };

@@ -14,6 +14,7 @@ import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
 import type { Material, Signed } from './material.ts';
 import type { ScheduledRefunds } from './scheduled.ts';
+import type { Care } from './turns.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
 export type WatchedEscrow = {
@@ -100,6 +101,11 @@ export type Owed = {
   readonly fundings: readonly EscrowTerms[];
 };
 
+/** A claim or refund to be tried. The secret is null while nobody may hear it. */
+export type Spend =
+  | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Hex32 | null }
+  | { readonly verb: 'refund'; readonly terms: EscrowTerms };
+
 /** What a preflight is for. */
 export type About = 'payout' | 'funding' | 'claim';
 
@@ -171,6 +177,13 @@ export type ChainAdapter = {
    */
   purseShortage?(owed: Owed, payer: string, signal: AbortSignal): Promise<Warning | null>;
 
+  /**
+   * EVM: gas that a claim or refund takes that `payer` sends, without any margin. Throws
+   * `payout_would_fail` where the escrow itself refuses it, by an error of its own; whatever else
+   * it throws says nothing of the claim.
+   */
+  spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
+
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
   /**
@@ -182,10 +195,11 @@ export type ChainAdapter = {
   buildRefund(input: SpendInput, signal: AbortSignal): Promise<Material>;
 
   /**
-   * Reads signed bytes: their txid and which watched escrows they touch. Throws
-   * `bad_transaction` when they are malformed or for another network.
+   * Reads signed bytes: their txid and which watched escrows they touch. What it gives as `raw` is
+   * read again at little cost. Throws `bad_transaction` when they are malformed or for another
+   * network. `care`: of bytes that anybody may have made up.
    */
-  readSigned(signed: Signed, signal: AbortSignal): Promise<ReadTransaction>;
+  readSigned(signed: Signed, signal: AbortSignal, care?: Care): Promise<ReadTransaction>;
   /**
    * Offers it to every source. Bytes already known or mined give the same txid again. Throws
    * `refused_by_node` with the words of all sources that can have it, and `chain_unavailable` only

@@ -159,7 +159,9 @@ function whyOf(chain: string, { name, txid }: Offer, outcomes: readonly Outcome[
   const [cause] = causes;
   const isLate = isOneSilent || causes.some(timedOut);
   if (isLate || mayHaveIt) {
-    const sentence = `not every ${chain} node answered ${name} in time, so one may have it`;
+    const sentence = isLate
+      ? `not every ${chain} node answered ${name} in time, so one may have it`
+      : `the ${chain} node does not serve ${name} now (${wordsOf(cause)}), and one may have it`;
     const words = [sentence, ...sentencesOf(refusals)].join('; ');
     return new ParleyError('chain_timeout', words, { chain, txid }, { cause });
   }

@@ -3,6 +3,7 @@
 // refund, which needs no signature of the funder.
 
 import type { WatchedEscrow } from './adapter.ts';
+import type { InTurns } from './turns.ts';
 
 /** One signed refund. */
 export type Rung = {
@@ -45,8 +46,7 @@ export type Asking = {
   readonly transactions: readonly string[];
   /** Of this escrow, checked before: the same bytes are not verified again. */
   readonly known: readonly Rung[];
-  /** Between two steps of a millisecond or two. */
-  readonly pause: () => Promise<void>;
+  readonly inTurns: InTurns;
 };
 
 /** A payment to an escrow that is deep enough to be spent by what is signed now. */

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { brokenInequalities, deadlines, type LegTiming, schedule } from './deadlines.ts';
+import {
+  brokenInequalities,
+  brokenPolicy,
+  deadlines,
+  type LegTiming,
+  lateClaim,
+  longLeg,
+  schedule,
+} from './deadlines.ts';
 import type { ChainPolicy } from './policy.ts';
 import { depthFor } from './policy.ts';
 import { agreedAt, policies } from './testing.ts';
@@ -33,6 +41,7 @@ const policyOf = fc.record({
   }),
   high: fc.constant(policies.bitcoin.high),
   lateClaimSeconds: seconds(50_000),
+  windowSeconds: fc.option(seconds(150_000), { nil: null }),
   driftSeconds: seconds(10_000),
   reactSeconds: seconds(10_000),
   signSeconds: seconds(10_000),
@@ -56,7 +65,8 @@ test('every inequality of the deadline engine holds for every pair of policies',
       assert.ok(s.shortTimelock >= sp.floorSeconds && s.longTimelock >= lp.floorSeconds);
       const detect = Math.max(sp.detectSeconds, lp.detectSeconds);
       const claimLong = lp.normal.settleSeconds + lp.normal.outageSeconds + lp.driftSeconds;
-      const after = sp.lateClaimSeconds + detect + react + claimLong;
+      const trails = Math.min(outageSeconds, sp.windowSeconds ?? outageSeconds);
+      const after = sp.lateClaimSeconds + trails + detect + react + claimLong;
       assert.ok(s.longTimelock - s.shortTimelock >= after);
       const least = s.initiatorFundBy === lead + react;
       assert.ok(s.shortTimelock === sp.floorSeconds || least, 'no longer than it must be');
@@ -79,6 +89,43 @@ test('a clock that drifts on the short leg, on the long one and on both: by hand
   assert.deepEqual(gaps(drifting, drifting), [4_800 + 1_800, 6_360 + 1_500 + 1_800]);
 });
 
+test('a clock trails by what its chain stood still, and by no more than its window: by hand', () => {
+  const { ethereum } = policies;
+  const late = (windowSeconds: number | null, depth: 'normal' | 'high' = 'normal') => {
+    const high = { ...ethereum.high, outageSeconds: 7_200 };
+    const policy = { ...ethereum, high, windowSeconds };
+    return lateClaim({ policy, depth: policy[depth] });
+  };
+  assert.deepEqual([late(0), late(0, 'high')], [300, 300]);
+  assert.deepEqual([late(3_599), late(3_600), late(3_601)], [3_899, 3_900, 3_900]);
+  assert.deepEqual([late(3_601, 'high'), late(7_200, 'high')], [3_901, 7_500]);
+  assert.deepEqual([late(null), late(null, 'high')], [3_900, 7_500]);
+});
+
+test('the longer floor makes the long leg; on a tie T_long, then T_short, then b', () => {
+  const { ethereum, bitcoin } = policies;
+  const [eth, btc] = [timing(ethereum), timing(bitcoin)];
+  const long = (one: LegTiming, other: LegTiming) => {
+    const [here, there] = [longLeg({ a: one, b: other }), longLeg({ a: other, b: one })];
+    return here === there ? here : here === 'a' ? one : other;
+  };
+  assert.equal(long(eth, btc), btc);
+  assert.equal(long(eth, eth), 'b');
+  // T_long: what a clock may trail counts for a short leg only
+  const trailing = timing({ ...ethereum, windowSeconds: null });
+  assert.equal(long(eth, trailing), trailing);
+  // T_short: of the same T_long, 31 560, an outage of 4 h costs it more before the short timelock
+  const outage = { ...ethereum, normal: { ...ethereum.normal, outageSeconds: 14_400 } };
+  const even = timing({ ...outage, lateClaimSeconds: 3_300 });
+  assert.equal(schedule(even, eth).longTimelock, schedule(eth, even).longTimelock);
+  assert.equal(long(eth, even), even);
+  assert.equal(long(eth, timing({ ...outage, lateClaimSeconds: 3_299 })), eth);
+  // the depth of an amount decides with
+  const policy = { ...ethereum, high: { ...outage.normal, confirmations: 64 } };
+  assert.equal(long(eth, { policy, depth: policy.normal }), 'b');
+  assert.equal(long(eth, { policy, depth: policy.high }), eth);
+});
+
 test('a policy that leaves a clock ahead no time to fund by is not made: two rollups by hand', () => {
   const rollup = timing({ ...policies.ethereum, lateClaimSeconds: 3_600, driftSeconds: 3_600 });
   assert.ok(schedule(rollup, rollup).initiatorFundBy >= 3_600 + 1_800);
@@ -97,8 +144,10 @@ test('whatever clocks do within their drift, claims have by wall time what they 
       const { settleSeconds, outageSeconds } = sp.normal;
       const deepAt = revealedAt + sp.signSeconds + settleSeconds + outageSeconds;
       assert.ok(deepAt <= s.shortTimelock - sp.driftSeconds * later);
-      // Or at the very end of the short leg, past every gate, by whoever wants to do harm.
-      const shownAt = s.shortTimelock - sp.driftSeconds * later;
+      // Or at the very end of the short leg, past every gate, by whoever wants to do harm: by a
+      // clock that is as far behind, and went on from where it stood for a part of its outage.
+      const stood = Math.min(outageSeconds, sp.windowSeconds ?? outageSeconds) * Math.abs(then);
+      const shownAt = s.shortTimelock - sp.driftSeconds * later + stood;
       const [react, detect] = [
         Math.max(sp.reactSeconds, lp.reactSeconds),
         Math.max(sp.detectSeconds, lp.detectSeconds),
@@ -152,6 +201,21 @@ test('sound policies break nothing; each unsound number is named', () => {
     broken({ ...tiny, reactSeconds, driftSeconds: 300 }, { reactSeconds });
   assert.match(near(1_799), /less than 1800 s before the short timelock/);
   assert.equal(near(1_800), '');
+});
+
+test('a policy is sound by itself, with a number in every place', () => {
+  const broken = (own: object) =>
+    brokenPolicy({ ...policies.ethereum, ...own } as ChainPolicy).join('\n');
+  assert.equal(broken({}), '');
+  assert.equal(broken({ windowSeconds: null }), '');
+  assert.match(broken({ windowSeconds: -1 }), /windowSeconds must be a whole number, is -1/);
+  assert.match(broken({ floorSeconds: undefined }), /floorSeconds .*, is undefined/);
+  assert.match(broken({ high: undefined }), /high\.outageSeconds .*, is undefined/);
+  const high = { ...policies.ethereum.high, outageSeconds: 3_599 };
+  assert.match(broken({ high }), /^high.outageSeconds is 3599, less than normal.* 3600$/);
+  const far = { ...policies.ethereum.high, outageSeconds: 864_000 };
+  assert.equal(broken({ high: far }), '');
+  assert.match(broken({ high: far, windowSeconds: null }), /more than 2592000 s ahead/);
 });
 
 test('a value at the threshold wants the high depth, one below it does not', () => {

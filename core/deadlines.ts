@@ -1,7 +1,7 @@
 // The deadline engine: when each side must have acted, so that nobody who keeps to it can lose.
 // All times are Unix seconds. The inequalities and their reasons: docs/timelocks.md.
 
-import type { ChainPolicy, Depth } from './policy.ts';
+import { type ChainPolicy, type Depth, depthNumbers, policyNumbers } from './policy.ts';
 import type { LegName } from './trade.ts';
 
 export type Deadlines = {
@@ -32,6 +32,16 @@ export type Schedule = {
   readonly longTimelock: number;
 };
 
+/**
+ * How long after its timelock, by the wall, a claim may still land: a clock trails by no more than
+ * the chain stood still, and by no more than its protocol lets through.
+ */
+export function lateClaim({ policy, depth }: LegTiming): number {
+  const { lateClaimSeconds, windowSeconds } = policy;
+  const trails = Math.min(depth.outageSeconds, windowSeconds ?? Number.POSITIVE_INFINITY);
+  return lateClaimSeconds + trails;
+}
+
 /** The schedule in seconds after the agreement, for a short and a long leg. */
 export function schedule(short: LegTiming, long: LegTiming): Schedule {
   const { policy: sp, depth: sd } = short;
@@ -51,9 +61,22 @@ export function schedule(short: LegTiming, long: LegTiming): Schedule {
   const expiresAt = initiatorFundBy + ld.settleSeconds;
   const detect = Math.max(sp.detectSeconds, lp.detectSeconds);
   const claimLong = detect + react + ld.settleSeconds + ld.outageSeconds + lp.driftSeconds;
-  const longTimelock = Math.max(lp.floorSeconds, shortTimelock + sp.lateClaimSeconds + claimLong);
+  const longTimelock = Math.max(lp.floorSeconds, shortTimelock + lateClaim(short) + claimLong);
   const times = { initiatorFundBy, expiresAt, counterpartyFundBy, revealBy };
   return { ...times, shortTimelock, longTimelock };
+}
+
+/**
+ * Which leg is long: on the chain with the longer own timelock; where they tie, the one that gives
+ * the smaller T_long, then the smaller T_short, then `b`. Depths decide with, and so do amounts.
+ */
+export function longLeg({ a, b }: { readonly a: LegTiming; readonly b: LegTiming }): LegName {
+  const floors = a.policy.floorSeconds - b.policy.floorSeconds;
+  if (floors !== 0) return floors > 0 ? 'a' : 'b';
+  const [ifA, ifB] = [schedule(b, a), schedule(a, b)];
+  const { longTimelock, shortTimelock } = ifB;
+  const more = ifA.longTimelock - longTimelock || ifA.shortTimelock - shortTimelock;
+  return more < 0 ? 'a' : 'b';
 }
 
 /** The deadlines of a swap agreed at `agreedAt` (Unix seconds). */
@@ -78,28 +101,49 @@ export function deadlines(
 /** On-chain bounds of a timelock at funding (contracts/evm): 30 minutes to 30 days ahead. */
 const timelockBounds = { leastAheadSeconds: 1_800, mostAheadSeconds: 30 * 86_400 } as const;
 
+/** The legs that two chains can come to, with the second long: none where its floor is shorter. */
+export function pairings(short: ChainPolicy, long: ChainPolicy): [LegTiming, LegTiming][] {
+  if (long.floorSeconds < short.floorSeconds) return [];
+  const depths = (policy: ChainPolicy) =>
+    [policy.normal, policy.high].map((depth) => ({ policy, depth }));
+  return depths(short).flatMap((s) => depths(long).map((l): [LegTiming, LegTiming] => [s, l]));
+}
+
+/** What makes one policy unsound, by itself and with its like: one sentence each. */
+export function brokenPolicy(policy: ChainPolicy): string[] {
+  const wrong = wrongNumbers(policy);
+  if (wrong.length > 0) return wrong;
+  const { normal, high } = policy;
+  const lower = depthNumbers
+    .filter((name) => high[name] < normal[name])
+    .map((name) => `high.${name} is ${high[name]}, less than normal.${name} ${normal[name]}`);
+  const pairs = pairings(policy, policy).flatMap((pair) => brokenInequalities(...pair));
+  return [...new Set([...lower, ...pairs])];
+}
+
+function wrongNumbers(policy: ChainPolicy): string[] {
+  const depths = (['normal', 'high'] as const).flatMap((which) =>
+    depthNumbers.map((name) => [`${which}.${name}`, policy[which]?.[name]] as const),
+  );
+  const plain = policyNumbers.map((name) => [name, policy[name]] as const);
+  return [...plain, ['windowSeconds', policy.windowSeconds ?? 0] as const, ...depths]
+    .filter(([, value]) => !Number.isInteger(value) || value < 0)
+    .map(([name, value]) => `${name} must be a whole number, is ${value}`);
+}
+
 /**
  * Every inequality the policies of a pair of chains must keep. Returns one sentence for each that
- * is broken, with its numbers; start-up refuses to run with any.
+ * is broken, with its numbers; nothing starts with any.
  */
 export function brokenInequalities(short: LegTiming, long: LegTiming): string[] {
+  const broken = [...wrongNumbers(short.policy), ...wrongNumbers(long.policy)];
+  if (broken.length > 0) return broken;
   const s = schedule(short, long);
   const react = Math.max(short.policy.reactSeconds, long.policy.reactSeconds);
   const lead = Math.max(short.policy.driftSeconds, long.policy.driftSeconds);
-  const broken: string[] = [];
   const must = (holds: boolean, sentence: string) => {
     if (!holds) broken.push(sentence);
   };
-  const numbers = [
-    ...Object.entries(short.policy.normal),
-    ...Object.entries(short.depth),
-    ...Object.entries(long.depth),
-    ...Object.entries(long.policy).filter(([, value]) => typeof value === 'number'),
-    ...Object.entries(short.policy).filter(([, value]) => typeof value === 'number'),
-  ] as [string, number][];
-  for (const [name, value] of numbers) {
-    must(Number.isInteger(value) && value >= 0, `${name} must be a whole number, is ${value}`);
-  }
   must(short.depth.confirmations >= 1, 'the short leg must wait for at least 1 confirmation');
   must(long.depth.confirmations >= 1, 'the long leg must wait for at least 1 confirmation');
   must(
@@ -115,10 +159,11 @@ export function brokenInequalities(short: LegTiming, long: LegTiming): string[] 
   for (const { lateClaimSeconds: late, driftSeconds: drift } of [short.policy, long.policy]) {
     must(late >= drift, `lateClaimSeconds is ${late}, less than driftSeconds ${drift}`);
   }
+  const late = s.shortTimelock + lateClaim(short);
   must(
-    s.longTimelock >=
-      s.shortTimelock + short.policy.lateClaimSeconds + react + long.policy.driftSeconds,
-    `the long timelock ${s.longTimelock} s leaves less than react after the short one`,
+    s.longTimelock >= late + react + long.policy.driftSeconds,
+    `the long timelock ${s.longTimelock} s leaves less than react after ${late} s, until when a ` +
+      'claim of the short leg may land',
   );
   // The last funding still has to meet the contract's lower bound when it is mined.
   must(

@@ -18,8 +18,13 @@ export type ChainPolicy = {
   readonly normal: Depth;
   /** For amounts at or above an asset's `highValueFrom`. */
   readonly high: Depth;
-  /** How long after the timelock a claim may still land. */
+  /** How long after the timelock a claim may still land while the chain goes on. */
   readonly lateClaimSeconds: number;
+  /**
+   * How far its clock may trail the wall's after a standstill, which it then works through: 0 where
+   * a block has its slot's time, null where nothing bounds it.
+   */
+  readonly windowSeconds: number | null;
   /**
    * How far the chain's clock may be ahead of the wall's, so that a timelock comes that much
    * sooner. No more than `lateClaimSeconds`, which holds a clock that is behind.
@@ -32,6 +37,21 @@ export type ChainPolicy = {
   /** Time the service may need to notice a transaction. */
   readonly detectSeconds: number;
 };
+
+/** The numbers of a policy beside its depths' and its window. */
+export const policyNumbers = [
+  'floorSeconds',
+  'lateClaimSeconds',
+  'driftSeconds',
+  'reactSeconds',
+  'signSeconds',
+  'detectSeconds',
+] as const satisfies readonly (keyof ChainPolicy)[];
+export const depthNumbers = [
+  'confirmations',
+  'settleSeconds',
+  'outageSeconds',
+] as const satisfies readonly (keyof Depth)[];
 
 /** The depth that `amount` of an asset wants; `highValueFrom` in its base units, null = never. */
 export function depthFor(policy: ChainPolicy, amount: bigint, highValueFrom: bigint | null): Depth {

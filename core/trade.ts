@@ -1,6 +1,6 @@
 // Who gives what: from an RFQ's direction and price to the two legs of a swap. Leg `a` is funded
-// by the maker, leg `b` by the taker (the RFQ's creator). The long leg is the one on the chain
-// with the longer own timelock, `b` on a tie; its funder is the initiator and holds the secret.
+// by the maker, leg `b` by the taker (the RFQ's creator). Which one is long deadlines.ts says; its
+// funder is the initiator and holds the secret.
 
 export type Direction = 'sell_base' | 'buy_base';
 export type Party = 'maker' | 'taker';
@@ -42,11 +42,6 @@ export function exchange(rfq: {
   const base = { assetId: rfq.baseAssetId, amount: rfq.baseAmount };
   const quote = { assetId: rfq.quoteAssetId, amount: rfq.quoteAmount };
   return rfq.direction === 'sell_base' ? { a: quote, b: base } : { a: base, b: quote };
-}
-
-/** Which leg is long, from the own timelocks (seconds) of the two legs' chains. */
-export function longLeg(floorA: number, floorB: number): LegName {
-  return floorA > floorB ? 'a' : 'b';
 }
 
 export function otherLeg(leg: LegName): LegName {

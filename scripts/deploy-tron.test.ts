@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
+import { lyingNode } from '../chains/tron/testing/nodes.ts';
 import { type TronDevChain, tronChain } from '../devnet/tron/tron-chain.ts';
 import { deployTron, verifyTron } from './deploy-tron.ts';
 
@@ -32,7 +33,7 @@ after(async () => {
 
 async function cli(args: string[], env: Record<string, string> = {}) {
   const script = join(import.meta.dirname, 'deploy-tron.ts');
-  const options = { env: { ...process.env, ...env }, timeout: 60_000 };
+  const options = { env: { ...process.env, PARLEY_HOME: dir, ...env }, timeout: 60_000 };
   return run(process.execPath, [script, ...args], options).then(
     ({ stdout }) => ({ code: 0, said: stdout }),
     ({ code, stdout, stderr }) => ({ code: code as number, said: `${stdout}${stderr}` }),
@@ -54,6 +55,34 @@ test('the contract is deployed by an operator’s key, with the pinned code, and
   );
 });
 
+test('what a node took without a word is waited for, and a second try pays nothing', async () => {
+  let cutOff = true;
+  const node = await lyingNode(chain.info.rpcUrl, async ({ path }, forward) => {
+    const said = await forward();
+    if (path !== 'wallet/broadcasthex' || !cutOff) return said;
+    cutOff = false;
+    return { status: 502, body: '' };
+  });
+  const said: string[] = [];
+  const options = {
+    url: node.url,
+    privateKey: Buffer.from(key, 'hex'),
+    feeLimitSun: 1_000_000_000n,
+    home: dir,
+    waitMs: 2_500,
+    say: (sentence: string) => said.push(sentence),
+  };
+  await chain.setAutomatic(false);
+  await assert.rejects(deployTron(options), /is in no block yet; the contract will be at T\w{33}/);
+  await chain.setAutomatic(true);
+  const { txid, contract } = await deployTron(options);
+  assert.deepEqual(said, [
+    `sends ${txid}, contract ${contract}`,
+    `waits again for ${txid}, contract ${contract}`,
+  ]);
+  await node.stop();
+});
+
 test('another contract, no contract, no key and too low a fee limit are said', async () => {
   const { rpcUrl: url, tokens } = chain.info;
   const token = tokens?.[0]?.address ?? '';
@@ -66,6 +95,6 @@ test('another contract, no contract, no key and too low a fee limit are said', a
     (await cli(['--url', url], { PARLEY_DEPLOYER_KEY: '' })).said,
     /must be set to 64 hex/,
   );
-  const poor = { url, privateKey: Buffer.from(key, 'hex'), feeLimitSun: 1_000_000n };
+  const poor = { url, home: dir, privateKey: Buffer.from(key, 'hex'), feeLimitSun: 1_000_000n };
   await assert.rejects(deployTron(poor), /is its fee limit too low/);
 });

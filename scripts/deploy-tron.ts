@@ -3,26 +3,33 @@
 //
 //   PARLEY_DEPLOYER_KEY=… npm run deploy:tron -- --url URL                 deploys, then verifies
 //   npm run deploy:tron -- --url URL --verify --contract ADDRESS           only verifies
+//
+// What was signed is kept in PARLEY_HOME until its end is known: a second try sends the same bytes
+// again and waits for them, so that it pays nothing that the first has paid.
 
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseTronAddress, tronAddressOf, tronHex } from '../chains/tron/address.ts';
-import { type Http, httpClient } from '../chains/tron/http.ts';
+import { type Http, httpClient, TronRefusal } from '../chains/tron/http.ts';
 import { tronFault } from '../chains/tron/identity.ts';
-import { chainIdOf, headBlock, infoOf, sendHex } from '../chains/tron/node.ts';
+import { chainIdOf, headBlock, infoOf, knows, sendHex } from '../chains/tron/node.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { encodeFields } from '../chains/tron/protobuf.ts';
 import { readTronSigned, signTronTransaction } from '../chains/tron/signed.ts';
 import { referenceTo } from '../chains/tron/transaction.ts';
 import { isEntry } from '../contracts/evm/entry.ts';
 import { initCode } from '../contracts/tron/artifacts/abi.ts';
+import { ParleyError } from '../core/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 
 const usage = `usage: npm run deploy:tron -- --url URL [--solidity-url URL] [--fee-limit TRX]
        npm run deploy:tron -- --url URL --verify --contract ADDRESS
-  PARLEY_DEPLOYER_KEY   64 hex characters: who pays for the energy`;
+  PARLEY_DEPLOYER_KEY   64 hex characters: who pays for the energy
+  PARLEY_HOME           where a transaction is kept until its end is known, default .parley`;
 
 const sunPerTrx = 1_000_000n;
 const defaultFeeLimitTrx = '1000';
@@ -38,6 +45,11 @@ export type TronDeployOptions = {
   readonly solidityUrl?: string;
   readonly privateKey: Uint8Array;
   readonly feeLimitSun: bigint;
+  /** Folder of what was signed and has no end yet. */
+  readonly home: string;
+  readonly say?: (sentence: string) => void;
+  /** Until it is in a block. */
+  readonly waitMs?: number;
 };
 
 export type DeployedTron = {
@@ -47,24 +59,82 @@ export type DeployedTron = {
   readonly txid: string;
 };
 
-/** Throws an Error when the transaction fails, or is in no block within two minutes. */
+type Sent = {
+  readonly raw: string;
+  readonly txid: string;
+  /** Unix milliseconds after which no block takes it. */
+  readonly expiration: number;
+  readonly file: string;
+};
+
+/**
+ * Throws an Error when the transaction fails or expires, and when it is in no block within two
+ * minutes: then another call waits for the same.
+ */
 export async function deployTron(options: TronDeployOptions): Promise<DeployedTron> {
+  const { privateKey, home, say = () => {}, waitMs = minedLimitMs } = options;
   const http = clientOf(options);
-  const signal = AbortSignal.timeout(minedLimitMs);
-  const owner = hexToBytes(tronHex(tronAddressOfKey(options.privateKey)));
-  const rawData = await creation(http, owner, options.feeLimitSun, signal);
-  const txID = bytesToHex(sha256(rawData));
-  const unsigned = { txID, raw_data_hex: bytesToHex(rawData) };
-  const { raw, txid } = readTronSigned(signTronTransaction(options.privateKey, unsigned));
-  await sendHex(http, raw, signal);
-  await succeeded(http, txid, signal);
-  // WalletUtil.generateContractAddress: of the transaction's id and its owner.
-  const hash = keccak_256(concatBytes(hexToBytes(txid), owner));
-  const contract = tronAddressOf(hash.subarray(12));
+  const signal = AbortSignal.timeout(waitMs);
   const chainId = await chainIdOf(http, signal);
-  const fault = await tronFault(http, { chainId, contract }, signal);
-  if (fault !== null) throw new Error(`after ${txid} the node ${fault}`);
-  return { chainId, contract, txid };
+  const from = tronAddressOfKey(privateKey);
+  const owner = hexToBytes(tronHex(from));
+  const file = join(home, `deploy-tron-${chainId}-${from}.hex`);
+  const earlier = await keptIn(file);
+  const isOver = earlier !== null && (await endOf(http, earlier, signal)) === 'gone';
+  const sent =
+    earlier === null || isOver ? await signAndKeep(http, options, file, owner, signal) : earlier;
+  // WalletUtil.generateContractAddress: of the transaction's id and its owner.
+  const hash = keccak_256(concatBytes(hexToBytes(sent.txid), owner));
+  const contract = tronAddressOf(hash.subarray(12));
+  say(`${sent === earlier ? 'waits again for' : 'sends'} ${sent.txid}, contract ${contract}`);
+  try {
+    await give(http, sent, signal);
+    await succeeded(http, sent, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const sentence = `${sent.txid} is in no block yet; the contract will be at ${contract}`;
+    throw new Error(`${sentence}. Run it again to wait for it`, { cause: error });
+  }
+  const fault = await tronFault(http, { chainId, contract }, AbortSignal.timeout(minedLimitMs));
+  if (fault !== null) throw new Error(`after ${sent.txid} the node ${fault}`);
+  await rm(file, { force: true });
+  return { chainId, contract, txid: sent.txid };
+}
+
+async function keptIn(file: string): Promise<Sent | null> {
+  const raw = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  return raw === null ? null : { ...readTronSigned(raw.trim()), file };
+}
+
+async function signAndKeep(
+  http: Http,
+  { privateKey, feeLimitSun }: TronDeployOptions,
+  file: string,
+  owner: Uint8Array,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const rawData = await creation(http, owner, feeLimitSun, signal);
+  const unsigned = { txID: bytesToHex(sha256(rawData)), raw_data_hex: bytesToHex(rawData) };
+  const read = readTronSigned(signTronTransaction(privateKey, unsigned));
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, `${read.raw}\n`, { mode: 0o600 });
+  return { ...read, file };
+}
+
+/** A node that is slow, or says that it has it, may have it: its block tells. */
+async function give(http: Http, { raw, txid, file }: Sent, signal: AbortSignal): Promise<void> {
+  try {
+    await sendHex(http, raw, signal);
+  } catch (error) {
+    if (error instanceof ParleyError) return;
+    if (!(error instanceof TronRefusal) || error.code === 'DUP_TRANSACTION_ERROR') return;
+    if (await knows(http, txid, signal)) return;
+    await rm(file, { force: true });
+    throw error;
+  }
 }
 
 function clientOf({ url, solidityUrl }: Pick<TronDeployOptions, 'url' | 'solidityUrl'>): Http {
@@ -111,13 +181,33 @@ async function creation(
   ]);
 }
 
-async function succeeded(http: Http, txid: string, signal: AbortSignal): Promise<void> {
+async function succeeded(http: Http, sent: Sent, signal: AbortSignal): Promise<void> {
+  const { txid, file } = sent;
   for (;;) {
-    const info = await infoOf(http, txid, 'head', signal);
-    if (info?.succeeded) return;
-    if (info !== null) throw new Error(`the deployment ${txid} failed: is its fee limit too low?`);
+    const end = await endOf(http, sent, signal).catch((error: unknown) => {
+      if (signal.aborted || !(error instanceof ParleyError)) throw error;
+      return 'waits' as const;
+    });
+    if (end === 'succeeded') return;
+    if (end !== 'waits') await rm(file, { force: true });
+    if (end === 'failed')
+      throw new Error(`the deployment ${txid} failed: is its fee limit too low?`);
+    if (end === 'gone') throw new Error(`${txid} came into no block: nothing was paid`);
     await sleep(pollMs, undefined, { signal });
   }
+}
+
+/** A block takes what expires after the one before it. */
+async function endOf(
+  http: Http,
+  { txid, expiration }: Sent,
+  signal: AbortSignal,
+): Promise<'waits' | 'succeeded' | 'failed' | 'gone'> {
+  // Asked first: what comes into a block between the questions is not gone.
+  const { timestampMs } = await headBlock(http, 'solid', signal);
+  const info = await infoOf(http, txid, 'head', signal);
+  if (info !== null) return info.succeeded ? 'succeeded' : 'failed';
+  return timestampMs > expiration ? 'gone' : 'waits';
 }
 
 /** What is wrong with the contract there; null = nothing. */
@@ -161,7 +251,9 @@ async function main({ url, contract, verify, solidity, feeLimitSun }: Asked): Pr
     return fault === null ? 0 : 1;
   }
   const privateKey = deployerKey();
-  const done = await deployTron({ ...where, privateKey, feeLimitSun });
+  const home = process.env.PARLEY_HOME ?? '.parley';
+  const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
+  const done = await deployTron({ ...where, privateKey, feeLimitSun, home, say });
   process.stdout.write(`${JSON.stringify(done)}\n`);
   return 0;
 }

@@ -12,17 +12,20 @@ import { pessimistic } from '../core/swap.ts';
 import type { LegName } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
 import { sleep } from './http.ts';
-import { claim, refund, replaceStuck, takeRent } from './settle/act.ts';
+import { claim, refund, replaceStuck, reveal, takeRent } from './settle/act.ts';
 import { cancelFunding, isLate } from './settle/cancel.ts';
 import {
   type Context,
   contextOf,
+  type LegSeen,
   look,
   ownSides,
   type Seen,
   type SettleInput,
 } from './settle/context.ts';
 import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
+import { aloneOf, type Sight, secretIn, sightOf, wholeOf } from './settle/looks.ts';
+import { heardSecret } from './settle/market.ts';
 import { tendOwed } from './settle/owed.ts';
 import { prepare, refresh } from './settle/prepare.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
@@ -50,38 +53,90 @@ export type Outcome = {
  * store to go on.
  */
 export async function settle(input: SettleInput): Promise<Outcome> {
-  const context = contextOf(input);
-  let record = await prepare(context);
-  if (record === null) return nothing(context);
+  // What goes on beside the passes ends with them.
+  const over = new AbortController();
+  const signals = input.signal === undefined ? [over.signal] : [over.signal, input.signal];
+  try {
+    return await settled(contextOf({ ...input, signal: AbortSignal.any(signals) }));
+  } finally {
+    over.abort();
+  }
+}
+
+async function settled(context: Context): Promise<Outcome> {
+  const first = await prepare(context);
+  if (first === null) return nothing(context);
+  let record = first;
   let askedAtMs = performance.now();
+  const isTimeToAsk = () => {
+    const now = performance.now();
+    if (now - askedAtMs <= context.marketPollMs) return false;
+    askedAtMs = now;
+    return true;
+  };
   for (;;) {
     context.signal?.throwIfAborted();
     try {
-      let seen = await look(context, record);
-      record = await remember(context, record, seen);
-      if (performance.now() - askedAtMs > context.marketPollMs) {
-        askedAtMs = performance.now();
-        const before: SwapRecord = record;
-        record = await refresh(context, record, seen);
-        if (record !== before) seen = await look(context, record);
-      }
-      const isOver = ended(record, seen);
-      record = await tendOwed(context, record, seen, isOver);
-      if (isOver) {
-        await takeRent(context, record, seen);
-        return outcome(context, record, seen);
-      }
-      record = await leaveRefunds(context, record, seen);
-      record = await act(context, record, seen);
+      const passed = await pass(context, record, isTimeToAsk);
+      if ('end' in passed) return passed;
+      record = passed;
     } catch (error) {
       context.signal?.throwIfAborted();
-      // What was kept before the interruption counts.
       record = (await context.store.getSwap(context.swapId)) ?? record;
       if (!passing(error, record)) throw error;
-      context.tell('waiting', null, error instanceof Error ? error.message : String(error));
+      context.tell('waiting', null, messageOf(error));
     }
     await sleep(context.pollMs, context.signal);
   }
+}
+
+/**
+ * One look at the chains and what follows. What one chain alone opens to this side comes first, and
+ * each leg fails by itself: a chain, a market or a disk that is silent holds up nothing else.
+ */
+async function pass(
+  context: Context,
+  before: SwapRecord,
+  isTimeToAsk: () => boolean,
+): Promise<SwapRecord | Outcome> {
+  const { gives, gets } = ownSides(before);
+  const sight = await sightOf(context, before);
+  let record = await remember(context, before, sight);
+  const failures: [LegName | null, unknown][] = [...sight.errors];
+  const trying = async <T>(about: LegName | null, work: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await work();
+    } catch (error) {
+      context.signal?.throwIfAborted();
+      failures.push([about, error]);
+      // What was kept before the interruption counts.
+      record = (await context.store.getSwap(context.swapId)) ?? record;
+      return null;
+    }
+  };
+  const seen = wholeOf(record, sight);
+  const isOver = seen !== null && ended(record, seen);
+  let isActing = false;
+  for (const name of isOver ? [] : [gets, gives]) {
+    const leg = sight.legs[name];
+    if (leg === undefined) continue;
+    isActing ||= isOpenAlone(record, leg, sight.wall);
+    record = (await trying(name, () => actAlone(context, record, leg, sight.wall))) ?? record;
+  }
+  const claiming = isClaiming(record, sight);
+  if (seen !== null) {
+    const how = { isOver, isActing, isClaiming: claiming, isTimeToAsk };
+    const after = await trying(null, () => together(context, record, seen, how));
+    if (after !== null && 'end' in after) return after;
+    record = after ?? record;
+  }
+  for (const [about, error] of failures) {
+    const isOfOther = about !== gets || !(error instanceof SettleError);
+    if (!passing(error, record) && !(claiming && isOfOther)) throw error;
+    context.tell('waiting', about, messageOf(error));
+  }
+  await context.store.writeAgain();
+  return record;
 }
 
 /**
@@ -101,19 +156,82 @@ function passing(error: unknown, record: SwapRecord): boolean {
   );
 }
 
-/** The most urgent step that the rules open to this side now. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether this side may still be paid for a secret that is public. */
+function isClaiming(record: SwapRecord, { legs }: Sight): boolean {
+  if (record.publicSecret === null) return false;
+  const paying = legs[ownSides(record).gets];
+  if (paying === undefined) return true;
+  const status = legStatus(paying.leg.facts);
+  return status === 'funded' || status === 'seen';
+}
+
+/** Whether a claim with a public secret, or a refund, is open by what this chain shows. */
+function isOpenAlone(record: SwapRecord, seen: LegSeen, wall: number): boolean {
+  const { leg: name } = seen.leg;
+  const action = name === ownSides(record).gives ? 'refund' : 'claim';
+  if (action === 'claim' && record.publicSecret === null) return false;
+  const { state, clocks } = aloneOf(record, seen, wall);
+  return nextSteps(state, clocks).some(
+    (step) => step.by === record.swap.role && step.action === action && step.leg === name,
+  );
+}
+
+/** What this chain alone opens to this side: nothing is asked of the other one. */
+async function actAlone(
+  context: Context,
+  record: SwapRecord,
+  seen: LegSeen,
+  wall: number,
+): Promise<SwapRecord> {
+  const replaced = await replaceStuck(context, record, seen, wall);
+  if (replaced !== record || !isOpenAlone(record, seen, wall)) return replaced;
+  const { publicSecret } = record;
+  const isOwn = seen.leg.leg === ownSides(record).gives;
+  if (isOwn || publicSecret === null) return refund(context, record, aloneOf(record, seen, wall));
+  return claim(context, record, seen, publicSecret);
+}
+
+/** What takes both chains: funding, revealing, and the end. */
+async function together(
+  context: Context,
+  before: SwapRecord,
+  first: Seen,
+  how: {
+    readonly isOver: boolean;
+    readonly isActing: boolean;
+    readonly isClaiming: boolean;
+    readonly isTimeToAsk: () => boolean;
+  },
+): Promise<SwapRecord | Outcome> {
+  let [record, seen] = [before, first];
+  // With the secret public no escrow may be funded, so none may move.
+  if (record.publicSecret === null && how.isTimeToAsk()) {
+    record = await refresh(context, record, seen);
+    if (record !== before) seen = await look(context, record);
+  }
+  record = await tendOwed(context, record, seen, how.isOver);
+  if (how.isOver) {
+    await takeRent(context, record, seen);
+    return outcome(context, record, seen);
+  }
+  if (!how.isClaiming) record = await leaveRefunds(context, record, seen);
+  return how.isActing ? record : act(context, record, seen);
+}
+
+/** The most urgent step that the rules open to this side by both chains. */
 async function act(context: Context, record: SwapRecord, seen: Seen): Promise<SwapRecord> {
   const { gives, gets } = ownSides(record);
   const open = nextSteps(seen.state, seen.clocks).filter(({ by }) => by === record.swap.role);
   const has = (action: string, leg: LegName) =>
     open.some((step) => step.action === action && step.leg === leg);
-  const replaced = await replaceStuck(context, record, seen);
-  if (replaced !== record) return replaced;
   if (has('claim', gets)) {
-    if (!has('refund', gives)) return claim(context, record, seen);
-    return claimAndRefund(context, record, seen);
+    // A secret that was seen a moment ago is kept first.
+    return seen.state.secret === null ? reveal(context, record, seen) : record;
   }
-  if (has('refund', gives)) return refund(context, record, seen);
   const raised = await raiseFunding(context, record, seen);
   if (raised !== record) return raised;
   if (has('fund', gives)) return fund(context, record);
@@ -121,43 +239,26 @@ async function act(context: Context, record: SwapRecord, seen: Seen): Promise<Sw
   const tended = await pushApproval(context, record);
   if (isLate(tended, seen)) return cancelFunding(context, tended);
   if (record.approval) return tended;
-  const [first] = open;
-  if (first !== undefined) context.tell('waiting', first.leg, first.why);
+  const [next] = open;
+  if (next !== undefined) context.tell('waiting', next.leg, next.why);
   return record;
 }
 
-/** Both are open at the end of a swap that went wrong: neither waits for the other to succeed. */
-async function claimAndRefund(
-  context: Context,
-  record: SwapRecord,
-  seen: Seen,
-): Promise<SwapRecord> {
-  let next = record;
-  try {
-    next = await claim(context, record, seen);
-  } catch (error) {
-    context.signal?.throwIfAborted();
-    context.tell('waiting', null, error instanceof Error ? error.message : String(error));
-    next = (await context.store.getSwap(context.swapId)) ?? record;
-  }
-  return refund(context, next, seen);
-}
-
 /** Keeps a secret that was seen: a chain may take it back, nobody can forget it. */
-async function remember(context: Context, record: SwapRecord, seen: Seen): Promise<SwapRecord> {
-  for (const name of ['a', 'b'] as const) {
-    const { facts, requiredConfirmations } = seen.state.legs[name];
+async function remember(context: Context, record: SwapRecord, sight: Sight): Promise<SwapRecord> {
+  for (const { leg } of Object.values(sight.legs)) {
+    const { leg: name, facts, requiredConfirmations } = leg;
     const last = facts.refunded ?? facts.claimed ?? facts.funded;
     if (last === null) continue;
     const what = facts.refunded ? 'refund' : facts.claimed ? 'claim' : 'funding';
     const depth = last.deep ? 'deep' : `not yet ${requiredConfirmations} deep`;
     context.tell('seen', name, `${what} of leg ${name} is ${depth}`, last.txid);
   }
-  const { secret } = seen.state;
-  if (secret === null || record.publicSecret === secret) return record;
-  await context.store.putSecret(record.swap.hashlock, secret);
+  if (record.publicSecret !== null) return record;
+  const secret = secretIn(sight) ?? heardSecret(context, record);
+  if (secret === null) return record;
   const next = { ...record, publicSecret: secret };
-  await context.store.putSwap(next);
+  await context.store.putSeen(next);
   return next;
 }
 

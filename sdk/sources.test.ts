@@ -2,9 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { evmChains } from '../chains/evm/policy.ts';
 import { solanaChains } from '../chains/solana/policy.ts';
 import { built, escrowIn, newWorld, refuses, soon } from '../chains/solana/testing/world.ts';
+import type { Depth } from '../core/policy.ts';
 import { devPolicies, evmSource, solanaSource, tronSource } from './sources.ts';
+import { tradeOf, views } from './testing/honest.ts';
+import { type ChainView, ownLegs } from './trade.ts';
 
 test('a clock that is further off than the customer’s own policy holds pauses its funding', async (context) => {
   const world = await newWorld(context);
@@ -49,4 +53,45 @@ test('a chain that no table knows wants a policy, and says which one a dev netwo
     solanaSource({ ...solana, policy: devPolicies.solana }),
   ];
   for (const { adapter } of sources) await adapter.close();
+});
+
+test('a policy of the customer’s own keeps what a market’s must, by itself and with the other', () => {
+  const { policy } = evmChains.base;
+  const options = { chain: 'base', chainId: 8_453, rpcUrls: ['http://127.0.0.1:9'] };
+  const refused = (own: object, sentence: RegExp) =>
+    assert.throws(() => evmSource({ ...options, policy: { ...policy, ...own } }), sentence);
+  refused({ driftSeconds: 1_801 }, /"base" refused: lateClaimSeconds is 1800, less than .* 1801/);
+  const high = { ...policy.high, outageSeconds: 15 * 86_400 };
+  refused({ high, windowSeconds: null }, /timelock \d+ s is more than 2592000 s ahead/);
+  refused({ signSeconds: undefined }, /signSeconds must be a whole number, is undefined/);
+  // Each sound by itself: two weeks and more of outages one after the other are not.
+  const days = (depth: Depth, number: number) => ({ ...depth, outageSeconds: number * 86_400 });
+  const long = { ...policy, high: days(policy.high, 14), windowSeconds: 0 };
+  const { view } = evmSource({ ...options, policy: long });
+  const coin = views.get('bitcoin-regtest') as ChainView & { family: 'bitcoin' };
+  const slow = { ...coin.policy, normal: days(coin.policy.normal, 16) };
+  const pair = new Map<string, ChainView>([
+    ['bitcoin-regtest', { ...coin, policy: slow }],
+    ['evm-dev', view],
+  ]);
+  const trade = tradeOf('taker');
+  assert.equal(ownLegs(trade, pair).long, 'b');
+  const quote = { ...trade.quote, highValueFrom: trade.quoteAmount };
+  assert.throws(
+    () => ownLegs({ ...trade, quote }, pair),
+    /evm-dev \(short\) and bitcoin-regtest \(long\) refused: .* s is more than 2592000 s ahead/,
+  );
+});
+
+test('which leg is long follows from the amounts, by the customer’s own policies', () => {
+  const evm = views.get('evm-dev') as ChainView & { family: 'evm' };
+  const pair = new Map<string, ChainView>([
+    ['evm-dev', { ...evm, policy: evmChains.base.policy }],
+    ['bitcoin-regtest', { ...evm, policy: solanaChains.solana.policy }],
+  ]);
+  const trade = tradeOf('taker');
+  const longOf = (highValueFrom: bigint) =>
+    ownLegs({ ...trade, base: { ...trade.base, highValueFrom } }, pair).long;
+  assert.equal(longOf(trade.baseAmount + 1n), 'a');
+  assert.equal(longOf(trade.baseAmount), 'b');
 });

@@ -19,6 +19,7 @@ import { tronAdapter } from '../chains/tron/adapter.ts';
 import type { TronSource } from '../chains/tron/http.ts';
 import type { TronDeployment } from '../chains/tron/plan.ts';
 import { type TronChainSettings, tronChains, tronDevPolicy } from '../chains/tron/policy.ts';
+import { brokenPolicy } from '../core/deadlines.ts';
 import type { Family } from '../core/families.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { ChainSource } from './settle/context.ts';
@@ -48,6 +49,12 @@ function policyNeeded(
   );
 }
 
+/** Throws unless the policy keeps every inequality that a market's own must keep at its start. */
+function mustBeSound(chain: string, policy: ChainPolicy): void {
+  const [sentence] = brokenPolicy(policy);
+  if (sentence !== undefined) throw new Error(`policy of chain "${chain}" refused: ${sentence}`);
+}
+
 export type EvmSourceOptions = {
   /** The market's name of the chain, such as `ethereum`. */
   readonly chain: string;
@@ -60,7 +67,10 @@ export type EvmSourceOptions = {
   readonly deployment?: EvmDeployment;
 };
 
-/** An EVM chain by one's own nodes. Throws where no table has its policy and none is given. */
+/**
+ * An EVM chain by one's own nodes. Throws where no table has its policy and none is given, and where
+ * one is given that is unsound.
+ */
 export function evmSource(options: EvmSourceOptions): ChainSource {
   const { chain, chainId, rpcUrls, deployment = evmDeployment } = options;
   const known = Object.values(evmChains).find((each) => each.chainId === chainId);
@@ -69,6 +79,7 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
     const dev = 'a dev network has chain id 31337 or 31338 and needs none';
     throw policyNeeded(chain, `chain id ${chainId}`, evmChains, dev);
   }
+  mustBeSound(chain, policy);
   const depthTag = options.depthTag ?? known?.depthTag ?? null;
   return {
     view: { family: 'evm', chain, chainId, deployment, policy },
@@ -88,10 +99,11 @@ export type BitcoinSourceOptions = {
   readonly mostFeeRateSatPerVbyte?: number;
 };
 
-/** Bitcoin by one's own bitcoind or an Esplora server. */
+/** Bitcoin by one's own bitcoind or an Esplora server. Throws where its policy is unsound. */
 export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
   const { chain, network, source } = options;
   const policy = options.policy ?? bitcoinPolicies[network];
+  mustBeSound(chain, policy);
   const capSatPerVbyte = options.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
   return {
     view: {
@@ -124,7 +136,7 @@ export type TronSourceOptions = {
   readonly mostFeeLimitSun?: bigint;
 };
 
-/** TRON by one's own nodes. Throws where no table has its policy and none is given. */
+/** TRON by one's own nodes. Throws as `evmSource` does. */
 export function tronSource(options: TronSourceOptions): ChainSource {
   const { chain, deployment, sources, mostFeeLimitSun } = options;
   const networks: readonly TronChainSettings[] = Object.values(tronChains);
@@ -134,6 +146,7 @@ export function tronSource(options: TronSourceOptions): ChainSource {
     const dev = 'for a dev network `devPolicies.tron` of sdk/sources.ts';
     throw policyNeeded(chain, `chain id ${deployment.chainId}`, tronChains, dev);
   }
+  mustBeSound(chain, policy);
   const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };
   return {
     view: { family: 'tron', chain, deployment, policy, ...most },
@@ -154,7 +167,7 @@ export type SolanaSourceOptions = {
   readonly now?: () => number;
 };
 
-/** Solana by one's own nodes. Throws where no table has its policy and none is given. */
+/** Solana by one's own nodes. Throws as `evmSource` does. */
 export function solanaSource(options: SolanaSourceOptions): ChainSource {
   const { chain, rpcUrls, genesisHash = null } = options;
   const clusters: readonly SolanaChainSettings[] = Object.values(solanaChains);
@@ -164,6 +177,7 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
     const dev = 'for a dev network `devPolicies.solana` of sdk/sources.ts';
     throw policyNeeded(chain, `genesis hash ${genesisHash}`, solanaChains, dev);
   }
+  mustBeSound(chain, policy);
   const deployment: SolanaDeployment = {
     ...solanaDeployment,
     ...(options.program === undefined ? {} : { program: options.program }),

@@ -5,11 +5,12 @@ import type { BitcoinNetwork } from '../chains/bitcoin/networks.ts';
 import type { EvmDeployment } from '../chains/evm/plan.ts';
 import type { SolanaDeployment } from '../chains/solana/plan.ts';
 import type { TronDeployment } from '../chains/tron/plan.ts';
+import { brokenInequalities, type LegTiming, longLeg } from '../core/deadlines.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
-import type { ChainPolicy } from '../core/policy.ts';
+import { type ChainPolicy, depthFor } from '../core/policy.ts';
 import type { Destination } from '../core/terms.ts';
-import { type Direction, exchange, type LegName, longLeg, type Party } from '../core/trade.ts';
+import { type Direction, exchange, type LegName, otherLeg, type Party } from '../core/trade.ts';
 
 /** An asset as the customer pinned it, with the id the market uses for it. */
 export type PinnedAsset = {
@@ -100,7 +101,10 @@ export type OwnLeg = {
   readonly view: ChainView;
 };
 
-/** Both legs as they follow from the trade, and which one is long. */
+/**
+ * Both legs as they follow from the trade, and which one is long. Throws where the policies of the
+ * two chains break an inequality of the deadlines.
+ */
 export function ownLegs(
   trade: OwnTrade,
   views: ChainViews,
@@ -120,7 +124,19 @@ export function ownLegs(
     return { leg, asset, amount, view };
   };
   const [a, b] = [of('a'), of('b')];
-  return { a, b, long: longLeg(a.view.policy.floorSeconds, b.view.policy.floorSeconds) };
+  const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
+    policy,
+    depth: depthFor(policy, amount, asset.highValueFrom),
+  });
+  const timings = { a: timing(a), b: timing(b) };
+  const long = longLeg(timings);
+  const short = otherLeg(long);
+  const [sentence] = brokenInequalities(timings[short], timings[long]);
+  if (sentence === undefined) return { a, b, long };
+  const chains = { a: a.asset.chain, b: b.asset.chain };
+  throw new Error(
+    `policies of ${chains[short]} (short) and ${chains[long]} (long) refused: ${sentence}`,
+  );
 }
 
 /** The leg this customer funds: `a` for the maker, `b` for the taker. */

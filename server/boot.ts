@@ -21,9 +21,11 @@ import { migrate } from './db/migrate.ts';
 import type { Deps } from './deps.ts';
 import { devAssets, devChains, giveGas, type ReadyChain, servedChains } from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
+import { connectionsWithin, openFiles } from './edge/connections.ts';
 import { devKeeper, openGas } from './keeper/open.ts';
 import { createKeeper } from './keeper/passes.ts';
 import { resealKept } from './keeper/sealing.ts';
+import { createApart } from './listing/apart.ts';
 import { createLaunchpads } from './listing/launchpads/watch.ts';
 import { marketsOf } from './listing/market-checks.ts';
 import { openMarketData } from './listing/providers/open.ts';
@@ -89,7 +91,10 @@ async function unwind(undo: Stack, log: Logger): Promise<void> {
   }
 }
 
-async function start(settings: Settings, log: Logger, undo: Stack): Promise<Market> {
+async function start(given: Settings, log: Logger, undo: Stack): Promise<Market> {
+  const files = openFiles();
+  const settings = { ...given, connections: connectionsWithin(given.connections, files) };
+  log.info({ connections: settings.connections, nofile: files }, 'connections that are served');
   const home = resolve(settings.home);
   await openHome(home);
   for (const place of placesOf(settings)) await mustBeFree(place);
@@ -110,8 +115,12 @@ async function start(settings: Settings, log: Logger, undo: Stack): Promise<Mark
   undo.push(() => db.close());
   market.db = db;
   const chains = settings.chains ?? devChains(devnet);
-  const adapters = await openAdapters(settings, chains, { now, log });
-  undo.push(() => closeAll(adapters));
+  const opened = await openAdapters(settings, chains, { now, log });
+  undo.push(() => closeAll(opened));
+  const { chainTimeoutMs } = settings;
+  const apart = createApart({ chains, chainTimeoutMs });
+  undo.push(() => apart.close());
+  const adapters = apart.adapters(opened);
   const evmNodes = byTurns(nodesForProofs(chains, settings));
   const metrics = createMetrics(settings.shortName);
   const made = { settings, db, now, randomBytes, adapters: adapters, log };

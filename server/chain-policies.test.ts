@@ -81,6 +81,22 @@ test('all the numbers make a policy without any table', () => {
   });
 });
 
+test('a clock may trail by the whole outage where nobody says otherwise', () => {
+  const { windowSeconds: _, ...rest } = evmChains.ethereum.policy;
+  const windowOf = (chainId: number, policy: object) => {
+    const { values, wrong } = parseChains([evm(chainId, { policy })], 'mainnet');
+    assert.deepEqual(wrong, []);
+    return policyOf(values[0] as ChainSettings).policy.windowSeconds;
+  };
+  assert.equal(windowOf(100, rest), null);
+  assert.equal(windowOf(100, { ...rest, windowSeconds: 60 }), 60);
+  assert.equal(windowOf(100, { like: 'base' }), 12 * 3_600);
+  assert.equal(windowOf(1, {}), 0);
+  assert.equal(windowOf(1, { windowSeconds: null }), null);
+  const broken = [evm(1, { policy: { windowSeconds: -1 } })];
+  assert.match(String(parseChains(broken, 'mainnet').wrong), /windowSeconds/);
+});
+
 test('a Solana chain’s clock may drift as far as its deadlines hold, and no further', () => {
   const solana = (rest: object = {}): ChainSettings => ({
     family: 'solana',

@@ -123,6 +123,9 @@ const ownPolicy = Type.Object(
     normal: depth,
     high: depth,
     lateClaimSeconds: seconds,
+    windowSeconds: Type.Optional(
+      Type.Unsafe({ type: ['integer', 'null'], minimum: 0, maximum: 31_536_000 }),
+    ),
     driftSeconds: seconds,
     reactSeconds: seconds,
     signSeconds: seconds,

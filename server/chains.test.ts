@@ -116,6 +116,13 @@ test('policies that break an inequality in any pair refuse to start, with the nu
   );
   const broken = brokenPolicies(adapters);
   assert.match(broken.join('\n'), /a \(short\) with b \(long\): .* more than 2592000 s ahead/);
+  // Room for a clock that stops: only one choice breaks, and depths may make it.
+  const outageSeconds = 15 * 86_400;
+  const stops = { ...policy, high: { ...policy.high, outageSeconds }, windowSeconds: null };
+  const stopping = stubAdapter('b', 'evm', { policy: stops });
+  const [sentence, ...more] = brokenPolicies(adapters.set('b', stopping));
+  assert.match(String(sentence), /^b \(short\) with a \(long\): .* 2\d{6} s is more than 2592000/);
+  assert.ok(more.every((each) => each.startsWith('b (short) with a (long)')));
   const own = evm({ policy: { normal: { settleSeconds: 29 * 86_400 }, floorSeconds: 10 } });
   await assert.rejects(open(own), /refused: /);
 });

@@ -7,10 +7,9 @@ import { RpcError } from '../chains/rpc.ts';
 import { solanaAdapter } from '../chains/solana/adapter.ts';
 import { solanaDeployment } from '../chains/solana/plan.ts';
 import { tronAdapter } from '../chains/tron/adapter.ts';
-import { brokenInequalities, type LegTiming } from '../core/deadlines.ts';
+import { brokenInequalities, pairings } from '../core/deadlines.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey } from '../core/families.ts';
-import { longLeg } from '../core/trade.ts';
 import { policyOf } from './chain-policies.ts';
 import type { BitcoinSourceSettings, ChainSettings, Of } from './chain-settings.ts';
 import type { Settings } from './config.ts';
@@ -149,15 +148,13 @@ function solanaOf(chain: Of<'solana'>, settings: Limits, { now, log }: Parts): C
   });
 }
 
-/** Every broken inequality of every ordered pair of chains and depths, a sentence each. */
+/** Every broken inequality of every pair of chains and depths, whichever may be long. */
 export function brokenPolicies(adapters: ReadonlyMap<ChainKey, ChainAdapter>): string[] {
   const sentences = new Set<string>();
-  for (const a of adapters.values()) {
-    for (const b of adapters.values()) {
-      if (a.chain === b.chain) continue;
-      const isLongA = longLeg(a.policy.floorSeconds, b.policy.floorSeconds) === 'a';
-      const [long, short] = isLongA ? [a, b] : [b, a];
-      for (const timings of depthPairs(short, long)) {
+  for (const short of adapters.values()) {
+    for (const long of adapters.values()) {
+      if (short.chain === long.chain) continue;
+      for (const timings of pairings(short.policy, long.policy)) {
         for (const sentence of brokenInequalities(...timings)) {
           sentences.add(`${short.chain} (short) with ${long.chain} (long): ${sentence}`);
         }
@@ -165,10 +162,4 @@ export function brokenPolicies(adapters: ReadonlyMap<ChainKey, ChainAdapter>): s
     }
   }
   return [...sentences];
-}
-
-function depthPairs(short: ChainAdapter, long: ChainAdapter): [LegTiming, LegTiming][] {
-  const depths = ({ policy }: ChainAdapter) =>
-    [policy.normal, policy.high].map((depth) => ({ policy, depth }));
-  return depths(short).flatMap((s) => depths(long).map((l): [LegTiming, LegTiming] => [s, l]));
 }

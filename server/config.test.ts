@@ -72,3 +72,12 @@ test('a trusted proxy that is none, or everybody, is refused by name', () => {
     assert.ok(!message.includes('127.0.0.1'));
   }
 });
+
+test('a client network is so many leading bits of an address', () => {
+  assert.deepEqual(readSettings({}).clientPrefixes, { ipv4: 32, ipv6: 56 });
+  const { clientPrefixes } = readSettings({ PARLEY_CLIENT_PREFIXES: '24,48' });
+  assert.deepEqual(clientPrefixes, { ipv4: 24, ipv6: 48 });
+  for (const each of ['24', '33,56', '32,129', '7,56', '32,7', '/24,/56']) {
+    assert.match(refusal({ PARLEY_CLIENT_PREFIXES: each }), /PARLEY_CLIENT_PREFIXES must be/);
+  }
+});

@@ -19,6 +19,7 @@ import {
   parseListingRules,
   parseMarketData,
 } from './listing/settings.ts';
+import { networkNames } from './networks.ts';
 import { parseValkeyUrl } from './valkey-url.ts';
 
 export type Settings = {
@@ -50,12 +51,20 @@ export type Settings = {
   readonly metricsPort: number | null;
   /** Requests a key or account may make in 60 s; also one client IP without a key. */
   readonly rateLimit: number;
+  /** Requests of a client network in 60 s, however many accounts make them. */
+  readonly rateLimitPerNetwork: number;
   /** Key mints a client IP may try in an hour. */
   readonly mintLimit: number;
   /** Tokens that an account may ask to have listed in an hour. */
   readonly listingLimit: number;
   /** Sockets of the maker feed that a client IP may have open. */
   readonly feedSocketsPerIp: number;
+  /** Connections of the process; null = as many as its descriptors are enough for. */
+  readonly connections: number | null;
+  /** Connections of a client network. */
+  readonly connectionsPerNetwork: number;
+  /** How many leading bits of an address are its client network. */
+  readonly clientPrefixes: { readonly ipv4: number; readonly ipv6: number };
   /** How long an unanswered acceptance binds, in seconds. */
   readonly acceptTtlSeconds: number;
   /** Whether API keys stay good where the database is found to be an older one. */
@@ -81,7 +90,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function readSettings(env: Environment): Settings {
   const wrong: string[] = [];
   const text = (name: string, otherwise: string) => env[name] || otherwise;
-  const whole = (name: string, otherwise: number, least: number, most: number): number => {
+  const whole: Whole = (name, otherwise, least, most) => {
     const given = env[name];
     if (given === undefined || given === '') return otherwise;
     const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
@@ -130,10 +139,8 @@ export function readSettings(env: Environment): Settings {
     devEvmChains,
     devControlPort: whole('PARLEY_DEV_PORT', 0, 0, 65_535),
     metricsPort: env.PARLEY_METRICS_PORT ? whole('PARLEY_METRICS_PORT', 0, 0, 65_535) : null,
-    rateLimit: whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000),
-    mintLimit: whole('PARLEY_MINT_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
-    listingLimit: whole('PARLEY_LISTING_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
-    feedSocketsPerIp: whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000),
+    ...limitsOfClients(whole, dev),
+    clientPrefixes: prefixesOf(env, wrong),
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
     keepKeys: whole('PARLEY_KEEP_KEYS', 0, 0, 1) === 1,
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
@@ -152,6 +159,50 @@ export function readSettings(env: Environment): Settings {
   };
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
   return settings;
+}
+
+/** A setting that is a whole number. */
+type Whole = (name: string, otherwise: number, least: number, most: number) => number;
+
+function limitsOfClients(whole: Whole, dev: boolean) {
+  const feedSocketsPerIp = whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000);
+  const rateLimit = whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000);
+  const connections = whole('PARLEY_CONNECTIONS', 0, 0, 1_000_000);
+  return {
+    rateLimit,
+    rateLimitPerNetwork: whole(
+      'PARLEY_RATE_LIMIT_PER_NETWORK',
+      (dev ? 1_000 : 10) * rateLimit,
+      1,
+      1_000_000_000,
+    ),
+    mintLimit: whole('PARLEY_MINT_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
+    listingLimit: whole('PARLEY_LISTING_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
+    feedSocketsPerIp,
+    connections: connections === 0 ? null : connections,
+    connectionsPerNetwork: whole(
+      'PARLEY_CONNECTIONS_PER_NETWORK',
+      10 * feedSocketsPerIp,
+      1,
+      10_000_000,
+    ),
+  };
+}
+
+/** `32,56`: of IPv4 and of IPv6. */
+function prefixesOf(env: Environment, wrong: string[]): Settings['clientPrefixes'] {
+  const given = env.PARLEY_CLIENT_PREFIXES || '32,56';
+  const [ipv4, ipv6] = /^\d{1,3},\d{1,3}$/.test(given) ? given.split(',').map(Number) : [];
+  if (inside(ipv4, 32) && inside(ipv6, 128)) return { ipv4, ipv6 };
+  wrong.push(
+    'PARLEY_CLIENT_PREFIXES must be the bits of an IPv4 and an IPv6 network, 8 to 32 and 8 to' +
+      ` 128, such as 32,56; got "${given}"`,
+  );
+  return { ipv4: 32, ipv6: 56 };
+}
+
+function inside(bits: number | undefined, most: number): bits is number {
+  return bits !== undefined && bits >= 8 && bits <= most;
 }
 
 function valkeyUrlOf(env: Environment, wrong: string[]): string | null {
@@ -176,9 +227,6 @@ function proxiesOf(env: Environment, wrong: string[]): string[] {
   }
   return proxies;
 }
-
-/** What fastify knows by name. */
-const networkNames = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** An address, or one with the length of its network's prefix; not everybody's (/0). */
 function networksOf(env: Environment, wrong: string[]): string[] {

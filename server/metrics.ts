@@ -20,6 +20,8 @@ export type Metrics = {
   readonly feedMakers: Gauge;
   /** Sockets of the feed that were ended by us, by close code. */
   readonly feedEnded: Counter<'code'>;
+  /** Connections that were ended: too many (process, network), or nothing is read (unread). */
+  readonly connectionsDropped: Counter<'why'>;
   /** Looks at tokens in the background, by outcome: pass, wait, reject, failed. */
   readonly tokenLooks: Counter<'outcome'>;
   /** Launches of launchpads: taken, known (already), skipped (no token), left_out (too many). */
@@ -99,6 +101,15 @@ export function createMetrics(shortName: string): Metrics {
       registers,
     }),
     ...haltGauges(shortName, registers),
+    ...clientMetrics(shortName, registers),
+  };
+}
+
+function clientMetrics(
+  shortName: string,
+  registers: Registry[],
+): Pick<Metrics, 'feedMakers' | 'feedEnded' | 'connectionsDropped'> {
+  return {
     feedMakers: new Gauge({
       name: `${shortName}_feed_makers`,
       help: 'Makers on the feed now',
@@ -108,6 +119,12 @@ export function createMetrics(shortName: string): Metrics {
       name: `${shortName}_feed_ended_total`,
       help: 'Sockets of the feed that were ended by the server, by close code',
       labelNames: ['code'],
+      registers,
+    }),
+    connectionsDropped: new Counter({
+      name: `${shortName}_connections_dropped_total`,
+      help: 'Connections that the server ended, by why: process, network (too many) or unread',
+      labelNames: ['why'],
       registers,
     }),
   };

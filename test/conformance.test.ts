@@ -22,7 +22,8 @@ test('the promises that need no clock of ours are kept on a TRON node given by i
   const dir = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
   const clock = { now: () => Math.floor(Date.now() / 1_000) };
-  const chain = await tronChain('tron-dev', { dir, log: quiet, clock, solidityLag: 5 });
+  const ports = { solidityLag: 5, hasSolidityPort: true };
+  const chain = await tronChain('tron-dev', { dir, log: quiet, clock, ...ports });
   t.after(() => chain.stop());
   const { rpcUrl, escrows, tokens } = chain.info;
   const token = tokens?.[0]?.address ?? '';
@@ -37,7 +38,8 @@ test('the promises that need no clock of ours are kept on a TRON node given by i
     mining = mining.then(() => chain.mine(1)).catch(() => undefined);
   }, 500);
   t.after(() => clearInterval(timer));
-  const args = ['--url', rpcUrl, '--key-file', keyFile, '--contract', escrows, '--token', token];
+  const where = ['--url', rpcUrl, '--solidity-url', chain.simulator.solidityUrl];
+  const args = [...where, '--key-file', keyFile, '--contract', escrows, '--token', token];
   const script = join(import.meta.dirname, 'adapters', 'conformance.ts');
   const { stdout } = await run(process.execPath, [script, ...args], { timeout: 230_000 }).catch(
     (error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`),

@@ -21,6 +21,11 @@ export const declared: readonly Declared[] = [
     },
   },
   {
+    what: 'a connection that does not read what waits for it',
+    limit: '30 s',
+    by: { 'server/edge/connections.ts': ['lookMs = 5_000;', 'unreadMs = 25_000;'] },
+  },
+  {
     what: 'budgets that a process remembers',
     limit: '100 000 of a kind',
     by: { 'server/edge/memory-buckets.ts': ['capacity = 100_000;'] },
@@ -190,13 +195,30 @@ export const declared: readonly Declared[] = [
   },
   {
     what: 'inputs of one Bitcoin refund',
-    limit: '200, the largest',
-    by: { 'chains/bitcoin/spending.ts': ['maxInputs = 200;'] },
+    limit: '50, the largest',
+    by: { 'chains/bitcoin/spending.ts': ['mostInputs = 50;'] },
+  },
+  {
+    what: 'inputs, outputs and entries of one map of a PSBT that is read',
+    limit: '50, 10, 16',
+    by: { 'chains/bitcoin/psbt.ts': ['mostOutputs = 10;', 'mostEntries = 16;'] },
+  },
+  {
+    what: 'processor time of dear requests: of an account, of a client network',
+    limit: '2 s and then a tenth of a core; twice that; the first 20 ms of a request always pass',
+    by: {
+      'server/edge/processor-time.ts': [
+        'freeMs = 20;',
+        'burstMs = 2_000;',
+        'refillShare = 0.1;',
+        'ofANetwork = 2;',
+      ],
+    },
   },
   {
     what: 'a PSBT',
     limit: "400 000 characters (over HTTP the body's limit comes first)",
-    by: { 'chains/bitcoin/signed-psbt.ts': ['maxPsbtCharacters = 400_000;'] },
+    by: { 'chains/bitcoin/psbt.ts': ['maxPsbtCharacters = 400_000;'] },
   },
   {
     what: 'escrows asked about in one pass of an Esplora server',
@@ -376,18 +398,6 @@ export const declared: readonly Declared[] = [
     what: 'swaps reconciled in one pass',
     limit: '200',
     by: { 'server/settle/follow.ts': ['swaps: 200,'] },
-  },
-  {
-    what: 'signatures of a broadcast PSBT',
-    limit: '500',
-    by: {
-      'server/edge/schemas/material.ts': [
-        [
-          'signaturesHex: Type.Array(Type.String({ minLength: 1, maxLength: 160 }), {',
-          '              maxItems: 500,',
-        ].join('\n'),
-      ],
-    },
   },
   {
     what: 'chains, nodes of an EVM, TRON or Solana chain, curated assets',

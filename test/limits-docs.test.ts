@@ -26,9 +26,16 @@ import { readSettings } from '../server/config.ts';
 import * as doctor from '../server/doctor/examine.ts';
 import { swapBounds } from '../server/doctor/swaps.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
-import { refusedRelays, scheduleLimit, windowSeconds } from '../server/edge/budgets.ts';
+import {
+  refusedRelays,
+  scheduleLimit,
+  strangerLimit,
+  swapLimit,
+  windowSeconds,
+} from '../server/edge/budgets.ts';
+import { mostConnections, reservedDescriptors } from '../server/edge/connections.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
-import { mostFrameBytes, mostUnreadBytes } from '../server/edge/feed/peer.ts';
+import { mostFrameBytes, mostUnreadBytes, paceMs } from '../server/edge/feed/peer.ts';
 import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
 import * as keeper from '../server/keeper/bounds.ts';
 import * as listing from '../server/listing/bounds.ts';
@@ -208,6 +215,22 @@ const said: Record<string, string> = {
     `${settings.rateLimit} in ${windowSeconds} s`,
     '(`PARLEY_RATE_LIMIT`)',
   ].join(' '),
+  'requests of a client network, whichever keys they have': [
+    `${written(settings.rateLimitPerNetwork)} in ${windowSeconds} s`,
+    '(`PARLEY_RATE_LIMIT_PER_NETWORK`)',
+  ].join(' '),
+  [[
+    'requests of a party beyond its budget, on each open swap and as broadcasts;',
+    'looks for such swaps that found none',
+  ].join(' ')]: `${swapLimit}; ${strangerLimit} in ${windowSeconds} s`,
+  'connections of a process, and descriptors kept back': [
+    `${written(mostConnections)} (\`PARLEY_CONNECTIONS\`),`,
+    written(reservedDescriptors),
+  ].join(' '),
+  [[
+    'connections of a client network',
+    `(IPv4 address, IPv6 /${settings.clientPrefixes.ipv6})`,
+  ].join(' ')]: `${settings.connectionsPerNetwork} (\`PARLEY_CONNECTIONS_PER_NETWORK\`)`,
   'live RFQs of an account': written(bounds.mostLiveRfqs),
   'makers on an RFQ': written(bounds.mostThreads),
   'sockets of the maker feed: of a client network, of a process': [
@@ -217,7 +240,7 @@ const said: Record<string, string> = {
   'a frame from a maker': `${written(mostFrameBytes)} bytes`,
   'what a maker has not read': [
     `${mostUnreadBytes / 2 ** 20} MiB;`,
-    '30 s without reading while it catches up',
+    `${paceMs / 1_000} s without reading while it catches up`,
   ].join(' '),
   'a peer that answers no ping': `pinged every ${pingEveryMs / 1_000} s`,
   snapshot: [

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { base58 } from '@scure/base';
 import type { FastifyInstance } from 'fastify';
 import { evmWallet } from '../server/edge/testing/signers.ts';
 import {
@@ -205,6 +206,12 @@ test('what is found is found: a secret in any of its forms', () => {
     Buffer.from(hex, 'hex').toString('base64'),
     Buffer.from(`01${hex}0203`, 'hex').toString('base64'),
     Buffer.from(`0102${hex}03`, 'hex').toString('base64'),
+    Buffer.from(`0102${hex}03`, 'hex').toString('base64url'),
+    base58.encode(Buffer.from(`0102${hex}03`, 'hex')),
+    Buffer.from(hex, 'hex').toString('latin1'),
+    '\\u00aB'.repeat(32),
+    JSON.stringify([...Buffer.from(hex, 'hex')], null, 1),
+    BigInt(`0x${hex}`).toString(),
   ]) {
     assert.deepEqual(found(`before ${form} after`, one), ['it'], form);
   }

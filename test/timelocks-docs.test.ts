@@ -1,4 +1,4 @@
-// The worked examples of docs/timelocks.md, written anew from the policies the service runs with.
+// The worked examples of docs/timelocks.md and its table of pairs, written anew from the policies the service runs with.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { evmChains } from '../chains/evm/policy.ts';
 import { solanaChains } from '../chains/solana/policy.ts';
-import { deadlines, type LegTiming } from '../core/deadlines.ts';
+import { tronChains } from '../chains/tron/policy.ts';
+import { deadlines, type LegTiming, lateClaim, longLeg } from '../core/deadlines.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 
 const text = readFileSync(new URL('../docs/timelocks.md', import.meta.url), 'utf8');
@@ -33,7 +34,7 @@ function example(short: ChainPolicy, long: ChainPolicy): string {
   const lead = Math.max(short.driftSeconds, long.driftSeconds);
   const least = lead + react + settleL + react + settleS + react + after;
   const late = [
-    short.lateClaimSeconds,
+    lateClaim(timing(short)),
     detect,
     react,
     settleL,
@@ -71,14 +72,55 @@ test('and names the numbers of their policies', () => {
   for (const said of [
     `Ethereum \`floor\` ${n(ethereum.floorSeconds)}, \`settle\` ${n(normal.settleSeconds)}, ` +
       `\`outage\` ${n(normal.outageSeconds)}, \`sign\` ${n(ethereum.signSeconds)}, ` +
-      `\`lateClaim\` and \`drift\` ${n(ethereum.lateClaimSeconds)}, ` +
+      `\`late\` and \`drift\` ${n(ethereum.lateClaimSeconds)}, ` +
       `\`detect\` ${n(ethereum.detectSeconds)};`,
     `Bitcoin \`floor\` ${n(bitcoin.floorSeconds)}, \`settle\` ${n(bitcoin.normal.settleSeconds)} ` +
       `(${bitcoin.normal.confirmations} blocks), \`outage\` ${n(bitcoin.normal.outageSeconds)}, ` +
       `\`detect\` ${n(bitcoin.detectSeconds)}; \`react\` ${n(bitcoin.reactSeconds)}.`,
     `Solana \`settle\` ${n(solana.normal.settleSeconds)}, \`outage\` ` +
-      `${n(solana.normal.outageSeconds)}, \`lateClaim\` and \`drift\` ${n(solana.driftSeconds)}.`,
+      `${n(solana.normal.outageSeconds)}, \`late\` and \`drift\` ${n(solana.driftSeconds)}.`,
   ]) {
     assert.ok(words.includes(said), said);
   }
+});
+
+const chains = {
+  bitcoin,
+  ethereum,
+  base: evmChains.base.policy,
+  optimism: evmChains.optimism.policy,
+  arbitrum: evmChains.arbitrum.policy,
+  tron: tronChains.tron.policy,
+  solana,
+} as const;
+type Name = keyof typeof chains;
+
+/** Which is long, whoever gives it, and both timelocks in hours. */
+function cell(one: Name, other: Name, depth: 'normal' | 'high'): string {
+  const timing = (name: Name) => ({ policy: chains[name], depth: chains[name][depth] });
+  const [a, b] = [timing(one), timing(other)];
+  const long = longLeg({ a, b });
+  const isEither = longLeg({ a: b, b: a }) === long;
+  const { refundAt } = deadlines(0, { a, b }, long);
+  const [first, last] = [refundAt.a, refundAt.b].sort((x, y) => x - y) as [number, number];
+  const hours = (seconds: number) => (seconds / 3_600).toFixed(1);
+  const named = isEither ? 'either' : long === 'a' ? one : other;
+  return `${named} ${hours(first)} / ${hours(last)}`;
+}
+
+test('and the table what every pair of chains comes to, at either depth', () => {
+  const names: Name[] = (Object.keys(chains) as Name[]).filter((name) => name !== 'optimism');
+  const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]));
+  pairs.push(['base', 'optimism']);
+  const rows = new Map(
+    [...text.matchAll(/^\| (\w+, \w+) \|[^|]+\| ([^|]+) \|[^|]+\| ([^|]+) \|$/gm)].map((row) => [
+      row[1],
+      [row[2], row[3]],
+    ]),
+  );
+  for (const [one, other] of pairs as [Name, Name][]) {
+    const now = [cell(one, other, 'normal'), cell(one, other, 'high')];
+    assert.deepEqual(rows.get(`${one}, ${other}`), now, `${one}, ${other}`);
+  }
+  assert.equal(rows.size, pairs.length);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { Script, Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ import { signSighashes } from './keys.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { bitcoinEscrow, buildSpend, escrowBytes, paymentUri, type Verb, vsizeOf } from './plan.ts';
 import { parseTx } from './raw-transaction.ts';
-import { assemble, checkSpend, readPsbt, type SpendToCheck } from './signed-psbt.ts';
+import { assemble, assembling, checkSpend, readPsbt, type SpendToCheck } from './signed-psbt.ts';
 import { keyOf, testSwap } from './testing/swaps.ts';
 
 const network = bitcoinNetworks.regtest;
@@ -215,6 +215,18 @@ describe('a claim and a refund', () => {
   });
 });
 
+/** With so many paths of keys that lie on no curve in its first input's map. */
+function withEntries(given: ReturnType<typeof signedSpend>['signed'], count: number) {
+  const bytes = base64.decode(given.psbtBase64);
+  // Magic, then the only entry of the global map, a transaction of less than 253 bytes.
+  const start = 5 + 2 + 1 + (bytes[7] ?? 0) + 1;
+  const entries = Array.from({ length: count }, (_, at) =>
+    Uint8Array.of(34, 6, 2, ...new Uint8Array(31), at, 4, 0, 0, 0, 0),
+  );
+  const made = [bytes.subarray(0, start), ...entries, bytes.subarray(start)];
+  return { ...given, psbtBase64: base64.encode(concatBytes(...made)) };
+}
+
 describe('assemble', () => {
   it('takes compact and DER signatures, with or without the flag, high S or low', () => {
     const { built, signed } = signedSpend('claim');
@@ -308,6 +320,34 @@ describe('assemble', () => {
       assert.throws(() => assemble(bad), refuses('bad_transaction'));
     }
     assert.throws(() => assemble({ ...signed, preimageHex: '11'.repeat(31) }), refuses('bad_hex'));
+  });
+
+  it('refuses what no builder makes before any signature is verified, and steps over what it needs not', () => {
+    const outputs = Array.from({ length: 51 }, (_, vout) => ({ ...output, vout }));
+    const signedOf = (some: typeof outputs) => signedSpend('refund', some).signed;
+    const other = testSwap({ timelock, since: 0 });
+    const mixed = Transaction.fromPSBT(base64.decode(signedOf([output]).psbtBase64), {
+      allowUnknownInputs: true,
+    });
+    const { script, witnessScript } = escrowBytes(other.terms, network);
+    const witnessUtxo = { script, amount: 9_000n };
+    mixed.addInput({ txid, index: 7, sequence: 0xffff_fffd, witnessUtxo, witnessScript });
+    for (const [given, words] of [
+      [signedOf(outputs), /51 inputs, more than the 50/],
+      [signedOf([output, output]), /repeats/],
+      [withEntries(signedOf([output]), 17), /more than 16 entries of input 0/],
+      [{ psbtBase64: base64.encode(mixed.toPSBT()), signaturesHex: [] }, /another escrow/],
+    ] as const) {
+      const steps = assembling(given);
+      assert.throws(
+        () => steps.next(),
+        (error: ParleyError) => refuses('bad_transaction')(error) && words.test(error.message),
+      );
+    }
+    const steps = [...assembling(signedOf(outputs.slice(1)))];
+    assert.equal(steps.length, 50, 'a rest for each signature');
+    const plain = signedOf([output]);
+    assert.deepEqual(assemble(withEntries(plain, 10)), assemble(plain), 'keys that are no points');
   });
 
   it('refuses anything that is not a PSBT of escrows', () => {

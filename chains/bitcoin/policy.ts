@@ -26,6 +26,8 @@ const mainnet: ChainPolicy = {
   // which trails the clock by an hour usually and by two in a slow spell, and is then mined to
   // depth within the p99.9 of three blocks.
   lateClaimSeconds: 2 * hour + 112 * minute,
+  // A spell without blocks ends with one that has the wall's time; the median follows as above.
+  windowSeconds: 0,
   // The median of eleven blocks' times is ahead only where most of the miners lie.
   driftSeconds: 0,
   reactSeconds: 30 * minute,

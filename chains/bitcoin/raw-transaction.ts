@@ -22,19 +22,19 @@ export type Tx = {
 /** Nothing in a block is larger (4 million weight units of witness). */
 const maxBytes = 4_000_000;
 
-type Reader = { readonly bytes: Uint8Array; readonly view: DataView; at: number };
+export type Reader = { readonly bytes: Uint8Array; readonly view: DataView; at: number };
 
-function reader(bytes: Uint8Array): Reader {
+export function reader(bytes: Uint8Array): Reader {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), at: 0 };
 }
 
-function take(from: Reader, length: number): Uint8Array {
+export function take(from: Reader, length: number): Uint8Array {
   if (length > from.bytes.length - from.at) throw malformed('it ends too early');
   from.at += length;
   return from.bytes.subarray(from.at - length, from.at);
 }
 
-function compactSize(from: Reader): number {
+export function compactSize(from: Reader): number {
   const first = take(from, 1)[0] ?? 0;
   if (first < 253) return first;
   const width = first === 253 ? 2 : first === 254 ? 4 : 8;
@@ -57,14 +57,15 @@ function list<T>(from: Reader, read: () => T): T[] {
   return items;
 }
 
-const data = (from: Reader) => take(from, compactSize(from));
+/** Bytes behind their length. */
+export const data = (from: Reader) => take(from, compactSize(from));
 
 function malformed(why: string): ParleyError {
   return new ParleyError('bad_transaction', `not a Bitcoin transaction: ${why}`);
 }
 
 /** An id as people write it: the hash's bytes backwards. */
-function idHex(hash: Uint8Array): string {
+export function idHex(hash: Uint8Array): string {
   return bytesToHex(Uint8Array.from(hash).reverse());
 }
 

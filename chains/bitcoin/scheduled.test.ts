@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BtcSighash } from '../material.ts';
 import type { Rung, ScheduledRefunds } from '../scheduled.ts';
+import { atAStretch } from '../turns.ts';
 import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
@@ -64,7 +65,7 @@ async function laddered(lockSeconds = 2_000): Promise<Laddered> {
     return (await alone.readSigned(signed(material as BtcSighash, swap.funder), signal())).raw;
   };
   const transactions = [await built(10), await built(60)];
-  const asking = { transactions, known: [], pause: async () => {} };
+  const asking = { transactions, known: [], inTurns: atAStretch };
   const rungs = (await alone.scheduledRefunds?.check(escrow, asking, signal())) ?? [];
   const wanted = { escrow, feeRateSatPerVbyte: 5, isPublic: false };
   const material = await alone.buildClaim(wanted, swap.secret, signal());

@@ -32,18 +32,12 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
   const { network, bounds, backend, second } = context;
   const atSecond = second === null ? null : secondLook(second, context.now);
   return {
-    check: async (escrow, { transactions, known, pause }, signal) => {
+    check: async (escrow, { transactions, known, inTurns }, signal) => {
       const { history } = await context.history(escrow, signal);
       const estimate = await context.estimate(signal);
       const { terms, requiredConfirmations } = escrow;
       const about = { terms, network, history, requiredConfirmations, bounds, estimate, known };
-      const steps = checkSignedRefunds(transactions, about);
-      for (;;) {
-        const { done, value } = steps.next();
-        if (done) return value;
-        await pause();
-        signal.throwIfAborted();
-      }
+      return inTurns(checkSignedRefunds(transactions, about), signal);
     },
     payments: async (escrow, signal) => {
       const { history } = await context.history(escrow, signal);

@@ -4,16 +4,14 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { base64 } from '@scure/base';
-import { RawTx, SigHash, Transaction } from '@scure/btc-signer';
-import { ParleyError } from '../../core/errors.ts';
+import { SigHash } from '@scure/btc-signer';
 import { opens, parseHex32 } from '../../core/hashlock.ts';
 import { atOnce, type Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { SignedPsbt } from '../material.ts';
 import { type EscrowScript, readEscrowScript } from './escrow-script.ts';
 import { type FeeBounds, leastFee, mostFee } from './fees.ts';
-import type { BitcoinNetwork } from './networks.ts';
+import { type BitcoinNetwork, witnessScriptHashAddress } from './networks.ts';
 import {
   destination,
   type EscrowOutput,
@@ -22,9 +20,16 @@ import {
   type Verb,
   vsizeOf,
 } from './plan.ts';
-
-/** A spend of many outputs is still far below this. */
-const maxPsbtCharacters = 400_000;
+import {
+  badPsbt as bad,
+  decodePsbt,
+  finished,
+  inputOf,
+  type Psbt,
+  type PsbtInputMap,
+  type PsbtOutput,
+  sighashesOf,
+} from './psbt.ts';
 
 type PsbtInput = {
   readonly txid: string;
@@ -40,77 +45,76 @@ type PsbtInput = {
 
 export type ReadPsbt = {
   readonly inputs: readonly PsbtInput[];
-  readonly outputs: readonly { readonly script: Uint8Array; readonly amount: bigint }[];
+  readonly outputs: readonly PsbtOutput[];
   readonly version: number;
   readonly lockTime: number;
   readonly feeSats: bigint;
+  readonly tx: Psbt['tx'];
 };
 
-function bad(sentence: string, cause?: unknown): ParleyError {
-  return new ParleyError('bad_transaction', sentence, {}, cause === undefined ? {} : { cause });
-}
-
-/** Reads a PSBT whose every input spends a swap escrow. Throws `bad_transaction`. */
+/**
+ * Reads a PSBT that spends payments of one swap escrow, each once. Nothing in it is verified yet,
+ * and it costs little, whoever made it. Throws `bad_transaction`.
+ */
 export function readPsbt(psbtBase64: string): ReadPsbt {
-  return atOnce(readingPsbt(psbtBase64));
-}
-
-function* readingPsbt(psbtBase64: string): Steps<ReadPsbt> {
-  if (psbtBase64.length > maxPsbtCharacters) {
-    throw bad(`the PSBT has ${psbtBase64.length} characters, more than ${maxPsbtCharacters}`);
-  }
-  let tx: Transaction;
-  try {
-    const opts = { allowUnknownInputs: true, allowUnknownOutputs: true };
-    tx = Transaction.fromPSBT(base64.decode(psbtBase64), opts);
-  } catch (cause) {
-    throw bad('psbtBase64 is not a PSBT in base64', cause);
-  }
+  const { tx, maps } = decodePsbt(psbtBase64);
+  const { outputs, version, lockTime } = tx;
+  const sighashOf = sighashesOf(tx);
+  const seen = new Set<string>();
   const inputs: PsbtInput[] = [];
-  for (let at = 0; at < tx.inputsLength; at += 1) {
-    yield;
-    inputs.push(readInput(tx, at));
+  for (const [at, map] of maps.entries()) {
+    const [first] = inputs;
+    const { witnessUtxo, witnessScript, escrow } = spentBy(map, at, first ?? null);
+    const spent = inputOf(tx.inputs[at] as Uint8Array);
+    const outpoint = `${spent.txid}:${spent.vout}`;
+    if (seen.has(outpoint)) throw bad(`input ${at} of the PSBT repeats ${outpoint}`);
+    seen.add(outpoint);
+    const { amount } = witnessUtxo;
+    const sighash = sighashOf(at, witnessScript, amount);
+    inputs.push({ ...spent, amount, witnessScript, escrow, sighash, partial: map.partial });
   }
-  const outputs = Array.from({ length: tx.outputsLength }, (_, at) => {
-    const { script, amount } = tx.getOutput(at);
-    if (script === undefined || amount === undefined) throw bad(`output ${at} is incomplete`);
-    return { script, amount };
-  });
   const paid = outputs.reduce((sum, { amount }) => sum + amount, 0n);
   const feeSats = inputs.reduce((sum, { amount }) => sum + amount, 0n) - paid;
   if (inputs.length === 0 || outputs.length === 0 || feeSats < 0n) {
     throw bad('the PSBT has no inputs, no outputs, or pays more than it spends');
   }
-  return { inputs, outputs, version: tx.version, lockTime: tx.lockTime, feeSats };
+  return { inputs, outputs, version, lockTime, feeSats, tx };
 }
 
-function readInput(tx: Transaction, at: number): PsbtInput {
-  const input = tx.getInput(at);
-  const { txid, index, witnessUtxo, witnessScript } = input;
-  if (!txid || index === undefined || !witnessUtxo || !witnessScript) {
-    throw bad(`input ${at} of the PSBT lacks its outpoint, witness UTXO or witness script`);
+/** The escrow's payment that an input spends: of the same escrow as the first one. */
+function spentBy(
+  { witnessUtxo, witnessScript, sighashType }: PsbtInputMap,
+  at: number,
+  first: PsbtInput | null,
+) {
+  if (witnessUtxo === null || witnessScript === null) {
+    throw bad(`input ${at} of the PSBT lacks its witness UTXO or witness script`);
   }
-  const escrow = readEscrowScript(witnessScript);
-  const expected = concatBytes(Uint8Array.of(0, 32), sha256(witnessScript));
-  if (escrow === null || bytesToHex(expected) !== bytesToHex(witnessUtxo.script)) {
+  const isSame = first !== null && equalBytes(first.witnessScript, witnessScript);
+  const escrow = isSame ? first.escrow : readEscrowScript(witnessScript);
+  if (escrow === null || !equalBytes(witnessUtxo.script, paymentScript(witnessScript))) {
     throw bad(`input ${at} of the PSBT is not a swap escrow: send such a transaction as raw hex`);
   }
-  if (input.sighashType !== undefined && input.sighashType !== SigHash.ALL) {
-    throw bad(
-      `input ${at} of the PSBT asks for sighash type ${input.sighashType}, not SIGHASH_ALL`,
-    );
+  if (first !== null && !isSame) {
+    throw bad(`input ${at} of the PSBT spends another escrow than input 0: sign one PSBT for each`);
   }
-  const { amount } = witnessUtxo;
-  return {
-    txid: bytesToHex(txid),
-    vout: index,
-    sequence: input.sequence ?? 0xffff_ffff,
-    amount,
-    witnessScript,
-    escrow,
-    sighash: tx.preimageWitnessV0(at, witnessScript, SigHash.ALL, amount),
-    partial: new Map((input.partialSig ?? []).map(([key, sig]) => [bytesToHex(key), sig])),
-  };
+  if (sighashType !== null && sighashType !== SigHash.ALL) {
+    throw bad(`input ${at} of the PSBT asks for sighash type ${sighashType}, not SIGHASH_ALL`);
+  }
+  return { witnessUtxo, witnessScript, escrow };
+}
+
+/** The address of the escrow that it spends. */
+export function escrowOf({ inputs: [first] }: ReadPsbt, network: BitcoinNetwork): string {
+  return witnessScriptHashAddress(paymentScript(first?.witnessScript ?? new Uint8Array()), network);
+}
+
+function paymentScript(witnessScript: Uint8Array): Uint8Array {
+  return concatBytes(Uint8Array.of(0, 32), sha256(witnessScript));
+}
+
+function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
 /** A finished transaction. */
@@ -128,8 +132,14 @@ export function assemble(signed: SignedPsbt): Assembled {
 
 /** The same in steps of a millisecond or two: a signature each. */
 export function* assembling(signed: SignedPsbt): Steps<Assembled> {
-  const psbt = yield* readingPsbt(signed.psbtBase64);
-  const { signaturesHex, preimageHex } = signed;
+  return yield* signing(readPsbt(signed.psbtBase64), signed);
+}
+
+/** What is left of it once the PSBT is read, and the dear part. */
+export function* signing(
+  psbt: ReadPsbt,
+  { signaturesHex, preimageHex }: Omit<SignedPsbt, 'psbtBase64'>,
+): Steps<Assembled> {
   const preimage = preimageHex === undefined ? null : parseHex32(preimageHex, 'preimageHex');
   if (signaturesHex.length !== 0 && signaturesHex.length !== psbt.inputs.length) {
     throw bad(`${signaturesHex.length} signatures for ${psbt.inputs.length} inputs`);
@@ -147,7 +157,7 @@ export function* assembling(signed: SignedPsbt): Steps<Assembled> {
       preimage === null ? [new Uint8Array()] : [hexToBytes(preimage), Uint8Array.of(1)];
     witnesses.push([signature, ...branch, input.witnessScript]);
   }
-  return encode(psbt, witnesses);
+  return finished(psbt.tx, witnesses);
 }
 
 function mustUnlock(psbt: ReadPsbt, input: PsbtInput, at: number): void {
@@ -212,24 +222,6 @@ function withoutFlag(der: Uint8Array): Uint8Array {
   return der.length === length + 1 && der[length] === SigHash.ALL ? der.slice(0, length) : der;
 }
 
-function encode(psbt: ReadPsbt, witnesses: Uint8Array[][]): Assembled {
-  const body = {
-    version: psbt.version,
-    inputs: psbt.inputs.map(({ txid, vout, sequence }) => ({
-      txid: hexToBytes(txid),
-      index: vout,
-      finalScriptSig: new Uint8Array(),
-      sequence,
-    })),
-    outputs: psbt.outputs.map(({ script, amount }) => ({ amount, script })),
-    lockTime: psbt.lockTime,
-  };
-  const stripped = RawTx.encode({ ...body, segwitFlag: false, witnesses: undefined });
-  const raw = RawTx.encode({ ...body, segwitFlag: true, witnesses });
-  const txid = bytesToHex(sha256(sha256(stripped)).reverse());
-  return { raw: bytesToHex(raw), txid };
-}
-
 /** What a server said it built, and what the caller knows itself. */
 export type SpendToCheck = {
   readonly psbtBase64: string;
@@ -257,13 +249,10 @@ export function checkSpend(spend: SpendToCheck): {
     if (!holds) throw bad(`the ${verb} differs from the terms: ${sentence}`);
   };
   const script = bytesToHex(escrowBytes(terms, network).witnessScript);
-  const seen = new Set<string>();
   for (const [at, input] of psbt.inputs.entries()) {
     const outpoint = `${input.txid}:${input.vout}`;
     must(bytesToHex(input.witnessScript) === script, `input ${at} spends another script`);
     must(input.sequence === replaceableSequence, `input ${at} has sequence ${input.sequence}`);
-    must(!seen.has(outpoint), `input ${at} repeats ${outpoint}`);
-    seen.add(outpoint);
     const known = spend.outputs?.find((each) => `${each.txid}:${each.vout}` === outpoint);
     must(
       spend.outputs === null || known?.amount === input.amount,

@@ -206,8 +206,8 @@ describe('a ladder of signed refunds', () => {
       }
     };
     const first = stepsOf(raws, []);
-    // To begin, to read each, and of each to build it, and to read and verify two inputs.
-    const verifying = 2 + 2 * both.length;
+    // To begin, to read each, and of each to build it and to verify two inputs.
+    const verifying = 2 + both.length;
     assert.equal(first.count, 1 + raws.length * (1 + verifying));
     const again = stepsOf(raws, first.rungs);
     assert.deepEqual(again, { count: 1 + raws.length, rungs: first.rungs });

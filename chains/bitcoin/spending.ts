@@ -23,8 +23,11 @@ import {
 import type { BitcoinNetwork } from './networks.ts';
 import { buildSpend, type Spend, type Verb, vsizeOf } from './plan.ts';
 
-/** More inputs would near the size that nodes relay; what is left waits for a second refund. */
-const maxInputs = 200;
+/**
+ * Of one refund: with its signatures it is a third of a request's body, and verified in a twentieth
+ * of a second. What is left waits for a second refund.
+ */
+export const mostInputs = 50;
 
 function nothing(address: string, sentence: string): ParleyError {
   return new ParleyError('nothing_there', sentence, { escrow: address });
@@ -64,7 +67,7 @@ export function untaken({ payments }: Pick<EscrowHistory, 'payments'>): Payment[
 
 /** What a refund takes. Throws `nothing_there`. */
 export function refundable(history: EscrowHistory, address: string): Payment[] {
-  const payments = untaken(history).slice(0, maxInputs);
+  const payments = untaken(history).slice(0, mostInputs);
   if (payments.length === 0) {
     throw nothing(address, `the escrow ${address} holds nothing that a refund could take`);
   }

@@ -21,6 +21,8 @@ const common = {
   // The contracts compare with the block's time; nodes accept one up to 15 s ahead of theirs.
   lateClaimSeconds: 60,
   driftSeconds: 60,
+  // A block has the time of its slot, however many before it are empty.
+  windowSeconds: 0,
   reactSeconds: 1_800,
   signSeconds: 600,
   detectSeconds: 60,
@@ -37,13 +39,19 @@ const ethereum: ChainPolicy = {
  * One sequencer: it may stop for hours, and what it gave out can change until its batch is on
  * Ethereum, which `safe` stands for. It also stamps its blocks by its own clock, within what its
  * protocol lets through: half an hour from Ethereum's time on OP chains (`max_sequencer_drift`,
- * Fjord), an hour ahead on Arbitrum (`futureSeconds` of the sequencer inbox).
+ * Fjord), an hour ahead on Arbitrum (`futureSeconds` of the sequencer inbox). After a standstill it
+ * goes on from its last block's time: half a day behind at most on OP chains (`seq_window_size`,
+ * 3 600 blocks of Ethereum), a day on Arbitrum (`delaySeconds` of the inbox).
  */
-function rollup(highConfirmations: number, driftSeconds: number): ChainPolicy {
+function rollup(
+  highConfirmations: number,
+  { driftSeconds, windowSeconds }: Pick<ChainPolicy, 'driftSeconds' | 'windowSeconds'>,
+): ChainPolicy {
   return {
     ...common,
     lateClaimSeconds: driftSeconds,
     driftSeconds,
+    windowSeconds,
     normal: { confirmations: 15, settleSeconds: 300, outageSeconds: 12 * 3_600 },
     high: {
       confirmations: highConfirmations,
@@ -61,19 +69,19 @@ const dev: ChainPolicy = {
   high: { confirmations: 4, settleSeconds: 60, outageSeconds: 3_600 },
 };
 
-const opDrift = 1_800;
-const arbitrumDrift = 3_600;
+const opClock = { driftSeconds: 1_800, windowSeconds: 12 * 3_600 };
+const arbitrumClock = { driftSeconds: 3_600, windowSeconds: 24 * 3_600 };
 
 /** By chain key. A chain that is not here is configured with numbers of its own. */
 export const evmChains = {
   ethereum: { chainId: 1, policy: ethereum, depthTag: null },
   sepolia: { chainId: 11_155_111, policy: ethereum, depthTag: null },
-  optimism: { chainId: 10, policy: rollup(30, opDrift), depthTag: 'safe' },
-  'optimism-sepolia': { chainId: 11_155_420, policy: rollup(30, opDrift), depthTag: 'safe' },
-  base: { chainId: 8_453, policy: rollup(30, opDrift), depthTag: 'safe' },
-  'base-sepolia': { chainId: 84_532, policy: rollup(30, opDrift), depthTag: 'safe' },
-  arbitrum: { chainId: 42_161, policy: rollup(240, arbitrumDrift), depthTag: 'safe' },
-  'arbitrum-sepolia': { chainId: 421_614, policy: rollup(240, arbitrumDrift), depthTag: 'safe' },
+  optimism: { chainId: 10, policy: rollup(30, opClock), depthTag: 'safe' },
+  'optimism-sepolia': { chainId: 11_155_420, policy: rollup(30, opClock), depthTag: 'safe' },
+  base: { chainId: 8_453, policy: rollup(30, opClock), depthTag: 'safe' },
+  'base-sepolia': { chainId: 84_532, policy: rollup(30, opClock), depthTag: 'safe' },
+  arbitrum: { chainId: 42_161, policy: rollup(240, arbitrumClock), depthTag: 'safe' },
+  'arbitrum-sepolia': { chainId: 421_614, policy: rollup(240, arbitrumClock), depthTag: 'safe' },
   'evm-dev': { chainId: 31_337, policy: dev, depthTag: null },
   'evm-dev-2': { chainId: 31_338, policy: dev, depthTag: null },
 } as const satisfies Record<string, EvmChainSettings>;

@@ -8,7 +8,7 @@ import { rpcClient } from '../rpc.ts';
 import { type SolanaAdapter, type SolanaAdapterOptions, solanaAdapter } from './adapter.ts';
 import { accountsAt, latestBlockhash, slotAt, statusOf } from './node.ts';
 import { solanaChains } from './policy.ts';
-import { fixedNode, hangingNode, lyingNode } from './testing/nodes.ts';
+import { fixedNode, hangingNode, lyingNode, youngNode } from './testing/nodes.ts';
 import {
   adapterOf,
   built,
@@ -220,6 +220,36 @@ test('a node that keeps history back hides no status: the account says it', asyn
   assert.equal(facts.claimed?.deep, true);
   assert.equal(facts.claimed?.txid, 'unknown');
   assert.equal(facts.empty, true);
+});
+
+test('a node that no longer knows what was read last is followed on, and its gap is said', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const funded = await fund(world, escrow);
+  await finalize(world);
+  let oldest = 0;
+  const url = await youngNode(context, world.chain.info.rpcUrl, () => oldest);
+  const logged: string[] = [];
+  const adapter = adapterOf(world, logged, { rpcUrls: [url] });
+  adapter.watch([escrow]);
+  await adapter.changes(soon());
+  await adapter.readEscrow(escrow, soon());
+  const { slot } = await latestBlockhash(adapter.node, 'finalized', soon());
+  oldest = slot + 1;
+  const claimed = await claim(world, escrow);
+  await finalize(world);
+  world.time.now += 61;
+  assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+  const facts = await adapter.readEscrow(escrow, soon());
+  assert.deepEqual([facts.secret, facts.claimed?.txid], [secret, claimed]);
+  assert.equal(facts.funded?.txid, funded, 'what was learnt before stays');
+  assert.deepEqual(logged, ['transactions_pruned']);
+  // From there on as ever.
+  const next = escrowIn(world, { timelock: escrow.terms.timelock + 1 });
+  adapter.watch([next]);
+  await adapter.changes(soon());
+  await fund(world, next);
+  assert.deepEqual((await adapter.changes(soon())).touched, [next.address]);
 });
 
 test('a transaction that a node lists before it can give it is asked for again', async (context) => {

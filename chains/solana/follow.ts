@@ -4,7 +4,15 @@
 
 import type { Changes, Heads } from '../adapter.ts';
 import { dueAgain } from './history.ts';
-import { chainClock, latestBlockhash, signaturesOf, slotAt } from './node.ts';
+import {
+  chainClock,
+  firstBlock,
+  isForgotten,
+  latestBlockhash,
+  type Signature,
+  signaturesOf,
+  slotAt,
+} from './node.ts';
 import { readTransactions, signaturesAbove } from './program.ts';
 import type { Watch } from './watch.ts';
 
@@ -35,23 +43,48 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   return { touched, heads };
 }
 
-/** From the last finalized transaction on; what was before every escrow is asked for itself. */
+/**
+ * From the last finalized transaction on. What was before every escrow is asked for itself: its
+ * account and its own list tell it, as far as the node has it.
+ */
 async function start(watch: Watch, signal: AbortSignal): Promise<void> {
   const range = { until: null, before: null };
   const list = await signaturesOf(watch.rpc, watch.deployment.program, range, signal);
-  watch.cursor = list.find(({ finalized }) => finalized)?.txid ?? null;
+  watch.cursor = list.find(({ finalized }) => finalized) ?? null;
   watch.recent.clear();
   watch.isFollowing = true;
-  for (const address of watch.known.keys()) watch.owed.add(address);
+  watch.leftOut = true;
+}
+
+/** The transactions between its oldest block and what was read are nowhere on this node. */
+async function beginAnew(watch: Watch, signal: AbortSignal): Promise<void> {
+  const { slot: oldest } = await firstBlock(watch.rpc, signal);
+  const read = watch.cursor?.slot ?? oldest;
+  const facts = { chain: watch.chain, read, oldest };
+  watch.log(oldest > read ? 'transactions_pruned' : 'begun_anew', facts);
+  return start(watch, signal);
 }
 
 async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
-  const { list, isWhole } = await signaturesAbove(watch, watch.cursor, signal);
-  if (!isWhole) {
-    watch.log('far_behind', { chain: watch.chain, transactions: list.length });
+  const above = signaturesAbove(watch, watch.cursor?.txid ?? null, signal);
+  const listed = await above.catch((error: unknown) => {
+    if (isForgotten(error)) return null;
+    throw error;
+  });
+  if (listed === null) return beginAnew(watch, signal);
+  if (!listed.isWhole) {
+    watch.log('far_behind', { chain: watch.chain, transactions: listed.list.length });
     watch.isFollowing = false;
     return start(watch, signal);
   }
+  await takeAll(watch, listed.list, signal);
+}
+
+async function takeAll(
+  watch: Watch,
+  list: readonly Signature[],
+  signal: AbortSignal,
+): Promise<void> {
   const listed = new Set(list.map(({ txid }) => txid));
   let gone = 0;
   for (const [txid, touched] of watch.recent) {
@@ -74,7 +107,7 @@ async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
   if (!all) return;
   const final = list.findIndex(({ finalized }) => finalized);
   if (final === -1) return;
-  watch.cursor = list[final]?.txid ?? watch.cursor;
+  watch.cursor = list[final] ?? watch.cursor;
   for (const { txid } of list.slice(final)) watch.recent.delete(txid);
 }
 

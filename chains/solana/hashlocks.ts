@@ -11,6 +11,8 @@ import { fromOneSource, oneSource } from '../sources.ts';
 import {
   chainClock,
   firstBlock,
+  forgotten,
+  isForgotten,
   isOnChain,
   type Signature,
   signaturesOf,
@@ -52,7 +54,18 @@ export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
   };
 }
 
+/** Where no node knows what was read, all since then is listed once more: that names its time. */
 async function read(watch: Watch, place: Place, signal: AbortSignal): Promise<HashlockPage> {
+  try {
+    return await readFrom(watch, place, signal);
+  } catch (error) {
+    if (!isForgotten(error)) throw error;
+    watch.log('begun_anew', { chain: watch.chain, since: place.since });
+    return readFrom(watch, { since: place.since, until: null, top: null, before: null }, signal);
+  }
+}
+
+async function readFrom(watch: Watch, place: Place, signal: AbortSignal): Promise<HashlockPage> {
   const { since, until } = place;
   const { by, began, listed, recent, isEnd } = await listOf(watch, place, signal);
   const found = new Set<string>();
@@ -127,8 +140,8 @@ async function mustReachBack(
     throw new ParleyError('chain_unavailable', sentence, { chain, slot, seconds: at - since });
   }
   if (before === null || (await isOnChain(rpc, before, signal))) return;
-  const sentence = `the ${chain} node does not know the transaction ${before}`;
-  throw new ParleyError('chain_unavailable', sentence, { chain, txid: before });
+  // Nodes before Agave 4 list nothing, and do not say why.
+  throw forgotten(rpc, before);
 }
 
 /** The hashlocks in one transaction of the program. */

@@ -7,7 +7,14 @@
 import { once } from '../sources.ts';
 import { hunt } from './hunt.ts';
 import { endsWithin, lateTransaction } from './late.ts';
-import { type Signature, signaturesOf, signaturesPage, transactionOf } from './node.ts';
+import {
+  isForgotten,
+  type Signature,
+  signaturesOf,
+  signaturesPage,
+  slotAt,
+  transactionOf,
+} from './node.ts';
 import type { EscrowState } from './state.ts';
 import { type Gap, type History, type Known, type Mark, takeOrSkip, type Watch } from './watch.ts';
 
@@ -58,7 +65,11 @@ async function look(watch: Watch, known: Known): Promise<void> {
   const before = [...marks.values()];
   let failed = false;
   try {
-    await readHistory(watch, known);
+    await readHistory(watch, known).catch(async (error: unknown) => {
+      if (!isForgotten(error) || (await isBehind(watch, history))) throw error;
+      beginAnew(history);
+      await readHistory(watch, known);
+    });
   } catch (error) {
     failed = true;
     once(watch, 'history_unread', { chain: watch.chain, escrow: address, why: String(error) });
@@ -72,6 +83,12 @@ async function look(watch: Watch, known: Known): Promise<void> {
   const { gaps, missing, lacks } = history;
   if (failed || lacks || gaps.length > 0 || missing.size > 0) watch.unread.add(address);
   else watch.unread.delete(address);
+}
+
+/** Such a node knows soon what it does not know now. */
+async function isBehind(watch: Watch, { topSlot }: History): Promise<boolean> {
+  const soon = AbortSignal.any([watch.closed.signal, AbortSignal.timeout(listsMs)]);
+  return (await slotAt(watch.rpc, 'finalized', soon)) < topSlot;
 }
 
 function isIn(marks: Known['marks'], mark: Mark): boolean {
@@ -145,8 +162,12 @@ function lacksStill({ secrets }: Watch, { history, watched }: Known): boolean {
   return history.lacks && !secrets.has(watched.terms.hashlock);
 }
 
-/** A node may have kept a transaction out of its list, or shown another in its place. */
+/**
+ * A node may have kept a transaction out of its list, or shown another in its place, or it does not
+ * know what was read any more. What was learnt of it stays.
+ */
 function beginAnew(history: History): void {
+  history.gaps.length = 0;
   history.passed = false;
   history.top = null;
   history.topSlot = -1;
@@ -158,6 +179,7 @@ function huntBeside(watch: Watch, known: Known): void {
   history.hunting ??= watch
     .hunts(() => hunt(watch, known))
     .catch((error: unknown) => {
+      if (isForgotten(error)) history.hunt = null;
       const { chain } = watch;
       once(watch, 'hunt_failed', { chain, escrow: watched.address, why: String(error) });
     })

@@ -54,6 +54,8 @@ test('it begins at the newest; a launch is told when it is final, and not before
   launched.push(await launch('three'));
   await finalize(world);
   assert.deepEqual((await next(forgotten)).tokens, launched.slice(2));
+  const unknown = { ...page.position, hash: '1'.repeat(64) };
+  assert.deepEqual((await next(unknown)).tokens, launched.slice(2));
 });
 
 test('a launch by way of another program is told, and one with no such account is skipped', async (context) => {

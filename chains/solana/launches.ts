@@ -16,6 +16,8 @@ import type {
 import type { Opened } from '../opened.ts';
 import {
   accountsAt,
+  firstBlock,
+  isForgotten,
   type Signature,
   signaturesOf,
   signaturesPage,
@@ -80,8 +82,29 @@ async function read(
     watch.log('launches_ahead_of_chain', { chain: watch.chain, at: after.height });
     return { ...nothing, position: { height: oldest, hash: '' }, isWhole: false };
   }
-  const list = await listed(watch, source.account, after, { finalized, oldest }, signal);
-  return take(watch, tries, source, after, list, signal);
+  const bounds = { finalized, oldest };
+  try {
+    const list = await listed(watch, source.account, after, bounds, signal);
+    return await take(watch, tries, source, after, list, signal);
+  } catch (error) {
+    if (!isForgotten(error)) throw error;
+  }
+  await noteGap(watch, source.account, after, signal);
+  // Its slot once more, as others in it may come after what was read.
+  const from = { height: after.height - 1, hash: '' };
+  const list = await listed(watch, source.account, from, bounds, signal);
+  return take(watch, tries, source, from, list, signal);
+}
+
+/** What lies between what was read and the node's oldest block, it does not list. */
+async function noteGap(
+  { rpc, chain, log }: Watch,
+  account: string,
+  after: LaunchPosition,
+  signal: AbortSignal,
+): Promise<void> {
+  const { slot } = await firstBlock(rpc, signal);
+  if (slot > after.height) log('launches_left_out', { chain, account, slot });
 }
 
 type Bounds = { readonly finalized: number; readonly oldest: number };

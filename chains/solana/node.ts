@@ -221,7 +221,24 @@ export type Signature = {
 
 export const signaturesPage = 1_000;
 
-/** Newest first, failed ones too; `until` and `before` are not among them. */
+/** Agave's, since 4.0: of an `until` or `before` that is in none of its blocks. */
+const unknownSignature = -32_020;
+
+/** A node that was pruned, restarted or taken for another does not know what was read last. */
+export function forgotten(rpc: Rpc, txid: string): ParleyError {
+  const said = new RpcError(unknownSignature, `Transaction ${txid} not found`, null);
+  return unavailable(rpc, 'getSignaturesForAddress', said);
+}
+
+export function isForgotten(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: unknown };
+  return cause instanceof RpcError && cause.code === unknownSignature;
+}
+
+/**
+ * Newest first, failed ones too; `until` and `before` are not among them. Throws what `isForgotten`
+ * tells where the node does not know one of them.
+ */
 export function signaturesOf(
   rpc: Rpc,
   address: string,

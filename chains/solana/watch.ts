@@ -10,7 +10,7 @@ import type { Rpc } from '../rpc.ts';
 import { once } from '../sources.ts';
 import type { Lanes } from './lanes.ts';
 import type { ReadMessage } from './message.ts';
-import type { Transaction, Unreadable } from './node.ts';
+import type { Signature, Transaction, Unreadable } from './node.ts';
 import { decodeInstruction, type SolanaDeployment, type Wanted } from './plan.ts';
 
 export type Verb = Wanted['verb'];
@@ -92,7 +92,7 @@ export type Watch = {
   /** Escrows reported at each new head until this slot is finalized: they are not known deep. */
   readonly shallow: Map<string, number>;
   /** Of the program: all finalized ones up to here were read. */
-  cursor: string | null;
+  cursor: Pick<Signature, 'txid' | 'slot'> | null;
   /** Whether the cursor was set; null is one too, on a chain where nobody used the program yet. */
   isFollowing: boolean;
   /** Of the program, read but not finalized: whom they touched. */

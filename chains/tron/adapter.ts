@@ -142,7 +142,10 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ),
     launches: launchesOf(watch, opened),
     hashlocks: hashlocksOf(watch, opened),
-    close: async () => offers.close(),
+    close: async () => {
+      watch.closed.abort();
+      offers.close();
+    },
   };
 }
 

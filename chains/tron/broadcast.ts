@@ -23,6 +23,14 @@ export async function broadcast(
   return txid;
 }
 
+/** What a node answers whatever it is given, bad or good: no peers, or too much to do. */
+const ofTheNode: ReadonlySet<string> = new Set([
+  'NO_CONNECTION',
+  'NOT_ENOUGH_EFFECTIVE_CONNECTION',
+  'BLOCK_UNSOLIDIFIED',
+  'SERVER_BUSY',
+]);
+
 async function giveTo(
   node: Http,
   { raw, txid }: Pick<ReadTransaction, 'raw' | 'txid'>,
@@ -36,6 +44,8 @@ async function giveTo(
     if (code === 'DUP_TRANSACTION_ERROR') return;
     // One that is in a block may be refused for what it did, or for being old by now.
     if (await onceHeard(knows(node, txid, signal))) return;
+    // It has heard the bytes all the same, and a secret in them.
+    if (ofTheNode.has(code)) throw new Error(`${code}, ${message}`);
     const words = code === '' ? message : `${code}, ${message}`;
     const about = { chain: node.chain, txid, words };
     throw refusedByNode(about, { nodeCode: code }, error);

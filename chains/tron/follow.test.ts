@@ -3,11 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import type { SignedTron, TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { transferCall } from './energy.ts';
-import { fundCalls, refundCall } from './plan.ts';
+import { wordsOf } from './node.ts';
+import { claimCall, fundCalls, idOfEscrow, refundCall } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {
   anyone,
@@ -73,6 +77,66 @@ test('a secret is public once it was sent, and for ever', async () => {
   await adapter.changes(signal());
   const back = await adapter.readEscrow(leg.escrow, signal());
   assert.deepEqual([back.secret, back.claimed, back.balance], [leg.secret, null, 1_000n]);
+});
+
+test('what waits for a block is no fact: the head shows it as if it had happened', async () => {
+  const adapter = adapterOf();
+  const token = chain.token('DevDollar');
+  for (const over of [{}, { token }]) {
+    const leg = newLeg(chain, over);
+    const { contract } = chain.deployment;
+    await fund(chain, leg);
+    await chain.solidify();
+    const before = await adapter.readEscrow(leg.escrow, signal());
+    assert.equal(before.funded?.deep, true);
+    await chain.pass(7_200);
+    const late = await send(chain, anyone, claimCall(leg.terms, chain.deployment, leg.secret));
+    const data = encodeFunctionData({
+      abi: escrowsAbi,
+      functionName: 'stateOf',
+      args: [idOfEscrow(leg.escrow.address)],
+    });
+    const shown = await wordsOf(adapter.node, 'head', contract, data.slice(2), 3, signal());
+    assert.deepEqual([shown[0], shown[2]], [2n, 0n]);
+    const facts = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual([facts.claimed, facts.balance], [null, leg.terms.amount]);
+    assert.deepEqual([facts.funded?.deep, facts.funded?.txid], [true, before.funded?.txid]);
+    await adapter.buildRefund(inputOf(leg), signal());
+    await refund(chain, leg);
+    const after = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual([after.claimed, after.refunded?.confirmations], [null, 1]);
+    assert.notEqual(after.refunded?.txid, late);
+  }
+});
+
+test('a node that is slow with receipts holds up no read; what it tells late is told then', async () => {
+  const [leg, open] = [newLeg(chain), newLeg(chain)];
+  const made = [await fund(chain, leg), await claim(chain, leg)];
+  const funded = await fund(chain, open);
+  let delayMs = 550;
+  const node = await lyingNode(chain.url, async ({ path }, forward) => {
+    if (/getblockbynum|gettransactioninfo/.test(path)) await sleep(delayMs);
+    return forward();
+  });
+  const adapter = adapterOf(node.url);
+  const idsOf = async ({ escrow }: Leg) => {
+    const { funded, claimed } = await adapter.readEscrow(escrow, signal());
+    return [funded?.txid, claimed?.txid];
+  };
+  try {
+    await idsOf(leg);
+    assert.deepEqual(await idsOf(leg), made);
+    // Two answers take longer than a read waits.
+    delayMs = 1_100;
+    assert.deepEqual(await idsOf(open), ['unknown', undefined]);
+    await sleep(300);
+    delayMs = 0;
+    assert.ok((await touchedBy(adapter)).includes(open.escrow.address));
+    delayMs = 2_100;
+    assert.deepEqual(await idsOf(open), [funded, undefined]);
+  } finally {
+    await node.stop();
+  }
 });
 
 test('the secret of a claim that failed on chain is found', async () => {

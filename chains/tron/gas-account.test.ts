@@ -13,11 +13,12 @@ import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createTronGasAccount } from './gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
 import { accountOf, tokenBalance } from './node.ts';
-import { callsIn, tronEscrow } from './plan.ts';
+import { callsIn, claimCall, tronEscrow } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import { bytesOf, decodeFields } from './protobuf.ts';
 import { readTronSigned } from './signed.ts';
 import {
+  anyone,
   claim,
   deploy,
   fund,
@@ -26,6 +27,7 @@ import {
   newcomer,
   newLeg,
   refund,
+  send,
   sendAndMine,
   startTron,
   type TestChain,
@@ -174,6 +176,21 @@ test('too early, too late, with another secret and on another chain nothing is s
   await chain.pass(7_200);
   await assert.rejects(one.sign(claimOf(leg)), refuses('payout_would_fail', /ClaimTooLate/));
   await assert.rejects(one.sign(claimOf(leg, false)), refuses('payout_would_fail', /has passed/));
+});
+
+test('a late claim that waits for a block keeps no refund away; the clock is asked all the same', async () => {
+  const one = await stranger();
+  const [leg, other] = [newLeg(chain), newLeg(chain)];
+  for (const each of [leg, other]) await fund(chain, each);
+  const claimed = ({ terms, secret }: Leg) =>
+    send(chain, anyone, claimCall(terms, chain.deployment, secret));
+  await claimed(other);
+  await assert.rejects(one.sign(refundOf(other)), refuses('payout_would_fail', /not passed/));
+  await chain.pass(7_200);
+  await claimed(leg);
+  const sent = await one.send(refundOf(leg));
+  await chain.dev.mine(1);
+  assert.equal(await one.fate(sent), 'mined');
 });
 
 test('a block taken back makes it pending or unknown; sent again it lands', async () => {

@@ -35,7 +35,7 @@ import { accountOf, headBlock, type Prices, pricesOf } from './node.ts';
 import { callsIn, claimCall, refundCall, type TronDeployment, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { tronAddressOfKey } from './proof.ts';
-import { recordAt } from './read.ts';
+import { type Record, recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { readTronSigned, signTronTransaction } from './signed.ts';
 import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
@@ -165,16 +165,16 @@ function mustBeOwn(unsigned: TronTransaction, { contract }: TronDeployment, own:
 
 /** Energy of this work, without margin. Throws `nothing_there` or `payout_would_fail`. */
 async function energyOf(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
-  const { options, watch, address } = account;
+  const { options, watch } = account;
   const { terms } = work;
   if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {
     throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
   }
-  await mustHold(watch, terms, options.deployment, signal);
+  const { isAwaited } = await mustHold(watch, terms, options.deployment, signal);
   const isSecret = work.verb === 'claim' && !work.isPublic;
   const energy = isSecret
-    ? await energyUnseen(account, terms, signal)
-    : await energyTried(watch, work, callOf(work, options.deployment, address), signal);
+    ? await energyUnseen(account, work, signal)
+    : await energySeen(account, work, isAwaited, signal);
   const { mostEnergy } = options.policy;
   if (withMargin(energy) <= mostEnergy) return energy;
   const to = payeeOf(work);
@@ -190,40 +190,53 @@ async function mustHold(
   terms: EscrowTerms,
   deployment: TronDeployment,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Record> {
   const { address } = tronEscrow(terms, deployment);
   // The record alone: a hostile token is not asked for a balance that its transfer will show.
   const bare = { address, terms: { ...terms, token: null } };
-  const { status } = await recordAt(watch, bare, 'head', signal);
-  if (status === 'funded') return;
+  const record = await recordAt(watch, bare, 'head', signal);
+  const { status } = record;
+  if (status === 'funded') return record;
   const why = status === 'never' ? 'never funded' : status;
   const sentence = `the escrow ${address} on ${watch.chain} holds nothing: ${why}`;
   throw new ParleyError('nothing_there', sentence, { escrow: address, status });
 }
 
-async function energyTried(
-  watch: Watch,
+/** The head shows what waits for a block, so a trial beside such would fail in any case. */
+async function energySeen(
+  { watch, options, address }: Account,
   work: Settling,
-  call: TronCall,
+  isAwaited: boolean,
   signal: AbortSignal,
 ): Promise<bigint> {
-  const trial = await trialOf(watch, call, signal);
+  if (isAwaited) {
+    await mustBeInTime(watch, work, signal);
+    return settleEnergy(watch, work.terms, payeeOf(work), signal);
+  }
+  const trial = await trialOf(watch, callOf(work, options.deployment, address), signal);
   const reason = reasonOf(trial);
   if (reason === null) return trial.energy;
   throw wouldFail(work.terms, native, 'payout', payeeOf(work), reason);
 }
 
+/** By the newest block, as the contract will. */
+async function mustBeInTime(watch: Watch, work: Settling, signal: AbortSignal): Promise<void> {
+  const { verb, terms } = work;
+  const { timestampMs } = await headBlock(watch.http, 'head', signal);
+  const isPast = timestampMs >= terms.timelock * 1_000;
+  if (isPast === (verb === 'refund')) return;
+  const reason = `its timelock ${terms.timelock} has ${isPast ? '' : 'not '}passed`;
+  throw wouldFail(terms, native, 'payout', payeeOf(work), reason);
+}
+
 /** A secret that no chain has shown is told to no node: the payment is tried without it. */
 async function energyUnseen(
   { watch, options }: Account,
-  terms: EscrowTerms,
+  work: Settling,
   signal: AbortSignal,
 ): Promise<bigint> {
-  const { timestampMs } = await headBlock(watch.http, 'head', signal);
-  if (timestampMs >= terms.timelock * 1_000) {
-    const reason = `its timelock ${terms.timelock} has passed`;
-    throw wouldFail(terms, native, 'payout', terms.payout.address, reason);
-  }
+  const { terms } = work;
+  await mustBeInTime(watch, work, signal);
   await preflight(watch, terms, 'claim', signal);
   const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
   const most = withoutMargin(options.policy.mostEnergy);

@@ -17,6 +17,14 @@ export class TronRefusal extends Error {
   }
 }
 
+/** There is nothing at that path: java-tron says so with 405, and with a page for people. */
+export class NotServed extends Error {
+  constructor(status: number) {
+    super(`HTTP ${status}`);
+    this.name = 'NotServed';
+  }
+}
+
 /** Where a node answers. */
 export type TronSource = {
   /** `/wallet/…` */
@@ -146,7 +154,10 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - before) % 2 === 1;
 }
 
+const notServed: ReadonlySet<number> = new Set([404, 405]);
+
 function readAnswer({ status, body: bytes }: NodeReply): unknown {
+  if (notServed.has(status)) throw new NotServed(status);
   let body: unknown;
   try {
     body = parseAnswer(bytes.toString('utf8'));

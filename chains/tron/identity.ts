@@ -3,8 +3,8 @@
 
 import { encodeFunctionData, keccak256 } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
-import type { Http } from './http.ts';
-import { chainIdOf, codeAt, wordsOf } from './node.ts';
+import { type Http, NotServed } from './http.ts';
+import { chainIdOf, codeAt, headBlock, wordsOf } from './node.ts';
 import { domainOf, escrowsCodeHash, type TronDeployment } from './plan.ts';
 
 /** What is wrong with it, such as "is of chain id 5, not 7 as configured"; null = nothing. */
@@ -16,6 +16,12 @@ export async function tronFault(
   const { chainId, contract } = deployment;
   const id = await chainIdOf(http, signal);
   if (id !== chainId) return `is of chain id ${id}, not ${chainId} as configured`;
+  if (!(await servesSolid(http, signal))) {
+    return (
+      'serves no /walletsolidity at its "url": java-tron has a port of its own for it ' +
+      '(node.http.solidityPort, usually 8091), which goes into "solidityUrl"'
+    );
+  }
   const code = await codeAt(http, contract, signal);
   if (code === null) return `shows no escrow contract at ${contract}`;
   const codeHash = keccak256(code);
@@ -27,4 +33,16 @@ export async function tronFault(
   const [word = 0n] = await wordsOf(http, 'head', contract, data, 1, signal);
   if (word === BigInt(domainOf(deployment))) return null;
   return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
+}
+
+/** What is deep is read there: without it every read would fail, and no node could be compared. */
+async function servesSolid(http: Http, signal: AbortSignal): Promise<boolean> {
+  try {
+    await headBlock(http, 'solid', signal);
+    return true;
+  } catch (error) {
+    const { cause } = error as { readonly cause?: unknown };
+    if (error instanceof NotServed || cause instanceof NotServed) return false;
+    throw error;
+  }
 }

@@ -14,6 +14,7 @@ import {
   chainIdOf,
   codeAt,
   headBlock,
+  infoOf,
   infosAt,
   knows,
   pricesOf,
@@ -95,11 +96,13 @@ test('heads, blocks and their transactions, failed ones too', async () => {
   ]);
 });
 
-test('a transaction is known from its block on, another is not', async () => {
+test('a transaction is known from its broadcast on, another is not', async () => {
   const txid = await send(chain, anyone, refundCall(newLeg(chain).terms, chain.deployment));
-  assert.equal(await knows(http, txid, signal()), false); // the simulator shows no pending ones
+  assert.equal(await knows(http, txid, signal()), true);
+  assert.equal(await infoOf(http, txid, 'head', signal()), null);
   await chain.dev.mine(1);
   assert.equal(await knows(http, txid, signal()), true);
+  assert.notEqual(await infoOf(http, txid, 'head', signal()), null);
   assert.equal(await knows(http, '00'.repeat(32), signal()), false);
 });
 

@@ -23,6 +23,7 @@ const tron: ChainPolicy = {
   // The contract compares with the block's time, which is a slot's: never ahead of its witness.
   lateClaimSeconds: 60,
   driftSeconds: 60,
+  windowSeconds: 0,
   reactSeconds: 1_800,
   signSeconds: 600,
   detectSeconds: 60,

@@ -249,3 +249,31 @@ test('what one node refuses and another may have is not refused; what both refus
     await Promise.all([refusing, silent, closing].map((each) => each.stop()));
   }
 });
+
+test('a node without a solid view is refused by the first call, alone and beside another', async () => {
+  const half = await lyingNode(chain.url, ({ path }, forward) =>
+    path.startsWith('walletsolidity/') ? { status: 405, body: '<html>' } : forward(),
+  );
+  try {
+    for (const urls of [[half.url], [chain.url, half.url]]) {
+      const refused = { code: 'chain_unavailable', message: /no \/walletsolidity .*"solidityUrl"/ };
+      await assert.rejects(adapterOf(...urls).heads(signal()), refused);
+    }
+  } finally {
+    await half.stop();
+  }
+});
+
+test('a node that takes nothing, whatever it is, refuses nothing: it may have it', async () => {
+  for (const code of ['NO_CONNECTION', 'SERVER_BUSY']) {
+    const { read } = await signedClaim();
+    const node = await lyingNode(chain.url, sentTo({ body: { code, message: 'No connection.' } }));
+    const late = { code: 'chain_timeout', message: new RegExp(`now .${code}.*one may have it$`) };
+    try {
+      await assert.rejects(adapterOf(node.url).broadcast(read, signal()), late);
+      await adapterOf(node.url, chain.url).broadcast(read, signal());
+    } finally {
+      await node.stop();
+    }
+  }
+});

@@ -14,6 +14,9 @@ export type Verb = DecodedCall['verb'];
 
 export type Seen = Pick<Block, 'number' | 'id'>;
 
+/** Before its block is solid another may come in its place. */
+export type Found = { readonly txid: string; readonly isSolid: boolean };
+
 export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;
 
 export type Watch = {
@@ -35,6 +38,12 @@ export type Watch = {
   readonly shallow: Map<string, number>;
   /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
+  /** By escrow, then by verb and block: which transaction did it. */
+  readonly made: Map<string, Map<string, Found>>;
+  /** The searches for such that are under way. */
+  readonly searches: Map<string, Promise<string | null>>;
+  /** Ends all that goes on beside calls. */
+  readonly closed: AbortController;
   /** Complaints made once. */
   readonly said: Set<string>;
 };
@@ -59,6 +68,9 @@ export function newWatch(
     owed: new Set(),
     shallow: new Map(),
     blocks: [],
+    made: new Map(),
+    searches: new Map(),
+    closed: new AbortController(),
     said: new Set(),
   };
 }
@@ -84,7 +96,7 @@ export function forget(watch: Watch, escrow: string): void {
     watch.secrets.delete(hashlock);
     removeName(watch.names, hashlock);
   }
-  for (const each of [watch.known, watch.owed, watch.shallow]) each.delete(escrow);
+  for (const each of [watch.known, watch.owed, watch.shallow, watch.made]) each.delete(escrow);
 }
 
 /** Keeps a secret when it opens a hashlock that is watched. Returns the escrows it concerns. */

@@ -95,6 +95,8 @@ test('getSignaturesForAddress and getTransaction show it from confirmed on, fail
     chain.rpc.getSignaturesForAddress(to.address, { commitment: 'confirmed' }).send();
   await chain.mine(1);
   assert.deepEqual(await list(), []);
+  const since = chain.rpc.getSignaturesForAddress(to.address, { until: id }).send();
+  await assert.rejects(since, /Transaction \w+ not found|-32020/);
   await chain.mine(1);
   assert.deepEqual(
     (await list()).map(({ signature }) => signature),

@@ -10,6 +10,7 @@ export const rpcCodes = {
   slotSkipped: -32007,
   unsupportedVersion: -32015,
   behindMinContextSlot: -32016,
+  unknownSignature: -32020,
 } as const;
 
 export class SolanaRpcError extends Error {

@@ -147,6 +147,14 @@ function signaturesForAddress(ledger: Ledger, params: readonly unknown[]): unkno
     throw invalidParams('Method does not support commitment below `confirmed`');
   const limit = Number(whole(config.limit ?? mostSignatures, 'limit'));
   if (limit < 1 || limit > mostSignatures) throw invalidParams(`limit is 1 to ${mostSignatures}`);
+  // As Agave since 4.0, of whatever address they are.
+  for (const name of ['before', 'until'] as const) {
+    const signature = config[name];
+    if (typeof signature !== 'string') continue;
+    const known = ledger.history.get(signature);
+    if (known !== undefined && isAt(ledger, known, at)) continue;
+    throw new SolanaRpcError(rpcCodes.unknownSignature, `Transaction ${signature} not found`);
+  }
   const list = ledger.byAddress.get(addressAt(params, 0)) ?? [];
   const found: object[] = [];
   let begun = config.before === undefined || config.before === null;

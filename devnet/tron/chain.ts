@@ -46,6 +46,7 @@ export type Block = {
 };
 export type View = 'head' | 'solid';
 export type Place = { readonly block: Block; readonly index: number };
+export type Waiting = { readonly tx: Transaction; readonly contractRet: string };
 
 export type TronChain = {
   readonly chainId: number;
@@ -54,7 +55,12 @@ export type TronChain = {
   blockById(id: string): Block | undefined;
   find(txid: string): Place | undefined;
   pending(): number;
-  /** Runs `task` on a state that is thrown away afterwards. */
+  /** One that waits for a block, and how it ended when it was taken. */
+  waiting(txid: string): Waiting | undefined;
+  /**
+   * Runs `task` on a state that is thrown away afterwards, in the newest block of that view. As in
+   * java-tron the head's has what waits for a block in it, too.
+   */
   look<T>(view: View, task: (ledger: Ledger, block: BlockTime) => Promise<T>): Promise<T>;
   /** Throws Refusal. That it is taken says nothing of how it will end. */
   broadcast(tx: Transaction): Promise<void>;
@@ -115,7 +121,7 @@ type Inside = {
   readonly changes: Map<number, Changes>;
   readonly places: Map<string, Place>;
   readonly byId: Map<string, Block>;
-  readonly waiting: Transaction[];
+  readonly waiting: Waiting[];
   chainId: number;
   /** Number of the newest solidified block; never falls. */
   solidAt: number;
@@ -169,8 +175,8 @@ function faceOf(inside: Inside): TronChain {
     blockById: (id) => inside.byId.get(id),
     find: (txid) => inside.places.get(txid),
     pending: () => inside.waiting.length,
-    look: (view, task) =>
-      inTurn(() => discarding(inside[view], () => task(inside[view], nextOf(inside)))),
+    waiting: (txid) => inside.waiting.find(({ tx }) => tx.txid === txid),
+    look: (view, task) => inTurn(() => lookAt(inside, view, tip(view), task)),
     broadcast: (tx) => inTurn(() => accept(inside, tx)),
     mine: () => inTurn(() => mineOne(inside)),
     takeBack: (blocks) => inTurn(() => takeBack(inside, blocks)),
@@ -184,6 +190,27 @@ function nextOf({ blocks, options }: Inside): BlockTime {
     number: BigInt(header.number + 1),
     timestampMs: Math.max(header.timestamp + 1, options.nowMs()),
   };
+}
+
+/** What waits for a block is run without one: Manager.processTransaction(trx, null). */
+const noBlock: BlockTime = { number: 0n, timestampMs: 0 };
+
+async function runWaiting(inside: Inside): Promise<void> {
+  const next = nextOf(inside);
+  for (const { tx } of inside.waiting) await attempted(inside.head, tx, next, noBlock);
+}
+
+function lookAt<T>(
+  inside: Inside,
+  view: View,
+  { header }: Block,
+  task: (ledger: Ledger, block: BlockTime) => Promise<T>,
+): Promise<T> {
+  return discarding(inside[view], async () => {
+    if (view === 'head') await runWaiting(inside);
+    const { number, timestamp: timestampMs } = header;
+    return task(inside[view], { number: BigInt(number), timestampMs });
+  });
 }
 
 async function discarding<T>({ state }: Ledger, task: () => Promise<T>): Promise<T> {
@@ -268,15 +295,14 @@ async function accept(inside: Inside, tx: Transaction): Promise<void> {
     throw new Refusal('TRANSACTION_EXPIRATION_ERROR', 'Transaction expired');
   }
   if (!refersToUs(inside, tx)) throw new Refusal('TAPOS_ERROR', 'Tapos check error.');
-  if (places.has(tx.txid) || waiting.some(({ txid }) => txid === tx.txid)) {
+  if (places.has(tx.txid) || waiting.some((each) => each.tx.txid === tx.txid)) {
     throw new Refusal('DUP_TRANSACTION_ERROR', 'Dup transaction.');
   }
-  await discarding(head, async () => {
-    const next = nextOf(inside);
-    for (const earlier of waiting) await attempted(head, earlier, next);
-    await apply(head, tx, next);
+  const { contractRet } = await discarding(head, async () => {
+    await runWaiting(inside);
+    return apply(head, tx, nextOf(inside), noBlock);
   });
-  waiting.push(tx);
+  waiting.push({ tx, contractRet });
 }
 
 /** Of the newest 65,536 blocks, the one with these two last bytes must have this id. */
@@ -293,13 +319,13 @@ function refersToUs({ blocks }: Inside, { raw }: Transaction): boolean {
 }
 
 /** Null, with the state as before, for what cannot be part of this block. */
-async function attempted(ledger: Ledger, tx: Transaction, next: BlockTime) {
+async function attempted(ledger: Ledger, tx: Transaction, next: BlockTime, shown = next) {
   await ledger.state.checkpoint();
   try {
     if (Number(tx.raw.expiration ?? 0n) <= next.timestampMs) {
       throw new Refusal('TRANSACTION_EXPIRATION_ERROR', 'Transaction expired');
     }
-    const done = await apply(ledger, tx, next);
+    const done = await apply(ledger, tx, next, shown);
     await ledger.state.commit();
     return { done, refusal: null };
   } catch (error) {
@@ -314,7 +340,7 @@ async function mineOne(inside: Inside): Promise<Block> {
   const next = nextOf(inside);
   const stored: StoredTransaction[] = [];
   const leaves: Uint8Array[] = [];
-  for (const tx of waiting.splice(0)) {
+  for (const { tx } of waiting.splice(0)) {
     const { done, refusal } = await attempted(head, tx, next);
     if (done === null) {
       const facts = { txid: tx.txid, code: refusal.code, reason: refusal.message };

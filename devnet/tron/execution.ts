@@ -247,17 +247,28 @@ function noteContract(state: TvmState, tx: Transaction, call: Call, nowMs: numbe
 /**
  * Throws Refusal, with the state half changed, where java-tron would not take the transaction into
  * a block; a contract that fails is a receipt like any other. The caller holds a checkpoint.
+ * `shown`: the block that contracts see.
  */
-export async function apply(ledger: Ledger, tx: Transaction, block: BlockTime): Promise<Applied> {
+export async function apply(
+  ledger: Ledger,
+  tx: Transaction,
+  block: BlockTime,
+  shown = block,
+): Promise<Applied> {
   try {
-    return await applied(ledger, tx, block);
+    return await applied(ledger, tx, block, shown);
   } catch (error) {
     if (error instanceof FormatError) throw invalid(error.message);
     throw error;
   }
 }
 
-async function applied(ledger: Ledger, tx: Transaction, block: BlockTime): Promise<Applied> {
+async function applied(
+  ledger: Ledger,
+  tx: Transaction,
+  block: BlockTime,
+  shown: BlockTime,
+): Promise<Applied> {
   const { state } = ledger;
   const nowMs = block.timestampMs;
   requireSignature(tx);
@@ -283,7 +294,7 @@ async function applied(ledger: Ledger, tx: Transaction, block: BlockTime): Promi
   }
   const call = callOf(state, tx);
   const limit = energyLimitOf(tx, balanceOf(state, owner) ?? 0n, call.value);
-  const result = await runCall(ledger, call, limit, tx.txid, block);
+  const result = await runCall(ledger, call, limit, tx.txid, shown);
   const { contractRet, words } = outcome(result);
   if (result.failure === 'none') noteContract(state, tx, call, nowMs);
   const energyFee = result.energyUsed * energyPrice;

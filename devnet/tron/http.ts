@@ -52,6 +52,14 @@ function findStored({ chain, view, body }: Asked): StoredTransaction | undefined
   return place.block.transactions[place.index];
 }
 
+/** The head knows what waits for a block as if it were in one; no receipt tells of it. */
+function waitingJson({ chain, view, body, visible }: Asked): JsonObject {
+  const waiting = chain.waiting(textOf(body, 'value').toLowerCase());
+  if (view === 'solid' || waiting === undefined) return {};
+  const { visible: _, ...json } = transactionJson(waiting.tx, visible);
+  return { ret: [{ contractRet: waiting.contractRet }], ...json };
+}
+
 const named = ({ header, id }: Block): string => `Num:${header.number},ID:${id}`;
 
 function numbered({ chain, view }: Asked, number: unknown): Block | undefined {
@@ -93,7 +101,7 @@ const shared: Readonly<Record<string, Answer>> = {
   },
   gettransactionbyid: (asked) => {
     const stored = findStored(asked);
-    return stored === undefined ? {} : storedJson(stored, asked.visible);
+    return stored === undefined ? waitingJson(asked) : storedJson(stored, asked.visible);
   },
   gettransactioninfobyid: (asked) => {
     const stored = findStored(asked);
@@ -137,6 +145,7 @@ const fullNode: Readonly<Record<string, Answer>> = {
     configNodeInfo: { codeVersion: 'parley-tron-simulator' },
   }),
   listnodes: () => ({}),
+  gettransactionfrompending: waitingJson,
   getpendingsize: (asked) => ({ pendingSize: asked.chain.pending() }),
 };
 
@@ -215,17 +224,24 @@ export type HttpParts = {
   readonly chain: TronChain;
   readonly nowMs: () => number;
   readonly log: Log;
+  /** First parts of the paths that are served: java-tron has a port for each. */
+  readonly rooms: readonly string[];
 };
+
+/** Jetty's, for people. */
+const noSuchPath =
+  '<html><body><h2>HTTP method POST is not supported by this URL</h2></body></html>';
 
 async function answerTo(parts: HttpParts, request: IncomingMessage): Promise<[number, unknown]> {
   const url = new URL(request.url ?? '/', 'http://node');
   const text = await readBody(request);
   if (text === null) return [413, { Error: 'Payload Too Large' }];
-  if (url.pathname === '/jsonrpc') return [200, await answerRpc(parts, text)];
-  const [, room, verb = ''] = url.pathname.split('/');
+  const [, room = '', verb = ''] = url.pathname.split('/');
+  const isHere = parts.rooms.includes(room);
+  if (isHere && url.pathname === '/jsonrpc') return [200, await answerRpc(parts, text)];
   const table = room === 'wallet' ? fullNode : room === 'walletsolidity' ? shared : null;
   const answer = table !== null && Object.hasOwn(table, verb) ? table[verb] : undefined;
-  if (answer === undefined) return [404, { Error: `${url.pathname} is not simulated` }];
+  if (!isHere || answer === undefined) return [request.method === 'POST' ? 405 : 404, noSuchPath];
   try {
     const body = parametersOf(url, text);
     const view = room === 'wallet' ? 'head' : 'solid';
@@ -257,8 +273,9 @@ export async function listen(parts: HttpParts, port: number): Promise<Listening>
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(stringify(body));
+  const isPage = body === noSuchPath;
+  response.writeHead(status, { 'content-type': isPage ? 'text/html' : 'application/json' });
+  response.end(isPage ? body : stringify(body));
 }
 
 function closed(server: Server): Promise<void> {

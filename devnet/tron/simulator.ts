@@ -38,10 +38,13 @@ export type SimulatorOptions = {
   /** Default: any free port. */
   readonly port?: number;
   readonly solidityLag?: number;
+  /** /walletsolidity on a port of its own, as java-tron has it; else on the one, as gateways. */
+  readonly hasSolidityPort?: boolean;
 };
 
 export type Simulator = {
   readonly url: string;
+  readonly solidityUrl: string;
   readonly chain: TronChain;
   /** A block for every transaction at once (the default), or none unless `mine` is called. */
   setAutomatic(automatic: boolean): void;
@@ -81,13 +84,20 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       if (automatic) setImmediate(mineSoon);
     },
   };
-  const server = await listen({ chain, nowMs, log }, options.port ?? 0).catch(async (error) => {
-    await inner.stop();
-    throw error;
-  });
+  const parts = { chain, nowMs, log };
+  const solidRoom = ['walletsolidity'];
+  const mainRooms = ['wallet', 'jsonrpc', ...(options.hasSolidityPort ? [] : solidRoom)];
+  const server = await listen({ ...parts, rooms: mainRooms }, options.port ?? 0).catch(
+    async (error) => {
+      await inner.stop();
+      throw error;
+    },
+  );
+  const solid = options.hasSolidityPort ? await listen({ ...parts, rooms: solidRoom }, 0) : server;
   log.info({ url: server.url }, 'TRON: a SIMULATOR, not a TRON node, speaks its HTTP API');
   return {
     url: server.url,
+    solidityUrl: solid.url,
     chain,
     setAutomatic: (value) => {
       automatic = value;
@@ -96,7 +106,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     isAutomatic: () => automatic,
     sendAsFaucet: (kind, contract) => sendAsFaucet(inner, nowMs, kind, contract),
     stop: async () => {
-      await server.close();
+      await Promise.all([server.close(), solid === server ? undefined : solid.close()]);
       await mining;
       await inner.stop();
     },

@@ -21,6 +21,7 @@ export type TronChainOptions = {
   readonly clock: { now(): number };
   /** Blocks until a block is solid. */
   readonly solidityLag?: number;
+  readonly hasSolidityPort?: boolean;
 };
 
 export type TronDevChain = DevChain & {
@@ -35,11 +36,11 @@ const defaultGiftTokens = 1_000_000n;
 const giftLimitTokens = 1_000_000_000n;
 
 export async function tronChain(chain: string, options: TronChainOptions): Promise<TronDevChain> {
-  const { dir, log, clock, solidityLag = defaultSolidityLag } = options;
+  const { dir, log, clock, solidityLag = defaultSolidityLag, hasSolidityPort = false } = options;
   const portFile = join(dir, 'port');
   const port = await freePort(Number(await readFile(portFile, 'utf8').catch(() => '0')));
   const nowMs = () => clock.now() * 1_000 + (Date.now() % 1_000);
-  const simulator = await startSimulator({ dir, log, nowMs, solidityLag, port });
+  const simulator = await startSimulator({ dir, log, nowMs, solidityLag, port, hasSolidityPort });
   try {
     await writeFile(portFile, new URL(simulator.url).port);
     return await onSimulator(chain, simulator, solidityLag);

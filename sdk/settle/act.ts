@@ -2,32 +2,36 @@
 // sent again, and made anew only where the chain takes one of them at most.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Sighting } from '../../core/facts.ts';
+import type { EscrowFacts, Sighting } from '../../core/facts.ts';
 import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
-import { mustAfford, mustAgree, open, signAndKeep } from './before-sending.ts';
+import { open, signAndKeep } from './before-sending.ts';
 import {
   type Context,
+  type LegSeen,
   legOf,
-  look,
-  lookAgain,
   ownSides,
+  relays,
   type Seen,
   type SetLeg,
-  sourceOf,
 } from './context.ts';
 import { handOf } from './hands/of.ts';
 import { relayClaim } from './relay.ts';
+import { relayGate, revealGate } from './reveal.ts';
 import { due, sendAlone } from './send.ts';
 import { builtSpend, spend } from './spend.ts';
 
-/** Claims the leg that pays this side. */
-export async function claim(context: Context, record: SwapRecord, seen: Seen): Promise<SwapRecord> {
+/** Tells the secret by claiming the leg that pays this side, if both chains still let it. */
+export async function reveal(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+): Promise<SwapRecord> {
   const { gets } = ownSides(record);
-  const secret = seen.state.secret ?? (await context.store.getSecret(record.swap.hashlock));
+  const secret = await context.store.getSecret(record.swap.hashlock);
   if (secret === null) {
     const sentence = `the store has no secret for ${record.swap.hashlock}`;
     throw new SettleError('secret_lost', sentence);
@@ -35,26 +39,16 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
   mustOpen(seen.state, secret);
   claimGate(seen.state, gets, seen.clocks);
   const leg = legOf(record, gets);
+  if (relays(context, leg)) {
+    await relayGate(context, record);
+    return relayOrClaim(context, record, seen.state.legs[gets].facts, secret);
+  }
   const hand = handOf(context, leg);
-  if (!hand.claimsPastTimelock && seen.clocks[gets] >= leg.timelock) {
-    // Sending it could only tell the secret.
-    context.tell('waiting', gets, `leg ${gets} takes no claim since its timelock`);
-    return hand.withdrawClaim(record);
-  }
-  if (record.claim !== null) return resend(context, record, 'claim', gets);
-  const relayed = await relayClaim(context, record, seen, secret);
-  if (relayed.waits) return relayed.record;
-  if (relayed.record !== record) {
-    // The market has it: only haste helps now.
-    const told = { ...seen, state: { ...seen.state, secret } };
-    return claimNow(context, relayed.record, told, secret);
-  }
-  if (seen.state.secret !== null) return claimNow(context, record, seen, secret);
   // One wallet may be able to pay for one claim and not for two: until the first is mined, its
   // balance does not show it. This swap goes on meanwhile: what was lost is to be sent again.
   return new Promise((resolve, reject) => {
     const revealing = hand.alone(async () => {
-      const next = await claimNow(context, record, seen, secret);
+      const next = await claimNow(context, record, secret);
       resolve(next);
       if (next.claim !== null) await hand.untilMined(next.claim).catch(() => {});
     });
@@ -62,15 +56,40 @@ export async function claim(context: Context, record: SwapRecord, seen: Seen): P
   });
 }
 
-async function claimNow(
+/** Claims with a public secret, by what the chain that pays shows. */
+export async function claim(
   context: Context,
   record: SwapRecord,
-  seen: Seen,
+  { leg: { facts }, clock }: LegSeen,
   secret: Hex32,
 ): Promise<SwapRecord> {
   const { gets } = ownSides(record);
   const leg = legOf(record, gets);
-  const isPublic = seen.state.secret !== null;
+  const hand = handOf(context, leg);
+  if (!hand.claimsPastTimelock && clock >= leg.timelock) {
+    // Sending it could only tell the secret.
+    context.tell('waiting', gets, `leg ${gets} takes no claim since its timelock`);
+    return hand.withdrawClaim(record);
+  }
+  if (record.claim !== null) return resend(context, record, 'claim', gets);
+  return relayOrClaim(context, record, facts, secret);
+}
+
+async function relayOrClaim(
+  context: Context,
+  record: SwapRecord,
+  facts: EscrowFacts,
+  secret: Hex32,
+): Promise<SwapRecord> {
+  const relayed = await relayClaim(context, record, facts, secret);
+  // The market has it: only haste helps now.
+  return relayed.waits ? relayed.record : claimNow(context, relayed.record, secret);
+}
+
+async function claimNow(context: Context, record: SwapRecord, secret: Hex32): Promise<SwapRecord> {
+  const { gets } = ownSides(record);
+  const leg = legOf(record, gets);
+  const isPublic = record.publicSecret !== null;
   const next = await signAndKeep(context, leg, {
     sign: await builtSpend(context, record, gets, { verb: 'claim', secret }),
     // Once sent it cannot be taken back, seen or not: from then on only haste helps.
@@ -81,46 +100,6 @@ async function claimNow(
   });
   context.tell('claimed', gets, `sends the claim of leg ${gets}`, next.claim?.txid);
   return sendAnyway(context, next, 'claim', gets);
-}
-
-/**
- * At both chains before signing, so that one that is silent holds up nobody's nonce; and after it
- * once more at the chain that is to pay: what changed there meanwhile, however short, must not cost
- * the secret.
- */
-async function revealGate(context: Context, record: SwapRecord): Promise<() => Promise<void>> {
-  const { gets, gives } = ownSides(record);
-  const fresh = await look(context, record);
-  await mayReveal(context, record, fresh, [gives, gets]);
-  return async () => {
-    const again = await lookAgain(context, record, fresh, gets);
-    await mayReveal(context, record, again, [gets]);
-  };
-}
-
-/**
- * With what no gate knows: whether the leg would really pay, now. A token that was paused, or that
- * refuses the payout since the funding, must not cost the secret.
- */
-async function mayReveal(
-  context: Context,
-  record: SwapRecord,
-  seen: Seen,
-  legs: readonly LegName[],
-): Promise<void> {
-  const { gets } = ownSides(record);
-  claimGate(seen.state, gets, seen.clocks);
-  // From then on only the chain may refuse.
-  if (seen.state.secret !== null) return;
-  const { adapter } = sourceOf(context, legOf(record, gets).chain);
-  const tried = await Promise.allSettled([
-    mustAgree(context, record, legs),
-    mustAfford(context, record),
-    adapter.preflight(legOf(record, gets).escrow.terms, 'claim', context.limit()),
-  ]);
-  for (const each of tried) if (each.status === 'rejected') throw each.reason;
-  // Trying took time.
-  claimGate(seen.state, gets, { ...seen.clocks, wall: await context.now() });
 }
 
 /** Takes back what the own leg holds. */
@@ -169,25 +148,21 @@ export async function takeRent(context: Context, record: SwapRecord, seen: Seen)
 export async function replaceStuck(
   context: Context,
   record: SwapRecord,
-  seen: Seen,
+  { leg: { leg: name, facts } }: LegSeen,
+  wall: number,
 ): Promise<SwapRecord> {
-  const { gives, gets } = ownSides(record);
-  const { claimed } = seen.state.legs[gets].facts;
-  const { refunded } = seen.state.legs[gives].facts;
+  const leg = legOf(record, name);
   const { publicSecret: secret } = record;
-  const { wall } = seen.clocks;
-  if (
-    secret !== null &&
-    isStuck(context, legOf(record, gets), record.claim, { shown: claimed, wall })
-  ) {
-    const kept = await spend(context, record, gets, { verb: 'claim', secret });
-    return sendInstead(context, { ...record, claim: keptNow(kept) }, 'claim', gets);
+  if (name === ownSides(record).gives) {
+    if (!isStuck(context, leg, record.refund, { shown: facts.refunded, wall })) return record;
+    const kept = await spend(context, record, name, { verb: 'refund' });
+    return sendInstead(context, { ...record, refund: keptNow(kept) }, 'refund', name);
   }
-  if (isStuck(context, legOf(record, gives), record.refund, { shown: refunded, wall })) {
-    const kept = await spend(context, record, gives, { verb: 'refund' });
-    return sendInstead(context, { ...record, refund: keptNow(kept) }, 'refund', gives);
+  if (secret === null || !isStuck(context, leg, record.claim, { shown: facts.claimed, wall })) {
+    return record;
   }
-  return record;
+  const kept = await spend(context, record, name, { verb: 'claim', secret });
+  return sendInstead(context, { ...record, claim: keptNow(kept) }, 'claim', name);
 }
 
 /** Whether our own transaction, seen by our node, has waited for its first block long enough. */

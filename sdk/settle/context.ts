@@ -2,6 +2,7 @@
 // sources, wallets and store. And how it reads one swap from its own chains.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
@@ -12,6 +13,7 @@ import type { Store, SwapRecord } from '../stores/store.ts';
 import { type ChainView, type ChainViews, givenLeg, type OwnTrade } from '../trade.ts';
 import type { VerifiedLeg } from '../verify.ts';
 import type { Wallet } from '../wallets/wallet.ts';
+import { type KeptStore, keptStore } from './keeping.ts';
 
 /** A chain as the customer sees it, through a node of its own choice. */
 export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAdapter };
@@ -30,6 +32,7 @@ export type ProgressStep =
   | 'waiting'
   | 'market_refused'
   | 'market_lied'
+  | 'store'
   | 'ended';
 
 export type Progress = {
@@ -71,14 +74,18 @@ export type SettleInput = {
    * not get the money. Refused or not seen soon, the own claim is sent. Default false.
    */
   readonly relay?: boolean;
-  /** Time limit of one read of a chain, and of one signature on EVM; default 15 s. */
+  /**
+   * Time limit of one read of a chain, and of one signature on EVM; default 15 s. A third of it is
+   * that of the store once the secret is public.
+   */
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 };
 
-export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs'> & {
+export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly now: () => Promise<number>;
+  readonly store: KeptStore;
   readonly pollMs: number;
   readonly marketPollMs: number;
   readonly replaceAfterMs: (family: Family) => number;
@@ -91,17 +98,38 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs'> & {
   readonly waitsSinceMs: Map<string, number>;
   /** What is told once and not again, however often it is met. */
   readonly toldOnce: Set<string>;
+  /** Looks at legs whose chains have not answered yet. */
+  readonly looks: Map<LegName, Look>;
+  /** What the market says the secret is, where it opens the hashlock; asked beside everything. */
+  readonly heard: { secret: Hex32 | null; askedAtMs: number };
+};
+
+/** One look at one leg: what came of it, once it has ended. */
+export type Look = {
+  readonly ended: Promise<void>;
+  found: LegSeen | null;
+  error: unknown;
 };
 
 const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
+/** Of the limit of a chain, for a store that nothing may wait for. */
+const storeShare = 1 / 3;
 
 export function contextOf(input: SettleInput): Context {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
   const told = new Map<string, string>();
+  const tell: Context['tell'] = (step, leg, text, txid) => {
+    const [about, news] = [`${step} ${leg}`, `${text} ${txid}`];
+    // A pass repeats itself until something changes.
+    if (told.get(about) === news) return;
+    told.set(about, news);
+    input.onProgress?.({ swapId: input.swapId, step, leg, text, txid: txid ?? null });
+  };
   return {
     ...input,
+    store: keptStore({ ...input, limitMs: limitMs * storeShare, signal, tell }),
     now: async () => now(),
     pollMs: input.pollMs ?? 1_000,
     marketPollMs: input.marketPollMs ?? 2_000,
@@ -111,16 +139,12 @@ export function contextOf(input: SettleInput): Context {
       const limit = AbortSignal.timeout(Math.ceil(limitMs * share));
       return signal === undefined ? limit : AbortSignal.any([limit, signal]);
     },
-    tell: (step, leg, text, txid) => {
-      const [about, news] = [`${step} ${leg}`, `${text} ${txid}`];
-      // A pass repeats itself until something changes.
-      if (told.get(about) === news) return;
-      told.set(about, news);
-      input.onProgress?.({ swapId: input.swapId, step, leg, text, txid: txid ?? null });
-    },
+    tell,
     sentAtMs: new Map(),
     waitsSinceMs: new Map(),
     toldOnce: new Set(),
+    looks: new Map(),
+    heard: { secret: null, askedAtMs: -Infinity },
   };
 }
 
@@ -178,15 +202,13 @@ export function watchedOf(record: SwapRecord, name: LegName): WatchedEscrow {
 
 export type Seen = { readonly state: SwapState; readonly clocks: Clocks };
 
-/** The swap as the customer's own chains show it now. Asks the market nothing. */
+/** One leg as its own chain shows it, and that chain's clock. */
+export type LegSeen = { readonly leg: Leg; readonly clock: number };
+
+/** The swap as the customer's own chains show it now, both of them. Asks the market nothing. */
 export async function look(context: Context, record: SwapRecord): Promise<Seen> {
   const [a, b] = await Promise.all([lookAt(context, record, 'a'), lookAt(context, record, 'b')]);
-  const secret: Hex32 | null = record.publicSecret ?? a.leg.facts.secret ?? b.leg.facts.secret;
-  const { hashlock, deadlines } = record.swap;
-  return {
-    state: { hashlock, deadlines, secret, lapsed: false, legs: { a: a.leg, b: b.leg } },
-    clocks: { wall: await context.now(), a: a.clock, b: b.clock },
-  };
+  return seenOf(record, { a, b }, await context.now());
 }
 
 /** The same swap, with one of its legs and the wall clock as they are now. */
@@ -207,30 +229,45 @@ export async function lookAgain(
   };
 }
 
-async function lookAt(
+export function seenOf(
+  record: SwapRecord,
+  { a, b }: Readonly<Record<LegName, LegSeen>>,
+  wall: number,
+): Seen {
+  const secret: Hex32 | null = record.publicSecret ?? a.leg.facts.secret ?? b.leg.facts.secret;
+  const { hashlock, deadlines } = record.swap;
+  const legs = { a: a.leg, b: b.leg };
+  return {
+    state: { hashlock, deadlines, secret, lapsed: false, legs },
+    clocks: { wall, a: a.clock, b: b.clock },
+  };
+}
+
+export async function lookAt(
   context: Context,
   record: SwapRecord,
   name: LegName,
-): Promise<{ leg: Leg; clock: number }> {
-  const { escrow, ...leg } = legOf(record, name);
-  const { adapter } = sourceOf(context, leg.chain);
+): Promise<LegSeen> {
+  const { adapter } = sourceOf(context, legOf(record, name).chain);
   const [facts, heads] = await Promise.all([
     adapter.readEscrow(watchedOf(record, name), context.limit()),
     adapter.heads(context.limit()),
   ]);
+  return { leg: legWith(record, name, facts), clock: heads.clock };
+}
+
+export function legWith(record: SwapRecord, name: LegName, facts: EscrowFacts): Leg {
+  const { escrow, ...leg } = legOf(record, name);
   const { payout, refund } = escrow.terms;
   return {
-    leg: {
-      ...leg,
-      facts,
-      // This driver funds one escrow a leg, and follows that one wherever the leg moves.
-      strayed: false,
-      escrow: escrow.address,
-      payoutAddress: payout.address,
-      payoutPubkey: payout.pubkey,
-      refundAddress: refund.address,
-      refundPubkey: refund.pubkey,
-    },
-    clock: heads.clock,
+    ...leg,
+    facts,
+    // This driver funds one escrow a leg, and follows that one wherever the leg moves.
+    strayed: false,
+    escrow: escrow.address,
+    payoutAddress: payout.address,
+    payoutPubkey: payout.pubkey,
+    refundAddress: refund.address,
+    refundPubkey: refund.pubkey,
   };
 }

@@ -15,6 +15,7 @@ import {
   type Seen,
   type SetLeg,
   sourceOf,
+  tellOnce,
 } from './context.ts';
 import { accountKey, inTurn } from './turns.ts';
 
@@ -94,14 +95,16 @@ export async function owing(
   }
 }
 
-/** Throws `claim_unpayable` while the wallet could not pay for every claim that it would owe. */
+/**
+ * Throws `claim_unpayable` while the wallet could not pay for every claim that it would owe. One
+ * that the market is to send keeps nothing from being funded: what is missing for it is told.
+ */
 async function mustCover(context: Context, record: SwapRecord, name: LegName): Promise<void> {
   const leg = legOf(record, name);
   const { adapter } = sourceOf(context, leg.chain);
   if (adapter.purseShortage === undefined) return;
   const { terms } = leg.escrow;
   const isGiven = name === ownSides(record).gives;
-  if (!isGiven && relays(context, leg)) return;
   const owed = await owedBeside(context, record, name);
   const claims = isGiven ? [...owed.claims.values()] : [terms, ...owed.claims.values()];
   if (claims.length === 0) return;
@@ -112,6 +115,11 @@ async function mustCover(context: Context, record: SwapRecord, name: LegName): P
   const { sentence, code } = shortage;
   const others = [...owed.claims.keys()];
   const whose = others.length === 0 ? '' : `; it owes the claims of ${listed(others)}`;
+  if (!isGiven && relays(context, leg)) {
+    const alone = `if the market does not send the claim of leg ${name}, nobody can`;
+    tellOnce(context, leg, `funded all the same, to be relayed: ${sentence}${whose}; ${alone}`);
+    return;
+  }
   const facts = { leg: leg.leg, address: payer, lack: code, owed: others.length };
   throw new ParleyError('claim_unpayable', `${sentence}${whose}`, facts);
 }

@@ -2,12 +2,10 @@
 // nobody's trust for the money, whose way is fixed. But from the question on the market knows the
 // secret, so it counts as public, and a claim that the own chain does not show is sent alone.
 
-import { claimGate } from '../../core/gates.ts';
+import type { EscrowFacts } from '../../core/facts.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
-import { ParleyApiError } from '../errors.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { mustAgree } from './before-sending.ts';
-import { type Context, legOf, ownSides, relays, type Seen, sourceOf } from './context.ts';
+import { type Context, legOf, ownSides, relays } from './context.ts';
 import { asked } from './market.ts';
 
 /** How long a relayed claim may be unseen before the own one is sent. */
@@ -17,7 +15,7 @@ const unseenMs = 30_000;
 export async function relayClaim(
   context: Context,
   record: SwapRecord,
-  seen: Seen,
+  { claimed }: EscrowFacts,
   secret: Hex32,
 ): Promise<{ readonly record: SwapRecord; readonly waits: boolean }> {
   const { gets } = ownSides(record);
@@ -25,35 +23,26 @@ export async function relayClaim(
   if (!relays(context, leg)) return { record, waits: false };
   const { relay } = record;
   // No answer to the first question is no refusal: asked again, it is the same claim.
-  const isOpen = relay !== undefined && relay.txid === null && !isFresh(relay.askedAtMs);
-  if (relay === undefined || isOpen) return ask(context, record, seen, secret);
+  const isOpen = relay !== undefined && relay.txid === null && !isWithin(unseenMs, relay.askedAtMs);
+  if (relay === undefined || isOpen) return ask(context, record, secret);
   const patienceMs = Math.min(unseenMs, context.replaceAfterMs(leg.family));
-  const isShown = seen.state.legs[gets].facts.claimed !== null;
-  const limitMs = isShown ? context.replaceAfterMs(leg.family) : patienceMs;
-  const waits = relay.txid !== null && Date.now() - relay.askedAtMs < limitMs;
+  const limitMs = claimed !== null ? context.replaceAfterMs(leg.family) : patienceMs;
+  const waits = relay.txid !== null && isWithin(limitMs, relay.askedAtMs);
   if (waits) context.tell('waiting', gets, 'the market sends the claim', relay.txid ?? undefined);
   return { record, waits };
 }
 
-function isFresh(askedAtMs: number): boolean {
-  return Math.abs(Date.now() - askedAtMs) < unseenMs;
+/** A clock that was set back makes no wait longer. */
+function isWithin(limitMs: number, askedAtMs: number): boolean {
+  return Math.abs(Date.now() - askedAtMs) < limitMs;
 }
 
 async function ask(
   context: Context,
   record: SwapRecord,
-  seen: Seen,
   secret: Hex32,
 ): Promise<{ record: SwapRecord; waits: boolean }> {
   const { gets } = ownSides(record);
-  const leg = legOf(record, gets);
-  if (seen.state.secret === null) {
-    await mustAgree(context, record);
-    const { adapter } = sourceOf(context, leg.chain);
-    await adapter.preflight(leg.escrow.terms, 'claim', context.limit());
-    // Trying took time.
-    claimGate(seen.state, gets, { ...seen.clocks, wall: await context.now() });
-  }
   const askedAtMs = Date.now();
   // Kept before it is told: who has it may show it.
   const told = { ...record, publicSecret: secret, relay: { askedAtMs, txid: null } };
@@ -68,8 +57,9 @@ async function ask(
     context.tell('claimed', gets, `the market sends the claim of leg ${gets}`, txid);
     return { record: next, waits: true };
   } catch (error) {
-    if (!(error instanceof ParleyApiError)) throw error;
-    context.tell('market_refused', gets, `${error.message}; sends the claim alone`);
+    context.signal?.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    context.tell('market_refused', gets, `${why}; sends the claim alone`);
     return { record: told, waits: false };
   }
 }

@@ -92,8 +92,10 @@ export async function sendToAll(context: Context, leg: SetLeg, kept: Kept): Prom
     client === null ? null : asked(context, relay(client, leg.chain, kept), relayLimitMs);
   const [mine, theirs] = await Promise.allSettled([own, market]);
   if (theirs.status === 'rejected') {
-    if (!(theirs.reason instanceof ParleyApiError)) throw theirs.reason;
-    context.tell('market_refused', leg.leg, theirs.reason.message);
+    context.signal?.throwIfAborted();
+    const { reason } = theirs;
+    const why = reason instanceof Error ? reason.message : String(reason);
+    context.tell('market_refused', leg.leg, why);
   }
   if (mine.status === 'rejected') throw mine.reason;
 }

@@ -26,6 +26,7 @@ const bitcoinPolicy: ChainPolicy = {
   high: { confirmations: 6, settleSeconds: 9_900, outageSeconds: 3_600 },
   lateClaimSeconds: 7_200,
   driftSeconds: 0,
+  windowSeconds: 0,
   reactSeconds: 1_800,
   signSeconds: 600,
   detectSeconds: 60,

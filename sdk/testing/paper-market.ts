@@ -4,6 +4,7 @@
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Signed } from '../../chains/material.ts';
 import type { Rung } from '../../chains/scheduled.ts';
+import { atAStretch } from '../../chains/turns.ts';
 import { deadlines } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
@@ -57,7 +58,7 @@ export function paperMarket(paper: PaperSwap): PaperMarket {
   const keep = async (leg: LegName, transactions: readonly string[]) => {
     const escrow = watchedOf(paper, leg);
     const { scheduledRefunds } = paper.sources[leg].adapter;
-    const asking = { transactions, known: [], pause: async () => {} };
+    const asking = { transactions, known: [], inTurns: atAStretch };
     const checked = await scheduledRefunds?.check(escrow, asking, signal());
     const kept = (checked ?? []).slice(0, state.keepsRefunds);
     state.refunds = kept;

@@ -28,18 +28,25 @@ export type Listing = {
   /** Each lifts its own; an open asset has none. */
   readonly closings: Closings;
   readonly delistedAt: Date | null;
+  /** When the last look at it began, and when the next one is due; null of what has none. */
+  readonly checkedAt: Date | null;
+  readonly nextCheckAt: Date | null;
 };
 
 type ListingRow = AssetRow & {
   readonly state: ListingState;
   readonly closings: Closings;
   readonly delisted_at: Date | null;
+  readonly checked_at: Date | null;
+  readonly next_check_at: Date | null;
 };
 
-const columns = `${assetColumns}, state, closings, delisted_at`;
+const columns = `${assetColumns}, state, closings, delisted_at, checked_at, next_check_at`;
 
-function listingOf({ state, closings, delisted_at, ...row }: ListingRow): Listing {
-  return { asset: assetOf(row), state, closings, delistedAt: delisted_at };
+function listingOf(row: ListingRow): Listing {
+  const { state, closings, delisted_at, checked_at, next_check_at, ...asset } = row;
+  const times = { delistedAt: delisted_at, checkedAt: checked_at, nextCheckAt: next_check_at };
+  return { asset: assetOf(asset), state, closings, ...times };
 }
 
 /** One change of what may be traded at a time: of two assets of an RFQ each sees the other's. */

@@ -284,6 +284,36 @@ export function partyOf(swap: Swap, accountId: string): Party | null {
   return swap.takerId === accountId ? 'taker' : null;
 }
 
+/** Whether a swap that is not done has this party; `id` null: any of its newest 1 000 a side. */
+export async function isPartyOfOpen(
+  tx: Tx,
+  accountId: string,
+  id: string | null,
+): Promise<boolean> {
+  const rows = await tx.rows(
+    id === null
+      ? {
+          name: 'any_open_swap',
+          text: `
+            select from (
+              (select done from swaps where maker_id = $1 order by id desc limit 1000)
+              union all
+              (select done from swaps where taker_id = $1 order by id desc limit 1000)
+            ) as newest
+            where not done limit 1`,
+          values: [accountId],
+        }
+      : {
+          name: 'party_of_open_swap',
+          text: `
+            select from swaps
+            where id = $2 and not done and (maker_id = $1 or taker_id = $1)`,
+          values: [accountId, id],
+        },
+  );
+  return rows.length > 0;
+}
+
 export type NewSwap = {
   readonly id: string;
   readonly threadId: string;

@@ -1,7 +1,7 @@
 // Statements about threads. Every writer holds the row lock of the thread's RFQ (rfqs.ts).
 
 import type { Hex32 } from '../../core/hashlock.ts';
-import type { Party } from '../../core/trade.ts';
+import type { LegName, Party } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
 import { type JoinedRfqRow, type Rfq, rfqColumns, rfqOf } from './rfqs.ts';
 
@@ -19,6 +19,12 @@ export type Price = {
 /** One price of the history, as stored and as shown. */
 export type Message = { readonly by: Party; readonly quoteAmount: string; readonly at: string };
 
+export type AgreedLegs = {
+  readonly long: LegName;
+  /** From the agreement to each escrow's timelock. */
+  readonly timelockSeconds: Readonly<Record<LegName, number>>;
+};
+
 export type Thread = {
   readonly id: string;
   readonly rfq: Rfq;
@@ -30,6 +36,8 @@ export type Thread = {
   /** Newest last, the latest 100. */
   readonly messages: readonly Message[];
   readonly swapId: string | null;
+  /** What its swap has, whatever today's policies say; null without one. */
+  readonly agreed: AgreedLegs | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
@@ -48,18 +56,25 @@ type ThreadRow = JoinedRfqRow & {
   readonly thread_created_at: Date;
   readonly thread_updated_at: Date;
   readonly swap_id: string | null;
+  readonly swap_long: LegName | null;
+  readonly seconds_a: number;
+  readonly seconds_b: number;
 };
 
 const threadColumns = `
   t.id as thread_id, t.maker_id, t.taker_id, t.status as thread_status, t.quote_amount,
   t.proposed_by, t.maker_accepted_at, t.taker_accepted_at, t.hashlock, t.messages,
-  t.created_at as thread_created_at, t.updated_at as thread_updated_at, s.id as swap_id`;
+  t.created_at as thread_created_at, t.updated_at as thread_updated_at, s.id as swap_id,
+  s.long_leg as swap_long, la.timelock - s.agreed_at as seconds_a,
+  lb.timelock - s.agreed_at as seconds_b`;
 
 const selectThreads = `select ${threadColumns}, ${rfqColumns} from threads t
       join rfqs r on r.id = t.rfq_id
       join assets b on b.id = r.base_asset_id
       join assets q on q.id = r.quote_asset_id
-      left join swaps s on s.thread_id = t.id`;
+      left join swaps s on s.thread_id = t.id
+      left join legs la on la.swap_id = s.id and la.leg = 'a'
+      left join legs lb on lb.swap_id = s.id and lb.leg = 'b'`;
 
 function threadOf(row: ThreadRow): Thread {
   return {
@@ -77,9 +92,15 @@ function threadOf(row: ThreadRow): Thread {
     },
     messages: row.messages,
     swapId: row.swap_id,
+    agreed: agreedOf(row),
     createdAt: row.thread_created_at,
     updatedAt: row.thread_updated_at,
   };
+}
+
+function agreedOf({ swap_long, seconds_a, seconds_b }: ThreadRow): AgreedLegs | null {
+  if (swap_long === null) return null;
+  return { long: swap_long, timelockSeconds: { a: seconds_a, b: seconds_b } };
 }
 
 export async function findThread(tx: Tx, id: string): Promise<Thread | null> {

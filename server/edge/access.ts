@@ -1,5 +1,5 @@
 // What every request passes before its operation: not shutting down, route, key, budget, scope, in
-// this order. Sets the headers that every /v1 answer carries. Nothing here waits unless a key has
+// this order. Sets the headers that every answer carries. Nothing here waits unless a key has
 // to be looked up or budgets are shared.
 
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
@@ -14,6 +14,7 @@ import {
   windowSeconds,
 } from './budgets.ts';
 import { type HttpCode, HttpError, httpRefusal, sendRefusal } from './errors.ts';
+import { type Reserve, reservedPart } from './reserve.ts';
 import type { RouteTable } from './route-table.ts';
 
 /** Declared by a route in its config. */
@@ -36,6 +37,7 @@ export type GateState = {
   readonly shortName: string;
   readonly keys: Keys;
   readonly budgets: Budgets;
+  readonly reserve: Reserve;
   readonly routes: RouteTable;
   closing: boolean;
 };
@@ -109,8 +111,8 @@ function clientKnown(visit: Visit): Visit {
   return visit.client === undefined ? { ...visit, client: clientOf(visit.request) } : visit;
 }
 
-/** The client's address; `unknown` of a connection that is gone already. */
-export function clientOf(request: FastifyRequest): string {
+/** The client's address; `unknown` of a connection that is gone already, and where there is none. */
+export function clientOf(request: { readonly ip?: string }): string {
   try {
     return request.ip ?? 'unknown';
   } catch {
@@ -137,9 +139,7 @@ function spendClient(visit: Visit, next: (spent: Spent) => void): void {
 
 function shuttingDown(visit: Visit) {
   const headers = { 'retry-after': '5', connection: 'close' };
-  const answer = () => refuse(visit, 'shutting_down', 'the server is shutting down', headers);
-  if (isV1(visit.request)) spendClient(visit, answer);
-  else answer();
+  spendClient(visit, () => refuse(visit, 'shutting_down', 'the server is shutting down', headers));
 }
 
 /**
@@ -185,11 +185,11 @@ function broken(visit: Visit) {
 function unknownRoute(visit: Visit) {
   const { state, request } = visit;
   const { budgets, keys } = state;
-  if (!isV1(request)) return refuseRoute(visit);
   const looked = clientKnown(visit);
   const of = (caller: Caller | null) => {
     if (caller === null) return spendClient(looked, () => refuseRoute(visit));
-    spend(visit, budgets.spendCaller(caller), () => refuseRoute(visit));
+    const { client = clientOf(request) } = looked;
+    spend(visit, budgets.spendCaller(caller, client), () => refuseRoute(visit));
   };
   const key = keyOf(request.headers);
   const known = key === null ? null : keys.known(key);
@@ -247,16 +247,24 @@ function withoutKey(visit: Visit, given: boolean) {
 
 function withKey(visit: Visit, access: Access, caller: Caller | null) {
   if (caller === null) return withoutKey(visit, true);
-  const { state, request, done } = visit;
+  const { state, request, done, client = clientOf(request) } = visit;
   request.caller = caller;
-  spend(visit, state.budgets.spendCaller(caller), (spent) => {
-    if (!spent.allowed) return overBudget(visit, spent);
+  const go = () => {
     if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
       const held = caller.scopes.join(', ');
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
       return refuse(visit, 'scope_missing', sentence);
     }
     done();
+  };
+  spend(visit, state.budgets.spendCaller(caller, client), (spent) => {
+    if (spent.allowed) return go();
+    const part = spent.whose === 'network' ? null : reservedPart(request);
+    if (part === null) return overBudget(visit, spent);
+    state.reserve(caller.accountId, part).then((kept) => {
+      if (kept) go();
+      else overBudget(visit, spent);
+    }, done);
   });
 }
 
@@ -264,6 +272,7 @@ const overCodes = {
   account: 'account_rate_limited',
   key: 'key_rate_limited',
   address: 'rate_limited',
+  network: 'rate_limited',
 } as const satisfies Record<Whose, HttpCode>;
 
 function overBudget(visit: Visit, spent: Spent) {
@@ -279,13 +288,6 @@ export function overBudgetOf({ whose, limit, resetSeconds }: Spent) {
   return { code: overCodes[whose], sentence };
 }
 
-/** By the path that was routed, in absolute form (RFC 9112, 3.2.2) and percent-encoded too. */
-function isV1({ url }: FastifyRequest): boolean {
-  if (url.startsWith('/v1')) return true;
-  const path = url.startsWith('/') ? url : (/^[a-z]+:\/\/[^/?#]*(\/.*)/i.exec(url)?.[1] ?? '');
-  return /^\/(?:v|%76)(?:1|%31)/.test(path);
-}
-
 function refuse(
   { state, reply }: Visit,
   code: HttpCode,
@@ -299,7 +301,7 @@ function setBudgetHeaders(reply: FastifyReply, spent: Spent): void {
   reply.headers(budgetHeaders(spent));
 }
 
-/** On every answer below /v1. */
+/** On every answer. */
 export function budgetHeaders(spent: Spent): Record<string, string> {
   const limit = String(spent.limit);
   const remaining = String(spent.remaining);

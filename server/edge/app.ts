@@ -16,11 +16,14 @@ import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, whenKnown } from './budgets.ts';
+import { type ConnectionLimits, limitConnections } from './connections.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
+import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
+import { createReserve } from './reserve.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerDocs } from './routes/docs.ts';
@@ -47,6 +50,7 @@ const longestParam = 200;
 export type Edge = {
   readonly keys: SharedKeys;
   readonly budgets: Budgets;
+  readonly processorTime: ProcessorTime;
   readonly operations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
   readonly underway: Underway;
@@ -80,8 +84,11 @@ export type AppOptions = {
   /** Instead of 30 s for a whole request. */
   readonly requestTimeoutMs?: number;
   readonly feed?: FeedLimits;
+  readonly connections?: ConnectionLimits;
   /** Instead of real requests: how pings leave. */
   readonly send?: Send;
+  /** Milliseconds, instead of a real clock's: what dear requests take is measured by it. */
+  readonly processorClock?: () => number;
 };
 
 export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<FastifyInstance> {
@@ -89,7 +96,8 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const keys = await openKeys(deps);
   const { budgets, close: closeBudgets } = await openBudgets(deps);
   const routes = createRouteTable();
-  const state = { shortName, keys, budgets, routes, closing: false };
+  const reserve = createReserve(deps.db, budgets);
+  const state = { shortName, keys, budgets, reserve, routes, closing: false };
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -119,11 +127,14 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     },
     clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, budgets, shortName),
   });
+  limitConnections(app.server, deps, options.connections);
   const underway = createUnderway(deps.db);
+  const processorTime = createProcessorTime(options.processorClock);
   app.addHook('onClose', async () => underway.close());
   app.decorate('edge', {
     keys,
     budgets,
+    processorTime,
     operations: [],
     underway,
     checkReply: options.checkReply,

@@ -62,6 +62,7 @@ describe('the five headers, and one request spent of the client address, on', ()
       404,
       `GET /v1/rfqs/${'x'.repeat(300)} HTTP/1.1\r\n${head}\r\n`,
     ],
+    ['a path outside of the API', 404, `GET /robots.txt HTTP/1.1\r\n${head}\r\n`],
     ['a method that the path does not take', 405, `PUT /v1/me HTTP/1.1\r\n${head}\r\n`],
     ['a method that no path takes', 405, `PROPFIND /v1/me HTTP/1.1\r\n${head}\r\n`],
     ['OPTIONS', 405, `OPTIONS /v1/me HTTP/1.1\r\n${head}\r\n`],
@@ -107,6 +108,25 @@ test('an answer while shutting down tells it too', async () => {
   assert.match(answer, /^http\/1\.1 503/);
   assert.match(answer, /\r\nratelimit-remaining: \d+\r\n/);
   assert.match(answer, /\r\nx-ratelimit-limit: 1000\r\n/);
+});
+
+test('of one client network so many connections are open, and no more are heard', async () => {
+  const own = await startEdge({ settings: { connectionsPerNetwork: 2, connections: 7 } });
+  try {
+    await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = own.app.server.address() as AddressInfo;
+    const two = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    while ((await connectionsOf(own)) < 2) await soon();
+    const third = `GET /v1/me HTTP/1.1\r\n${head}\r\n`;
+    assert.equal((await told(third, port).catch(() => null))?.status || 'ended', 'ended');
+    two[0]?.destroy();
+    while ((await connectionsOf(own)) > 1) await soon();
+    assert.equal((await told(third, port)).status, 401);
+    assert.equal(own.app.server.maxConnections, 7);
+    two[1]?.destroy();
+  } finally {
+    await own.close();
+  }
 });
 
 function connectionsOf({ app }: TestEdge): Promise<number> {

@@ -14,7 +14,14 @@ import { createMemoryBuckets } from './memory-buckets.ts';
 import { passInValkey } from './testing/valkey-time.ts';
 import { createValkeyBuckets, type ValkeyBuckets } from './valkey-buckets.ts';
 
-const settings = { rateLimit: 3, mintLimit: 2, listingLimit: 2, feedSocketsPerIp: 1 };
+const settings = {
+  rateLimit: 3,
+  rateLimitPerNetwork: 1_000,
+  mintLimit: 2,
+  listingLimit: 2,
+  feedSocketsPerIp: 1,
+  clientPrefixes: { ipv4: 32, ipv6: 56 },
+};
 
 type World = {
   readonly budgets: Budgets;
@@ -100,7 +107,7 @@ for (const [where, open] of [
     promise(
       'a key has its limit in a window, and has it back when the window ends',
       async (world) => {
-        const spend = () => world.budgets.spendCaller(caller('k'));
+        const spend = () => world.budgets.spendCaller(caller('k'), '192.0.2.1');
         for (const remaining of [2, 1, 0]) {
           const spent = await spend();
           assert.deepEqual([spent.allowed, spent.limit, spent.remaining], [true, 3, remaining]);
@@ -153,62 +160,82 @@ for (const [where, open] of [
     );
 
     promise('all keys of an account share its budget', async ({ budgets }) => {
-      await budgets.spendCaller(caller('one'));
-      assert.equal((await budgets.spendCaller(caller('two'))).remaining, 1);
-      assert.equal((await budgets.spendCaller(caller('three'))).remaining, 0);
-      const refused = await budgets.spendCaller(caller('four'));
+      await budgets.spendCaller(caller('one'), '192.0.2.1');
+      assert.equal((await budgets.spendCaller(caller('two'), '192.0.2.1')).remaining, 1);
+      assert.equal((await budgets.spendCaller(caller('three'), '192.0.2.1')).remaining, 0);
+      const refused = await budgets.spendCaller(caller('four'), '192.0.2.1');
       assert.deepEqual([refused.allowed, refused.whose], [false, 'account']);
-      assert.equal((await budgets.spendCaller(caller('other', 'b'))).remaining, 2);
+      assert.equal((await budgets.spendCaller(caller('other', 'b'), '192.0.2.1')).remaining, 2);
     });
 
     promise('a key whose window opened later than its account is the tighter', async (world) => {
       const { budgets, pass } = world;
-      await budgets.spendCaller(caller('old'));
+      await budgets.spendCaller(caller('old'), '192.0.2.1');
       await pass(40_000);
-      await budgets.spendCaller(caller('new'));
-      await budgets.spendCaller(caller('new'));
+      await budgets.spendCaller(caller('new'), '192.0.2.1');
+      await budgets.spendCaller(caller('new'), '192.0.2.1');
       await pass(20_000);
       // The account's window has ended, the key's has not.
-      const last = await budgets.spendCaller(caller('new'));
+      const last = await budgets.spendCaller(caller('new'), '192.0.2.1');
       assert.deepEqual([last.allowed, last.remaining], [true, 0]);
       assert.ok(last.resetSeconds > 30 && last.resetSeconds <= 40);
-      const refused = await budgets.spendCaller(caller('new'));
+      const refused = await budgets.spendCaller(caller('new'), '192.0.2.1');
       assert.deepEqual([refused.allowed, refused.whose], [false, 'key']);
       // Refused by the key, nothing was spent of the account: one of three.
-      assert.equal((await budgets.spendCaller(caller('third'))).remaining, 1);
+      assert.equal((await budgets.spendCaller(caller('third'), '192.0.2.1')).remaining, 1);
     });
 
     promise('when both are out it is the account that is named', async ({ budgets, pass }) => {
-      await budgets.spendCaller(caller('old'));
+      await budgets.spendCaller(caller('old'), '192.0.2.1');
       await pass(40_000);
-      await budgets.spendCaller(caller('new'));
-      await budgets.spendCaller(caller('new'));
+      await budgets.spendCaller(caller('new'), '192.0.2.1');
+      await budgets.spendCaller(caller('new'), '192.0.2.1');
       await pass(20_000);
-      await budgets.spendCaller(caller('new'));
-      await budgets.spendCaller(caller('old'));
-      await budgets.spendCaller(caller('old'));
-      const refused = await budgets.spendCaller(caller('new'));
+      await budgets.spendCaller(caller('new'), '192.0.2.1');
+      await budgets.spendCaller(caller('old'), '192.0.2.1');
+      await budgets.spendCaller(caller('old'), '192.0.2.1');
+      const refused = await budgets.spendCaller(caller('new'), '192.0.2.1');
       assert.deepEqual([refused.allowed, refused.whose], [false, 'account']);
       // And it waits for the later of the two.
       assert.ok(refused.resetSeconds > 50);
     });
 
     promise('what the account refuses is not spent of the key', async ({ budgets, pass }) => {
-      for (const key of ['x', 'x', 'x']) await budgets.spendCaller(caller(key));
+      for (const key of ['x', 'x', 'x']) await budgets.spendCaller(caller(key), '192.0.2.1');
       await pass(30_000);
       for (const key of ['k', 'k', 'k', 'k']) {
-        assert.equal((await budgets.spendCaller(caller(key))).allowed, false);
+        assert.equal((await budgets.spendCaller(caller(key), '192.0.2.1')).allowed, false);
       }
       await pass(30_000);
-      assert.equal((await budgets.spendCaller(caller('k'))).remaining, 2);
+      assert.equal((await budgets.spendCaller(caller('k'), '192.0.2.1')).remaining, 2);
     });
 
     promise('of many calls at once exactly as many pass as the limit says', async ({ budgets }) => {
       const calls = Array.from({ length: 60 }, (_, at) =>
-        budgets.spendCaller(caller(`key ${at % 3}`)),
+        budgets.spendCaller(caller(`key ${at % 3}`), '192.0.2.1'),
       );
       const allowed = (await Promise.all(calls)).filter((each) => each.allowed);
       assert.deepEqual(allowed.map((each) => each.remaining).sort(), [0, 1, 2]);
+    });
+
+    promise('of a client network there is a larger one, whoever calls', async ({ budgets }) => {
+      const small = await open({ ...settings, rateLimitPerNetwork: 4 });
+      const from = (ip: string, account: string) =>
+        small.budgets.spendCaller(caller(`key of ${account}`, account), ip);
+      try {
+        for (const account of ['a', 'b', 'c']) {
+          assert.equal((await from('2001:db8:0:f2::1', account)).remaining, 2);
+        }
+        assert.equal((await small.budgets.spendClient('2001:db8:0:f3::1')).remaining, 2);
+        const refused = await from('2001:db8:0:f4::1', 'd');
+        const { allowed, whose, limit, remaining } = refused;
+        assert.deepEqual([allowed, whose, limit, remaining], [false, 'network', 4, 0]);
+        assert.equal((await small.budgets.spendClient('2001:db8:0:f5::1')).allowed, false);
+        assert.equal((await from('2001:db8:0:1f2::1', 'd')).allowed, true);
+        assert.equal((await budgets.spendClient('2001:db8:0:f2::1')).allowed, true);
+      } finally {
+        small.close();
+      }
     });
 
     promise('mints are counted an hour long, and apart from other calls', async (world) => {
@@ -233,7 +260,10 @@ for (const [where, open] of [
         const model = twoWindows();
         for (const { key, wait } of steps) {
           if (wait > 0) await world.pass(wait);
-          const { allowed, remaining, whose } = await world.budgets.spendCaller(caller(key));
+          const { allowed, remaining, whose } = await world.budgets.spendCaller(
+            caller(key),
+            '192.0.2.1',
+          );
           const expected = model(key, wait);
           assert.deepEqual([allowed, remaining], [expected.allowed, expected.remaining]);
           if (!allowed) assert.equal(whose, expected.whose);
@@ -271,7 +301,7 @@ function twoWindows() {
 describe('only in memory', () => {
   test('a decision is there at once', () => {
     const { budgets } = inMemory();
-    assert.ok(!(budgets.spendCaller(caller('k')) instanceof Promise));
+    assert.ok(!(budgets.spendCaller(caller('k'), '192.0.2.1') instanceof Promise));
     assert.ok(!(budgets.spendClient('192.0.2.1') instanceof Promise));
     assert.ok(!(budgets.spendMint('192.0.2.1') instanceof Promise));
   });
@@ -324,7 +354,7 @@ describe('only in Valkey', () => {
     const one = await inValkey();
     const two = await inValkey(settings, valkey.url, one.prefix);
     const calls = Array.from({ length: 40 }, (_, at) =>
-      (at % 2 === 0 ? one : two).budgets.spendCaller(caller('k')),
+      (at % 2 === 0 ? one : two).budgets.spendCaller(caller('k'), '192.0.2.1'),
     );
     const allowed = (await Promise.all(calls)).filter((each) => each.allowed);
     assert.equal(allowed.length, 3);
@@ -334,13 +364,13 @@ describe('only in Valkey', () => {
 
   test('every key that is left ends with its window', async () => {
     const { budgets, prefix, close } = await inValkey();
-    await budgets.spendCaller(caller('k'));
+    await budgets.spendCaller(caller('k'), '192.0.2.1');
     await budgets.spendClient('192.0.2.1');
     await budgets.spendMint('192.0.2.1');
     const keys = await admin.keys(`${prefix}*`);
     const left = await Promise.all(keys.map(async (key) => [key, await admin.pttl(key)] as const));
     const ends = left.filter(([key]) => !key.endsWith('probe'));
-    assert.equal(ends.length, 4);
+    assert.equal(ends.length, 5);
     for (const [key, ms] of ends) {
       assert.ok(ms > 0 && ms <= (key.includes(':mints:') ? 3_600_000 : 60_000), `${key}: ${ms}`);
     }
@@ -349,9 +379,9 @@ describe('only in Valkey', () => {
 
   test('a counter without an end is taken over', async () => {
     const { budgets, prefix, close } = await inValkey();
-    await budgets.spendCaller(caller('k'));
+    await budgets.spendCaller(caller('k'), '192.0.2.1');
     for (const key of await admin.keys(`${prefix}calls:*`)) await admin.set(key, 1_000_000);
-    const spent = await budgets.spendCaller(caller('k'));
+    const spent = await budgets.spendCaller(caller('k'), '192.0.2.1');
     assert.deepEqual([spent.allowed, spent.remaining], [true, 2]);
     close();
   });
@@ -359,7 +389,7 @@ describe('only in Valkey', () => {
   test('a server that forgot the script is given it again', async () => {
     const { budgets, close } = await inValkey();
     await admin.script('FLUSH');
-    const calls = [1, 2, 3, 4].map(() => budgets.spendCaller(caller('k')));
+    const calls = [1, 2, 3, 4].map(() => budgets.spendCaller(caller('k'), '192.0.2.1'));
     const allowed = (await Promise.all(calls)).map((each) => each.allowed);
     assert.deepEqual(allowed, [true, true, true, false]);
     close();
@@ -384,7 +414,7 @@ describe('only in Valkey', () => {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
       const { budgets, close } = await inValkey(settings, cluster.url);
-      const spent = await budgets.spendCaller(caller('k', 'account'));
+      const spent = await budgets.spendCaller(caller('k', 'account'), '192.0.2.1');
       assert.equal(spent.remaining, 2);
       await assert.rejects(Promise.resolve(client.mget('{a}1', '{b}1')), /CROSSSLOT/);
       close();
@@ -414,4 +444,13 @@ describe('a client is counted by', () => {
   for (const [name, ip, expected] of cases) {
     test(name, () => assert.equal(clientNetwork(ip), expected));
   }
+
+  test('or what a setting makes of them: any number of leading bits', () => {
+    const of = (ip: string, ipv4: number, ipv6: number) => clientNetwork(ip, { ipv4, ipv6 });
+    assert.equal(of('192.0.2.255', 24, 56), '192.0.2.0/24');
+    assert.equal(of('::ffff:192.0.255.7', 20, 56), '192.0.240.0/20');
+    assert.equal(of('192.0.2.7', 32, 56), '192.0.2.7');
+    assert.equal(of('2001:db8:1:2ff:3::4', 32, 56), '2001:db8:1:200::/56');
+    assert.equal(of('2001:db8:1:2ff:3::4', 32, 48), '2001:db8:1::/48');
+  });
 });

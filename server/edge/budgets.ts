@@ -1,6 +1,7 @@
 // Who may ask how often. A bucket is a fixed window that opens with its first request: one a key
 // and one that an account's keys share, one a client address without a key, one a client address
-// for mints; some costly operations have one an account beside. Where they are kept:
+// for mints; some costly operations have one an account beside. A larger one of a client network
+// counts calls with and without keys, however many accounts make them. Where they are kept:
 // memory-buckets.ts, valkey-buckets.ts.
 
 import { isIPv4, isIPv6 } from 'node:net';
@@ -13,10 +14,14 @@ export const listingWindowSeconds = 3_600;
 export const scheduleLimit = 20;
 /** Relays of one account that are refused in a window: looking at each reads chains. */
 export const refusedRelays = 20;
+/** Requests on an open swap that a party keeps beyond its budget, in a window (reserve.ts). */
+export const swapLimit = 60;
+/** Looks in a window whether an account is a party of an open swap that found that it is not. */
+export const strangerLimit = 60;
 /** How often each of the sockets that an address may have can be opened anew in a window. */
 const openingsOfEach = 10;
 
-export type Whose = 'key' | 'account' | 'address';
+export type Whose = 'key' | 'account' | 'address' | 'network';
 
 /** A decision, and the tighter of the buckets that it asked. */
 export type Spent = {
@@ -32,7 +37,7 @@ export type Spent = {
 export type Soon<T> = T | Promise<T>;
 
 export type Budgets = {
-  spendCaller(caller: { keyId: string; accountId: string }): Soon<Spent>;
+  spendCaller(caller: { keyId: string; accountId: string }, ip: string): Soon<Spent>;
   spendClient(ip: string): Soon<Spent>;
   /** One attempt to mint a key from this address. */
   spendMint(ip: string): Soon<Spent>;
@@ -45,13 +50,31 @@ export type Budgets = {
   /** One claim that this account asks to have relayed; given back once it is taken on. */
   spendRelay(accountId: string): Soon<Spent>;
   giveBackRelay(accountId: string): Soon<void>;
+  /** One request of a party beyond its budget, on this part of the API. */
+  spendReserve(accountId: string, part: string): Soon<Spent>;
+  /** One look whether this account is a party; given back where it is. */
+  spendStranger(accountId: string): Soon<Spent>;
+  giveBackStranger(accountId: string): Soon<void>;
   /** One socket opened from this address. */
   spendSocket(ip: string): Soon<Spent>;
 };
 
+export const ruleNames = [
+  'calls',
+  'clients',
+  'listings',
+  'mints',
+  'networks',
+  'relays',
+  'reserves',
+  'schedules',
+  'sockets',
+  'strangers',
+] as const;
+
 /** How much in how long. Buckets of one name are kept together. */
 export type Rule = {
-  readonly name: 'calls' | 'clients' | 'mints' | 'listings' | 'relays' | 'schedules' | 'sockets';
+  readonly name: (typeof ruleNames)[number];
   readonly limit: number;
   readonly windowMs: number;
 };
@@ -67,13 +90,23 @@ export type Buckets = {
   giveBack(rule: Rule, name: string): Soon<void>;
 };
 
-export function createBudgets(
-  settings: Pick<Settings, 'rateLimit' | 'mintLimit' | 'listingLimit' | 'feedSocketsPerIp'>,
-  buckets: Buckets,
-): Budgets {
+export type BudgetSettings = Pick<
+  Settings,
+  | 'rateLimit'
+  | 'rateLimitPerNetwork'
+  | 'mintLimit'
+  | 'listingLimit'
+  | 'feedSocketsPerIp'
+  | 'clientPrefixes'
+>;
+
+export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budgets {
   const window = { limit: settings.rateLimit, windowMs: windowSeconds * 1_000 };
   const calls: Rule = { name: 'calls', ...window };
   const clients: Rule = { name: 'clients', ...window };
+  const networks: Rule = { ...window, name: 'networks', limit: settings.rateLimitPerNetwork };
+  const reserves: Rule = { ...window, name: 'reserves', limit: swapLimit };
+  const strangers: Rule = { ...window, name: 'strangers', limit: strangerLimit };
   const mints: Rule = {
     name: 'mints',
     limit: settings.mintLimit,
@@ -98,11 +131,21 @@ export function createBudgets(
     whenKnown(buckets.spend(rule, [accountId]), ({ allowed, buckets: [own] }) =>
       spentOf(rule, allowed, 'account', own!),
     );
+  /** The network's too: asked at the same time, since what is shared is kept by its first name. */
+  const inNetwork = (ip: string, own: Soon<Spent>): Soon<Spent> => {
+    const network = buckets.spend(networks, [clientNetwork(ip, settings.clientPrefixes)]);
+    return whenKnown(network, (tally) =>
+      tally.allowed ? own : spentOf(networks, false, 'network', tally.buckets[0]!),
+    );
+  };
   const ofCalls = (tally: Tally) => ofCaller(calls, tally);
   return {
-    spendCaller: ({ accountId, keyId }) =>
-      whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls),
-    spendClient: (ip) => spendOne(clients, ip),
+    spendCaller: ({ accountId, keyId }, ip) =>
+      inNetwork(ip, whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls)),
+    spendClient: (ip) => inNetwork(ip, spendOne(clients, ip)),
+    spendReserve: (accountId, part) => spendOwn(reserves, `${accountId} ${part}`),
+    spendStranger: (accountId) => spendOwn(strangers, accountId),
+    giveBackStranger: (accountId) => buckets.giveBack(strangers, accountId),
     spendMint: (ip) => spendOne(mints, ip),
     spendListing: (accountId) => spendOwn(listings, accountId),
     giveBackListing: (accountId) => buckets.giveBack(listings, accountId),
@@ -114,7 +157,7 @@ export function createBudgets(
 }
 
 /** `next` of the value, at once where the value is there. */
-export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => R): Soon<R> {
+export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): Soon<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
@@ -144,15 +187,36 @@ function spentOf({ limit }: Rule, allowed: boolean, whose: Whose, bucket: Bucket
 
 const longestName = 64;
 
+/** How many leading bits of an address its network is. */
+export type Prefixes = { readonly ipv4: number; readonly ipv6: number };
+
 /** What one client is counted by: its IPv4 address, or the /64 that one IPv6 customer gets. */
-export function clientNetwork(given: string): string {
+const ofOneClient: Prefixes = { ipv4: 32, ipv6: 64 };
+
+/** The network of an address. */
+export function clientNetwork(given: string, { ipv4, ipv6 }: Prefixes = ofOneClient): string {
   const ip = withoutPort(given);
+  if (isIPv4(ip) && ipv4 === 32) return ip;
+  if (isIPv4(ip)) return networkOfV4(ip.split('.').map(Number), ipv4);
   if (!isIPv6(ip)) return ip.slice(0, longestName);
   const groups = groupsOf(ip);
   const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (mapped) return groups.slice(6).flatMap(bytesOf).join('.');
-  const network = groups.slice(0, 4).map((group) => group.toString(16));
-  return `${network.join(':')}::/64`;
+  if (mapped) return networkOfV4(groups.slice(6).flatMap(bytesOf), ipv4);
+  const network = leading(groups, 16, ipv6).slice(0, Math.ceil(ipv6 / 16));
+  return `${network.map((group) => group.toString(16)).join(':')}::/${ipv6}`;
+}
+
+function networkOfV4(bytes: readonly number[], bits: number): string {
+  const network = leading(bytes, 8, bits).join('.');
+  return bits === 32 ? network : `${network}/${bits}`;
+}
+
+/** Parts of `width` bits, with nothing after the first `bits`. */
+function leading(parts: readonly number[], width: number, bits: number): number[] {
+  return parts.map((part, at) => {
+    const dropped = Math.min(width, Math.max(0, (at + 1) * width - bits));
+    return (part >> dropped) << dropped;
+  });
 }
 
 /** Some proxies forward the port too, which a client changes at will. */

@@ -6,7 +6,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
 import type { Scope } from '../scopes.ts';
-import { type Access, callerOf } from './access.ts';
+import { type Access, callerOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
 import { type HttpCode, HttpError } from './errors.ts';
@@ -56,10 +56,14 @@ export type CommandSpec<
   /**
    * Slow reads of chains, before and outside the transaction. `signal` ends at
    * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`. `attempt` is the same
-   * for the same request under the same Idempotency-Key; null without one.
+   * for the same request under the same Idempotency-Key; null without one. `client`: its address.
    */
   readonly before?: (
-    input: Input<P, Q, B> & { signal: AbortSignal; attempt: Uint8Array | null },
+    input: Input<P, Q, B> & {
+      signal: AbortSignal;
+      attempt: Uint8Array | null;
+      client: string;
+    },
   ) => Promise<Prepared>;
   /** The effect. What it throws is rolled back; a refusal is stored as the reply. */
   readonly run: (tx: Tx, input: Input<P, Q, B> & { prepared: Prepared }) => Promise<Reply>;
@@ -87,6 +91,7 @@ export function command<
   declare(app, { ...spec, access: 'key' });
   const runFor: Run = async (asked, caller) => {
     const taken: Prepared[] = [];
+    const client = clientOf(asked);
     const steps = runOnce(deps, app.edge.underway, asked, caller, {
       parse: () => ({ caller, ...parse(asked) }),
       before:
@@ -94,7 +99,7 @@ export function command<
           ? undefined
           : (input, attempt) =>
               withTimeLimit(deps.settings.chainTimeoutMs, async (signal) => {
-                const prepared = await before({ ...input, signal, attempt });
+                const prepared = await before({ ...input, signal, attempt, client });
                 taken.push(prepared);
                 return prepared;
               }),

@@ -1,6 +1,6 @@
 // Buckets of one process: a restart opens every window afresh. Instants in milliseconds.
 
-import type { Bucket, Rule, Tally } from './budgets.ts';
+import { type Bucket, type Rule, ruleNames, type Tally } from './budgets.ts';
 
 /** Buckets of one rule, about 20 MB; when all windows are open the oldest is dropped for a new. */
 const capacity = 100_000;
@@ -14,15 +14,9 @@ export type MemoryBuckets = {
 
 export function createMemoryBuckets(now: () => number, most: number = capacity): MemoryBuckets {
   // By when they end, the first to end first: a window that opens again goes to the end.
-  const kept: Readonly<Record<Rule['name'], Map<string, Entry>>> = {
-    calls: new Map(),
-    clients: new Map(),
-    mints: new Map(),
-    listings: new Map(),
-    schedules: new Map(),
-    relays: new Map(),
-    sockets: new Map(),
-  };
+  const kept = Object.fromEntries(
+    ruleNames.map((name) => [name, new Map<string, Entry>()]),
+  ) as Readonly<Record<Rule['name'], Map<string, Entry>>>;
   return {
     spend: (rule, names) => {
       const entries = kept[rule.name];

@@ -24,6 +24,8 @@ export type Asked = {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
+  /** The client's address, of a request. */
+  readonly ip?: string;
 };
 
 /** A reply as it was or will be given. `code` is that of a refusal. */

@@ -2,6 +2,7 @@
 // whoever else has its secret takes the other leg. Asked as long as a claim may land by our own
 // clock, so that nodes that never agree keep nothing for ever.
 
+import { lateClaim } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { claimWasShown } from '../db/keeper-attempts.ts';
 import { within } from '../time-limit.ts';
@@ -12,7 +13,8 @@ import type { On } from './tend.ts';
 /** The decision; or, where the chain's nodes disagree, to keep what there is and look again. */
 export async function unlessDisputed(on: On, next: Decision, look: Look): Promise<Decision> {
   const { deps, job, escrow, adapter, signal } = on;
-  const mayLandUntil = escrow.terms.timelock + adapter.policy.lateClaimSeconds;
+  const { policy } = adapter;
+  const mayLandUntil = escrow.terms.timelock + lateClaim({ policy, depth: policy.high });
   if (look.wall >= mayLandUntil || !givesUp(next, look)) return next;
   if (!(await claimWasShown(deps.db, job.id))) return next;
   const asking = adapter.mustAgree?.(escrow, signal);

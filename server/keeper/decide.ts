@@ -2,7 +2,6 @@
 // it so far. Pure.
 
 import type { EscrowFacts } from '../../core/facts.ts';
-import type { Leg, SwapState } from '../../core/swap.ts';
 import { type Attempt, isLive } from '../db/keeper-attempts.ts';
 import type { KeeperVerb } from '../db/keeper-jobs.ts';
 import {
@@ -84,17 +83,6 @@ function restAfterFailures({ attempts, wall }: Look): Decision | null {
   const rest = firstBackoffSeconds * 2 ** failed.length;
   const left = Math.floor(last.signedAt.getTime() / 1000) + rest - wall;
   return left > 0 ? again(left) : null;
-}
-
-/**
- * Until when a claim of this leg may show the secret: the short one's is what reveals it. Asked
- * before one is promised, and at every look.
- */
-export function showBy(
-  { deadlines }: Pick<SwapState, 'deadlines'>,
-  { long, timelock }: Pick<Leg, 'long' | 'timelock'>,
-): number {
-  return long ? timelock : deadlines.revealBy;
 }
 
 /** Whether there is something to do: `later` it may be, `lost` it never will. */

@@ -16,7 +16,6 @@ import { type Claimable, claimAsked, mayClaim } from '../settle/builders.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { within } from '../time-limit.ts';
 import { mostFailed, relayLeadSeconds, turnPatienceMs } from './bounds.ts';
-import { showBy } from './decide.ts';
 import type { Gas } from './gas.ts';
 import { sealSecret } from './sealing.ts';
 import {
@@ -301,8 +300,8 @@ function mustHaveTime(deps: Deps, { name, state, clocks }: Claimable): void {
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
   const { normal } = adapterOf(deps, leg.chain).policy;
   const reveals = state.secret === null;
-  const by = reveals ? showBy(state, leg) : leg.timelock;
-  const needs = reveals && !leg.long ? leadOf(leg.family) : normal.settleSeconds;
+  const by = reveals ? state.deadlines.revealBy : leg.timelock;
+  const needs = reveals ? leadOf(leg.family) : normal.settleSeconds;
   if (now + needs <= by) return;
   const sentence =
     `relaying leg ${name} needs ${needs} s before ${by}, and it is ${now}: ` +

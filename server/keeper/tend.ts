@@ -38,7 +38,7 @@ import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
 import { unlessDisputed } from './agreed.ts';
 import { inHandSeconds, jobPatienceMs, lookAgainSeconds } from './bounds.ts';
-import { type Decision, decide, graceOf, hasWaited, type Look, showBy } from './decide.ts';
+import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
@@ -156,7 +156,7 @@ async function lookOf(
     timelock: terms.timelock,
     driftSeconds: adapter.policy.driftSeconds,
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
-    revealBy: showBy(swap.state, swap.state.legs[job.leg]),
+    revealBy: swap.state.deadlines.revealBy,
     hurried,
     yields: hurried && job.purpose !== 'relay',
   };
@@ -186,7 +186,8 @@ function secretOf(
 ): { isPublic: boolean; known: Hex32 | null } {
   const { secret, hashlock } = swap.state;
   const shown = secret ?? (seen !== null && opens(seen, hashlock) ? seen : null);
-  const isPublic = shown !== null || job.verb === 'refund';
+  // The initiator is not paid by the long leg: whoever had its claim relayed read the secret.
+  const isPublic = shown !== null || job.verb === 'refund' || swap.state.legs[job.leg].long;
   return { isPublic, known: shown ?? openSecret(deps, job) };
 }
 

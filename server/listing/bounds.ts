@@ -14,6 +14,9 @@ export const candidateForMs = 7 * dayMs;
  */
 export const openingForMs = dayMs;
 
+/** One at which a look took more time or memory than it may waits so long for the next. */
+export const ranOutEveryMs = dayMs;
+
 /** A token that is listed by itself is looked at this often. */
 export const assetEveryMs = dayMs;
 

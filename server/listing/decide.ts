@@ -37,6 +37,7 @@ import {
   mostLockMs,
   mostPending,
   openingForMs,
+  ranOutEveryMs,
 } from './bounds.ts';
 import type { Judgement, Token } from './judge.ts';
 
@@ -74,6 +75,19 @@ export function settledOf(
   const opensUntil = createdAt.getTime() + openingForMs;
   const isConfirmed = checkedAt !== null && checkedAt.getTime() >= opensUntil;
   return isConfirmed || nowMs < opensUntil ? { status: 'rejected', reasons } : null;
+}
+
+/**
+ * Whether nobody looks, whoever asks: what waits is looked at every hour, and a day later only where
+ * the last look ran out.
+ */
+export function isPutOff(
+  known: Pick<Listing, 'checkedAt' | 'nextCheckAt'> | null,
+  nowMs: number,
+): boolean {
+  const { checkedAt = null, nextCheckAt = null } = known ?? {};
+  if (checkedAt === null || nextCheckAt === null || nextCheckAt.getTime() <= nowMs) return false;
+  return nextCheckAt.getTime() >= checkedAt.getTime() + ranOutEveryMs;
 }
 
 /**
@@ -150,11 +164,12 @@ async function judgeListed(
   tx: Tx,
   deps: Pick<Deps, 'now' | 'randomBytes'>,
   before: Listing,
-  { outcome, reasons, beganAt }: Judgement,
+  { outcome, reasons, beganAt, ranOut }: Judgement,
 ): Promise<Decision> {
   const at = new Date(deps.now());
   const assetId = before.asset.id;
-  const everyMs = outcome === 'pass' ? assetEveryMs - someMs(deps) : closedEveryMs;
+  const waitsMs = ranOut === true ? ranOutEveryMs : closedEveryMs;
+  const everyMs = outcome === 'pass' ? assetEveryMs - someMs(deps) : waitsMs;
   await setChecked(tx, assetId, beganAt, new Date(at.getTime() + everyMs));
   if (before.asset.source === 'curated') return standingOf(before, false);
   const change = { assetId, by: 'checks' as const, at };
@@ -252,6 +267,7 @@ async function keep(
   const known = before?.status === 'pending' ? before : null;
   const firstSeen = before === null || before.status === 'expired' ? at : before.createdAt;
   const reasons = judgement?.reasons ?? known?.reasons ?? [];
+  const everyMs = judgement?.ranOut === true ? ranOutEveryMs : candidateEveryMs;
   if (known === null && !isRejected) await assertFewPending(tx, wish);
   await storeCandidate(tx, {
     id: before?.id ?? uuidv7(at.getTime(), deps.randomBytes),
@@ -263,7 +279,7 @@ async function keep(
     reasons,
     createdAt: firstSeen,
     checkedAt: judgement?.beganAt ?? known?.checkedAt ?? null,
-    nextCheckAt: new Date(at.getTime() + (judgement === null ? 0 : candidateEveryMs)),
+    nextCheckAt: new Date(at.getTime() + (judgement === null ? 0 : everyMs)),
     givesUpAt: known?.givesUpAt ?? new Date(at.getTime() + candidateForMs),
   });
   return { status: isRejected ? 'rejected' : 'pending', reasons };

@@ -5,7 +5,7 @@ import { findCandidate } from '../db/candidates.ts';
 import { findListedToken } from '../db/listing.ts';
 import type { Deps } from '../deps.ts';
 import { mostLooks } from './bounds.ts';
-import { settledOf } from './decide.ts';
+import { isPutOff, settledOf } from './decide.ts';
 import { type Judgement, judge, type Token, withoutTokens } from './judge.ts';
 
 export type Prepared = {
@@ -32,7 +32,9 @@ export function createLooks(deps: Deps): Looks {
     const token = { chain, address: adapter.parseAddress(given) };
     const listing = await findListedToken(deps.db, chain, token.address);
     const candidate = await findCandidate(deps.db, chain, token.address);
-    if (settledOf(listing, candidate, deps.now()) !== null) return { token, judgement: null };
+    const now = deps.now();
+    const isSettled = settledOf(listing, candidate, now) !== null;
+    if (isSettled || isPutOff(listing ?? candidate, now)) return { token, judgement: null };
     const own = byAccount.get(accountId) ?? 0;
     if (own >= mostLooks.ofAnAccount) throw tooMany(own, 'this account');
     if (running >= mostLooks.asked) throw tooMany(running, 'requests');

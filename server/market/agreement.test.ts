@@ -12,7 +12,8 @@ import { accept } from './agreement.ts';
 import { mostLiveRfqs } from './bounds.ts';
 import { quote } from './quotes.ts';
 import { cancelRfq, type NewRfq, postRfq } from './rfqs.ts';
-import { propose } from './threads.ts';
+import { propose, readThread } from './threads.ts';
+import { threadView } from './views.ts';
 
 let market: TestMarket;
 let taker: Trader;
@@ -144,6 +145,43 @@ test('maker and taker accept at once: one swap, whoever is first', async () => {
     assert.equal((await first.done).status, 'open');
     assert.equal((await second).status, 'agreed');
     assert.equal(await swapsOf(rfqId), 1);
+  }
+});
+
+test('who has accepted in a role that is not its own any more accepts anew', async () => {
+  const { adapters } = market.deps;
+  const evm = adapters.get(market.assets.usd.chain)!;
+  const policy = { ...evm.policy, floorSeconds: 2 * 86_400 };
+  // As after a change of the policies: the maker gives the long leg now.
+  const turned = {
+    ...market.deps,
+    adapters: new Map(adapters).set(evm.chain, { ...evm, policy }),
+  };
+  const maker = makers[0]!;
+  for (const offered of [lock(), null]) {
+    const { threadIds } = await rfqWithThreads();
+    const id = threadIds[0]!;
+    const first = offered === null ? maker : taker;
+    const [mine, others] = [lock(), lock()];
+    const by = (trader: Trader, hashlock: string | null) =>
+      market.db.transaction((tx) =>
+        accept(tx, turned, trader.accountId, id, { quoteAmount: price, hashlock }),
+      );
+    await market.db.transaction(acceptAs(first, id, offered));
+    const before = threadView(turned, await by(maker, mine), market.deps.now());
+    assert.deepEqual(
+      [before.status, before.initiator, before.makerAccepted, before.takerAccepted],
+      ['open', 'maker', true, false],
+    );
+    assert.equal(await codeOf(by(maker, others)), 'hashlock_differs');
+    const after = threadView(market.deps, await by(taker, null), market.deps.now());
+    assert.equal(after.status, 'agreed');
+    const stored = await market.db.transaction((tx) => readThread(tx, maker.accountId, id));
+    const { initiator, legs } = threadView(market.deps, stored, market.deps.now());
+    assert.deepEqual([initiator, legs.a.long, legs.b.long], ['maker', true, false]);
+    // The same words again are the same answer, by the policies of then.
+    const again = await market.db.transaction(acceptAs(maker, id, mine));
+    assert.equal(again.swapId, stored.swapId);
   }
 });
 

@@ -36,7 +36,8 @@ export async function accept(
   const party = partyOf(thread, callerId);
   const { direction, base, quote, baseAmount } = thread.rfq;
   const { quoteAmount } = thread.price;
-  const { initiator } = previewLegs(deps, { direction, base, quote, baseAmount, quoteAmount });
+  const terms = { direction, base, quote, baseAmount, quoteAmount };
+  const { initiator } = previewLegs(deps, terms, thread.agreed);
   const by = { party, isInitiator: party === initiator };
   if (thread.status === 'agreed') {
     assertCurrent(thread.price, words.quoteAmount);

@@ -83,6 +83,14 @@ export function assertSameHashlock(bound: Hex32 | null, hashlock: Hex32 | null):
   );
 }
 
+/**
+ * Whether the acceptance that stands was given in the role that its side has now. Policies, and what
+ * counts as a high value, may have changed since, and with them who is the initiator.
+ */
+export function acceptedInRole(price: Price, isInitiator: boolean): boolean {
+  return (price.hashlock !== null) === isInitiator;
+}
+
 export type Accepted = {
   readonly price: Price;
   /** False when the same words had been said before and still bind. */
@@ -104,17 +112,24 @@ export function acceptPrice(
   const { party, isInitiator } = by;
   assertCurrent(price, words.quoteAmount);
   assertHashlockFits(isInitiator, words.hashlock);
-  if (standsUntil(price, party, nowMs, ttlMs) !== null) {
+  const stands = (side: Party) => standsUntil(price, side, nowMs, ttlMs) !== null;
+  if (stands(party) && acceptedInRole(price, isInitiator)) {
     assertSameHashlock(price.hashlock, words.hashlock);
     return { price, changed: false, agreed: false };
   }
   const other = party === 'maker' ? 'taker' : 'maker';
-  const agreed = standsUntil(price, other, nowMs, ttlMs) !== null;
+  const agreed = stands(other) && acceptedInRole(price, !isInitiator);
+  const [at, ofOther] =
+    party === 'maker'
+      ? (['makerAcceptedAt', 'takerAcceptedAt'] as const)
+      : (['takerAcceptedAt', 'makerAcceptedAt'] as const);
   return {
     price: {
       ...price,
-      [party === 'maker' ? 'makerAcceptedAt' : 'takerAcceptedAt']: nowMs,
-      hashlock: isInitiator ? words.hashlock : price.hashlock,
+      [at]: nowMs,
+      // One in another role is none.
+      [ofOther]: agreed ? price[ofOther] : null,
+      hashlock: isInitiator ? words.hashlock : agreed ? price.hashlock : null,
     },
     changed: true,
     agreed,

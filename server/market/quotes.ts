@@ -150,6 +150,7 @@ function quoted(
     },
     messages: known.messages,
     swapId: null,
+    agreed: null,
     createdAt: known.created_at,
     updatedAt: new Date(nowMs),
   };
@@ -198,6 +199,7 @@ function newThread(
     },
     messages: [{ by: 'maker', quoteAmount: quoteAmount.toString(), at: at.toISOString() }],
     swapId: null,
+    agreed: null,
     createdAt: at,
     updatedAt: at,
   };

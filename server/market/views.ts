@@ -5,7 +5,7 @@ import type { StoredStatus } from '../db/rfqs.ts';
 import type { Deps } from '../deps.ts';
 import { type LegPreview, previewLegs } from '../settle/preview.ts';
 import type { Asset } from './assets.ts';
-import { standsUntil } from './negotiation.ts';
+import { acceptedInRole, standsUntil } from './negotiation.ts';
 import { isLive, type Rfq, statusAt } from './rfqs.ts';
 import type { Message, Thread } from './threads.ts';
 
@@ -85,11 +85,14 @@ export function threadView(
   const { rfq, price } = thread;
   const { direction, base, quote, baseAmount } = rfq;
   const { quoteAmount } = price;
-  const plan = previewLegs(deps, { direction, base, quote, baseAmount, quoteAmount });
+  const terms = { direction, base, quote, baseAmount, quoteAmount };
+  const plan = previewLegs(deps, terms, thread.agreed);
   const status = threadStatusAt(thread, nowMs);
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   const until = (party: Party) =>
-    status === 'open' ? standsUntil(price, party, nowMs, ttlMs) : null;
+    status === 'open' && acceptedInRole(price, party === plan.initiator)
+      ? standsUntil(price, party, nowMs, ttlMs)
+      : null;
   const maker = until('maker');
   const taker = until('taker');
   const expires = maker ?? taker;

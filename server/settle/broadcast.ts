@@ -4,6 +4,7 @@
 import type { ChainAdapter, ReadTransaction, Touch } from '../../chains/adapter.ts';
 import { chainIdOfRaw } from '../../chains/evm/raw.ts';
 import type { Signed } from '../../chains/material.ts';
+import type { InTurns } from '../../chains/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
@@ -11,6 +12,7 @@ import { type EscrowRow, escrowAt, escrowsAmong, noteSent } from '../db/escrows.
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
+import { withBrought } from './brought.ts';
 import { isEmptied } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
@@ -22,6 +24,7 @@ export type Broadcast = {
   /** A family or a chain key. */
   readonly chain: string;
   readonly signed: Signed;
+  readonly inTurns: InTurns;
   readonly signal: AbortSignal;
 };
 
@@ -34,16 +37,18 @@ export async function broadcast(
   fresh: Freshness,
   input: Broadcast,
 ): Promise<{ txid: string }> {
-  const { signal } = input;
+  const { signal, inTurns } = input;
   const adapter = adapterFor(deps, input.chain, input.signed);
   const { chain } = adapter;
-  const read = () => within(signal, chain, adapter.readSigned(input.signed, signal));
+  const isOurs = async (escrow: string) => (await escrowAt(deps.db, chain, escrow)) !== null;
+  const care = { inTurns, isOurs };
+  const first = adapter.readSigned(input.signed, signal, care);
   // Twice: its id must be known whatever happens next, and what it touches is told only after the
   // adapter knows every escrow, also those that another process planned.
-  const { txid } = await read();
+  const { txid, raw } = await within(signal, chain, first);
   try {
     await within(signal, chain, fresh(adapter, signal));
-    const transaction = await read();
+    const transaction = await within(signal, chain, adapter.readSigned(raw, signal));
     const touched: Touched[] = [];
     for (const touch of await allTouches(deps, chain, transaction)) {
       const found = await swapAt(deps, chain, touch);
@@ -140,8 +145,11 @@ async function passGates(
       return;
     }
     case 'claim': {
-      if (touch.secret !== null) mustOpen(swap.state, touch.secret);
-      const { state, clocks } = await readForClaim(deps, swap, row.leg, signal);
+      const { secret } = touch;
+      if (secret !== null) mustOpen(swap.state, secret);
+      const known =
+        secret === null ? swap : await withBrought(deps, swap, { name: row.leg, secret }, signal);
+      const { state, clocks } = await readForClaim(deps, known, row.leg, signal);
       claimGate(state, row.leg, clocks);
       if (state.secret !== null) return;
       const escrow = escrowOfRow(swap, row);

@@ -24,6 +24,7 @@ import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
+import { withBrought } from './brought.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
@@ -133,10 +134,12 @@ export async function claimAsked(
 /** Passes the gates of a claim. `payer`: who pays for it, if not the party that is paid. */
 export async function mayClaim(
   deps: Deps,
-  { swap, name, secret }: { swap: Swap; name: LegName; secret: Hex32 },
+  asked: { swap: Swap; name: LegName; secret: Hex32 },
   payer: string | null,
   signal: AbortSignal,
 ): Promise<Claimable> {
+  const { name, secret } = asked;
+  const swap = await withBrought(deps, asked.swap, asked, signal);
   const { state, clocks } = await readForClaim(deps, swap, name, signal);
   claimGate(state, name, clocks);
   const escrow = planned(swap, name);

@@ -6,12 +6,16 @@ import { after, before, test } from 'node:test';
 import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
+import { evmChains } from '../../chains/evm/policy.ts';
+import { solanaChains } from '../../chains/solana/policy.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
+import { findThread, type Thread } from '../db/threads.ts';
 import type { Asset } from '../market/assets.ts';
-import { previewLegs, type TradeTerms } from './preview.ts';
+import { type LegsPreview, previewLegs, type TradeTerms } from './preview.ts';
 import { fromTheStart, takeUp } from './take-up.ts';
 import { insertAccount, type Wallet } from './testing/account.ts';
 import { insertAgreed, insertAsset, nodelessAdapters, someWallets } from './testing/rows.ts';
@@ -107,6 +111,30 @@ test('what the thread previews is what the swap gets', async () => {
     assert.deepEqual([leg.amount, leg.long, leg.chain], [amount, long, chain]);
     assert.equal(leg.timelock - swap.agreedAt, timelockSeconds);
   }
+});
+
+test('an amount’s depth may make the other leg long; the thread says so, and after as its swap', async () => {
+  const adapters = new Map(deps.adapters);
+  const of = (chain: string, policy: ChainPolicy) =>
+    adapters.set(chain, { ...adapters.get(chain)!, policy });
+  of('evm-dev', evmChains.base.policy);
+  of('evm-dev-2', solanaChains.solana.policy);
+  const at = { ...deps, adapters };
+  const base = { ...assets.other, highValueFrom: 1_000n };
+  const usual = terms({ base, quote: assets.usd, baseAmount: 999n });
+  const high = { ...usual, baseAmount: 1_000n };
+  assert.equal(previewLegs(at, usual).initiator, 'maker');
+  const preview = previewLegs(at, high);
+  assert.equal(preview.initiator, 'taker');
+  const parties = { makerId: await account(), takerId: await account() };
+  const id = await deps.db.transaction((tx) => insertAgreed(tx, at, high, parties));
+  const { long, threadId } = (await swapById(deps.db, id)) as Swap;
+  assert.equal(long, 'b');
+  // By policies of today, whatever they are, the thread has been agreed.
+  const { agreed } = (await findThread(deps.db, threadId)) as Thread;
+  assert.deepEqual(previewLegs(deps, usual, agreed).initiator, 'taker');
+  const seconds = (legs: LegsPreview['legs']) => [legs.a, legs.b].map((leg) => leg.timelockSeconds);
+  assert.deepEqual(seconds(previewLegs(deps, usual, agreed).legs), seconds(preview.legs));
 });
 
 test('a high value wants the chain’s high depth, from its first unit on', async () => {

@@ -2,18 +2,13 @@
 // thread and the creation of its swap share it, so that they cannot differ.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import { type LegTiming, schedule } from '../../core/deadlines.ts';
+import { deadlines, type LegTiming, longLeg } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { depthFor } from '../../core/policy.ts';
-import {
-  type Direction,
-  initiatorOf,
-  type LegName,
-  longLeg,
-  type Party,
-} from '../../core/trade.ts';
+import { type Direction, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
 import type { Asset } from '../db/assets.ts';
+import type { AgreedLegs } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
 
 export type TradeTerms = {
@@ -70,7 +65,7 @@ export function planLegs(deps: Pick<Deps, 'adapters'>, terms: TradeTerms): Plann
   const sells = terms.direction === 'sell_base';
   const a = planned(deps, 'a', sells ? quote : base);
   const b = planned(deps, 'b', sells ? base : quote);
-  const long = longLeg(a.adapter.policy.floorSeconds, b.adapter.policy.floorSeconds);
+  const long = longLeg({ a: a.timing, b: b.timing });
   return { long, a, b };
 }
 
@@ -84,18 +79,26 @@ function planned(
   return { leg, asset, adapter, amount, timing: { policy: adapter.policy, depth } };
 }
 
-/** The legs as a thread shows them before there is a swap. */
-export function previewLegs(deps: Pick<Deps, 'adapters'>, terms: TradeTerms): LegsPreview {
+/** The legs as a thread shows them: as they would be, or as its swap has them. */
+export function previewLegs(
+  deps: Pick<Deps, 'adapters'>,
+  terms: TradeTerms,
+  agreed: AgreedLegs | null = null,
+): LegsPreview {
   const legs = planLegs(deps, terms);
-  const short = legs.long === 'a' ? legs.b : legs.a;
-  const { shortTimelock, longTimelock } = schedule(short.timing, legs[legs.long].timing);
+  const { long, timelockSeconds } = agreed ?? wouldBe(legs);
   const preview = ({ leg, asset, amount }: PlannedLeg): LegPreview => ({
     leg,
     chain: asset.chain,
     assetId: asset.id,
     amount,
-    long: leg === legs.long,
-    timelockSeconds: leg === legs.long ? longTimelock : shortTimelock,
+    long: leg === long,
+    timelockSeconds: timelockSeconds[leg],
   });
-  return { initiator: initiatorOf(legs.long), legs: { a: preview(legs.a), b: preview(legs.b) } };
+  return { initiator: initiatorOf(long), legs: { a: preview(legs.a), b: preview(legs.b) } };
+}
+
+function wouldBe({ long, a, b }: PlannedLegs): AgreedLegs {
+  const { refundAt } = deadlines(0, { a: a.timing, b: b.timing }, long);
+  return { long, timelockSeconds: refundAt };
 }

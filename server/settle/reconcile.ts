@@ -4,6 +4,7 @@
 
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Tx } from '../db/database.ts';
 import {
@@ -38,6 +39,8 @@ export type ReconcileScope = {
   /** Whose escrows to read; the others' facts are those last stored. */
   readonly chains: readonly ChainKey[] | 'all';
   readonly signal: AbortSignal;
+  /** A secret that opens the hashlock and is known to be public, whatever a chain shows. */
+  readonly brought?: Hex32;
 };
 
 /** Null when there is no such swap. Throws what an adapter throws, with nothing stored. */
@@ -50,7 +53,8 @@ export async function reconcile(
     const swap = await swapById(deps.db, swapId);
     if (swap === null) return null;
     const rows = await escrowsOfSwap(deps.db, swapId);
-    const read = await readEscrows(deps, swap, rows, scope);
+    const facts = await readEscrows(deps, swap, rows, scope);
+    const read = { facts, brought: scope.brought ?? null };
     const stored = await deps.db.transaction(async (tx) => {
       const locked = await lockSwap(tx, swapId);
       // Facts read before somebody else's change may be older than what that change stored.
@@ -65,7 +69,10 @@ export async function reconcile(
   throw new Error(`swap ${swapId} kept changing while it was reconciled`);
 }
 
-type Read = ReadonlyMap<string, EscrowFacts>;
+type Read = {
+  readonly facts: ReadonlyMap<string, EscrowFacts>;
+  readonly brought: Hex32 | null;
+};
 
 function keyOf(row: { chain: ChainKey; address: string }): string {
   return `${row.chain} ${row.address}`;
@@ -76,7 +83,7 @@ async function readEscrows(
   swap: Swap,
   rows: readonly EscrowRow[],
   { chains, signal }: ReconcileScope,
-): Promise<Read> {
+): Promise<Read['facts']> {
   const wanted = rows.filter((row) => chains === 'all' || chains.includes(row.chain));
   const facts = await Promise.all(
     wanted.map((row) => {
@@ -93,7 +100,7 @@ async function store(
   deps: Deps,
   swap: Swap,
   rows: readonly EscrowRow[],
-  read: Read,
+  { facts: read, brought }: Read,
 ): Promise<Reconciled & { done: boolean }> {
   const nowMs = deps.now();
   const escrows = rows.map((row) => ({
@@ -104,7 +111,8 @@ async function store(
   }));
   const full = rows.every((row) => read.has(keyOf(row)));
   const wall = Math.floor(nowMs / 1000);
-  const shown = outcome(swap.state, { escrows, full, wall });
+  const known = { ...swap.state, secret: swap.state.secret ?? brought };
+  const shown = outcome(known, { escrows, full, wall });
   const after = full ? shown : { ...shown, dueAt: soonerRetry(swap.dueAt, shown.dueAt, wall) };
   const before = { state: swap.state, status: swap.status, told: toldOf(swap, rows) };
   const { events, told } = changeBetween(before, after);

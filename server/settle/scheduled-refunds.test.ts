@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { refundStepSeconds } from '../../chains/bitcoin/signed-refunds.ts';
 import type { ScheduledRefunds } from '../../chains/scheduled.ts';
+import type { InTurns } from '../../chains/turns.ts';
+import type { Steps } from '../../core/steps.ts';
 import { buildApp } from '../edge/app.ts';
 import { scheduleLimit } from '../edge/budgets.ts';
 import { createScheduledRefunds, scheduledLimits } from './scheduled-refunds.ts';
@@ -144,18 +146,23 @@ test('a check gives the loop back between its steps, verifies no bytes twice, an
   const gate = { reached: Promise.withResolvers<void>(), open: Promise.withResolvers<void>() };
   const adapters = adaptersWith(({ check, ...rest }) => ({
     ...rest,
-    check: async (escrow, { transactions, known, pause }, signal) => {
+    check: async (escrow, { transactions, known, inTurns }, signal) => {
       gate.reached.resolve();
       await gate.open.promise;
       turns.known = known.length;
       turns.seen = [];
-      const counting = async () => {
-        await pause();
-        turns.seen.push(turns.count);
-      };
-      return check(escrow, { transactions, known, pause: counting }, signal);
+      const counting: InTurns = (steps, limit) => inTurns(noted(steps), limit);
+      return check(escrow, { transactions, known, inTurns: counting }, signal);
     },
   }));
+  function* noted<R>(steps: Steps<R>): Steps<R> {
+    for (;;) {
+      turns.seen.push(turns.count);
+      const { done, value } = steps.next();
+      if (done) return value;
+      yield;
+    }
+  }
   const app = await buildApp({ ...world.deps, adapters });
   const { post } = requestsTo(app, deal.initiator.key);
   let ticking = true;
@@ -174,14 +181,14 @@ test('a check gives the loop back between its steps, verifies no bytes twice, an
     assert.match(second.body.error, /1 request at a time/);
     gate.open.resolve();
     const kept = must(await first);
-    assert.ok(turns.seen.length > 3 * 3, `${turns.seen.length} pauses`);
+    assert.ok(turns.seen.length > 3 * 3, `${turns.seen.length} steps`);
     assert.ok(
       turns.seen.every((at, index) => at > (turns.seen[index - 1] ?? 0)),
       'a turn each',
     );
     assert.equal(turns.known, 0);
     assert.deepEqual(must(await post(path(deal), body)), kept);
-    assert.deepEqual([turns.known, turns.seen.length], [3, 1 + 3], 'they were only read');
+    assert.deepEqual([turns.known, turns.seen.length], [3, 2 + 3], 'they were only read');
     // By as many requests that were less in haste than this machine may be.
     const spend = async () => app.edge.budgets.spendSchedule(deal.initiator.accountId);
     assert.equal((await spend()).remaining, scheduleLimit - 3, 'the refused one cost nothing');

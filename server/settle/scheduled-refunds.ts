@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Rung, ScheduledRefunds, Verdict } from '../../chains/scheduled.ts';
+import type { InTurns } from '../../chains/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { mustFund } from '../../core/gates.ts';
@@ -52,8 +53,7 @@ export type ScheduleRequest = {
   readonly leg: string;
   readonly transactions: readonly string[];
   readonly escrow: string | null;
-  /** Between two steps of the check. */
-  readonly pause: () => Promise<void>;
+  readonly inTurns: InTurns;
   readonly signal: AbortSignal;
 };
 
@@ -67,7 +67,7 @@ export type Prepared = {
 
 /** Reads the chain and checks every transaction. Only the leg's funder may. */
 export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Promise<Prepared> {
-  const { signal, transactions, pause } = request;
+  const { signal, transactions, inTurns } = request;
   const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
   const { leg, chain } = legNamed(swap, request.leg);
   mustFund(swap.state.legs[leg], party);
@@ -79,7 +79,7 @@ export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Pro
   }
   const escrow = await escrowToRefund(deps, swap, leg, request.escrow);
   const known = await rungsKept(deps.db, chain, escrow.address);
-  const checking = scheduledRefunds.check(escrow, { transactions, known, pause }, signal);
+  const checking = scheduledRefunds.check(escrow, { transactions, known, inTurns }, signal);
   try {
     const { accountId } = request;
     return { accountId, chain, escrow, leg, rungs: await within(signal, chain, checking) };

@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { Material } from '../../chains/material.ts';
+import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { BtcSighash, Material } from '../../chains/material.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { type Swap, swapById } from '../db/swaps.ts';
 import { haltChain, resumeChain } from '../market/halts.ts';
 import { closeAsset, reopenAsset } from '../market/listing.ts';
+import { currentEscrow } from './escrows.ts';
 import {
   agree,
   bitcoin,
@@ -20,8 +23,11 @@ import {
   give,
   look,
   moveTo,
+  must,
   refund,
+  send,
   signedPayment,
+  signedSpend,
   startWorld,
   swapOf,
   told,
@@ -169,6 +175,43 @@ test('what a claim left of the funder’s own is built and sent without a timelo
   } finally {
     adapters.set(evm, adapter);
   }
+});
+
+test('who brings the secret for the long leg is served while the short chain is silent, and the initiator is told', async () => {
+  const [builds, sends] = [await agree(world), await agree(world)];
+  for (const deal of [builds, sends]) await fundBoth(world, deal);
+  const adapters = world.deps.adapters as Map<string, ChainAdapter>;
+  const adapter = adapters.get(evm) as ChainAdapter;
+  const silence = async () => {
+    throw new ParleyError('chain_unavailable', 'silent', { chain: evm });
+  };
+  const claimOf = (deal: Deal, by: 'initiator' | 'counterparty', leg: 'a' | 'b') =>
+    deal[by].post(`/v1/swaps/${deal.id}/legs/${leg}/claim`, { secret: deal.secret });
+  adapters.set(evm, { ...adapter, heads: silence, readEscrow: silence, preflight: silence });
+  try {
+    // What reveals is the short leg's: its own chain has to answer, and nothing is kept of it.
+    assert.equal((await claimOf(builds, 'initiator', builds.short)).code, 'chain_unavailable');
+    assert.equal((await claimOf(builds, 'initiator', builds.long)).code, 'not_your_leg');
+    assert.equal((await swapOf(builds)).secret, null);
+    const material = must(await claimOf(builds, 'counterparty', builds.long));
+    assert.deepEqual((await told(world, builds)).slice(2), ['secret.revealed initiator_claimed']);
+    const spend = signedSpend(builds.counterparty, material, builds.secret);
+    must(await send(builds.counterparty, bitcoin, spend));
+    // Built elsewhere, and only sent through us.
+    const swap = (await swapById(world.deps.db, sends.id)) as Swap;
+    const escrow = currentEscrow(swap, sends.long) as WatchedEscrow;
+    const input = { escrow, feeRateSatPerVbyte: null, isPublic: true };
+    const own = adapters.get(bitcoin) as ChainAdapter;
+    const built = await own.buildClaim(input, sends.secret, AbortSignal.timeout(10_000));
+    const signed = signedSpend(sends.counterparty, built as BtcSighash, sends.secret);
+    must(await send(sends.counterparty, bitcoin, signed));
+    assert.deepEqual((await told(world, sends)).slice(2), ['secret.revealed initiator_claimed']);
+  } finally {
+    adapters.set(evm, adapter);
+  }
+  // The other side has the secret: no last moment keeps the initiator from its leg any more.
+  await moveTo(world, (await swapOf(builds)).deadlines.revealBy);
+  must(await claimOf(builds, 'initiator', builds.short));
 });
 
 test('the initiator is refunded when the counterparty never funds', async () => {

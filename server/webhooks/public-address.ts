@@ -4,6 +4,7 @@
 // IANA: IPv4 and IPv6 Special-Purpose Address Registries.
 
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import { listOf } from '../networks.ts';
 
 const insideV4: readonly [string, number][] = [
   ['0.0.0.0', 8], // this network
@@ -46,13 +47,7 @@ export type MayReach = (address: string) => boolean;
 
 /** `networks` are the operator's, each an address or `address/bits`; checked by the settings. */
 export function reachable(networks: readonly string[]): MayReach {
-  const allowed = new BlockList();
-  for (const each of networks) {
-    const [address = '', bits] = each.split('/');
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    if (bits === undefined) allowed.addAddress(address, family);
-    else allowed.addSubnet(address, Number(bits), family);
-  }
+  const allowed = listOf(networks);
   return (address) => {
     // A zone (%eth0) is of this machine only.
     if (isIP(address) === 0 || address.includes('%')) return false;

@@ -16,6 +16,8 @@ export type Driver = {
   readonly dev: DevChain;
   /** Of the node; adapters take it, or others, in order. */
   readonly url: string;
+  /** Where it has another address for some of its paths. */
+  urlOf?(path: string): string;
   readonly coins: readonly CoinKind[];
   /** Contract or mint; null for the chain's own coin. */
   token(kind: CoinKind): string | null;

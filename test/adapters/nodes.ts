@@ -3,6 +3,7 @@
 
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Driver } from './driver.ts';
 
 export type BadNode = { readonly url: string; stop(): Promise<void> };
 
@@ -14,14 +15,17 @@ export type Alter = (asked: Asked, answer: any) => unknown;
 /** Takes every request and answers none. */
 export const silentNode = (): Promise<BadNode> => listen(() => {});
 
-/** The node at `target`, but for what `alter` makes of its answers. */
-export function lyingNode(target: string, alter: Alter): Promise<BadNode> {
-  const { username, password } = new URL(target);
-  const login = Buffer.from(`${username}:${password}`).toString('base64');
+/** A node, but for what `alter` makes of its answers. */
+export function lyingNode(
+  { url, urlOf = () => url }: Pick<Driver, 'url' | 'urlOf'>,
+  alter: Alter,
+): Promise<BadNode> {
   return listen(async (request, reply) => {
     const path = request.url ?? '/';
     const text = await textOf(request);
-    const to = new URL(path, target);
+    const to = new URL(path, urlOf(path));
+    const { username, password } = to;
+    const login = Buffer.from(`${username}:${password}`).toString('base64');
     [to.username, to.password] = ['', ''];
     const answer = await fetch(to, {
       method: 'POST',

@@ -391,7 +391,7 @@ export const promises: readonly AdapterPromise[] = [
     run: async (driver) => {
       const honest = driver.adapter();
       const leg = await deepLeg(driver, honest);
-      const liar = await lyingNode(driver.url, driver.differ(leg.escrow.address));
+      const liar = await lyingNode(driver, driver.differ(leg.escrow.address));
       try {
         const both = driver.adapter([driver.url, liar.url]);
         both.watch([leg.escrow]);
@@ -422,7 +422,7 @@ export const promises: readonly AdapterPromise[] = [
     name: 'two sources that show the same agree, and so does one alone',
     run: async (driver) => {
       const leg = await deepLeg(driver, driver.adapter());
-      const same = await lyingNode(driver.url, (_, answer) => answer);
+      const same = await lyingNode(driver, (_, answer) => answer);
       try {
         for (const urls of [[driver.url, same.url], [driver.url]]) {
           const adapter = driver.adapter(urls);

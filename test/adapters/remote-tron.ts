@@ -79,6 +79,8 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
     family: 'tron',
     dev,
     url: source.url,
+    urlOf: (path) =>
+      path.startsWith('/walletsolidity/') ? (source.solidityUrl ?? source.url) : source.url,
     coins: token === null ? ['native'] : ['native', 'token'],
     token: (kind) => (kind === 'token' ? token : null),
     amount: (kind) => (kind === 'token' ? amountUnits : amountSun),

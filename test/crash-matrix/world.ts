@@ -55,6 +55,7 @@ const evmPolicy: ChainPolicy = {
   high: { confirmations: 8, settleSeconds: 1_800, outageSeconds: hour },
   lateClaimSeconds: 60,
   driftSeconds: 60,
+  windowSeconds: 0,
 };
 
 function nodeOf(family: Family, policy: ChainPolicy): Node {

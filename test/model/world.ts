@@ -53,6 +53,7 @@ function policyOf(kind: Kind, settleSeconds: number, scale: number): ChainPolicy
     high: normal,
     lateClaimSeconds: kind === 'evm' ? 0 : scale,
     driftSeconds: drift,
+    windowSeconds: 0,
     reactSeconds: scale,
     signSeconds: scale,
     detectSeconds: scale,

@@ -11,6 +11,7 @@ import { ask, type Deal, mayPass, type Side, type StepView, type View } from './
 import { checkRead } from './promises.ts';
 import { relayed, vanishes } from './relay.ts';
 import { sendDirect } from './servers.ts';
+import { checkClaimed, fallsSilent, readElsewhere } from './silences.ts';
 import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
 import {
   chainOf,
@@ -75,7 +76,8 @@ export async function followRules(
   const view = await readSwap(world, side, deal);
   if (view === null || vanishes(world, side, deal, view)) return;
   if (await presigns(world, side, deal, view)) return;
-  const mine = view.next.filter(({ by }) => by === side.role);
+  const offered = view.next.filter(({ by }) => by === side.role);
+  const mine = [...offered, ...readElsewhere(world, side, deal, view)];
   const withheld = view.secret === null ? (leaves[plan ?? ''] ?? null) : null;
   const open = mine.filter(({ action }) => action !== 'wait' && action !== withheld);
   for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {
@@ -134,8 +136,8 @@ async function take(
     ...(action === 'claim' ? { body: { secret } } : {}),
   });
   if (answer.status !== 200) {
-    if (action === 'claim' && view.secret !== null && answer.code === 'sources_disagree') {
-      violate(world, 'a public secret waits for no source', deal.name);
+    if (action === 'claim' && leg !== null) {
+      checkClaimed(world, deal, { view, leg, role: side.role }, answer);
     }
     tell(world, `${side.party.name} may not ${name} ${deal.name}: ${answer.code ?? answer.status}`);
     side.busyUntil.delete(name);
@@ -258,7 +260,7 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
   if (tx.verb === 'claim' && party.kind === 'sleepy') side.goneAt = null;
   const chain = chainOf(world, tx.chain);
   const own = tx.verb === 'fund' && chain.family === 'bitcoin' ? 0.5 : 0.15;
-  if (!world.calm && party.chance.hits(own)) {
+  if (fallsSilent(world, deal, side, tx) || (!world.calm && party.chance.hits(own))) {
     if (refusal(chain, tx, seconds(world)) === null) {
       sendDirect(world, chain, tx);
       tell(world, `${party.name} sends ${name} of ${deal.name} itself`);

@@ -285,6 +285,9 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'gates: anybody refunds and funds': [
     gates('if (leg.funder !== by) {', 'if (leg.funder !== by && by === null) {'),
   ],
+  'brought: the long leg waits for the short chain': [
+    edit('server/settle/brought.ts')('!swap.state.legs[name].long', 'swap.id.length > 0'),
+  ],
   'keeper: a relay is sent before it is stored': [
     keeperRelay(
       'const signed = await signWith(deps, turn, work, slot);',

@@ -18,6 +18,7 @@ import { buildSpend, destination, type EscrowOutput, vsizeOf } from '../../chain
 import { scheduledRefunds } from '../../chains/bitcoin/scheduled.ts';
 import { assemble } from '../../chains/bitcoin/signed-psbt.ts';
 import type { ScheduledRefunds } from '../../chains/scheduled.ts';
+import { atAStretch } from '../../chains/turns.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { clockAt, type SimChain } from './chain.ts';
 import { historyOf, type Node, viewOf } from './facts.ts';
@@ -113,10 +114,10 @@ export function scheduledOn({ node, now, call, secretOf }: Answering): Scheduled
     },
   });
   // Without turns of the event loop, whose number a seed does not decide.
-  const pause = async () => {};
+  const inTurns = atAStretch;
   return {
     ...real,
-    check: (escrow, asking, signal) => real.check(escrow, { ...asking, pause }, signal),
+    check: (escrow, asking, signal) => real.check(escrow, { ...asking, inTurns }, signal),
   };
 }
 

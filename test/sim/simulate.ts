@@ -34,6 +34,7 @@ import { simSettings } from './process.ts';
 import { checkClosed, checkOnce } from './promises.ts';
 import { createReceiver } from './receiver.ts';
 import { allRun, deliver, lookAtAll, lookAtTime, newServer, openServer } from './servers.ts';
+import { silencesOf } from './silences.ts';
 import { storedEscrows } from './stored.ts';
 import {
   chainOf,
@@ -75,6 +76,7 @@ const policies: Readonly<Record<Family, ChainPolicy>> = {
     high: { confirmations: 8, settleSeconds: 1_800, outageSeconds: hour },
     lateClaimSeconds: 60,
     driftSeconds: 60,
+    windowSeconds: 0,
   },
   tron: {
     ...others,
@@ -82,6 +84,7 @@ const policies: Readonly<Record<Family, ChainPolicy>> = {
     high: { confirmations: 3, settleSeconds: 900, outageSeconds: hour },
     lateClaimSeconds: 60,
     driftSeconds: 60,
+    windowSeconds: 0,
   },
   solana: {
     ...others,
@@ -89,6 +92,7 @@ const policies: Readonly<Record<Family, ChainPolicy>> = {
     high: { confirmations: 2, settleSeconds: 600, outageSeconds: 6 * hour },
     lateClaimSeconds: 1_800,
     driftSeconds: 1_800,
+    windowSeconds: 0,
   },
 };
 
@@ -152,6 +156,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
     ladders: laddersOf({ seed, calm, drill }, nodes),
     halts: haltsOf({ seed, calm, drill }),
+    silences: silencesOf({ seed, calm, drill }),
     line: createLine(real, chance.fork()),
     beside: [],
     begun: 0,

@@ -15,6 +15,7 @@ import type { Line } from './line.ts';
 import type { Deal, Party, Side } from './people.ts';
 import type { MarketProcess } from './process.ts';
 import type { Receiver } from './receiver.ts';
+import type { SimSilences } from './silences.ts';
 import type { Doom } from './wire.ts';
 
 export type Violation = { readonly rule: string; readonly what: string };
@@ -46,6 +47,8 @@ export type World = {
   readonly ladders: SimLadders | null;
   /** null = no operator halts anything. */
   readonly halts: SimHalts | null;
+  /** null = no node falls silent with a reveal. */
+  readonly silences: SimSilences | null;
   /** What runs besides the events of the agenda. */
   readonly beside: Promise<unknown>[];
   /** Events begun so far: two equal numbers say that nothing began in between. */

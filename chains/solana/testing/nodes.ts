@@ -60,3 +60,32 @@ export function lyingNode(
   });
   return listen(context, server);
 }
+
+/**
+ * Knows nothing of what is below a slot, and says so as Agave does since 4.0: of an older `until`
+ * or `before`, and of its oldest block.
+ */
+export function youngNode(
+  context: TestContext,
+  truth: string,
+  oldest: () => number,
+): Promise<string> {
+  const isOlder = async (txid: unknown) => {
+    const params = [[txid], { searchTransactionHistory: true }];
+    const body = { jsonrpc: '2.0', id: 1, method: 'getSignatureStatuses', params };
+    const answer = await fetch(truth, { method: 'POST', body: JSON.stringify(body) });
+    const { result } = (await answer.json()) as { result: { value: ({ slot: number } | null)[] } };
+    return (result.value[0]?.slot ?? -1) < oldest();
+  };
+  return lyingNode(context, truth, async ({ method, params }, forward) => {
+    if (method === 'getFirstAvailableBlock') return { result: oldest() };
+    if (method !== 'getSignaturesForAddress') return forward();
+    const { until, before } = params[1] as Record<string, unknown>;
+    for (const each of [before, until]) {
+      if (each === undefined || !(await isOlder(each))) continue;
+      return { error: { code: -32_020, message: `Transaction ${each} not found` } };
+    }
+    const { result } = (await forward()) as { result: { slot: number }[] };
+    return { result: result.filter(({ slot }) => slot >= oldest()) };
+  });
+}

@@ -6,6 +6,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type AddOpcode, createTvm, type RunState } from '../../../contracts/tron/tvm/engine.ts';
+import { LookRanOut } from '../../inspection.ts';
 import { tronHex } from '../address.ts';
 import { headBlock, type Trial } from '../node.ts';
 import type { Watch } from '../watch.ts';
@@ -97,7 +98,7 @@ async function openFork(
     const stepMs = at - budget.steppedAt;
     if (stepMs < longestStepMs) budget.workMs += stepMs;
     if (budget.workMs > mostWorkMs) {
-      throw new ForkLimit(`trying it takes more than ${mostWorkMs / 1_000} seconds of computing`);
+      throw new LookRanOut(`trying it takes more than ${mostWorkMs / 1_000} s of computing`);
     }
     budget.steppedAt = at;
     if (at - budget.restedAt > workMs) {
@@ -121,7 +122,7 @@ async function openFork(
   });
   const call = async ({ from, to, data, later = 0 }: ForkCall): Promise<Trial> => {
     if (budget.energy < mostEnergy) {
-      throw new ForkLimit(`trying it takes more than ${mostEnergyAltogether} energy`);
+      throw new LookRanOut(`trying it takes more than ${mostEnergyAltogether} energy`);
     }
     const result = await tvm.run({
       caller: bare(from),

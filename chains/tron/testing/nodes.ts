@@ -48,7 +48,9 @@ export function lyingNode(url: string, lie: Lie): Promise<TestNode> {
     const path = (request.url ?? '').slice(1);
     const forward = async (): Promise<Said> => {
       const real = await fetch(`${url}/${path}`, { method: 'POST', body: text });
-      return { status: real.status, body: await real.json() };
+      const said = await real.text();
+      // A path that is not served is answered with a page.
+      return { status: real.status, body: real.ok ? JSON.parse(said) : said };
     };
     // A test may stop the real node while it is still asked.
     const asked = { path, body: JSON.parse(text) };

@@ -49,7 +49,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
       readOn();
     }, heldMs).unref();
   };
-  const hears = createHearing(feed, hold);
+  const hears = createHearing(feed, client, hold);
   const timer = setTimeout(() => {
     const sentence = `no valid first frame within ${greetingMs / 1_000} s`;
     // A look-up that takes as long says by itself how it ended.
@@ -148,7 +148,7 @@ const checkQuote = frameCheck(quoteFrame);
 const checkPing = frameCheck(pingFrame);
 
 /** Answers the frames of one socket. */
-function createHearing(feed: Feed, hold: () => void) {
+function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
@@ -194,7 +194,7 @@ function createHearing(feed: Feed, hold: () => void) {
       if (free()) maker.say({ type: 'pong', pong: frame.ping });
       return;
     }
-    const spent = await whenKnown(feed.budgets.spendCaller(maker), (known) => known);
+    const spent = await whenKnown(feed.budgets.spendCaller(maker, client), (known) => known);
     if (!spent.allowed) {
       const { sentence, code } = overBudgetOf(spent);
       if (free()) maker.refuse(sentence, { code, ...named(frame) });

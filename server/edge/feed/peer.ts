@@ -21,7 +21,8 @@ export const mostFrameBytes = 16_384;
 export const mostUnreadBytes = 1_048_576;
 /** A reader this far behind is waited for, where we set the pace. */
 const paceBytes = 262_144;
-const paceMs = 30_000;
+/** With the parting below 30 s, when connections.ts ends it without a word. */
+export const paceMs = 20_000;
 /** For the other side to answer our close. */
 const partingMs = 5_000;
 

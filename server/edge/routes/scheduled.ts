@@ -3,7 +3,6 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import { createScheduleChecks } from '../../settle/schedule-checks.ts';
 import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
 import { type Spent, windowSeconds } from '../budgets.ts';
 import { command } from '../command.ts';
@@ -11,7 +10,7 @@ import { HttpError } from '../errors.ts';
 import { legParams, scheduleBody, scheduleReply } from '../schemas/material.ts';
 
 export function registerScheduled(app: FastifyInstance, deps: Deps): void {
-  const checks = createScheduleChecks();
+  const busy = new Set<string>();
   command(app, deps, {
     method: 'POST',
     url: '/v1/swaps/:id/legs/:leg/refund/scheduled',
@@ -21,17 +20,19 @@ export function registerScheduled(app: FastifyInstance, deps: Deps): void {
     params: legParams,
     body: scheduleBody,
     replies: { 200: scheduleReply },
-    before: ({ caller: { accountId }, params, body, signal }) => {
-      const checking = checks.alone(accountId, async (pause) => {
+    before: ({ caller: { accountId }, client, params, body, signal }) => {
+      if (busy.has(accountId)) throw underWay();
+      busy.add(accountId);
+      const checking = async () => {
         const spent = await app.edge.budgets.spendSchedule(accountId);
         if (!spent.allowed) throw tooOften(spent);
         const { transactions, escrow = null } = body;
         const { id: swapId, leg } = params;
-        const request = { accountId, swapId, leg, transactions, escrow, pause, signal };
+        const inTurns = app.edge.processorTime.meter({ accountId, client });
+        const request = { accountId, swapId, leg, transactions, escrow, inTurns, signal };
         return prepareSchedule(deps, request);
-      });
-      if (checking === null) throw underWay();
-      return checking;
+      };
+      return checking().finally(() => busy.delete(accountId));
     },
     run: async (tx, { params, prepared }) => {
       const scheduledRefunds = await storeSchedule(tx, deps, params.id, prepared);

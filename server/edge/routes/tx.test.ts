@@ -3,12 +3,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
+import { buildSpend } from '../../../chains/bitcoin/plan.ts';
+import { testSwap } from '../../../chains/bitcoin/testing/swaps.ts';
+import { escrowsOfSwap, termsOf } from '../../db/escrows.ts';
 import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
 import {
   type Answer,
   agree,
   bitcoin,
   claimShort,
+  type Deal,
   deepen,
   evm,
   freshAdapters,
@@ -100,6 +105,65 @@ test('the refusal of a node is 400 with its words', async () => {
   const { hex } = await signedPayment(world, somebody.btcAddress, 50_000n);
   const spent = hex.replace(/^(.{12})(.{64})/, (_all, head) => head + 'ab'.repeat(32));
   refused(await send(somebody, bitcoin, spent), 400, 'refused_by_node');
+});
+
+/** A refund of this escrow that nobody has signed. */
+async function unsignedRefund(deal: Deal) {
+  const rows = await escrowsOfSwap(world.deps.db, deal.id);
+  const terms = termsOf(rows.find(({ leg }) => leg === deal.long)!.terms);
+  const output = { txid: 'ab'.repeat(32), vout: 0, amount: deal.sats };
+  const { regtest } = bitcoinNetworks;
+  const { psbtBase64 } = buildSpend(terms, regtest, 'refund', [output], 500n);
+  return { psbtBase64, signaturesHex: ['11'.repeat(64)] };
+}
+
+test('a PSBT of an escrow that is of no swap is refused before its signatures are looked at', async () => {
+  const { terms } = testSwap({ timelock: 1_900_000_000, since: 0 });
+  const output = { txid: 'ab'.repeat(32), vout: 0, amount: 1_000_000n };
+  const { psbtBase64 } = buildSpend(terms, bitcoinNetworks.regtest, 'refund', [output], 500n);
+  const answer = await send(somebody, bitcoin, { psbtBase64, signaturesHex: ['11'.repeat(64)] });
+  refused(answer, 400, 'bad_transaction');
+  assert.match(answer.body.error, /the escrow of no swap here/);
+});
+
+test('who has used up the processor time is told so, and short work of anybody still passes', async () => {
+  const deal = await agree(world);
+  const body = { chain: bitcoin, signed: await unsignedRefund(deal) };
+  const paid = await signedPayment(world, somebody.btcAddress, 50_000n);
+  let ms = 0;
+  let each = 30;
+  const app = await buildApp(world.deps, { processorClock: () => (ms += each) });
+  const postOf = (party: Party) => requestsTo(app, party.key).post;
+  const postUntilOver = async (party: Party) => {
+    for (;;) {
+      const answer = await postOf(party)('/v1/tx/broadcast', body);
+      if (answer.status === 429) return answer;
+      refused(answer, 400, 'bad_transaction');
+      assert.match(answer.body.error, /the signature is not by/);
+    }
+  };
+  try {
+    const over = await postUntilOver(somebody);
+    refused(over, 429, 'processor_time_limited');
+    assert.match(over.body.error, /of this account have taken 2 s of .* 100 ms come back a second/);
+    assert.ok(Number(over.headers['retry-after']) >= 1);
+    const asked = Number(over.headers['ratelimit-remaining']);
+    const more = await postOf(somebody)('/v1/tx/broadcast', body);
+    assert.equal(Number(more.headers['ratelimit-remaining']), asked - 1, 'requests are counted');
+    must(await postOf(somebody)('/v1/tx/broadcast', { chain: bitcoin, signed: paid.hex }));
+    // All of one network together have twice as much.
+    refused(await postUntilOver(deal.initiator), 429, 'processor_time_limited');
+    const network = await postUntilOver(deal.counterparty);
+    assert.match(network.body.error, /of this address have taken 4 s/);
+    each = 4;
+    const short = await postOf(somebody)('/v1/tx/broadcast', body);
+    refused(short, 400, 'bad_transaction');
+    ms += 60_000;
+    each = 30;
+    refused(await postOf(somebody)('/v1/tx/broadcast', body), 400, 'bad_transaction');
+  } finally {
+    await app.close();
+  }
 });
 
 test('a funding signed in time and sent too late is stopped', async () => {

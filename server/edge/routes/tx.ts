@@ -22,8 +22,11 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
     // A claim carries the swap's secret, and a node's refusal may quote what it was sent.
     secret: true,
     // Sent outside the transaction: the same bytes give the same txid however often.
-    before: ({ body, signal }) =>
-      broadcast(deps, fresh, { chain: body.chain, signed: signedOf(body.signed), signal }),
+    before: ({ body, caller: { accountId }, client, signal }) => {
+      const inTurns = app.edge.processorTime.meter({ accountId, client });
+      const { chain, signed } = body;
+      return broadcast(deps, fresh, { chain, signed: signedOf(signed), inTurns, signal });
+    },
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
   });
 }

@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readSettings } from '../../config.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
+import { agree, startExchange } from '../testing/exchange.ts';
 import { account, codeOf, link } from '../testing/hands.ts';
-import { evmWallet, type TestWallet } from '../testing/signers.ts';
+import { bitcoinWallet, evmWallet, type TestWallet } from '../testing/signers.ts';
 
 const { rateLimit } = readSettings({});
 let edge: TestEdge;
@@ -49,6 +50,46 @@ test('Requests a window: 300 in 60 s unless configured, told by every answer', a
     assert.equal((await me()).status, 429);
     own.deps.advance(1);
     assert.equal((await me()).status, 200);
+  } finally {
+    await own.close();
+  }
+});
+
+test('Open swaps: a party keeps 60 requests a window on each, and as many broadcasts', async () => {
+  const exchange = await startExchange({ rateLimit: 10 });
+  const { edge: own } = exchange;
+  const { call, deps } = own;
+  try {
+    deps.freeze();
+    const [giver, other] = [await account(own, bitcoinWallet()), await account(own, evmWallet())];
+    const stranger = await account(own, evmWallet());
+    const id = await agree(exchange, giver.key, other.key);
+    const swap = (key: string) => call('GET', `/v1/swaps/${id}`, { key });
+    const send = (key: string) => call('POST', '/v1/tx/broadcast', { key, body: {} });
+    /** Its budget is gone. */
+    const quoteOn = async (key: string) => {
+      while ((await call('GET', '/v1/me', { key })).status === 200);
+    };
+    for (const { key } of [giver, stranger]) await quoteOn(key);
+    for (let count = 0; count < 60; count += 1) {
+      const { status, headers } = await swap(giver.key);
+      assert.deepEqual([status, headers['ratelimit-remaining']], [200, '0']);
+      assert.equal(codeOf(await send(giver.key)), '400 bad_field');
+    }
+    for (const answer of [
+      await swap(giver.key),
+      await send(giver.key),
+      await call('GET', '/v1/swaps', { key: giver.key }),
+      await swap(stranger.key),
+      await send(stranger.key),
+    ]) {
+      assert.equal(codeOf(answer), '429 account_rate_limited');
+    }
+    await deps.db.rows({ name: 'test_done', text: 'update swaps set done = true', values: [] });
+    deps.advance(60_000);
+    await quoteOn(giver.key);
+    assert.equal(codeOf(await swap(giver.key)), '429 account_rate_limited');
+    assert.equal(codeOf(await send(giver.key)), '429 account_rate_limited');
   } finally {
     await own.close();
   }

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { mostRungs } from '../../../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds } from '../../../chains/bitcoin/fees.ts';
 import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
+import { mostInputs } from '../../../chains/bitcoin/spending.ts';
 import { hex32Input, input, named, unixSeconds } from './common.ts';
 import { scheduledFields } from './swap.ts';
 
@@ -257,7 +258,7 @@ export const broadcastBody = named(
           input({
             psbtBase64: Type.String({ minLength: 1, maxLength: longestHex }),
             signaturesHex: Type.Array(Type.String({ minLength: 1, maxLength: 160 }), {
-              maxItems: 500,
+              maxItems: mostInputs,
               description: 'one an input, in order; none = those inside the PSBT',
             }),
             preimageHex: Type.Optional(hex32Input),

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { nothingSeen } from '../../../core/facts.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
+import type { Settings } from '../../config.ts';
 import { type Asset, seedAssets } from '../../market/assets.ts';
 import { nodelessAdapters } from '../../settle/testing/rows.ts';
 import { type Answer, startEdge, type TestEdge } from './edge.ts';
@@ -18,14 +19,15 @@ export type Exchange = {
   readonly eth: Asset;
 };
 
-export async function startExchange(): Promise<Exchange> {
+export async function startExchange(settings: Partial<Settings> = {}): Promise<Exchange> {
   const adapters = nodelessAdapters().map((each) => ({
     ...each,
     checkAmount: async () => {},
     preflight: async () => {},
     readEscrow: async () => nothingSeen,
   }));
-  const edge = await startEdge({ adapters: new Map(adapters.map((each) => [each.chain, each])) });
+  const served = new Map(adapters.map((each) => [each.chain, each]));
+  const edge = await startEdge({ adapters: served, settings });
   const [btc, eth] = await seedAssets(edge.deps.db, edge.deps, [
     { chain: bitcoin, symbol: 'BTC', address: null, decimals: 8 },
     { chain: evm, symbol: 'ETH', address: null, decimals: 18 },

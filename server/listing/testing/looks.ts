@@ -13,7 +13,7 @@ import { uuidv7 } from '../../ids.ts';
 import { candidateForMs } from '../bounds.ts';
 
 /** What the chain answers about a token: an inspection, a refusal, or never anything. */
-export type Said = Partial<Inspection> | ParleyError | 'nothing';
+export type Said = Partial<Inspection> | Error | 'nothing';
 
 export type Looks = TestMarket & {
   /** A new address of which the chain says this from now on; or an address that it changes for. */

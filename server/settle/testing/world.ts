@@ -453,7 +453,7 @@ export async function claimShort(world: World, deal: Deal): Promise<string> {
 
 export function signedSpend(
   party: Party,
-  material: { psbtBase64: string; sighashHexes: string[] },
+  material: { readonly psbtBase64: string; readonly sighashHexes: readonly string[] },
   preimageHex?: string,
 ): object {
   const { psbtBase64, sighashHexes } = material;

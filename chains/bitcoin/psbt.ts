@@ -1,0 +1,208 @@
+// A PSBT (BIP 174, version 0) as bytes: its transaction in parts and the few entries that a spend
+// of escrows needs. What else wallets put into its maps is stepped over unread, so that reading
+// costs a look a byte whatever is in there. Pure.
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
+import { base64 } from '@scure/base';
+import { ParleyError } from '../../core/errors.ts';
+import { compactSize, data, idHex, type Reader, reader, take } from './raw-transaction.ts';
+import { mostInputs } from './spending.ts';
+
+/** A spend of as many inputs as there may be has a tenth of it, before wallets add theirs. */
+const maxPsbtCharacters = 400_000;
+/** A template has one; who signs for an escrow may divide what it holds. */
+const mostOutputs = 10;
+/** In one map: a template has three, and a wallet adds its own key's path, twice at the most. */
+const mostEntries = 16;
+
+const magic = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff);
+const types = { unsignedTx: 0, witnessUtxo: 1, partialSig: 2, sighashType: 3, witnessScript: 5 };
+
+export function badPsbt(sentence: string, cause?: unknown): ParleyError {
+  return new ParleyError('bad_transaction', sentence, {}, cause === undefined ? {} : { cause });
+}
+
+export type PsbtOutput = { readonly script: Uint8Array; readonly amount: bigint };
+
+/** A transaction without signatures; inputs and outputs also as they are written. */
+type Unsigned = {
+  readonly bytes: Uint8Array;
+  readonly version: number;
+  readonly lockTime: number;
+  /** 36 bytes of outpoint, an empty script, a sequence. */
+  readonly inputs: readonly Uint8Array[];
+  readonly outputs: readonly PsbtOutput[];
+  readonly outputBytes: Uint8Array;
+};
+
+/** What an input's map says. */
+export type PsbtInputMap = {
+  readonly witnessUtxo: PsbtOutput | null;
+  readonly witnessScript: Uint8Array | null;
+  readonly sighashType: number | null;
+  /** By key, in hex. */
+  readonly partial: ReadonlyMap<string, Uint8Array>;
+};
+
+export type Psbt = { readonly tx: Unsigned; readonly maps: readonly PsbtInputMap[] };
+
+/** Throws `bad_transaction`. */
+export function decodePsbt(psbtBase64: string): Psbt {
+  if (psbtBase64.length > maxPsbtCharacters) {
+    throw badPsbt(`the PSBT has ${psbtBase64.length} characters, more than ${maxPsbtCharacters}`);
+  }
+  try {
+    return decode(reader(base64.decode(psbtBase64)));
+  } catch (cause) {
+    if (cause instanceof Refused) throw badPsbt(cause.message, cause);
+    throw badPsbt('psbtBase64 is not a PSBT in base64', cause);
+  }
+}
+
+/** A PSBT, but none that is taken here. */
+class Refused extends Error {}
+
+function decode(from: Reader): Psbt {
+  if (bytesToHex(take(from, magic.length)) !== bytesToHex(magic)) throw new Error('no magic');
+  const given = readMap(from, 'the whole').get(bytesToHex(Uint8Array.of(types.unsignedTx)));
+  if (given === undefined) throw new Error('no unsigned transaction');
+  const tx = readUnsigned(given);
+  const maps = tx.inputs.map((_, at) => inputMap(readMap(from, `input ${at}`)));
+  for (const at of tx.outputs.keys()) readMap(from, `output ${at}`);
+  if (from.at !== from.bytes.length) throw new Error('bytes follow after its end');
+  return { tx, maps };
+}
+
+/** A type and a public key: no longer key is looked at. */
+const longestKey = 34;
+
+/** Values by key in hex. */
+function readMap(from: Reader, whose: string): Map<string, Uint8Array> {
+  const entries = new Map<string, Uint8Array>();
+  for (let count = 0; ; count += 1) {
+    const key = data(from);
+    if (key.length === 0) return entries;
+    if (count === mostEntries) {
+      const sentence = `the PSBT has more than ${mostEntries} entries of ${whose}`;
+      throw new Refused(`${sentence}: no spend of an escrow needs them`);
+    }
+    const value = data(from);
+    if (key.length > longestKey) continue;
+    const name = bytesToHex(key);
+    if (entries.has(name)) throw new Error(`${whose} has a key twice`);
+    entries.set(name, value);
+  }
+}
+
+function readUnsigned(bytes: Uint8Array): Unsigned {
+  const from = reader(bytes);
+  const version = uint32(take(from, 4));
+  const inputCount = compactSize(from);
+  if (inputCount > mostInputs) {
+    const sentence = `the PSBT has ${inputCount} inputs, more than the ${mostInputs} that any`;
+    throw new Refused(`${sentence} spend of an escrow is built with`);
+  }
+  const inputs = Array.from({ length: inputCount }, () => {
+    const input = take(from, 41);
+    if (input[36] !== 0) throw new Error('an input is signed');
+    return input;
+  });
+  const start = from.at;
+  const outputCount = compactSize(from);
+  if (outputCount > mostOutputs) {
+    const sentence = `the PSBT has ${outputCount} outputs, more than ${mostOutputs}`;
+    throw new Refused(`${sentence}: send such a transaction as raw hex`);
+  }
+  const outputs = Array.from({ length: outputCount }, () => readOutput(from));
+  const outputBytes = bytes.subarray(start, from.at);
+  const lockTime = uint32(take(from, 4));
+  if (from.at !== bytes.length) throw new Error('bytes follow after its transaction');
+  return { bytes, version, lockTime, inputs, outputs, outputBytes };
+}
+
+function readOutput(from: Reader): PsbtOutput {
+  const amount = new DataView(Uint8Array.from(take(from, 8)).buffer).getBigUint64(0, true);
+  return { amount, script: data(from) };
+}
+
+function uint32(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
+}
+
+function inputMap(entries: ReadonlyMap<string, Uint8Array>): PsbtInputMap {
+  const of = (type: number) => entries.get(bytesToHex(Uint8Array.of(type))) ?? null;
+  const [utxo, sighash] = [of(types.witnessUtxo), of(types.sighashType)];
+  const from = reader(utxo ?? new Uint8Array());
+  const witnessUtxo = utxo === null ? null : readOutput(from);
+  if (from.at !== from.bytes.length) throw new Error('a witness UTXO is too long');
+  if (sighash !== null && sighash.length !== 4) throw new Error('a sighash type has 4 bytes');
+  const partial = new Map<string, Uint8Array>();
+  for (const [key, value] of entries) {
+    if (key.length === 68 && Number.parseInt(key.slice(0, 2), 16) === types.partialSig) {
+      partial.set(key.slice(2), value);
+    }
+  }
+  const sighashType = sighash === null ? null : uint32(sighash);
+  return { witnessUtxo, witnessScript: of(types.witnessScript), sighashType, partial };
+}
+
+/** `txid`, `vout` and sequence of an input as it is written. */
+export function inputOf(input: Uint8Array) {
+  const txid = idHex(input.subarray(0, 32));
+  return { txid, vout: uint32(input.subarray(32)), sequence: uint32(input.subarray(37)) };
+}
+
+const doubleSha = (bytes: Uint8Array) => sha256(sha256(bytes));
+
+/** What SIGHASH_ALL signs of an input (BIP 143). What inputs have in common is hashed once. */
+export function sighashesOf({ version, lockTime, inputs, outputs, outputBytes }: Unsigned) {
+  const prevouts = doubleSha(concatBytes(...inputs.map((each) => each.subarray(0, 36))));
+  const sequences = doubleSha(concatBytes(...inputs.map((each) => each.subarray(37))));
+  const countBytes = outputs.length < 253 ? 1 : 3;
+  const paid = doubleSha(outputBytes.subarray(countBytes));
+  return (at: number, script: Uint8Array, amount: bigint): Uint8Array => {
+    const input = inputs[at] ?? new Uint8Array();
+    return doubleSha(
+      concatBytes(
+        little(BigInt(version), 4),
+        prevouts,
+        sequences,
+        input.subarray(0, 36),
+        // A script of an escrow has less than 253 bytes.
+        Uint8Array.of(script.length),
+        script,
+        little(amount, 8),
+        input.subarray(37),
+        paid,
+        little(BigInt(lockTime), 4),
+        little(1n, 4),
+      ),
+    );
+  };
+}
+
+function little(value: bigint, length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
+}
+
+/** With witnesses that have been made: the transaction in hex, and its id. */
+export function finished(
+  { bytes, inputs, outputBytes }: Unsigned,
+  witnesses: readonly (readonly Uint8Array[])[],
+): { readonly raw: string; readonly txid: string } {
+  const items = witnesses.flatMap((witness) => [
+    Uint8Array.of(witness.length),
+    // An item is a signature, a secret, a branch or the script: less than 253 bytes each.
+    ...witness.flatMap((item) => [Uint8Array.of(item.length), item]),
+  ]);
+  const raw = concatBytes(
+    bytes.subarray(0, 4),
+    Uint8Array.of(0, 1, inputs.length),
+    ...inputs,
+    outputBytes,
+    ...items,
+    bytes.subarray(-4),
+  );
+  return { raw: bytesToHex(raw), txid: idHex(doubleSha(bytes)) };
+}

@@ -1,0 +1,218 @@
+// Each leg stands alone once the secret is public: on paper chains, with one thing silent at a time.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import type { Store, SwapRecord } from '../stores/store.ts';
+import type { PaperChain } from '../testing/paper-chains.ts';
+import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+
+const limits = { timeout: 60_000 };
+const day = 86_400;
+const nodes = ['gone', 'silent'] as const;
+
+/** The time of the whole swap and more, in few looks. */
+const longEnough = (scene: PaperScene) => scene.wall > scene.timelock('b') + day;
+const told = (scene: PaperScene) => scene.told.map(({ step, text }) => `${step}: ${text}`);
+
+async function recordOf({ input }: PaperScene): Promise<SwapRecord> {
+  const record = await input.store.getSwap(input.swapId);
+  assert.ok(record);
+  return record;
+}
+
+/** The same store, which does something else with records in which the secret is public. */
+function oncePublic(store: Store, instead: (record: SwapRecord) => Promise<void>): Store {
+  return {
+    ...store,
+    putSwap: (record) => (record.publicSecret === null ? store.putSwap(record) : instead(record)),
+  };
+}
+
+/** Both legs are funded, the secret is public and kept, and the side is stopped. */
+async function stoppedOncePublic(party: 'maker' | 'taker'): Promise<PaperScene> {
+  const scene = await paperScene(party);
+  let isPublic = false;
+  const store = oncePublic(scene.input.store, async (record) => {
+    isPublic = true;
+    await scene.input.store.putSwap(record);
+  });
+  await run(scene, { store }, () => isPublic);
+  scene.stepSeconds = 600;
+  return scene;
+}
+
+for (const node of nodes) {
+  test(`the counterparty claims with the other chain's node ${node}`, limits, async () => {
+    const scene = await stoppedOncePublic('maker');
+    scene.chains.a.node = node;
+    scene.chains.b.pool.clear();
+    await run(scene, { client: null }, () => longEnough(scene));
+    assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
+  });
+
+  test(
+    `a reveal is sent again and raised with the other chain's node ${node}`,
+    limits,
+    async () => {
+      const scene = await stoppedOncePublic('taker');
+      scene.chains.b.node = node;
+      // No pool has it any more, and its fee is too low by now.
+      scene.chains.a.pool.clear();
+      scene.chains.a.leastFee = 3n;
+      await run(scene, { client: null }, () => longEnough(scene));
+      assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
+    },
+  );
+}
+
+for (const party of ['maker', 'taker'] as const) {
+  test(`the ${party} refunds its leg with the other chain's node gone`, limits, async () => {
+    const scene = await paperScene(party);
+    scene.theirsAt = Infinity;
+    const { gives, gets, chains } = scene;
+    await run(scene, {}, () => chains[gives].mined.length > 0);
+    chains[gets].node = 'gone';
+    scene.stepSeconds = 1_200;
+    await run(scene, {}, () => longEnough(scene));
+    assert.equal(scene.endOf(gives), 'refunded');
+  });
+}
+
+test('a chain that is slow to fail holds up no pass of the one that pays', limits, async () => {
+  const scene = await stoppedOncePublic('maker');
+  scene.chains.a.node = 'silent';
+  let looks = 0;
+  const began = performance.now();
+  const { adapter } = scene.chains.b.source;
+  const { readEscrow } = adapter;
+  Object.assign(adapter, {
+    readEscrow: (...about: Parameters<typeof readEscrow>) => {
+      looks += 1;
+      return readEscrow(...about);
+    },
+  });
+  const chainTimeoutMs = 5_000;
+  await run(scene, { client: null, chainTimeoutMs }, () => looks > 20);
+  const tookMs = performance.now() - began;
+  assert.equal(scene.endOf('b'), 'claimed');
+  assert.ok(tookMs < chainTimeoutMs, `20 looks took ${tookMs} ms`);
+});
+
+test('before the secret is public both chains must answer', limits, async () => {
+  // The maker has seen the long leg deep, and the taker both; then one chain falls silent.
+  const maker = await paperScene('maker');
+  await run(maker, {}, () => maker.chains.b.height > 3);
+  maker.chains.b.node = 'gone';
+  maker.stepSeconds = 600;
+  await run(maker, {}, () => longEnough(maker));
+  assert.equal(maker.chains.a.mined.length, 0, 'funded without the other chain');
+  for (const leg of ['a', 'b'] as const) {
+    const taker = await paperScene('taker');
+    const { chains } = taker;
+    await run(taker, {}, () => chains.a.mined.length > 0);
+    chains[leg].node = 'gone';
+    await run(taker, {}, () => taker.wall > taker.timelock('a'));
+    assert.equal(claimsOf(chains.a), 0, `revealed without chain ${leg}`);
+  }
+});
+
+function claimsOf({ mined, pool }: PaperChain): number {
+  return [...mined, ...pool.values()].filter(({ call }) => call.verb === 'claim').length;
+}
+
+const full = new Error('ENOSPC: no space left on device');
+const refuses = async () => Promise.reject(full);
+const hangs = () => new Promise<never>(() => {});
+for (const [what, fails] of [
+  ['refuses', refuses],
+  ['does not answer', hangs],
+] as const) {
+  test(
+    `a store that ${what} stops no claim with a public secret, and is told of`,
+    limits,
+    async () => {
+      const scene = await paperScene('maker');
+      const { store } = scene.input;
+      let works = true;
+      // From the moment that the secret is seen; and the first try to claim fails too.
+      const broken: Store = {
+        ...store,
+        putSwap: async (record) => {
+          if (record.publicSecret !== null && record.claim === null) works = false;
+          return works ? store.putSwap(record) : fails();
+        },
+        putSecret: async (...about) => (works ? store.putSecret(...about) : fails()),
+        getSwap: async (id) => (works ? store.getSwap(id) : fails()),
+        swapIds: async (since) => (works ? store.swapIds(since) : fails()),
+      };
+      const { adapter } = scene.chains.b.source;
+      const { broadcast } = adapter;
+      let tries = 0;
+      Object.assign(adapter, {
+        broadcast: async (...about: Parameters<typeof broadcast>) => {
+          tries += 1;
+          if (tries === 1) throw new ParleyError('chain_unavailable', 'no node', {});
+          return broadcast(...about);
+        },
+      });
+      await run(scene, { store: broken }, () => scene.endOf('b') !== null);
+      assert.equal(scene.endOf('b'), 'claimed');
+      assert.ok(
+        told(scene).some((each) => /store: the record is in memory alone/.test(each)),
+        told(scene).join('\n'),
+      );
+      assert.equal((await recordOf(scene)).claim, null);
+    },
+  );
+}
+
+test('what was kept in memory is written once the store works again', limits, async () => {
+  const scene = await paperScene('maker');
+  let isFull = true;
+  const { store } = scene.input;
+  const filling = oncePublic(store, (record) => (isFull ? refuses() : store.putSwap(record)));
+  scene.onStep = () => {
+    if (scene.endOf('b') === 'claimed') isFull = false;
+  };
+  await run(scene, { store: filling }, () => false);
+  const { claim, publicSecret } = await recordOf(scene);
+  assert.deepEqual([claim === null, publicSecret], [false, scene.secret]);
+  const last = told(scene).filter((each) => each.startsWith('store'));
+  assert.equal(last.at(-1), 'store: the record is in the store again');
+});
+
+test('what is undecided is not sent before it is on disk', limits, async () => {
+  const scene = await paperScene('taker');
+  await run(scene, { store: oncePublic(scene.input.store, refuses) }, () => {
+    return scene.wall > scene.timelock('a');
+  });
+  assert.equal(claimsOf(scene.chains.a), 0);
+});
+
+test('the secret that the market shows is used if it opens the hashlock', limits, async () => {
+  for (const isRight of [true, false]) {
+    const scene = await paperScene('maker');
+    await run(scene, {}, () => scene.chains.a.mined.length > 0);
+    scene.chains.a.node = 'gone';
+    const secret = isRight ? scene.secret : '00'.repeat(32);
+    scene.market.lie((swap) => ({ ...swap, secret }));
+    await run(scene, {}, () => scene.endOf('b') !== null);
+    assert.equal(scene.endOf('b'), isRight ? 'claimed' : 'refunded');
+    const lies = told(scene).filter((each) => each.startsWith('market_lied: the secret'));
+    assert.equal(lies.length, isRight ? 0 : 1);
+  }
+});
+
+test(
+  'a person is called for the other leg only when nothing is to be claimed',
+  limits,
+  async () => {
+    const scene = await stoppedOncePublic('maker');
+    scene.chains.b.pool.clear();
+    const { key, source } = scene.chains.b;
+    const ending = run(scene, { sources: new Map([[key, source]]) }, () => false);
+    await assert.rejects(ending, { code: 'no_source' });
+    assert.equal(scene.endOf('b'), 'claimed');
+  },
+);

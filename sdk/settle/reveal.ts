@@ -1,0 +1,61 @@
+// What stands before a secret that is told: both chains, looked at anew, and whether the leg that is
+// paid for it would really pay.
+
+import { claimGate } from '../../core/gates.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import { mustAfford, mustAgree } from './before-sending.ts';
+import { type Context, legOf, look, lookAgain, ownSides, type Seen, sourceOf } from './context.ts';
+
+/** Who sends the claim pays for it. */
+type By = 'self' | 'market';
+
+/**
+ * At both chains before signing, so that one that is silent holds up nobody's nonce; and after it
+ * once more at the chain that is to pay: what changed there meanwhile, however short, must not cost
+ * the secret.
+ */
+export async function revealGate(
+  context: Context,
+  record: SwapRecord,
+): Promise<() => Promise<void>> {
+  const { gets, gives } = ownSides(record);
+  const fresh = await look(context, record);
+  await mayReveal(context, record, fresh, { legs: [gives, gets], by: 'self' });
+  return async () => {
+    const again = await lookAgain(context, record, fresh, gets);
+    await mayReveal(context, record, again, { legs: [gets], by: 'self' });
+  };
+}
+
+/** The same where the market is to be told: nothing is signed between this and the telling. */
+export async function relayGate(context: Context, record: SwapRecord): Promise<void> {
+  const { gets, gives } = ownSides(record);
+  const fresh = await look(context, record);
+  await mayReveal(context, record, fresh, { legs: [gives, gets], by: 'market' });
+}
+
+/**
+ * With what no gate knows: whether the leg would really pay, now. A token that was paused, or that
+ * refuses the payout since the funding, must not cost the secret.
+ */
+async function mayReveal(
+  context: Context,
+  record: SwapRecord,
+  seen: Seen,
+  { legs, by }: { readonly legs: readonly LegName[]; readonly by: By },
+): Promise<void> {
+  const { gets } = ownSides(record);
+  claimGate(seen.state, gets, seen.clocks);
+  // From then on only the chain may refuse.
+  if (seen.state.secret !== null) return;
+  const { adapter } = sourceOf(context, legOf(record, gets).chain);
+  const tried = await Promise.allSettled([
+    mustAgree(context, record, legs),
+    by === 'self' ? mustAfford(context, record) : null,
+    adapter.preflight(legOf(record, gets).escrow.terms, 'claim', context.limit()),
+  ]);
+  for (const each of tried) if (each.status === 'rejected') throw each.reason;
+  // Trying took time.
+  claimGate(seen.state, gets, { ...seen.clocks, wall: await context.now() });
+}

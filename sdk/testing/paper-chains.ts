@@ -1,0 +1,286 @@
+// Tests only: two chains on paper in one process, with the escrow contract's rules, and time that
+// moves when the customer looks at its clock. Signatures, calldata and everything of the SDK are
+// real; each chain has one node, which may fall silent, lose its pool, or want higher fees.
+
+import { keccak256, parseTransaction, type TransactionSerializedEIP1559 } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import {
+  claimCall,
+  type DecodedCall,
+  decodeCall,
+  evmDeployment,
+  evmEscrow,
+  fundCalls,
+  refundCall,
+} from '../../chains/evm/plan.ts';
+import type { EvmCall, Material } from '../../chains/material.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { type EscrowFacts, sighting } from '../../core/facts.ts';
+import { opens } from '../../core/hashlock.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { ChainSource } from '../settle/context.ts';
+import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
+import { mostFeePerGasOf, nonceOf } from '../wallets/nonce.ts';
+import type { EvmWallet, Fate } from '../wallets/wallet.ts';
+
+type Sent = {
+  readonly txid: string;
+  readonly raw: string;
+  readonly from: string;
+  readonly nonce: number;
+  readonly fee: bigint;
+  readonly call: DecodedCall;
+  readonly value: bigint;
+};
+type Mined = Sent & { readonly height: number; readonly ok: boolean };
+
+export type PaperChain = {
+  readonly key: string;
+  readonly chainId: number;
+  /** By the customer's own node. */
+  readonly source: ChainSource;
+  /** By the node of everybody else, which is always well. */
+  readonly others: ChainSource;
+  /** What the customer's node does: answers, refuses at once, or is silent until whoever asks gives up. */
+  node: 'well' | 'gone' | 'silent';
+  /** Asking a node that does not answer takes time. */
+  onUnanswered: () => Promise<void>;
+  /** Wei a unit of gas below which no block takes a transaction. */
+  leastFee: bigint;
+  readonly pool: Map<string, Sent>;
+  readonly mined: Mined[];
+  height: number;
+  /** Unix seconds. */
+  clock: number;
+  /** What trying a payout throws. */
+  refusesPayout: Error | null;
+};
+
+type Chain = Omit<PaperChain, 'source' | 'others'>;
+type Asked = <T>(signal: AbortSignal, answer: () => T) => Promise<T>;
+
+const policy: ChainPolicy = {
+  floorSeconds: 14_400,
+  normal: { confirmations: 2, settleSeconds: 600, outageSeconds: 3_600 },
+  high: { confirmations: 2, settleSeconds: 600, outageSeconds: 3_600 },
+  lateClaimSeconds: 300,
+  driftSeconds: 0,
+  reactSeconds: 1_800,
+  signSeconds: 600,
+  detectSeconds: 60,
+};
+/** Of the long leg's chain. */
+export const longFloorSeconds = 28_800;
+
+/** The short one and the long one, at this time. */
+export function paperChains(clock: number): { readonly a: PaperChain; readonly b: PaperChain } {
+  const of = (key: string, chainId: number, floorSeconds: number) =>
+    paperChain({ key, chainId, policy: { ...policy, floorSeconds }, clock });
+  return { a: of('evm-dev', 31_337, 14_400), b: of('evm-dev-2', 31_338, longFloorSeconds) };
+}
+
+function paperChain(given: {
+  readonly key: string;
+  readonly chainId: number;
+  readonly policy: ChainPolicy;
+  readonly clock: number;
+}): PaperChain {
+  const { key, chainId, clock } = given;
+  const facts = { family: 'evm', chain: key, chainId, deployment: evmDeployment } as const;
+  const view = { ...facts, policy: given.policy };
+  const chain: Omit<PaperChain, 'source' | 'others'> = {
+    ...{ key, chainId, clock, node: 'well', leastFee: 1n, height: 1 },
+    ...{ pool: new Map(), mined: [], refusesPayout: null, onUnanswered: async () => {} },
+  };
+  const asked: Asked = async (signal, answer) => {
+    await answering(chain, signal);
+    return answer();
+  };
+  const source = { view, adapter: adapterOf(chain, given.policy, asked) };
+  const others = { view, adapter: adapterOf(chain, given.policy, async (_, answer) => answer()) };
+  return Object.assign(chain, { source, others });
+}
+
+/** Throws what a silent node makes of a question. */
+async function answering(chain: Chain, signal: AbortSignal): Promise<void> {
+  if (chain.node === 'well') return;
+  await chain.onUnanswered();
+  if (chain.node === 'gone') {
+    throw new ParleyError('chain_unavailable', `the node of ${chain.key} is gone`, {});
+  }
+  // A signal's own timer keeps no process.
+  const held = setInterval(() => {}, 1_000);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  clearInterval(held);
+  throw new ParleyError('chain_timeout', `the node of ${chain.key} is silent`, {});
+}
+
+function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapter {
+  const { key, chainId } = chain;
+  const built = (terms: EscrowTerms, txs: EvmCall[], from?: string): Material => ({
+    ...{ chain: key, family: 'evm', sign: 'evm-tx', chainId, txs },
+    ...(from === undefined ? {} : { from }),
+    escrow: evmEscrow(terms, evmDeployment).address,
+  });
+  const adapter: Partial<ChainAdapter> = {
+    ...{ chain: key, family: 'evm', policy },
+    plan: (terms) => evmEscrow(terms, evmDeployment),
+    heads: (signal) =>
+      asked(signal, () => ({
+        height: chain.height,
+        hash: `0x${chain.height}`,
+        clock: chain.clock,
+      })),
+    readEscrow: (escrow, signal) => asked(signal, () => factsOf(chain, escrow)),
+    preflight: (_, about, signal) =>
+      asked(signal, () => {
+        if (about !== 'funding' && chain.refusesPayout !== null) throw chain.refusesPayout;
+      }),
+    buildFund: ({ escrow: { terms } }, signal) =>
+      asked(signal, () => built(terms, fundCalls(terms, evmDeployment, 0n), terms.refund.address)),
+    buildClaim: ({ escrow: { terms } }, secret, signal) =>
+      asked(signal, () => built(terms, [claimCall(terms, evmDeployment, secret)])),
+    buildRefund: ({ escrow: { terms } }, signal) =>
+      asked(signal, () => built(terms, [refundCall(terms, evmDeployment)])),
+    readSigned: async (signed) => {
+      const raw = signed as `0x${string}`;
+      return { txid: keccak256(raw), raw, touches: [] };
+    },
+    broadcast: ({ raw, txid }, signal) =>
+      asked(signal, () => {
+        submit(chain, raw);
+        return txid;
+      }),
+  };
+  return adapter as ChainAdapter;
+}
+
+/** What no fee floor of a test reaches. */
+const rich = 10n ** 15n;
+const senders = new Map<string, string>();
+
+function submit(chain: Chain, raw: string): void {
+  const { nonce = 0, to, data, value = 0n } = parseTransaction(raw as TransactionSerializedEIP1559);
+  const call = decodeCall(to ?? '', data ?? '0x', evmDeployment);
+  const from = senders.get(raw);
+  if (call === null || from === undefined) throw new Error('no transaction of these chains');
+  const tx = { txid: keccak256(raw as `0x${string}`), raw, from, nonce, call, value };
+  if (chain.mined.some(({ txid }) => txid === tx.txid)) return;
+  const fee = mostFeePerGasOf({ raw });
+  const place = `${from} ${nonce}`;
+  const rival = chain.pool.get(place);
+  const isLow = nonce < usedBy(chain, from) || (rival !== undefined && rival.fee > fee);
+  if (isLow) throw new ParleyError('refused_by_node', 'nonce too low, or underpriced', {});
+  chain.pool.set(place, { ...tx, fee });
+}
+
+function usedBy({ mined }: Chain, address: string): number {
+  return mined.filter(({ from }) => from === address).length;
+}
+
+/** One block at this time. */
+export function mine(chain: PaperChain, clock: number): void {
+  chain.height += 1;
+  chain.clock = clock;
+  const waiting = [...chain.pool.entries()].sort(([, one], [, other]) => one.nonce - other.nonce);
+  for (const [place, tx] of waiting) {
+    if (tx.fee < chain.leastFee || tx.nonce !== usedBy(chain, tx.from)) continue;
+    chain.pool.delete(place);
+    chain.mined.push({ ...tx, height: chain.height, ok: takes(chain, tx) });
+  }
+}
+
+/** The rules of the contract. */
+function takes(chain: Chain, { call, value, from }: Sent): boolean {
+  const { verb, terms, secret, escrow } = call;
+  const before = chain.mined.filter(({ ok, call: other }) => ok && other.escrow === escrow);
+  if (verb === 'fund') {
+    const isOwn = terms.refund.toLowerCase() === from.toLowerCase();
+    return before.length === 0 && value === terms.amount && isOwn;
+  }
+  if (before.length !== 1) return false;
+  if (verb === 'refund') return chain.clock >= terms.timelock;
+  return chain.clock < terms.timelock && secret !== null && opens(secret, terms.hashlock.slice(2));
+}
+
+function factsOf(chain: Chain, { address, terms, requiredConfirmations }: WatchedEscrow) {
+  const about = ({ call }: Sent) => call.escrow === address;
+  const mined = chain.mined.filter(about);
+  const waiting = [...chain.pool.values()].filter(about);
+  const depth = { confirmations: requiredConfirmations, settleSeconds: 0, outageSeconds: 0 };
+  const shown = (verb: DecodedCall['verb']) => {
+    const done = mined.find(({ ok, call }) => ok && call.verb === verb);
+    if (done !== undefined) return sighting(done.txid, chain.height - done.height + 1, depth);
+    const first = waiting.find(({ call }) => call.verb === verb);
+    return first === undefined ? null : sighting(first.txid, 0, depth);
+  };
+  const secrets = [...mined, ...waiting].map(({ call }) => call.secret);
+  const isSpent = mined.some(({ ok, call }) => ok && call.verb !== 'fund');
+  const isHeld = mined.some(({ ok, call }) => ok && call.verb === 'fund') && !isSpent;
+  const facts: EscrowFacts = {
+    funded: shown('fund'),
+    claimed: shown('claim'),
+    refunded: shown('refund'),
+    secret: secrets.find((each) => each !== null && opens(each, terms.hashlock)) ?? null,
+    balance: isHeld ? terms.amount : 0n,
+    empty: !isHeld,
+  };
+  return facts;
+}
+
+/** Of the customer, asking its node, or of somebody else. */
+export function walletOn(
+  chain: PaperChain,
+  privateKey: `0x${string}`,
+  asks: 'source' | 'others' = 'source',
+): EvmWallet {
+  const account = privateKeyToAccount(privateKey);
+  const { address } = account;
+  const sign = async (call: EvmCall, nonce: number, fee: bigint): Promise<Kept> => {
+    const fees = { maxFeePerGas: fee, maxPriorityFeePerGas: fee };
+    const { to, data } = call as { to: `0x${string}`; data: `0x${string}` };
+    const value = BigInt(call.value);
+    const sending = { type: 'eip1559', to, data, value, gas: 100_000n, nonce } as const;
+    const raw = await account.signTransaction({ ...sending, ...fees, chainId: chain.chainId });
+    senders.set(raw, address);
+    return { raw, txid: keccak256(raw) };
+  };
+  const answered = async (signal: AbortSignal) => {
+    await chain[asks].adapter.heads(signal);
+  };
+  const fate = async (kept: Kept, signal: AbortSignal): Promise<Fate> => {
+    await answered(signal);
+    const [used, nonce] = [usedBy(chain, address), nonceOf(kept)];
+    if (used <= nonce) return { state: 'waiting', next: used === nonce, gap: false };
+    const versions = versionsOf(kept);
+    const found = chain.mined.find(({ txid }) => versions.includes(txid));
+    return { state: found === undefined ? 'lost' : found.ok ? 'succeeded' : 'reverted' };
+  };
+  return {
+    family: 'evm',
+    address,
+    sign: async (_, call, signal, taken = new Set()) => {
+      await answered(signal);
+      let nonce = usedBy(chain, address);
+      while (taken.has(nonce) || chain.pool.has(`${address} ${nonce}`)) nonce += 1;
+      return sign(call, nonce, asks === 'source' ? chain.leastFee : rich);
+    },
+    raise: async (kept, _, signal) => {
+      await answered(signal);
+      const { to, data, value = 0n } = parseTransaction(kept.raw as TransactionSerializedEIP1559);
+      const fee = (mostFeePerGasOf(kept) * 9n) / 8n + 1n;
+      const call = { to: to ?? '', data: data ?? '0x', value: value.toString() };
+      const most = fee < chain.leastFee ? chain.leastFee : fee;
+      return inPlaceOf(kept, await sign(call, nonceOf(kept), most));
+    },
+    fate,
+    isNonceDeep: async (kept) => usedBy(chain, address) > nonceOf(kept),
+    gapBefore: async () => null,
+    forget: () => {},
+  };
+}

@@ -1,0 +1,164 @@
+// Tests only: one side of a swap on paper chains. Time moves when it looks at its clock, and the
+// other side does what pays it most: it claims what the secret opens, and refunds when it may.
+
+import { randomBytes } from 'node:crypto';
+import type { WatchedEscrow } from '../../chains/adapter.ts';
+import { claimCall, evmDeployment, fundCalls, refundCall } from '../../chains/evm/plan.ts';
+import type { EvmCall } from '../../chains/material.ts';
+import { legStatus } from '../../core/facts.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import { type LegName, otherLeg, type Party } from '../../core/trade.ts';
+import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { givenLeg } from '../trade.ts';
+import type { EvmWallet } from '../wallets/wallet.ts';
+import { mine, type PaperChain, paperChains, walletOn } from './paper-chains.ts';
+import { type PaperMarket, paperMarket } from './paper-market.ts';
+
+type Legs<T> = Readonly<Record<LegName, T>>;
+
+export type PaperScene = {
+  readonly market: PaperMarket;
+  readonly chains: Legs<PaperChain>;
+  readonly secret: string;
+  /** The legs of the side that is tested. */
+  readonly gives: LegName;
+  readonly gets: LegName;
+  readonly input: SettleInput;
+  /** All that the side has said. */
+  readonly told: Progress[];
+  readonly watched: Legs<WatchedEscrow>;
+  /** What took the money out of the escrow of a leg, if anything did. */
+  endOf(leg: LegName): 'claimed' | 'refunded' | null;
+  timelock(leg: LegName): number;
+  /** Unix seconds. */
+  wall: number;
+  /** How far each look at the clock moves it, with a block of both chains. */
+  stepSeconds: number;
+  /** When the other side, as initiator, shows the secret; as counterparty, funds. */
+  theirsAt: number;
+  /** Done before every step of the clock. */
+  onStep: () => void;
+};
+
+const amount = 10n ** 17n;
+const agreedAt = 1_800_000_000;
+const newKey = (): `0x${string}` => `0x${randomBytes(32).toString('hex')}`;
+
+/** The taker gives `b`, the long leg, and is the initiator. */
+export async function paperScene(party: Party): Promise<PaperScene> {
+  const chains = paperChains(agreedAt);
+  const secret = randomBytes(32).toString('hex');
+  const [ownKey, theirKey] = [newKey(), newKey()];
+  const own = { a: walletOn(chains.a, ownKey), b: walletOn(chains.b, ownKey) };
+  const theirs = {
+    a: walletOn(chains.a, theirKey, 'others'),
+    b: walletOn(chains.b, theirKey, 'others'),
+  };
+  const home = ({ a, b }: Legs<EvmWallet>) => ({
+    a: { address: a.address, pubkey: null },
+    b: { address: b.address, pubkey: null },
+  });
+  const isTaker = party === 'taker';
+  const coin = { id: 'coin', token: null, decimals: 18, highValueFrom: null };
+  const market = paperMarket({
+    ...{ id: crypto.randomUUID(), secret, agreedAt },
+    homes: { taker: home(isTaker ? own : theirs), maker: home(isTaker ? theirs : own) },
+    assets: {
+      a: { ...coin, id: 'short', chain: chains.a.key },
+      b: { ...coin, id: 'long', chain: chains.b.key },
+    },
+    amounts: { a: amount, b: amount },
+    sources: { a: chains.a.others, b: chains.b.others },
+  });
+  const store = memoryStore();
+  if (isTaker) await store.putSecret(hashlockOf(secret), secret);
+  const trade = market.trade(party);
+  const gives = givenLeg(party);
+  const watched = { a: market.watched('a'), b: market.watched('b') };
+  const scene: PaperScene = {
+    ...{ market, chains, secret, gives, gets: otherLeg(gives), told: [] },
+    ...{ wall: agreedAt + 10, stepSeconds: 60, theirsAt: 0, onStep: () => {} },
+    endOf: (leg) => endOf(chains[leg]),
+    watched,
+    timelock: (leg) => watched[leg].terms.timelock,
+    input: {
+      ...{ swapId: trade.threadId, trade, store, client: market.client(party) },
+      sources: new Map([chains.a, chains.b].map(({ key, source }) => [key, source])),
+      wallets: new Map([
+        [chains.a.key, own.a],
+        [chains.b.key, own.b],
+      ]),
+      now: async () => {
+        await step(scene, theirs);
+        return scene.wall;
+      },
+      ...{ pollMs: 0, marketPollMs: 10, replaceAfterMs: 0, chainTimeoutMs: 10 },
+    },
+  };
+  for (const chain of [chains.a, chains.b]) chain.onUnanswered = () => step(scene, theirs);
+  return scene;
+}
+
+/** Runs the side until it ends, or `isEnough`, asked before every step of the clock. */
+export async function run(
+  scene: PaperScene,
+  more: Partial<SettleInput>,
+  isEnough: () => boolean,
+): Promise<Outcome | null> {
+  const stop = new AbortController();
+  const enough = new Error('enough');
+  const { input, onStep, told } = scene;
+  scene.onStep = () => {
+    onStep();
+    if (isEnough()) stop.abort(enough);
+  };
+  const onProgress = (each: Progress) => void told.push(each);
+  try {
+    return await settle({ ...input, ...more, signal: stop.signal, onProgress });
+  } catch (error) {
+    if (error !== enough) throw error;
+    return null;
+  } finally {
+    scene.onStep = onStep;
+  }
+}
+
+async function step(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<void> {
+  scene.onStep();
+  scene.wall += scene.stepSeconds;
+  for (const chain of Object.values(scene.chains)) mine(chain, scene.wall);
+  await theirMove(scene, theirs);
+}
+
+/** The other side does whatever its rules and the chains let it, at once. */
+async function theirMove(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<void> {
+  const { chains, watched, secret, gives, gets, wall } = scene;
+  const isInitiator = gets === 'b';
+  const never = new AbortController().signal;
+  const seen = async (leg: LegName) => chains[leg].others.adapter.readEscrow(watched[leg], never);
+  const send = async (leg: LegName, call: EvmCall | undefined) => {
+    if (call === undefined) return;
+    const kept = await theirs[leg].sign(chains[leg].chainId, call, never);
+    const { adapter } = chains[leg].others;
+    await adapter.broadcast(await adapter.readSigned(kept.raw, never), never);
+  };
+  const [paid, own] = [await seen(gives), await seen(gets)];
+  const { terms } = watched[gets];
+  const isDue = wall >= scene.theirsAt;
+  if (legStatus(own) === 'unfunded' && (isInitiator || (isDue && legStatus(paid) === 'funded'))) {
+    return send(gets, fundCalls(terms, evmDeployment, 0n)[0]);
+  }
+  const knows = isInitiator ? isDue : own.secret !== null;
+  if (knows && paid.funded?.deep && paid.claimed === null && paid.refunded === null) {
+    await send(gives, claimCall(watched[gives].terms, evmDeployment, secret));
+  }
+  if (own.balance > 0n && own.refunded === null && chains[gets].clock >= terms.timelock) {
+    await send(gets, refundCall(terms, evmDeployment));
+  }
+}
+
+function endOf({ mined }: PaperChain): 'claimed' | 'refunded' | null {
+  const last = mined.findLast(({ ok, call }) => ok && call.verb !== 'fund');
+  return last === undefined ? null : last.call.verb === 'claim' ? 'claimed' : 'refunded';
+}

@@ -1,0 +1,95 @@
+// Connections by themselves: who is counted together, who reads, and how many a process can have.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createMetrics } from '../metrics.ts';
+import { type ConnectionLimits, connectionsWithin, limitConnections } from './connections.ts';
+
+/** A server with these limits, and its sides of the connections. */
+async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
+  const server = createServer();
+  const metrics = createMetrics('parley');
+  const settings = {
+    connections: 3,
+    connectionsPerNetwork: 1,
+    clientPrefixes: { ipv4: 32, ipv6: 56 },
+    trustedProxies,
+  };
+  limitConnections(server, { settings, metrics }, limits);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const ours: Socket[] = [];
+  server.on('connection', (socket) => ours.push(socket));
+  const open = async () => {
+    const client = connect(port, '127.0.0.1');
+    client.on('error', () => {});
+    const ended = once(client, 'close');
+    client.resume();
+    await once(client, 'connect');
+    return { client, ended };
+  };
+  const dropped = async () => {
+    const { values } = await metrics.connectionsDropped.get();
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.why, value]));
+  };
+  const close = () => {
+    for (const socket of ours) socket.destroy();
+    server.close();
+  };
+  return { ours, open, dropped, close };
+}
+
+test('connections of a trusted proxy are limited by the process alone', async () => {
+  const { ours, open, dropped, close } = await serve(['loopback']);
+  const opened = [await open(), await open(), await open(), await open()];
+  await Promise.any(opened.map(({ ended }) => ended));
+  assert.deepEqual(
+    ours.map(({ destroyed }) => destroyed),
+    [false, false, false],
+  );
+  assert.deepEqual(await dropped(), { process: 1 });
+  close();
+});
+
+test('who reads nothing of what waits for it is cut off, who reads slowly is not', {
+  timeout: 30_000,
+}, async () => {
+  const { ours, open, dropped, close } = await serve(['loopback'], { lookMs: 20, unreadMs: 1_000 });
+  const [deaf, slow] = [await open(), await open(), await open()];
+  while (ours.length < 3) await sleep(5);
+  deaf.client.pause();
+  slow.client.pause();
+  const part = Buffer.alloc(65_536);
+  for (const { localPort } of [deaf.client, slow.client]) {
+    const socket = ours.find(({ remotePort }) => remotePort === localPort) as Socket;
+    socket.on('error', () => {});
+    for (let at = 0; at < 1_000; at += 1) socket.write(part);
+  }
+  const reading = setInterval(() => {
+    slow.client.resume();
+    setTimeout(() => slow.client.pause(), 5);
+  }, 50);
+  while (ours[0]?.destroyed === false) await sleep(10);
+  clearInterval(reading);
+  assert.deepEqual(
+    ours.map(({ destroyed }) => destroyed),
+    [true, false, false],
+  );
+  assert.deepEqual(await dropped(), { unread: 1 });
+  close();
+});
+
+test('a process serves what its descriptors are enough for, or says how many it needs', () => {
+  assert.equal(connectionsWithin(null, 1_048_576), 25_000);
+  assert.equal(connectionsWithin(null, 20_000), 18_000);
+  assert.equal(connectionsWithin(null, 1_024), 512);
+  assert.equal(connectionsWithin(18_000, 20_000), 18_000);
+  assert.throws(
+    () => connectionsWithin(18_001, 20_000),
+    /PARLEY_CONNECTIONS=18001 needs 20001 open files, and this process may have 20000: raise/,
+  );
+});

@@ -1,0 +1,35 @@
+// What a party of an open swap keeps beyond its budget, so that its quotes never starve its claims:
+// requests on that swap, and broadcasts, which its claims need as well.
+
+import type { FastifyRequest } from 'fastify';
+import type { Database } from '../db/database.ts';
+import { isPartyOfOpen } from '../db/swaps.ts';
+import { isUuid } from '../ids.ts';
+import type { Budgets } from './budgets.ts';
+
+/** Whether this request is taken although the budget is out. Fails where the database does. */
+export type Reserve = (accountId: string, part: string) => Promise<boolean>;
+
+const broadcasts = 'broadcasts';
+
+/** The swap that a request is about, or that it broadcasts; null where nothing is kept for it. */
+export function reservedPart({ routeOptions, params }: FastifyRequest): string | null {
+  const { url = '' } = routeOptions;
+  if (url === '/v1/tx/broadcast') return broadcasts;
+  if (!url.startsWith('/v1/swaps/:id')) return null;
+  const { id } = params as { id: string };
+  return isUuid(id) ? id.toLowerCase() : null;
+}
+
+export function createReserve(
+  db: Database,
+  budgets: Pick<Budgets, 'spendReserve' | 'spendStranger' | 'giveBackStranger'>,
+): Reserve {
+  return async (accountId, part) => {
+    // Looks that find nothing are counted: past its budget nobody has them without end.
+    if (!(await budgets.spendStranger(accountId)).allowed) return false;
+    if (!(await isPartyOfOpen(db, accountId, part === broadcasts ? null : part))) return false;
+    await budgets.giveBackStranger(accountId);
+    return (await budgets.spendReserve(accountId, part)).allowed;
+  };
+}
