@@ -156,8 +156,11 @@ export const declared: readonly Declared[] = [
   },
   {
     what: 'standing acceptance',
-    limit: '10 minutes (`PARLEY_ACCEPT_TTL`)',
-    by: { 'server/config.ts': ["'PARLEY_ACCEPT_TTL', 600,"] },
+    limit: '10 minutes (`PARLEY_ACCEPT_TTL`; in the SDK `acceptTtlSeconds`)',
+    by: {
+      'server/config.ts': ["'PARLEY_ACCEPT_TTL', 600,"],
+      'sdk/trade.ts': ['defaultAcceptTtlSeconds = 600;'],
+    },
   },
   {
     what: 'escrows a leg may have had',

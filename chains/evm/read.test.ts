@@ -205,19 +205,28 @@ test('a claim log with the money still there is not believed without its receipt
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await mine(3);
-  const block = await chain.client.getBlock({ blockTag: 'latest' });
-  const shown = await readThrough(leg, async ({ method, params }, forward) => {
-    const [filter] = params as [{ address?: string }];
-    if (method !== 'eth_getLogs' || filter.address !== leg.escrow.address) return forward();
-    const log = {
-      ...forged(leg, block),
-      address: leg.escrow.address,
-      topics: [claimedTopic],
-      data: `0x${leg.secret}`,
-    };
-    return { result: [log] };
-  });
+  const head = await chain.client.getBlockNumber();
+  const block = await chain.client.getBlock({ blockNumber: head - 2n });
+  const shownWith = (balance: bigint) =>
+    readThrough(leg, async ({ method, params }, forward) => {
+      const { address } = leg.escrow;
+      const isNow = params[0] === address && params[1] === `0x${head.toString(16)}`;
+      if (method === 'eth_getBalance' && isNow) return { result: `0x${balance.toString(16)}` };
+      const [filter] = params as [{ address?: string }];
+      if (method !== 'eth_getLogs' || filter.address !== address) return forward();
+      const log = {
+        ...forged(leg, block),
+        address,
+        topics: [claimedTopic],
+        data: `0x${leg.secret}`,
+      };
+      return { result: [log] };
+    });
+  const shown = await shownWith(leg.terms.amount);
   assert.deepEqual([legStatus(shown), shown.claimed], ['funded', null]);
+  // A node that shows a short balance is believed where the money is gone at depth too.
+  const short = await shownWith(leg.terms.amount - 1n);
+  assert.deepEqual([legStatus(short), short.claimed?.deep], ['funded', false]);
 });
 
 test('a node that shows an escrow which no transaction made is not believed', async () => {

@@ -73,22 +73,30 @@ test('nodes on two chains of one id pause funding and revealing, not refunds', a
 
 test('nodes of one chain that show an escrow funded otherwise pause it alone', async () => {
   const [leg, quiet] = [await fundedLeg(), await newLeg(chain)];
-  const hides = await lyingNode(chain.rpcUrl, ({ method, params }, forward) =>
-    method === 'eth_getCode' && params[0] === leg.escrow.address ? { result: '0x' } : forward(),
-  );
-  try {
-    for (const urls of [
-      [chain.rpcUrl, hides.url],
-      [hides.url, chain.rpcUrl],
-    ]) {
-      const adapter = adapterOf(...urls);
-      const differs = disagree(/the whole amount.*no funding|no funding.*the whole amount/);
-      await assert.rejects(adapter.mustAgree(leg.escrow, signal()), differs);
-      await assert.rejects(adapter.buildClaim(inputOf(leg), leg.secret, signal()), differs);
-      await adapter.mustAgree(quiet.escrow, signal());
+  const short = { result: `0x${(leg.terms.amount - 1n).toString(16)}` };
+  for (const [asked, result, words] of [
+    ['eth_getCode', { result: '0x' }, 'no funding'],
+    ['eth_getBalance', short, 'less than the amount'],
+  ] as const) {
+    const lies = await lyingNode(chain.rpcUrl, ({ method, params }, forward) =>
+      method === asked && params[0] === leg.escrow.address ? result : forward(),
+    );
+    try {
+      for (const urls of [
+        [chain.rpcUrl, lies.url],
+        [lies.url, chain.rpcUrl],
+      ]) {
+        const adapter = adapterOf(...urls);
+        const differs = disagree(
+          new RegExp(`the whole amount.*${words}|${words}.*the whole amount`),
+        );
+        await assert.rejects(adapter.mustAgree(leg.escrow, signal()), differs);
+        await assert.rejects(adapter.buildClaim(inputOf(leg), leg.secret, signal()), differs);
+        await adapter.mustAgree(quiet.escrow, signal());
+      }
+    } finally {
+      await lies.stop();
     }
-  } finally {
-    await hides.stop();
   }
 });
 

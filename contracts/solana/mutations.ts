@@ -171,6 +171,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'no extension read': token('while at + 4 <= mint.data_len()', 'while false'),
   'one extension read': token('at += 4 + word16(mint, at + 2);', 'break;'),
   'the last extension unread': token('at + 4 <= mint.data_len()', 'at + 4 < mint.data_len()'),
+  'lengths of one byte': token('word16(mint, at + 2)', 'mint.byte(at + 2) as u64'),
+  'zeros are an extension': token('if kind == 0 {', 'if false {'),
   'high types wrap': token(
     'kind > 63 || (SAFE_EXTENSIONS >> kind) & 1 == 0',
     '(SAFE_EXTENSIONS >> (kind & 63)) & 1 == 0',

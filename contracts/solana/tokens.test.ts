@@ -96,6 +96,20 @@ test('an extension that is not known is refused, and so is one behind safe ones'
   }
 });
 
+test('an extension is as long as its two bytes say, and type 0 ends the list', async () => {
+  const [long, fee] = [extension(19, 256 + 44), extension(1, 108)];
+  for (const [list, error] of [
+    [[long], undefined],
+    [[long, fee], 'UnsafeMint'],
+    // As a mint is whose metadata became shorter: Token-2022 itself reads nothing behind it.
+    [[long, extension(0, 8)], undefined],
+    [[long, extension(0, 0), fee], undefined],
+  ] as const) {
+    const types = list.map(({ type }) => type).join();
+    assert.equal((await fund(await swapOver(list))).error, error, types);
+  }
+});
+
 test('a mint that is not there, or not of the token program, is refused', async () => {
   const { world } = await createSwap('SPL Token');
   const cases: readonly [string, Address, Asset, string][] = [

@@ -64,6 +64,12 @@ const dying = attempt({ nonce: null });
 for (const [what, given, wanted] of [
   ['signs when nothing was', {}, 'sign'],
   ['waits for a funding', { facts: nothingSeen }, 'wait'],
+  ['and for the whole amount of it', { facts: facts({ balance: 9n }) }, 'wait'],
+  [
+    'but not where it was claimed',
+    { facts: facts({ balance: 0n, claimed: seen('own', 0) }), attempts: [attempt()] },
+    'send',
+  ],
   ['waits for a claim of the party', { facts: facts({ claimed: seen('p', 1) }) }, 'wait'],
   ['ends when the party’s claim is deep', { facts: facts({ claimed: seen('p', 9, true) }) }, 'end'],
   ['gives up past the timelock', { clock: now + 7_200, wall: now + 7_140 }, 'end'],

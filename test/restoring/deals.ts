@@ -86,6 +86,8 @@ export async function offer(
 export async function agreed(made: Offer, taker: Person, maker: Person): Promise<Deal> {
   const first = await made.accept(taker);
   const second = await made.accept(maker);
+  // So the first one hears of the swap: it would not take it if it first saw it an hour later.
+  await made.accept(taker);
   const { hashlock } = first.trade;
   assert.ok(second.swapId !== null && hashlock !== null);
   return {
