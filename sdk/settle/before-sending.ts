@@ -7,6 +7,7 @@ import { type Context, legOf, ownSides, type SetLeg, sourceOf, watchedOf } from 
 import type { Signing, Turn } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { claimPayerOf } from './owed.ts';
+import { unquoted } from './unquoted.ts';
 
 /** A look at the chains older than this is repeated before anything is signed by it. */
 export const freshMs = 5_000;
@@ -76,7 +77,9 @@ async function keepSigned<R extends SwapRecord>(
     await check();
     // From this moment on it is on its way.
     const record = next(signed);
-    await context.store.putSwap(record);
+    const put = () => context.store.putSwap(record);
+    // The secret of a claim is public once this has succeeded, and not before.
+    await (record.publicSecret === null ? put() : unquoted(put));
     return record;
   } catch (error) {
     // Its nonce must not be left out.

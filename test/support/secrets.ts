@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { base58 } from '@scure/base';
 import type { Database } from '../../server/db/database.ts';
 
 export type Secrets = ReadonlyMap<string, string>;
@@ -31,18 +32,31 @@ function base64Within(bytes: Buffer): string[] {
   });
 }
 
-/** Names of the secrets in the text: as they are, as bytes in hex, or in base64. */
+/** What a text says in other letters: escapes of JSON undone, and words of base58 as hex. */
+function unwrapped(text: string): string {
+  const plain = text.replace(/\\u00([0-9a-f]{2})/gi, (_, byte: string) =>
+    String.fromCharCode(Number.parseInt(byte, 16)),
+  );
+  const words = new Set(text.match(/[1-9A-HJ-NP-Za-km-z]{43,2000}/g));
+  const read = [...words].map((word) => Buffer.from(base58.decode(word)).toString('hex'));
+  return [plain.replaceAll('-', '+').replaceAll('_', '/'), ...read].join('\n');
+}
+
+/** Of bytes: in hex, in base64, as they are, as numbers one by one, and as one number. */
+function formsOf(bytes: Buffer): string[] {
+  const numbers = [...bytes].map(String).join(',');
+  const whole = BigInt(`0x${bytes.toString('hex')}`).toString();
+  return [bytes.toString('hex'), ...base64Within(bytes), bytes.toString('latin1'), numbers, whole];
+}
+
+/** Names of the secrets in the text, as they are or in any of the forms of their bytes. */
 export function found(text: string, of: Secrets): string[] {
-  const all = text.toLowerCase();
+  if (of.size === 0) return [];
+  const all = `${text}\n${unwrapped(text)}\n${text.replace(/\s/g, '')}`.toLowerCase();
   return [...of].flatMap(([what, value]) => {
-    const bytes = Buffer.from(value);
     const isHex = /^(0x)?[0-9a-f]{64,}$/i.test(value);
-    const forms = [
-      value,
-      bytes.toString('hex'),
-      ...base64Within(bytes),
-      ...(isHex ? base64Within(Buffer.from(value.replace(/^0x/, ''), 'hex')) : []),
-    ];
+    const read = isHex ? formsOf(Buffer.from(value.replace(/^0x/, ''), 'hex')) : [];
+    const forms = [value, ...formsOf(Buffer.from(value)), ...read];
     return forms.some((form) => all.includes(form.toLowerCase())) ? [what] : [];
   });
 }
