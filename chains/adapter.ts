@@ -100,6 +100,11 @@ export type Owed = {
   readonly fundings: readonly EscrowTerms[];
 };
 
+/** A claim or refund to be tried. The secret is null while nobody may hear it. */
+export type Spend =
+  | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Hex32 | null }
+  | { readonly verb: 'refund'; readonly terms: EscrowTerms };
+
 /** What a preflight is for. */
 export type About = 'payout' | 'funding' | 'claim';
 
@@ -170,6 +175,13 @@ export type ChainAdapter = {
    * one more: every claim that it owes already needs its share.
    */
   purseShortage?(owed: Owed, payer: string, signal: AbortSignal): Promise<Warning | null>;
+
+  /**
+   * EVM: gas that a claim or refund takes that `payer` sends, without any margin. Throws
+   * `payout_would_fail` where the escrow itself refuses it, by an error of its own; whatever else
+   * it throws says nothing of the claim.
+   */
+  spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;

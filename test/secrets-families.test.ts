@@ -1,19 +1,26 @@
 // The same as secrets.test.ts for TRON and Solana, and for webhooks: a run that proves, links and
 // vouches for wallets, trades both ways and makes nodes and receivers fail leaves none of its
-// secrets in logs, metrics, ready line or database.
+// secrets in logs, metrics, ready line or database. And of the SDK, on all four families: no byte
+// of a secret leaves a side before it has decided to show it.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { parseTransaction } from 'viem';
 import type { SolanaMaterial, TronMaterial } from '../chains/material.ts';
-import type { ChainInfo } from '../devnet/dev-chain.ts';
-import { type Devnet, startDevnet } from '../devnet/devnet.ts';
+import type { ParleyClient } from '../sdk/client.ts';
 import { ParleyApiError } from '../sdk/errors.ts';
 import { mintKey } from '../sdk/keys.ts';
+import { type Progress, type SettleInput, settle } from '../sdk/settle.ts';
+import type { Store } from '../sdk/stores/store.ts';
+import { type FourChains, fourChains, type Served } from '../sdk/testing/four-chains.ts';
+import { isFunded, sideOf } from '../sdk/testing/poor.ts';
+import { until } from '../sdk/testing/stuck.ts';
+import type { Scene } from '../sdk/testing/two-chains.ts';
 import { type Receiver, startReceiver } from '../server/webhooks/testing/receiver.ts';
 import { agree, asMaterial, type Coin, type Deal, reaches, sendAll } from './families/deals.ts';
 import { newTrader, type Place, placeOf, type Trader } from './families/people.ts';
@@ -24,18 +31,35 @@ import { found, rowsOfAll, secretsOfRun } from './support/secrets.ts';
 
 const limits = { timeout: 240_000 };
 const { secrets, note } = secretsOfRun();
-const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 const trx: Coin = ['tron', 'native'];
 const sol: Coin = ['solana', 'native'];
 
 let database: TestDatabase;
-let devnet: Devnet;
+let chains: FourChains;
+/** The parties' own nodes, by family, and what of an undecided secret left a side. */
+const own = new Map<string, GuardedNode>();
+const undecided = new Map<string, string>();
+const leaks: string[] = [];
 let nodes: Readonly<Record<'tron' | 'solana', GuardedNode>>;
+/** What the market has asked its nodes. */
+const asked: string[] = [];
 let receiver: Receiver;
 let market: RunningMarket;
 let place: Place;
 const undo: (() => unknown)[] = [];
 const direct = globalThis.fetch;
+
+function hears(where: string, text: string): void {
+  leaks.push(...found(text, undecided).map((what) => `${what} in ${where}: ${text.slice(0, 300)}`));
+}
+
+async function ownNode({ family, rpcUrl }: Served): Promise<string> {
+  const guard = family === 'bitcoin' ? 'login' : 'path';
+  const noted = (_: string, value = randomBytes(8).toString('hex')) => value;
+  const node = await guardedNode(rpcUrl, guard, noted, (asked) => hears(`a ${family} node`, asked));
+  own.set(family, node);
+  return node.url;
+}
 
 /** What an answer or a request of the market holds that nobody else may read. */
 function noteAll(value: unknown, name = ''): void {
@@ -54,17 +78,15 @@ before(async () => {
   const context = { after: (step: () => unknown) => undo.unshift(step) } as unknown as TestContext;
   database = await testDatabase();
   undo.unshift(() => database.drop());
-  const dir = await mkdtemp(join(tmpdir(), 'parley-secrets-'));
-  undo.unshift(() => rm(dir, { recursive: true, force: true }));
-  const moveClock = () => {};
-  devnet = await startDevnet({ dir, log: quiet, bitcoin: false, evmChains: [], moveClock });
-  undo.unshift(() => devnet.stop());
-  const infoOf = (family: string) =>
-    devnet.chains.find((each) => each.family === family) as ChainInfo;
+  chains = await fourChains(ownNode);
+  undo.unshift(() => chains.stop());
+  undo.unshift(() => [...own.values()].map((node) => node.close()));
+  const served = (await chains.dev.status()).chains;
+  const infoOf = (family: string) => served.find((each) => each.family === family) as Served;
   const [tron, solana] = [infoOf('tron'), infoOf('solana')];
   nodes = {
-    tron: await guardedNode(tron.rpcUrl, 'path', note),
-    solana: await guardedNode(solana.rpcUrl, 'path', note),
+    tron: await guardedNode(tron.rpcUrl, 'path', note, (words) => asked.push(words)),
+    solana: await guardedNode(solana.rpcUrl, 'path', note, (words) => asked.push(words)),
   };
   undo.unshift(() => [nodes.tron, nodes.solana].map((node) => node.close()));
   receiver = await startReceiver();
@@ -110,7 +132,7 @@ before(async () => {
     noteAll(await reply.clone().json());
     return reply;
   };
-  place = await placeOf({ ready: { ...market.ready, dev: devnet.dev } } as RunningMarket);
+  place = await placeOf({ ready: { ...market.ready, dev: chains.control } } as RunningMarket);
 }, limits);
 after(async () => {
   globalThis.fetch = direct;
@@ -209,6 +231,9 @@ async function refuseClaims({ taker, swapId, secret }: Traded, family: 'tron' | 
   }
   const material = asMaterial(await taker.client.claim(swapId, 'a', secret));
   const signed = await sign(taker, material);
+  assert.ok(asked.length > 100);
+  const told = new Map(Object.entries({ secret, wrong }));
+  assert.deepEqual(found(asked.join('\n'), told), [], 'a node heard a secret that was not sent');
   note('signed claim', typeof signed === 'string' ? signed : (signed.raw_data_hex ?? ''));
   nodes[family].manner = 'echo';
   const { status, body } = await post(taker, '/v1/tx/broadcast', { chain: family, signed });
@@ -229,7 +254,7 @@ async function breakNodes({ taker, swapId, secret }: Traded): Promise<void> {
   }
 }
 
-async function settle(deal: Traded): Promise<void> {
+async function settleByHand(deal: Traded): Promise<void> {
   const { taker, maker, swapId, secret } = deal;
   const claim = (trader: Trader, leg: 'a' | 'b') => trader.client.claim(swapId, leg, secret);
   await sendAll(place, taker, asMaterial(await claim(taker, 'a')));
@@ -266,7 +291,7 @@ test('a run on TRON and Solana with webhooks shows no secret', limits, async () 
   const rows = () => rowsOfAll(database.db);
   assert.deepEqual(found(await rows(), kept(isNonce)), [], 'before a secret is public');
   await breakNodes(onTron);
-  for (const deal of [onSolana, onTron]) await settle(deal);
+  for (const deal of [onSolana, onTron]) await settleByHand(deal);
   await eventually('a delivery about it came', () =>
     receiver.received.some(({ body }) => body.includes(onTron.swapId)),
   );
@@ -274,4 +299,95 @@ test('a run on TRON and Solana with webhooks shows no secret', limits, async () 
   assert.deepEqual(found(await rows(), kept(isPublicLater)), [], 'after the run');
   assert.equal(await market.stop(), 0, market.log().slice(-2_000));
   assert.deepEqual(found(market.log(), secrets), []);
+});
+
+const whole = (value: unknown) => inspect(value, { depth: null, maxStringLength: null });
+
+/** A side whose every word to the market, to its listener and to its store is heard. */
+function heard(input: SettleInput): SettleInput {
+  const client = new Proxy(input.client as ParleyClient, {
+    get: (market, name) => {
+      const value = Reflect.get(market, name) as unknown;
+      if (typeof value !== 'function') return value;
+      return (...words: unknown[]) => {
+        hears('the market', whole(words));
+        return value.apply(market, words);
+      };
+    },
+  });
+  const { putSwap } = input.store;
+  const store: Store = {
+    ...input.store,
+    putSwap: async (record) => {
+      if (record.publicSecret === null) hears('the store', whole(record));
+      await putSwap(record);
+      if (record.publicSecret !== null) undecided.delete(record.swap.id);
+    },
+  };
+  const onProgress = (news: Progress) => hears('progress', JSON.stringify(news));
+  return { ...input, client, store, onProgress };
+}
+
+type Sides = { readonly scene: Scene; readonly taker: SettleInput; readonly maker: SettleInput };
+
+/** Both legs funded, and both sides stopped. The taker has the secret and is paid on leg a. */
+async function fundedSides(a: 'ETH' | 'TRX' | 'SOL'): Promise<Sides> {
+  const scene = chains.swap({ a, b: 'BTC' });
+  const taker = heard(await sideOf(scene, 'taker'));
+  const maker = heard(await sideOf(scene, 'maker'));
+  undecided.set(taker.swapId, scene.secret);
+  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+  return { scene, taker, maker };
+}
+
+async function paid({ taker, maker }: Sides): Promise<void> {
+  // A side that waits for ever must not keep the process.
+  const signal = AbortSignal.timeout(180_000);
+  const ends = await Promise.all([taker, maker].map((side) => settle({ ...side, signal })));
+  assert.deepEqual(
+    ends.map(({ end }) => end),
+    ['received', 'received'],
+  );
+}
+
+async function claimGas({ taker }: Sides): Promise<number> {
+  const claim = (await taker.store.getSwap(taker.swapId))?.claim;
+  return Number(parseTransaction((claim?.raw ?? '0x') as `0x${string}`).gas);
+}
+
+/** How a careless side would tell each family's node: as it stands in a transaction. */
+const plants: Readonly<Record<string, (secret: Buffer) => unknown>> = {
+  bitcoin: (secret) => ({ method: 'testmempoolaccept', params: [[secret.toString('hex')]] }),
+  evm: (secret) => ({ method: 'eth_call', params: [{ data: `0xAB${secret.toString('hex')}` }] }),
+  tron: (secret) => ({ parameter: secret.toString('hex').toUpperCase() }),
+  solana: (secret) => ({
+    method: 'simulateTransaction',
+    params: [Buffer.concat([Buffer.from('x'), secret]).toString('base64')],
+  }),
+};
+
+test('no undecided secret leaves a side, on any family', limits, async () => {
+  const { address = '' } = chains.purses.taker.get('bitcoin-regtest') ?? {};
+  for (let coins = 1; coins < 4; coins += 1) {
+    await chains.dev.faucet({ chain: 'bitcoin-regtest', address });
+  }
+  const all = await Promise.all((['ETH', 'ETH', 'TRX', 'SOL'] as const).map(fundedSides));
+  const [last, ...others] = all as [Sides, ...Sides[]];
+  await Promise.all(others.map(paid));
+  assert.deepEqual(leaks, []);
+  for (const node of own.values()) node.manner = 'no estimates';
+  assert.equal(undecided.size, 1);
+  await paid(last);
+  for (const node of own.values()) node.manner = 'serve';
+  assert.deepEqual([[...undecided.keys()], leaks], [[], []]);
+  assert.ok((await claimGas(others[0] as Sides)) >= 80_000, 'what was tried');
+  assert.equal(await claimGas(last), 80_000, 'what does where nothing can be tried');
+  for (const [family, planted] of Object.entries(plants)) {
+    undecided.set(family, randomBytes(32).toString('hex'));
+    const url = new URL(own.get(family)?.url ?? '');
+    [url.username, url.password] = ['', ''];
+    const body = JSON.stringify(planted(Buffer.from(undecided.get(family) ?? '', 'hex')));
+    await direct(url, { method: 'POST', body });
+    assert.match(leaks.join(), new RegExp(`${family} in a ${family} node`));
+  }
 });

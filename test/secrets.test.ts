@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { base58 } from '@scure/base';
 import type { FastifyInstance } from 'fastify';
 import { evmWallet } from '../server/edge/testing/signers.ts';
 import {
@@ -40,14 +41,17 @@ let world: World;
 let market: RunningMarket;
 let bitcoinNode: GuardedNode;
 let evmNode: GuardedNode;
+/** What the market has asked its nodes. */
+const asked: string[] = [];
 /** The market as parties reach it: through its own process. */
 let there: World;
 const cleanups: (() => Promise<void>)[] = [];
 
 before(async () => {
   world = await startWorld();
-  bitcoinNode = await guardedNode(world.infos.bitcoin.rpcUrl, 'login', secret);
-  evmNode = await guardedNode(world.infos.evm.rpcUrl, 'path', secret);
+  const hears = (words: string) => asked.push(words);
+  bitcoinNode = await guardedNode(world.infos.bitcoin.rpcUrl, 'login', secret, hears);
+  evmNode = await guardedNode(world.infos.evm.rpcUrl, 'path', secret, hears);
   const t = { after: (undo: () => Promise<void>) => cleanups.push(undo) };
   const role = `role_${randomBytes(4).toString('hex')}`;
   const password = secret('password of the database');
@@ -205,6 +209,12 @@ test('what is found is found: a secret in any of its forms', () => {
     Buffer.from(hex, 'hex').toString('base64'),
     Buffer.from(`01${hex}0203`, 'hex').toString('base64'),
     Buffer.from(`0102${hex}03`, 'hex').toString('base64'),
+    Buffer.from(`0102${hex}03`, 'hex').toString('base64url'),
+    base58.encode(Buffer.from(`0102${hex}03`, 'hex')),
+    Buffer.from(hex, 'hex').toString('latin1'),
+    '\\u00aB'.repeat(32),
+    JSON.stringify([...Buffer.from(hex, 'hex')], null, 1),
+    BigInt(`0x${hex}`).toString(),
   ]) {
     assert.deepEqual(found(`before ${form} after`, one), ['it'], form);
   }
@@ -283,6 +293,9 @@ async function refuseClaims(traded: Deal): Promise<void> {
     const refused = await initiator.post(path, body, key);
     assert.equal(refused.status, 400, JSON.stringify(refused.body));
   }
+  assert.ok(asked.length > 100);
+  const told = new Map(Object.entries({ secret: traded.secret, wrong }));
+  assert.deepEqual(found(asked.join('\n'), told), [], 'a node heard a secret that was not sent');
   evmNode.manner = 'echo';
   for (const raw of await signEvm(there, initiator.evmAccount, built)) {
     secret('signed transaction', raw);

@@ -12,6 +12,7 @@ import type {
   ChainAdapter,
   Owed,
   ReadTransaction,
+  Spend,
   SpendInput,
   Touch,
   WatchedEscrow,
@@ -46,6 +47,7 @@ import type { DepthTag } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { readRaw } from './raw.ts';
 import { readEscrow } from './read.ts';
+import { spendGas } from './spend-gas.ts';
 import { forget, type Logger, remember, type Watch } from './watch.ts';
 
 export type EvmAdapterOptions = {
@@ -121,6 +123,9 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ),
     purseShortage: opened((owed: Owed, payer: string, signal) =>
       purseShortage(watch, owed, payer, signal),
+    ),
+    spendGas: opened((spend: Spend, payer: string, signal) =>
+      spendGas(watch, spend, payer, signal),
     ),
     ...builders(watch, chainId, opened),
     readSigned: (signed) => readSigned(watch, chainId, signed),

@@ -76,8 +76,8 @@ function withMargin(gas: bigint, { mostGas }: Trial): bigint {
 
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
-async function estimate(
-  { rpc, from, mostGas, offer }: Trial,
+export async function estimate(
+  { rpc, from, mostGas, offer }: Pick<Trial, 'rpc' | 'from' | 'mostGas' | 'offer'>,
   { to, data }: EvmCall,
   overrides: Overrides | null,
   signal: AbortSignal,
@@ -99,9 +99,27 @@ function fieldsOf(offer: Offer | null): Readonly<Record<string, string>> {
 const trialSecret = '00'.repeat(31).concat('02');
 
 /**
- * The same claim of an escrow with another hashlock, which is lent the code and the amount: the
- * secret stays unseen. Where a node lends nothing, all that is allowed.
+ * The same claim of an escrow with another hashlock, and what that is lent: the code and the
+ * amount. The secret stays unseen. null where the node or the token lends nothing.
  */
+export async function unseenClaim(
+  { rpc, deployment }: Pick<Trial, 'rpc' | 'deployment'>,
+  terms: EscrowTerms,
+  code: string,
+  signal: AbortSignal,
+): Promise<{ readonly call: EvmCall; readonly overrides: Overrides } | null> {
+  const { token, amount } = terms;
+  if (!(await lends(rpc, signal))) return null;
+  const other = { ...terms, hashlock: hashlockOf(trialSecret) };
+  const escrow = evmEscrow(other, deployment).address;
+  const lent = token === null ? {} : await lendBalance(rpc, token, escrow, amount, signal);
+  if (lent === null) return null;
+  const own = { code, ...(token === null && { balance: hex(amount) }) };
+  const call = claimCall(other, deployment, trialSecret);
+  return { call, overrides: { ...lent, [escrow]: own } };
+}
+
+/** Where a node lends nothing, all that is allowed. */
 async function gasUnseen(
   trial: Trial,
   terms: EscrowTerms,
@@ -109,7 +127,7 @@ async function gasUnseen(
   code: string,
   signal: AbortSignal,
 ): Promise<bigint> {
-  const { rpc, deployment, mostGas } = trial;
+  const { rpc, mostGas } = trial;
   const { token, amount } = terms;
   const held = await balanceAt(rpc, token, address, 'latest', signal);
   if (held < amount) throw nothingThere(terms, address, `it holds ${held} of ${amount}`);
@@ -122,18 +140,10 @@ async function gasUnseen(
     await trial.preflight(terms, signal);
     return mostGas;
   };
-  if (!(await lends(rpc, signal))) return untried();
-  const other = { ...terms, hashlock: hashlockOf(trialSecret) };
-  const escrow = evmEscrow(other, deployment).address;
-  const lent = token === null ? {} : await lendBalance(rpc, token, escrow, amount, signal);
-  if (lent === null) return untried();
-  const overrides = {
-    ...lent,
-    [escrow]: { code, ...(token === null && { balance: hex(amount) }) },
-  };
-  const call = claimCall(other, deployment, trialSecret);
+  const tried = await unseenClaim(trial, terms, code, signal);
+  if (tried === null) return untried();
   try {
-    const gas = await estimate(trial, call, overrides, signal);
+    const gas = await estimate(trial, tried.call, tried.overrides, signal);
     return smaller(gas * unseenMargin, mostGas);
   } catch (error) {
     // Some nodes lend to eth_call alone.

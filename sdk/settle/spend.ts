@@ -8,6 +8,7 @@ import { outputsOf, verifyMaterial } from '../verify-material.ts';
 import { type Context, legOf, sourceOf, watchedOf } from './context.ts';
 import type { Signing, Spending } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
+import { unquoted } from './unquoted.ts';
 
 /** A signed claim or refund of this leg, not sent. */
 export async function spend(
@@ -38,5 +39,6 @@ export async function builtSpend(
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, now: await context.now() };
   verifyMaterial(built, asked, leg.escrow.terms, view, limits);
-  return () => handOf(context, leg).signSpend(built, asked);
+  const sign = await handOf(context, leg).signSpend(built, asked, isPublic);
+  return isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign);
 }

@@ -26,10 +26,12 @@ import type { Scene } from './two-chains.ts';
 /** A chain's own coin, or the first token that the dev network lists there. */
 export type Coin = 'BTC' | 'ETH' | 'TRX' | 'TRON dollar' | 'SOL' | 'SPL dollar';
 
-type Served = DevnetStatus['chains'][number];
+export type Served = DevnetStatus['chains'][number];
 
 export type FourChains = {
   readonly dev: DevnetClient;
+  /** Address of the control server behind it. */
+  readonly control: string;
   readonly purses: Record<Party, ReadonlyMap<string, Wallet>>;
   now(): number;
   /** Moves all chains and this clock. */
@@ -52,7 +54,10 @@ const amounts: Readonly<Record<Coin, bigint>> = {
 };
 export const amountOf = (coin: Coin): bigint => amounts[coin];
 
-export async function fourChains(): Promise<FourChains> {
+/** `through`: the node by which both parties see a chain; default the chain's own. */
+export async function fourChains(
+  through: (chain: Served) => Promise<string> = async ({ rpcUrl }) => rpcUrl,
+): Promise<FourChains> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-sdk-'));
   const devnet = await startDevnet({ dir, log: quiet, bitcoin: true, moveClock: () => undefined });
   const stop = async () => {
@@ -60,21 +65,29 @@ export async function fourChains(): Promise<FourChains> {
     await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   try {
-    return await withParties(devnetClient(devnet.dev), stop);
+    return await withParties(devnet.dev, through, stop);
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function withParties(dev: DevnetClient, stop: () => Promise<void>): Promise<FourChains> {
-  const { chains } = await dev.status();
+async function withParties(
+  control: string,
+  through: (chain: Served) => Promise<string>,
+  stop: () => Promise<void>,
+): Promise<FourChains> {
+  const dev = devnetClient(control);
+  const { chains: served } = await dev.status();
+  const chains: Served[] = [];
+  for (const each of served) chains.push({ ...each, rpcUrl: await through(each) });
   const clock = { offset: 0 };
   const now = () => Math.floor(Date.now() / 1000) + clock.offset;
   const purses = { maker: await newPurse(dev, chains), taker: await newPurse(dev, chains) };
   const chainOf = (coin: Coin) => chainIn(chains, coin);
   return {
     dev,
+    control,
     purses,
     now,
     move: async (seconds) => {

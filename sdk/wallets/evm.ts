@@ -5,6 +5,7 @@ import {
   type Account,
   createPublicClient,
   defineChain,
+  type EstimateGasParameters,
   type Hex,
   http,
   keccak256,
@@ -13,13 +14,14 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { EvmCall } from '../../chains/material.ts';
+import { untriedGas } from '../../chains/evm/gas-policy.ts';
+import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
 import { nonceOf } from './nonce.ts';
 import { inTime, oneByOne } from './queue.ts';
-import type { EvmWallet, Fate, Gap, Raise } from './wallet.ts';
+import type { EvmSending, EvmWallet, Fate, Gap, Raise } from './wallet.ts';
 
 export type EvmWalletOptions = {
   readonly rpcUrl: string;
@@ -44,6 +46,7 @@ type Sending = EvmFees & {
 
 type Signing = {
   readonly node: PublicClient;
+  readonly chainId: number;
   readonly address: Hex;
   readonly mostFeePerGas: bigint;
   /** Within the signal's limit; a signature that comes later is nobody's. */
@@ -66,7 +69,7 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
     const raw = await inTime(signed, signal);
     return { raw, txid: keccak256(raw) };
   };
-  const signing = { node, address, mostFeePerGas, sign };
+  const signing = { node, chainId, address, mostFeePerGas, sign };
   const nonces = nonceSource(node, address);
   return {
     family: 'evm',
@@ -104,31 +107,42 @@ function nodeAt(rpcUrl: string, chainId: number): PublicClient {
   });
 }
 
-async function priced({ node, address, mostFeePerGas }: Signing, call: EvmCall) {
+async function priced(
+  { node, chainId, address, mostFeePerGas }: Signing,
+  { gas: limit, ...call }: EvmSending,
+) {
   const to = call.to as Hex;
   const data = call.data as Hex;
   const value = BigInt(call.value);
+  const known = limit ?? (isClaim(data) ? untriedGas(chainId, 'token') : null);
   const [gas, fees] = await Promise.all([
-    node.estimateGas({ account: address, to, data, value }),
+    known ?? estimated(node, { account: address, to, data, value }),
     node.estimateFeesPerGas(),
   ]);
-  return {
-    to,
-    data,
-    value,
-    gas: (gas * gasSharePercent) / 100n,
-    ...bounded(fees, mostFeePerGas),
-  };
+  return { to, data, value, gas, ...bounded(fees, mostFeePerGas) };
 }
 
-/** Zero to oneself. Its gas is asked for: on some chains it is not 21 000. */
-async function nothingTo(node: PublicClient, address: Hex) {
-  const gas = await node.estimateGas({ account: address, to: address, value: 0n });
-  return { to: address, value: 0n, gas: (gas * gasSharePercent) / 100n };
+/** Whether it holds a secret: no node hears it before it is sent, whoever asks for a signature. */
+function isClaim(data: Hex): boolean {
+  return callsIn(data, evmDeployment).some(({ verb }) => verb === 'claim');
+}
+
+async function estimated(node: PublicClient, call: EstimateGasParameters): Promise<bigint> {
+  return ((await node.estimateGas(call)) * gasSharePercent) / 100n;
+}
+
+/**
+ * Zero to oneself. Its gas is asked for: on some chains it is not 21 000. It may stand between a
+ * claim and its block, so that a node which tells nothing must not stop it.
+ */
+async function nothingTo(node: PublicClient, address: Hex, chainId: number) {
+  const call = { account: address, to: address, value: 0n };
+  const gas = await estimated(node, call).catch(() => untriedGas(chainId, 'nothing'));
+  return { to: address, value: 0n, gas };
 }
 
 async function raise(
-  { node, address, mostFeePerGas, sign }: Signing,
+  { node, chainId, address, mostFeePerGas, sign }: Signing,
   kept: Kept,
   { cancel = false, mostFeeWei }: Raise,
   signal: AbortSignal,
@@ -137,7 +151,7 @@ async function raise(
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, nonce = 0, to, value = 0n } = former;
   if (!to) throw new Error(`the transaction ${kept.txid} calls nothing`);
   const call = cancel
-    ? await nothingTo(node, address)
+    ? await nothingTo(node, address, chainId)
     : { to, value, gas: former.gas ?? 0n, ...(former.data ? { data: former.data } : {}) };
   const estimate = await node.estimateFeesPerGas();
   signal.throwIfAborted();
@@ -181,7 +195,7 @@ async function receiptOf(node: PublicClient, hash: Hex): Promise<'succeeded' | '
 }
 
 async function gapBefore(
-  { node, address, mostFeePerGas, sign }: Signing,
+  { node, chainId, address, mostFeePerGas, sign }: Signing,
   until: number,
   signal: AbortSignal,
 ): Promise<Gap | null> {
@@ -196,7 +210,7 @@ async function gapBefore(
   const [estimate, block, nothing] = await Promise.all([
     node.estimateFeesPerGas(),
     node.getBlock({ blockTag: 'latest' }),
-    nothingTo(node, address),
+    nothingTo(node, address, chainId),
   ]);
   signal.throwIfAborted();
   // Nobody raises a filler later.

@@ -28,16 +28,23 @@ export type Gap = {
   fill(nonce: number, signal: AbortSignal): Promise<Kept>;
 };
 
+/**
+ * `gas`: its limit, where that is known. Nothing of such a call may be asked of any node: it may
+ * hold a secret that nobody else has yet.
+ */
+export type EvmSending = EvmCall & { readonly gas?: bigint };
+
 export type EvmWallet = {
   readonly family: 'evm';
   readonly address: string;
   /**
-   * Signs one call with the next nonce that is not among `taken`, gas and fees of the customer's
-   * own node. Whoever does not answer until the signal aborts must hold up no other signature.
+   * Signs one call with the next nonce that is not among `taken`, fees of the customer's own node,
+   * and its gas where the call says none. Whoever does not answer until the signal aborts must hold
+   * up no other signature.
    */
   sign(
     chainId: number,
-    call: EvmCall,
+    call: EvmSending,
     signal: AbortSignal,
     taken?: ReadonlySet<number>,
   ): Promise<Kept>;

@@ -1,19 +1,30 @@
-// A node of a chain behind a secret in its URL, which a test lets refuse with all that it was
-// asked, or break.
+// A node of a chain behind a secret in its URL, which tells a test all that it is asked, and which
+// the test lets refuse with that, or break.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-type Manner = 'serve' | 'echo' | 'fail';
+/** `no estimates`: each is refused, and quoted whole. */
+type Manner = 'serve' | 'echo' | 'fail' | 'no estimates';
 
 export type GuardedNode = { readonly url: string; manner: Manner; close(): void };
 
-/** `secret` names each secret that the URL holds, and makes it where none is given. */
+const estimates = new RegExp(
+  '"(eth_estimateGas|eth_createAccessList|simulateTransaction|testmempoolaccept)"|' +
+    // With state that is lent.
+    '"eth_call","params":\\[\\{[^}]*\\},"latest",\\{',
+);
+
+/**
+ * `secret` names each secret that the URL holds, and makes it where none is given; `hears` is told
+ * path and body of each request.
+ */
 export async function guardedNode(
   rpcUrl: string,
   guard: 'login' | 'path',
   secret: (what: string, value?: string) => string,
+  hears: (asked: string) => void = () => {},
 ): Promise<GuardedNode> {
   const path = guard === 'path' ? `/v3/${secret('path of a node')}` : '';
   const own = guard === 'path' ? '' : `${secret('user of a node')}:${secret('password of a node')}`;
@@ -33,6 +44,7 @@ export async function guardedNode(
     }
     // Beyond the guard: java-tron's API is a path for each call.
     const rest = (request.url ?? '').slice(path.length);
+    hears(`${rest} ${body}`);
     const sends =
       /"(eth_sendRawTransaction|sendrawtransaction|testmempoolaccept|sendTransaction)"/.test(
         body,
@@ -47,6 +59,12 @@ export async function guardedNode(
           ? { jsonrpc: '2.0', id, error }
           : { result: false, code: 'SIGERROR', message };
       reply.writeHead(200, headers).end(JSON.stringify(said));
+      return;
+    }
+    if (node.manner === 'no estimates' && (estimates.test(body) || /estimateenergy/.test(rest))) {
+      const { id } = JSON.parse(body) as { id?: number };
+      const error = { code: -32_000, message: `no estimates here, not of ${body}` };
+      reply.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
       return;
     }
     const authorization = `Basic ${login}`;

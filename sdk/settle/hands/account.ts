@@ -23,8 +23,10 @@ export type AccountFamily = Pick<
   Hand,
   'approvesTokens' | 'takesTurns' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
 > & {
-  /** What is signed for the calls of this material, in order. */
-  signingsOf(built: Material): readonly Signing[];
+  /** What is signed for the calls of this material, in order; `gas` of the one, if it is known. */
+  signingsOf(built: Material, gas?: bigint): readonly Signing[];
+  /** The gas limit of a claim or refund, where a transaction has one. */
+  gasOf?(asked: Spending, isPublic: boolean): Promise<bigint>;
   /** Sends a kept transaction that waits again, or one that takes its place. */
   push(record: SwapRecord, slot: Slot, kept: Kept, fate: Waiting): Promise<SwapRecord>;
   /** Whether another transaction of the account has its nonce now. */
@@ -66,10 +68,10 @@ export function accountHand(
     takesTurns: family.takesTurns,
     keeping: (work, turn) => family.keeping(work, turn),
     signFunding: (built) => family.signingsOf(built),
-    signSpend: async (built) => {
-      const [sign] = family.signingsOf(built);
+    signSpend: async (built, asked, isPublic) => {
+      const [sign] = family.signingsOf(built, await family.gasOf?.(asked, isPublic));
       if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');
-      return sign();
+      return sign;
     },
     forget: () => family.forget(),
     tendFunding: async (before, kept) => {

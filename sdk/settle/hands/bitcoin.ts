@@ -25,7 +25,7 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
     takesTurns: false,
     keeping: (work) => work(),
     signFunding: () => [() => wallet.signPayment(leg.escrow.address, leg.amount, context.limit())],
-    signSpend: (built, asked) => signSpend(on, built, asked),
+    signSpend: async (built, asked) => () => signSpend(on, built, asked),
     forget: () => {},
     tendFunding: (record, funding) => sendFunding(on, record, funding),
     tendApproval: async (record) => record,

@@ -2,9 +2,14 @@
 // of them is mined; nonces before it that were lost are filled; and what came too late gets its
 // nonce used by a payment of nothing.
 
+import type { Spend } from '../../../chains/adapter.ts';
+import { untriedGas } from '../../../chains/evm/gas-policy.ts';
+import { larger } from '../../../core/amounts.ts';
+import { ParleyError } from '../../../core/errors.ts';
+import { VerificationError } from '../../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import type { Context, SetLeg } from '../context.ts';
+import { type Context, type SetLeg, sourceOf } from '../context.ts';
 import {
   due,
   lookedAfter,
@@ -19,12 +24,14 @@ import {
 import { accountHand, notFor, type Waiting } from './account.ts';
 import { fillGap } from './gap.ts';
 import { isGivenAway, isSpend } from './given-away.ts';
-import type { Hand, On } from './hand.ts';
+import type { Hand, On, Spending } from './hand.ts';
 import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
 import { inNonceTurn, takenNonces } from './nonces.ts';
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
+/** Gas beyond what was tried: the state may change until it is mined. */
+const gasSharePercent = 125n;
 
 type OnEvm = On<EvmWallet>;
 
@@ -32,13 +39,15 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
   const on: OnEvm = { context, leg, wallet };
   return accountHand(context, leg, wallet, {
     approvesTokens: true,
-    signingsOf: (built) => {
+    signingsOf: (built, gas) => {
       if (built.sign !== 'evm-tx') return notFor(wallet, built);
       return built.txs.map((call) => async () => {
         const taken = await takenNonces(on);
-        return wallet.sign(built.chainId, call, context.limit(), taken);
+        const sending = gas === undefined ? call : { ...call, gas };
+        return wallet.sign(built.chainId, sending, context.limit(), taken);
       });
     },
+    gasOf: (asked, isPublic) => gasOf(on, asked, isPublic),
     takesTurns: true,
     keeping: (work, turn) => inNonceTurn(on, work, turn),
     push: (record, slot, kept, fate) => {
@@ -51,6 +60,30 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
     withdrawClaim: (record) => withdraw(on, record),
     isGivenAway: (record, slot, kept) => isGivenAway(context, leg, record.swap.id, { slot, kept }),
   });
+}
+
+/**
+ * Never less than what does where no node tells it: what is not used is not paid. A node that
+ * refuses every estimate, or answers none in half the time that there is, stops no claim.
+ */
+async function gasOf(on: OnEvm, asked: Spending, isPublic: boolean): Promise<bigint> {
+  const { context, leg, wallet } = on;
+  const { adapter, view } = sourceOf(context, leg.chain);
+  if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
+  const { terms } = leg.escrow;
+  const least = untriedGas(view.chainId, terms.token === null ? 'native' : 'token');
+  const spend: Spend =
+    asked.verb === 'claim'
+      ? { verb: 'claim', terms, secret: isPublic ? asked.secret : null }
+      : { verb: 'refund', terms };
+  try {
+    const tried = await adapter.spendGas?.(spend, wallet.address, context.limit(1 / 2));
+    return larger(least, ((tried ?? 0n) * gasSharePercent) / 100n);
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    if (error instanceof ParleyError && error.code === 'payout_would_fail') throw error;
+    return least;
+  }
 }
 
 type Push = {

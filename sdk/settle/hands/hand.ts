@@ -40,7 +40,8 @@ export type Hand = {
 
   /** What is signed to fund, in order: the last is the funding, what is before it are approvals. */
   signFunding(built: Material): readonly Signing[];
-  signSpend(built: Material, asked: Spending): Promise<Kept>;
+  /** Asks what has to be known before its turn: nothing of a secret that is not public. */
+  signSpend(built: Material, asked: Spending, isPublic: boolean): Promise<Signing>;
   /** What was signed last is not sent after all, or has no effect any more. */
   forget(): void;
 

@@ -1,0 +1,62 @@
+// How much gas a party's own claim or refund takes. A secret that is not public is in no question:
+// the same claim of another hashlock is tried then.
+
+import { escrowAbi } from '../../contracts/evm/artifacts/abi.ts';
+import type { Spend } from '../adapter.ts';
+import { RpcError } from '../rpc.ts';
+import { wouldFail } from '../would-fail.ts';
+import { callOf, estimate, unseenClaim } from './gas-work.ts';
+import { codeAt, refused } from './node.ts';
+import { evmEscrow } from './plan.ts';
+import { readRevert } from './reverts.ts';
+import type { Watch } from './watch.ts';
+
+/** No transaction of Ethereum may have more (EIP-7825). */
+const mostGas = 2n ** 24n;
+
+/** What the escrow's code says by itself. It passes on no words of a token or a receiver. */
+const ownErrors: ReadonlySet<string> = new Set(
+  escrowAbi.flatMap((each) => (each.type === 'error' ? [each.name] : [])),
+);
+
+/** See ChainAdapter. */
+export async function spendGas(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  spend: Spend,
+  payer: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { rpc } = watch;
+  const { call, overrides } = await triedOf(watch, spend, payer, signal);
+  try {
+    return await estimate({ rpc, from: payer, mostGas, offer: null }, call, overrides, signal);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { name, words } = readRevert(error.data, error.message);
+    // A claim that would fail says so by one of these. What else a node says is about itself.
+    if (name === null || !ownErrors.has(name)) throw refused(rpc, 'eth_estimateGas', error);
+    const { terms, verb } = spend;
+    const to = verb === 'claim' ? terms.payout : terms.refund;
+    throw wouldFail(terms, 'wei', 'payout', to.address, words);
+  }
+}
+
+async function triedOf(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  spend: Spend,
+  payer: string,
+  signal: AbortSignal,
+) {
+  const { rpc, deployment } = watch;
+  if (spend.verb === 'refund') return { call: callOf(spend, payer, deployment), overrides: null };
+  const { terms, secret } = spend;
+  if (secret !== null) {
+    const call = callOf({ ...spend, secret, isPublic: true }, payer, deployment);
+    return { call, overrides: null };
+  }
+  const { address } = evmEscrow(terms, deployment);
+  const code = await codeAt(rpc, address, 'latest', signal);
+  const tried = await unseenClaim(watch, terms, code, signal);
+  if (tried !== null) return tried;
+  throw refused(rpc, 'eth_estimateGas', new RpcError(0, 'it lends no state', null));
+}
