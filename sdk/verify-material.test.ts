@@ -120,6 +120,23 @@ for (const [name, honest, asked, terms, view] of cases) {
   });
 }
 
+test('a further field in an EVM call is refused: a signer may obey it', () => {
+  const fields = ['gas', 'nonce', 'type', 'chainId', 'accessList', 'authorizationList', 'from'];
+  for (const [name, honest, asked, terms] of cases) {
+    if (honest.sign !== 'evm-tx') continue;
+    for (const [at, call] of honest.txs.entries()) {
+      for (const field of fields) {
+        const txs = honest.txs.with(at, { ...call, [field]: undefined });
+        assert.throws(
+          () => verifyMaterial({ ...honest, txs }, asked, terms, evmView),
+          { name: 'VerificationError', field: `txs[${at}].${field}` },
+          `${name}: ${field} of call ${at} was believed`,
+        );
+      }
+    }
+  }
+});
+
 test('a deadline later than the customer’s own is refused, an earlier one is not', () => {
   const limits = { validUntil: now, outputs: null };
   const verify = (validUntil: number) =>

@@ -41,6 +41,8 @@ const own = new Map<string, GuardedNode>();
 const undecided = new Map<string, string>();
 const leaks: string[] = [];
 let nodes: Readonly<Record<'tron' | 'solana', GuardedNode>>;
+/** What the market has asked its nodes. */
+const asked: string[] = [];
 let receiver: Receiver;
 let market: RunningMarket;
 let place: Place;
@@ -83,8 +85,8 @@ before(async () => {
   const infoOf = (family: string) => served.find((each) => each.family === family) as Served;
   const [tron, solana] = [infoOf('tron'), infoOf('solana')];
   nodes = {
-    tron: await guardedNode(tron.rpcUrl, 'path', note),
-    solana: await guardedNode(solana.rpcUrl, 'path', note),
+    tron: await guardedNode(tron.rpcUrl, 'path', note, (words) => asked.push(words)),
+    solana: await guardedNode(solana.rpcUrl, 'path', note, (words) => asked.push(words)),
   };
   undo.unshift(() => [nodes.tron, nodes.solana].map((node) => node.close()));
   receiver = await startReceiver();
@@ -230,6 +232,9 @@ async function refuseClaims({ taker, swapId, secret }: Traded, family: 'tron' | 
   }
   const material = asMaterial(await taker.client.claim(swapId, 'a', secret));
   const signed = await sign(taker, material);
+  assert.ok(asked.length > 100);
+  const told = new Map(Object.entries({ secret, wrong }));
+  assert.deepEqual(found(asked.join('\n'), told), [], 'a node heard a secret that was not sent');
   note('signed claim', typeof signed === 'string' ? signed : (signed.raw_data_hex ?? ''));
   nodes[family].manner = 'echo';
   const { status, body } = await post(taker, '/v1/tx/broadcast', { chain: family, signed });
@@ -337,7 +342,9 @@ async function fundedSides(a: 'ETH' | 'TRX' | 'SOL'): Promise<Sides> {
 }
 
 async function paid({ taker, maker }: Sides): Promise<void> {
-  const ends = await Promise.all([settle(taker), settle(maker)]);
+  // A side that waits for ever must not keep the process.
+  const signal = AbortSignal.timeout(180_000);
+  const ends = await Promise.all([taker, maker].map((side) => settle({ ...side, signal })));
   assert.deepEqual(
     ends.map(({ end }) => end),
     ['received', 'received'],
@@ -368,6 +375,7 @@ test('no undecided secret leaves a side, on any family', limits, async () => {
   const all = await Promise.all((['ETH', 'ETH', 'TRX', 'SOL'] as const).map(fundedSides));
   const [last, ...others] = all as [Sides, ...Sides[]];
   await Promise.all(others.map(paid));
+  assert.deepEqual(leaks, []);
   for (const node of own.values()) node.manner = 'no estimates';
   assert.equal(undecided.size, 1);
   await paid(last);

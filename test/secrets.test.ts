@@ -41,14 +41,17 @@ let world: World;
 let market: RunningMarket;
 let bitcoinNode: GuardedNode;
 let evmNode: GuardedNode;
+/** What the market has asked its nodes. */
+const asked: string[] = [];
 /** The market as parties reach it: through its own process. */
 let there: World;
 const cleanups: (() => Promise<void>)[] = [];
 
 before(async () => {
   world = await startWorld();
-  bitcoinNode = await guardedNode(world.infos.bitcoin.rpcUrl, 'login', secret);
-  evmNode = await guardedNode(world.infos.evm.rpcUrl, 'path', secret);
+  const hears = (words: string) => asked.push(words);
+  bitcoinNode = await guardedNode(world.infos.bitcoin.rpcUrl, 'login', secret, hears);
+  evmNode = await guardedNode(world.infos.evm.rpcUrl, 'path', secret, hears);
   const t = { after: (undo: () => Promise<void>) => cleanups.push(undo) };
   const role = `role_${randomBytes(4).toString('hex')}`;
   const password = secret('password of the database');
@@ -290,6 +293,9 @@ async function refuseClaims(traded: Deal): Promise<void> {
     const refused = await initiator.post(path, body, key);
     assert.equal(refused.status, 400, JSON.stringify(refused.body));
   }
+  assert.ok(asked.length > 100);
+  const told = new Map(Object.entries({ secret: traded.secret, wrong }));
+  assert.deepEqual(found(asked.join('\n'), told), [], 'a node heard a secret that was not sent');
   evmNode.manner = 'echo';
   for (const raw of await signEvm(there, initiator.evmAccount, built)) {
     secret('signed transaction', raw);

@@ -2,16 +2,29 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { encodeDeployData, encodeFunctionData } from 'viem/utils';
+import gasSnapshot from '../../contracts/evm/gas.snapshot.json' with { type: 'json' };
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Spend } from '../adapter.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { untriedGas } from './gas-policy.ts';
 import { evmDeployment, fundCalls } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { probeCode } from './probe.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { lyingNode } from './testing/nodes.ts';
-import { deployToken, fund, funder, mint, newLeg, receiver } from './testing/swap.ts';
+import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import {
+  anyone,
+  claim,
+  deployToken,
+  fund,
+  funder,
+  type Leg,
+  mint,
+  newLeg,
+  receiver,
+} from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
@@ -20,7 +33,16 @@ let chain: TestChain;
 before(async () => {
   chain = await startAnvil();
 });
-after(() => chain.stop());
+const liars: TestNode[] = [];
+after(async () => {
+  await Promise.all(liars.map((each) => each.stop()));
+  await chain.stop();
+});
+const lying = async (lie: Lie) => {
+  const node = await lyingNode(chain.rpcUrl, lie);
+  liars.push(node);
+  return node;
+};
 
 function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
   const rpcUrls = [chain.rpcUrl];
@@ -222,5 +244,76 @@ test('once a leg is funded, its funder’s own address stops no reveal, lent bal
     }
   } finally {
     await plain.stop();
+  }
+});
+
+const limitsOf = (terms: EscrowTerms) =>
+  untriedGas(31_337, terms.token === null ? 'native' : 'token');
+
+test('gas of a claim is tried without its secret, and is what the claim takes', async () => {
+  const heard: string[] = [];
+  const ear = await lying(({ method, params }, forward) => {
+    heard.push(`${method} ${JSON.stringify(params)}`);
+    return forward();
+  });
+  const adapter = adapterOf({ rpcUrls: [ear.url] });
+  const token = await deployToken(chain, 'DevTether');
+  await mint(chain, token, funder.address, 10_000n);
+  for (const asset of [null, token]) {
+    const leg = await newLeg(chain, { token: asset });
+    await fund(chain, leg);
+    const { terms, secret } = leg;
+    const spend: Spend = { verb: 'claim', terms, secret: null };
+    const tried = (await adapter.spendGas?.(spend, anyone.address, signal())) ?? 0n;
+    assert.ok(heard.some((each) => each.startsWith('eth_estimateGas')));
+    assert.ok(heard.every((each) => !each.includes(secret)));
+    const open = await adapter.spendGas?.({ ...spend, secret }, anyone.address, signal());
+    const hash = await claim(chain, leg);
+    const { gasUsed } = await chain.client.getTransactionReceipt({ hash });
+    for (const gas of [tried, open ?? 0n]) {
+      assert.ok((gas * 5n) / 4n >= gasUsed && gas <= 2n * gasUsed, `${gas} for ${gasUsed}`);
+      assert.ok((gas * 5n) / 4n <= limitsOf(terms), `${gas} where nothing can be tried`);
+    }
+  }
+});
+
+test('only an error of the escrow itself says that a claim would fail', async () => {
+  const leg = await newLeg(chain, {});
+  await fund(chain, leg);
+  const claimed = await newLeg(chain, {});
+  await fund(chain, claimed);
+  await claim(chain, claimed);
+  const ask = ({ terms, secret }: Leg, rpcUrl: string) =>
+    adapterOf({ rpcUrls: [rpcUrl] }).spendGas?.(
+      { verb: 'claim', terms, secret },
+      anyone.address,
+      signal(),
+    ) ?? assert.fail();
+  await assert.rejects(ask(claimed, chain.rpcUrl), refuses('payout_would_fail', /BalanceTooLow/));
+  const args = ['20', '2'].map((word) => word.padStart(64, '0'));
+  // Error("no").
+  const data = `0x08c379a0${args.join('')}${'6e6f'.padEnd(64, '0')}`;
+  for (const error of [
+    { code: -32_601, message: 'the method does not exist' },
+    { code: 3, message: 'execution reverted', data },
+    { code: -32_000, message: 'gas required exceeds allowance' },
+  ]) {
+    const node = await lying(({ method }, forward) =>
+      method === 'eth_estimateGas' ? { error } : forward(),
+    );
+    await assert.rejects(ask(leg, node.url), refuses('chain_unavailable', /eth_estimateGas/));
+  }
+});
+
+test('the limits where nothing can be tried do for twice what was measured', () => {
+  const { figures } = gasSnapshot;
+  const makesAccount = 25_000;
+  for (const { chainId } of Object.values(evmChains)) {
+    for (const verb of ['claim', 'refund'] as const) {
+      const native = Number(untriedGas(chainId, 'native'));
+      assert.ok(native >= 2 * figures[`native ${verb}`].gas, `${native} on ${chainId}`);
+      assert.ok(native >= 1.25 * (figures[`native ${verb}`].gas + makesAccount));
+      assert.ok(Number(untriedGas(chainId, 'token')) >= 3.5 * figures[`erc20 ${verb}`].gas);
+    }
   }
 });

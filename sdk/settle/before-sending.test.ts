@@ -1,13 +1,19 @@
 // How old a look at the chains may be when something is signed by it, and when it is sent.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import test from 'node:test';
+import { inspect } from 'node:util';
+import { base58 } from '@scure/base';
+import { ParleyError } from '../../core/errors.ts';
+import { found } from '../../test/support/secrets.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
 import { verifySwap } from '../verify.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 import { freshMs, mostLooks, signAndKeep, signedFreshMs } from './before-sending.ts';
 import { contextOf, legOf } from './context.ts';
+import { unquoted } from './unquoted.ts';
 
 const trade = tradeOf('maker');
 const swap = verifySwap(honestSwap('maker'), trade, views, { swapId, now });
@@ -63,4 +69,39 @@ test('a look is repeated when the turn comes later than it is fresh, so many tim
 test('all is looked at again after a signature that took very long, and then kept', async () => {
   assert.equal(await stepsOf({ signMs: signedFreshMs }), 'look sign again keep');
   assert.equal(await stepsOf({ signMs: signedFreshMs + 1 }), 'look sign look keep');
+});
+
+test('what a wallet fails with while the secret is kept quotes nothing that it was given', async () => {
+  const secret = randomBytes(32);
+  const hex = secret.toString('hex');
+  for (const quoted of [
+    hex,
+    `{"data":"0x00${hex.toUpperCase()}00"}`,
+    Buffer.concat([Buffer.from('x'), secret]).toString('base64'),
+    base58.encode(secret),
+    JSON.stringify([...secret]),
+    inspect(secret, { breakLength: 40 }),
+    inspect(new Uint8Array(secret)),
+    hex.replace(/..../g, '$& '),
+  ]) {
+    const failing = async () => {
+      throw Object.assign(new TypeError(`device 7 is locked: ${quoted}`), { quoted });
+    };
+    const told = await unquoted(failing).catch((error: unknown) => inspect(error));
+    assert.match(String(told), /device 7 is locked: /);
+    for (let at = 0; at < 64; at += 8) {
+      assert.ok(
+        !String(told)
+          .toLowerCase()
+          .includes(hex.slice(at, at + 8)),
+        quoted,
+      );
+    }
+    assert.deepEqual(found(String(told), new Map([['secret', hex]])), [], quoted);
+  }
+  const ours = new ParleyError('chain_timeout', hex);
+  await assert.rejects(
+    unquoted(() => Promise.reject(ours)),
+    ours,
+  );
 });
