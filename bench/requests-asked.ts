@@ -23,6 +23,7 @@ import {
   evm,
   fundBoth,
   fundLong,
+  look,
   moveTo,
   newParty,
   type Party,
@@ -30,6 +31,7 @@ import {
   swapOf,
   type World,
 } from '../server/settle/testing/world.ts';
+import { askBesides } from './requests-besides.ts';
 import {
   anyBody,
   longTron,
@@ -49,8 +51,13 @@ const rungs = 12;
 
 export async function askEverything(world: World, measure: Measure): Promise<void> {
   await askIdentity(world, measure);
-  const [initiator, counterparty] = [await measured(world, measure), await measured(world, measure)];
+  const [initiator, counterparty] = [
+    await measured(world, measure),
+    await measured(world, measure),
+  ];
   const deal = await agree(world, { initiator, counterparty });
+  // As a market that follows its chains: no request reads blocks that were read.
+  await look(world);
   await readAll(deal);
   await askAddress(deal);
   await askBroadcasts(world, deal);
@@ -60,11 +67,13 @@ export async function askEverything(world: World, measure: Measure): Promise<voi
   await deepen(world);
   await claimLong(deal);
   const other = await agree(world, { initiator, counterparty });
+  await look(world);
   await askLadder(world, other);
   await moveTo(world, (await swapOf(other)).legs[other.long].timelock + 3_600);
   await deepen(world, 12);
   await refund(world, other, other.long);
   await askRest(world, measure, initiator);
+  await askBesides(world, measure);
 }
 
 /** The operation that a path is routed to. */

@@ -12,6 +12,7 @@ import { freeMs } from '../server/edge/processor-time.ts';
 import { startWorld, type World } from '../server/settle/testing/world.ts';
 import { type Row, rowOf } from './report.ts';
 import { askEverything } from './requests-asked.ts';
+import { besides } from './requests-besides.ts';
 import { type Figures, startMeter } from './requests-meter.ts';
 
 const stallLimitMs = 50;
@@ -72,7 +73,15 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
     const [operation = '', ...what] = name.split(': ');
     return { operation, what: what.join(': '), ...each };
   });
-  return app.edge.operations.flatMap(({ operationId, method, url }) => {
+  const routes = app.edge.operations.map(({ operationId, method, url }) => ({
+    operationId,
+    route: `${method} ${url}`,
+  }));
+  const others = Object.entries(besides).map(([name, { is }]) => ({
+    operationId: name,
+    route: is,
+  }));
+  return [...routes, ...others].flatMap(({ operationId, route }) => {
     const own = all.filter(({ operation }) => operation === operationId);
     const by = (pick: (figures: Figures) => number) =>
       own.toSorted((one, other) => pick(other) - pick(one))[0];
@@ -81,7 +90,6 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
       throw new Error(`${operationId} has no dearest request here`);
     }
     const row = { bench: 'requests', bar: 1, is: 'atMost' } as const;
-    const route = `${method} ${url}`;
     const asked = own.filter(({ what }) => operationId !== 'broadcast' || what.startsWith(claims));
     const most = nodeCalls[operationId];
     return [
@@ -121,11 +129,14 @@ const { rateLimit } = readSettings({});
 const perRequestMs = (share * 60_000) / rateLimit;
 
 function processorLimit(operationId: string): { readonly limit: number } {
+  const { mostMs } = besides[operationId] ?? {};
   // A tenth of a core for the free parts of all requests, a tenth for what is charged.
-  return { limit: charged.has(operationId) ? (share * 60_000) / 20 : perRequestMs };
+  const many = charged.has(operationId) ? (share * 60_000) / 20 : perRequestMs;
+  return { limit: mostMs ?? many };
 }
 
 function aboutProcessor(operationId: string): string {
+  if (besides[operationId]?.mostMs !== undefined) return 'what a thread may work for it';
   return charged.has(operationId)
     ? `twenty of them a minute in a fifth of a core; beyond ${freeMs} ms it is charged`
     : `a fifth of a core at ${rateLimit} a minute`;
