@@ -98,7 +98,7 @@ async function measured(world: World, measure: Measure): Promise<Party> {
     get: (path) =>
       of('GET', path, path.includes('?') ? 'a page of 100' : 'one', () => party.get(path)),
     post: (path, body, headers) =>
-      of('POST', path, whatOf(body), () => party.post(path, body, headers)),
+      of('POST', path, whatOf(body, path), () => party.post(path, body, headers)),
   };
 }
 
@@ -110,12 +110,16 @@ function named<B extends object>(what: string, body: B): B {
   return body;
 }
 
-function whatOf(body: unknown): string {
+/** Of the two legs. */
+const chains: Readonly<Record<string, string>> = { a: 'on an EVM chain', b: 'on Bitcoin' };
+
+function whatOf(body: unknown, path: string): string {
   const name = typeof body === 'object' && body !== null ? names.get(body) : undefined;
   if (name !== undefined) return name;
   const signed = (body as { signed?: unknown } | undefined)?.signed;
   const isClaim = typeof signed === 'object' && signed !== null && 'preimageHex' in signed;
-  return isClaim ? 'a claim' : 'as a swap needs it';
+  const [, leg = ''] = /\/legs\/(.)\//.exec(path) ?? [];
+  return isClaim ? 'a claim' : `as a swap needs it ${chains[leg] ?? ''}`.trim();
 }
 
 async function readAll({ initiator, id }: Deal): Promise<void> {
