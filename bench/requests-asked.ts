@@ -188,8 +188,8 @@ async function askLadder(world: World, deal: Deal): Promise<void> {
 }
 
 /** Nonces, keys and proofs of each family, with the longest texts. */
-async function askIdentity({ app }: World, measure: Measure): Promise<void> {
-  const call = caller(app);
+async function askIdentity(world: World, measure: Measure): Promise<void> {
+  const call = caller(world.app);
   const padding = (words: string, wallet: TestWallet, nonce: string) =>
     [
       `Parley - ${words}`,
@@ -213,7 +213,7 @@ async function askIdentity({ app }: World, measure: Measure): Promise<void> {
     const other = walletOf[rail]();
     const link = (await call('GET', '/v1/wallets/nonce?purpose=link', { key })).body;
     const proof = await signedBy(other, 'link this wallet', link.nonce);
-    const operation = `prove${rail === 'evm' ? 'Evm' : rail[0]?.toUpperCase() + rail.slice(1)}Wallet`;
+    const operation = operationAt(world, 'POST', `/v1/wallets/${rail}`);
     const prove = () => call('POST', `/v1/wallets/${rail}`, { key, body: proof });
     await measure(`${operation}: a long text`, prove);
     const remove = () => call('DELETE', `/v1/wallets/${other.address}`, { key });

@@ -92,6 +92,7 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
     const row = { bench: 'requests', bar: 1, is: 'atMost' } as const;
     const asked = own.filter(({ what }) => operationId !== 'broadcast' || what.startsWith(claims));
     const most = nodeCalls[operationId];
+    const of = ` (${claims})`;
     return [
       rowOf({
         ...row,
@@ -114,7 +115,7 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
         : [
             rowOf({
               ...row,
-              row: `${route}: exchanges with nodes${operationId === 'broadcast' ? ` (${claims})` : ''}`,
+              row: `${route}: exchanges with nodes${operationId === 'broadcast' ? of : ''}`,
               value: Math.max(...asked.map(({ nodeCalls: calls }) => calls)),
               unit: 'calls',
               limit: most,

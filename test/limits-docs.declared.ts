@@ -198,9 +198,7 @@ export const declared: readonly Declared[] = [
   {
     what: 'threads that make them; work and memory of one look',
     limit: '4; 10 s, 128 MB',
-    by: {
-      'server/listing/apart.ts': ['threads: 4,', 'workMs: 10_000,', 'memoryMb: 128,'],
-    },
+    by: { 'server/listing/apart.ts': ['threads: 4,', 'workMs: 10_000,', 'memoryMb: 128,'] },
   },
   {
     what: 'processor time of dear requests: of an account, of a client network',

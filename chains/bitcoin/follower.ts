@@ -236,7 +236,7 @@ async function readPast(
   }
 }
 
-/** To unpack, to read and to take in a full block are some ten milliseconds each: a turn for each. */
+/** To unpack, to read and to take in a full block take ten milliseconds each: a turn for each. */
 async function readBlock(
   backend: BitcoinBackend,
   hash: string,

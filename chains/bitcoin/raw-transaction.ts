@@ -1,6 +1,6 @@
 // Reads transactions and blocks from their bytes, fast enough to walk every block: nothing is
-// hashed, no hex is made and no witness divided until a transaction turns out to matter. Anybody may
-// fill a block with millions of empty witness items. Pure. Formats: BIP 144.
+// hashed, no hex is made and no witness divided until a transaction turns out to matter. Anybody
+// may fill a block with millions of empty witness items. Pure. Formats: BIP 144.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';

@@ -110,8 +110,8 @@ export type Slot = { readonly address: string; readonly key: string };
 /**
  * What to lend a token so that `holder` has at least `amount` of it; null when its balances are
  * kept in a way that cannot be found. Looks where the token itself looks (an access list), else
- * at the places where compilers put a mapping. `known`: the place where each token was found to keep
- * this holder's, which is tried first.
+ * at the places where compilers put a mapping. `known`: where each token was found to keep this
+ * holder's, which is tried first.
  */
 export async function lendBalance(
   rpc: Rpc,
