@@ -1,5 +1,5 @@
-// The transaction of a PSBT that anybody may have made up: what costs little is looked at first, and
-// signatures, which are dear, are verified in turns with all other work.
+// The transaction of a PSBT that anybody may have made up: what costs little is looked at first,
+// and signatures, which are dear, are verified in turns with all other work.
 
 import { ParleyError } from '../../core/errors.ts';
 import { atOnce } from '../../core/steps.ts';
