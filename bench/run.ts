@@ -14,6 +14,7 @@ import { benchListing } from './listing.ts';
 import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
+import { benchRequests } from './requests.ts';
 import { benchScheduled } from './scheduled.ts';
 import { setStage } from './stage.ts';
 import { benchStart } from './start.ts';
@@ -33,6 +34,7 @@ const names = [
   'scheduled',
   'doctor',
   'exchange',
+  'requests',
 ] as const;
 type Name = (typeof names)[number];
 
@@ -104,6 +106,10 @@ async function runOne(name: Name): Promise<Row[]> {
   if (name === 'scheduled') {
     say(`scheduled: median of ${effort.rounds} rounds`);
     return benchScheduled(effort);
+  }
+  if (name === 'requests') {
+    say(`requests: median of ${effort.rounds} rounds, after one that is not counted`);
+    return benchRequests(effort);
   }
   if (name === 'start' || name === 'verify' || name === 'exchange') {
     say(`${name}: median of ${effort.rounds} rounds`);

@@ -204,6 +204,11 @@ export const declared: readonly Declared[] = [
     by: { 'chains/bitcoin/psbt.ts': ['mostOutputs = 10;', 'mostEntries = 16;'] },
   },
   {
+    what: 'threads that make them; work and memory of one look',
+    limit: '4; 10 s, 128 MB',
+    by: { 'server/listing/apart.ts': ['threads: 4,', 'workMs: 10_000,', 'memoryMb: 128,'] },
+  },
+  {
     what: 'processor time of dear requests: of an account, of a client network',
     limit: '2 s and then a tenth of a core; twice that; the first 20 ms of a request always pass',
     by: {

@@ -6,7 +6,6 @@ import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { type Hex32, opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import { atOnce } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type {
   About,
@@ -18,11 +17,12 @@ import type {
   Warning,
   WatchedEscrow,
 } from '../adapter.ts';
-import type { BtcSighash, Signed, SignedPsbt } from '../material.ts';
+import type { BtcSighash, Signed } from '../material.ts';
 import { isRefusal, type Offers, offersTo } from '../offers.ts';
 import type { Care } from '../turns.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
+import { assembledWith } from './careful.ts';
 import { coreBackend } from './core-backend.ts';
 import { type EscrowHistory, escrowFacts, fundingPayment } from './escrow-facts.ts';
 import {
@@ -65,7 +65,6 @@ import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, spendVsize, vsizeOf } 
 import { bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { scheduledRefunds } from './scheduled.ts';
-import { type Assembled, escrowOf, readPsbt, signing } from './signed-psbt.ts';
 import { claimable, refundable, rivals, type SpendRequest, spend } from './spending.ts';
 import { isYoung, stuckFunding, stuckSentence } from './stuck-funding.ts';
 
@@ -360,28 +359,11 @@ async function readSigned(
   const raw =
     typeof signed === 'string'
       ? signed.toLowerCase()
-      : (await assembled(context, signed, signal, care)).raw;
+      : (await assembledWith(care, network, signed, signal)).raw;
   const tx = parseTx(raw);
   const scripts = tx.outputs.map(({ script }) => script).filter(isWitnessScriptHash);
   const pays = new Set(scripts.map((script) => witnessScriptHashAddress(script, network)));
   return { txid: tx.txid(), raw, touches: touchesOf(follower, tx), pays: [...pays] };
-}
-
-/** In turns and with care, what costs little is looked at first: signatures are dear. */
-async function assembled(
-  { network }: Context,
-  signed: SignedPsbt,
-  signal: AbortSignal,
-  care: Care | undefined,
-): Promise<Assembled> {
-  const psbt = readPsbt(signed.psbtBase64);
-  if (care === undefined) return atOnce(signing(psbt, signed));
-  const escrow = escrowOf(psbt, network);
-  if (!(await care.isOurs(escrow))) {
-    const sentence = `the PSBT spends ${escrow}, which is the escrow of no swap here: send such a`;
-    throw new ParleyError('bad_transaction', `${sentence} transaction as raw hex`, { escrow });
-  }
-  return care.inTurns(signing(psbt, signed), signal);
 }
 
 /** Takes a claim in that another source has, if it is one of an escrow that is followed. */

@@ -1,7 +1,6 @@
 // The chain as a Core node shows it (Bitcoin Core 24 or later, or Knots; no wallet, no txindex and
 // no pruning below the escrows' age needed).
 
-import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Heads } from '../adapter.ts';
 import { onceHeard } from '../offers.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
@@ -71,7 +70,8 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
     blockHash: (height, signal) => blockHash(rpc, height, signal),
     block: async (hash, signal) => {
       const hex = await rpc.call<string>('getblock', [hash, 0], signal).catch(unexpected);
-      return hexToBytes(hex);
+      // Native: a block has up to eight million digits.
+      return Buffer.from(hex, 'hex');
     },
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(rpc, at, signal),

@@ -2,6 +2,7 @@
 // escrows watched late, and the mempool. Bounded in each pass and resumable: what was done is kept
 // when a pass runs out of time. One pass at a time.
 
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Heads, WatchedEscrow } from '../adapter.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
 import {
@@ -18,7 +19,7 @@ import {
   watchEscrow,
 } from './escrow-index.ts';
 import { timedOut } from './http.ts';
-import { parseBlock } from './raw-transaction.ts';
+import { type Block, parseBlock } from './raw-transaction.ts';
 
 /** Blocks read in one pass, new and old together. */
 const maxBlocksPerPass = 40;
@@ -168,7 +169,7 @@ async function followBlocks(
     if (budget.blocks <= 0) return false;
     const hash = await backend.blockHash(height, signal);
     if (hash === null) return false;
-    const block = parseBlock(await backend.block(hash, signal));
+    const block = await readBlock(backend, hash, signal);
     // The chain moved while we read: the next pass walks back.
     if (block.previous !== index.blocks.at(-1)?.hash) return false;
     connectBlock(index, { height, hash, readAt: now() }, block.transactions);
@@ -235,6 +236,19 @@ async function readPast(
   }
 }
 
+/** To unpack, to read and to take in a full block take ten milliseconds each: a turn for each. */
+async function readBlock(
+  backend: BitcoinBackend,
+  hash: string,
+  signal: AbortSignal,
+): Promise<Block> {
+  const bytes = await backend.block(hash, signal);
+  await turn();
+  const block = parseBlock(bytes);
+  await turn();
+  return block;
+}
+
 /** Whether anything that mattered since then may have been read before the escrow was watched. */
 function hasPast(index: EscrowIndex, since: number): boolean {
   const from = since - sinceMarginSeconds;
@@ -278,7 +292,7 @@ async function continueJob(
       job.next = to + 1;
       break;
     }
-    const { transactions } = parseBlock(await backend.block(hash, signal));
+    const { transactions } = await readBlock(backend, hash, signal);
     for (const tx of transactions) applyTransaction(index, tx, job.next);
     budget.blocks -= 1;
     job.next += 1;

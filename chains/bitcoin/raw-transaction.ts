@@ -1,5 +1,6 @@
 // Reads transactions and blocks from their bytes, fast enough to walk every block: nothing is
-// hashed and no hex is made until a transaction turns out to matter. Pure. Formats: BIP 144.
+// hashed, no hex is made and no witness divided until a transaction turns out to matter. Anybody
+// may fill a block with millions of empty witness items. Pure. Formats: BIP 144.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
@@ -87,6 +88,25 @@ function outpointOf(prevout: Uint8Array): string {
   return `${idHex(prevout.subarray(0, 32))}:${vout}`;
 }
 
+/** Where the witness begins that is stepped over. */
+function pastWitness(from: Reader): number {
+  const start = from.at;
+  const { bytes } = from;
+  for (let left = compactSize(from); left > 0; left -= 1) {
+    const first = bytes[from.at] ?? 0;
+    const length = first < 253 ? 1 + first : compactSize(from);
+    from.at += length;
+    if (from.at > bytes.length) throw malformed('it ends too early');
+  }
+  return start;
+}
+
+function witnessAt(bytes: Uint8Array, start: number): Uint8Array[] {
+  const from = reader(bytes);
+  from.at = start;
+  return list(from, () => data(from));
+}
+
 function readTx(from: Reader): Tx {
   const { bytes } = from;
   const version = take(from, 4);
@@ -97,7 +117,7 @@ function readTx(from: Reader): Tx {
   const inputs = list(from, () => readInput(from));
   const outputs = list(from, () => readOutput(from));
   const bodyEnd = from.at;
-  const witnesses = segwit ? inputs.map(() => list(from, () => data(from))) : [];
+  const witnesses = segwit ? inputs.map(() => pastWitness(from)) : [];
   const lockTime = take(from, 4);
   const stripped = () => concatBytes(version, bytes.subarray(bodyStart, bodyEnd), lockTime);
   const first = inputs[0]?.prevout.subarray(0, 32);
@@ -107,7 +127,10 @@ function readTx(from: Reader): Tx {
     inputs: inputs.map(({ prevout, scriptSig }, at) => ({
       outpoint: () => outpointOf(prevout),
       scriptSig,
-      witness: witnesses[at] ?? [],
+      get witness() {
+        const start = witnesses[at];
+        return start === undefined ? [] : witnessAt(bytes, start);
+      },
     })),
     outputs,
   };

@@ -32,7 +32,7 @@ import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
-import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, headBlock, txOf } from './node.ts';
+import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, txOf } from './node.ts';
 import {
   callsIn,
   claimCall,
@@ -46,7 +46,7 @@ import {
 import type { DepthTag } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { readRaw } from './raw.ts';
-import { readEscrow } from './read.ts';
+import { headOnce, readEscrow } from './read.ts';
 import { spendGas } from './spend-gas.ts';
 import { forget, type Logger, remember, type Watch } from './watch.ts';
 
@@ -102,7 +102,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
     heads: opened(async (signal) => {
-      const { number, hash, timestamp } = await headBlock(rpc, signal);
+      const { number, hash, timestamp } = await headOnce(watch, signal);
       return { height: number, hash, clock: timestamp };
     }),
     watch: (escrows) => {
@@ -168,6 +168,8 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
     unfinal: new Map(),
     waiting: new Map(),
     tried: { head: '', works: new Map() },
+    slots: new Map(),
+    head: null,
     blocks: [],
     followedFrom: 0,
     hours: new Map(),

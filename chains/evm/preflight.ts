@@ -38,15 +38,20 @@ export async function preflight(
 ): Promise<void> {
   evmEscrow(terms, watch.deployment);
   const { token } = terms;
-  if (token !== null && (await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
-    throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
-  }
-  if (!(await lends(watch.rpc, signal))) {
-    once(watch, 'preflight_without_overrides', { chain: watch.chain });
-    return plainTrial(watch, terms, about, signal);
+  const lent = await lentTo(watch, terms, signal);
+  // A balance that it shows only because it was lent says both that there is a token and a node
+  // that lends.
+  if (token === null || lent === null) {
+    if (token !== null && (await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
+      throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
+    }
+    if (!(await lends(watch.rpc, signal))) {
+      once(watch, 'preflight_without_overrides', { chain: watch.chain });
+      return plainTrial(watch, terms, about, signal);
+    }
   }
   if (about === 'funding') await tryFunding(watch, terms, signal);
-  const purse = await purseOf(watch, terms, about, signal);
+  const purse = await purseOf(watch, terms, about, lent, signal);
   if (purse === null) {
     watch.log('preflight_without_balance', { chain: watch.chain, token });
     return plainTrial(watch, terms, about, signal);
@@ -62,16 +67,23 @@ function receiversOf({ payout, refund }: EscrowTerms, about: About) {
   return about === 'claim' ? [payout] : [payout, refund];
 }
 
+/** What gives a stranger the amount; null where the token's balances cannot be lent. */
+async function lentTo(
+  { rpc, slots }: Watch,
+  { token, amount }: EscrowTerms,
+  signal: AbortSignal,
+): Promise<Overrides | null> {
+  if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
+  return lendBalance(rpc, token, stranger, amount, signal, slots);
+}
+
 async function purseOf(
   watch: Watch,
   { token, amount, refund }: EscrowTerms,
   about: About,
+  lent: Overrides | null,
   signal: AbortSignal,
 ): Promise<Purse | null> {
-  if (token === null) {
-    return { from: stranger, lent: { [stranger]: { balance: `0x${amount.toString(16)}` } } };
-  }
-  const lent = await lendBalance(watch.rpc, token, stranger, amount, signal);
   if (lent !== null) return { from: stranger, lent };
   if (about === 'claim') return null;
   const held = await balanceAt(watch.rpc, token, refund.address, 'latest', signal);

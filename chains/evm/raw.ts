@@ -44,7 +44,10 @@ function parse(raw: Hex) {
 
 /** The chain a raw transaction was signed for. Throws `bad_transaction` when it names none. */
 export function chainIdOfRaw(signed: Signed): number {
-  const { chainId } = parse(rawHex(signed));
+  return chainIdOf(parse(rawHex(signed)));
+}
+
+function chainIdOf({ chainId }: ReturnType<typeof parse>): number {
   if (chainId === undefined)
     throw bad('it names no chain id (EIP-155), so any chain may replay it');
   return chainId;
@@ -53,8 +56,9 @@ export function chainIdOfRaw(signed: Signed): number {
 /** Reads it and checks its signature. Throws `bad_transaction`. */
 export async function readRaw(signed: Signed): Promise<RawTransaction> {
   const raw = rawHex(signed);
-  const { to, data, r, s } = parse(raw);
-  const chainId = chainIdOfRaw(raw);
+  const parsed = parse(raw);
+  const { to, data, r, s } = parsed;
+  const chainId = chainIdOf(parsed);
   if (r === undefined || s === undefined) throw bad('it is not signed');
   let from: string;
   try {

@@ -37,6 +37,16 @@ type History = {
 
 const mostTries = 3;
 
+/** One question for all that a request asks of the best block at the same moment. */
+export function headOnce(watch: Watch, signal: AbortSignal): Promise<Block> {
+  if (watch.head?.signal === signal) return watch.head.block;
+  const block = headBlock(watch.rpc, signal).finally(() => {
+    if (watch.head?.block === block) watch.head = null;
+  });
+  watch.head = { signal, block };
+  return block;
+}
+
 /** Reads between two looks at the head, so that all that was read belongs to one chain. */
 export async function readEscrow(
   watch: Watch,
@@ -45,7 +55,7 @@ export async function readEscrow(
 ): Promise<EscrowFacts> {
   const known = remember(watch, watched);
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const head = await headBlock(watch.rpc, signal);
+    const head = await headOnce(watch, signal);
     const facts = await readAt(watch, known, watched, head, signal);
     const again = await blockAt(watch.rpc, head.number, false, signal);
     if (again?.hash !== head.hash) continue;

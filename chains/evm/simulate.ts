@@ -101,11 +101,17 @@ function failureOf({ data, message }: RpcError): Failure {
 const balanceGas = '0x7a120';
 const mostSlots = 32;
 const guessedSlots = 64n;
+/** Tokens whose place is remembered. */
+const mostKnownSlots = 1_000;
+
+/** A word of storage. */
+export type Slot = { readonly address: string; readonly key: string };
 
 /**
  * What to lend a token so that `holder` has at least `amount` of it; null when its balances are
  * kept in a way that cannot be found. Looks where the token itself looks (an access list), else
- * at the places where compilers put a mapping.
+ * at the places where compilers put a mapping. `known`: where each token was found to keep this
+ * holder's, which is tried first.
  */
 export async function lendBalance(
   rpc: Rpc,
@@ -113,6 +119,7 @@ export async function lendBalance(
   holder: string,
   amount: bigint,
   signal: AbortSignal,
+  known: Map<string, Slot> = new Map(),
 ): Promise<Overrides | null> {
   const call = { from: holder, to: token, data: balanceOfCall(holder), gas: balanceGas };
   const balanceWith = async (overrides: Overrides): Promise<bigint> => {
@@ -124,13 +131,21 @@ export async function lendBalance(
       throw error;
     }
   };
+  const before = known.get(token);
+  if (before !== undefined) {
+    const lent = { [before.address]: { stateDiff: { [before.key]: word(amount) } } };
+    if ((await balanceWith(lent)) >= amount) return lent;
+    known.delete(token);
+  }
   const slots = await slotsRead(rpc, call, signal);
   // Some tokens keep shares or scaled balances: then a larger number is needed.
   for (const scale of [0n, 40n, 100n]) {
     const value = word((amount << scale) % 2n ** 250n);
     for (const { address, key } of slots.slice(0, mostSlots)) {
       const lent = { [address]: { stateDiff: { [key]: value } } };
-      if ((await balanceWith(lent)) >= amount) return lent;
+      if ((await balanceWith(lent)) < amount) continue;
+      if (scale === 0n) keep(known, token, { address, key });
+      return lent;
     }
   }
   const guesses = guessedKeys(holder);
@@ -142,11 +157,17 @@ export async function lendBalance(
   return (await balanceWith(lent)) >= amount ? lent : null;
 }
 
+function keep(known: Map<string, Slot>, token: string, slot: Slot): void {
+  known.set(token, slot);
+  const [oldest = ''] = known.keys();
+  if (known.size > mostKnownSlots) known.delete(oldest);
+}
+
 async function slotsRead(
   rpc: Rpc,
   call: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<{ address: string; key: string }[]> {
+): Promise<Slot[]> {
   try {
     const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal, fewMiB);
     const { accessList } = answer as {

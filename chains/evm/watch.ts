@@ -10,6 +10,7 @@ import type { Rpc } from '../rpc.ts';
 import type { Block, Log, Tx } from './node.ts';
 import { callsIn, type DecodedCall, type EvmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
+import type { Slot } from './simulate.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
 
 export type Verb = DecodedCall['verb'];
@@ -67,6 +68,10 @@ export type Watch = {
   waiting: ReadonlyMap<string, Waiting>;
   /** Waiting transactions by hash: whether they would succeed on this block. */
   tried: { readonly head: string; readonly works: Map<string, boolean> };
+  /** Where tokens keep the balance that a trial lends. */
+  readonly slots: Map<string, Slot>;
+  /** The best block as it is being asked for. */
+  head: { readonly signal: AbortSignal; readonly block: Promise<Block> } | null;
   /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */

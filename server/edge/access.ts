@@ -111,7 +111,7 @@ function clientKnown(visit: Visit): Visit {
   return visit.client === undefined ? { ...visit, client: clientOf(visit.request) } : visit;
 }
 
-/** The client's address; `unknown` of a connection that is gone already, and where there is none. */
+/** The client's address; `unknown` of a connection that is gone, and where there is none. */
 export function clientOf(request: { readonly ip?: string }): string {
   try {
     return request.ip ?? 'unknown';

@@ -78,8 +78,8 @@ export function settledOf(
 }
 
 /**
- * Whether nobody looks, whoever asks: what waits is looked at every hour, and a day later only where
- * the last look ran out.
+ * Whether nobody looks, whoever asks: what waits is looked at every hour, and a day later only
+ * where the last look ran out.
  */
 export function isPutOff(
   known: Pick<Listing, 'checkedAt' | 'nextCheckAt'> | null,

@@ -6,11 +6,10 @@ import { after, before, beforeEach, test } from 'node:test';
 import { refundStepSeconds } from '../../chains/bitcoin/signed-refunds.ts';
 import type { ScheduledRefunds } from '../../chains/scheduled.ts';
 import type { InTurns } from '../../chains/turns.ts';
-import type { Steps } from '../../core/steps.ts';
 import { buildApp } from '../edge/app.ts';
 import { scheduleLimit } from '../edge/budgets.ts';
 import { createScheduledRefunds, scheduledLimits } from './scheduled-refunds.ts';
-import { claimAt, ladderOf, paymentOf, raws } from './testing/ladders.ts';
+import { claimAt, ladderOf, noted, paymentOf, raws } from './testing/ladders.ts';
 import {
   type Answer,
   agree,
@@ -143,6 +142,7 @@ test('a check gives the loop back between its steps, verifies no bytes twice, an
   const funding = await fundLong(world, deal);
   await deepen(world);
   const turns = { count: 0, seen: [] as number[], known: 0 };
+  const note = () => turns.seen.push(turns.count);
   const gate = { reached: Promise.withResolvers<void>(), open: Promise.withResolvers<void>() };
   const adapters = adaptersWith(({ check, ...rest }) => ({
     ...rest,
@@ -151,18 +151,10 @@ test('a check gives the loop back between its steps, verifies no bytes twice, an
       await gate.open.promise;
       turns.known = known.length;
       turns.seen = [];
-      const counting: InTurns = (steps, limit) => inTurns(noted(steps), limit);
+      const counting: InTurns = (steps, limit) => inTurns(noted(steps, note), limit);
       return check(escrow, { transactions, known, inTurns: counting }, signal);
     },
   }));
-  function* noted<R>(steps: Steps<R>): Steps<R> {
-    for (;;) {
-      turns.seen.push(turns.count);
-      const { done, value } = steps.next();
-      if (done) return value;
-      yield;
-    }
-  }
   const app = await buildApp({ ...world.deps, adapters });
   const { post } = requestsTo(app, deal.initiator.key);
   let ticking = true;

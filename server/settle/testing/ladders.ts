@@ -7,6 +7,7 @@ import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { buildSpend, type EscrowOutput, vsizeOf } from '../../../chains/bitcoin/plan.ts';
 import { parseTx } from '../../../chains/bitcoin/raw-transaction.ts';
 import { assemble } from '../../../chains/bitcoin/signed-psbt.ts';
+import type { Steps } from '../../../core/steps.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { escrowsOfSwap, termsOf } from '../../db/escrows.ts';
 import { type Deal, must, swapOf, type World } from './world.ts';
@@ -59,6 +60,16 @@ export async function claimAt({ id, long, counterparty, secret }: Deal, rate: nu
   const { psbtBase64, sighashHexes } = must(await counterparty.post(claim, { secret }));
   const signaturesHex = signSighashes(counterparty.btcKey, sighashHexes);
   return assemble({ psbtBase64, signaturesHex, preimageHex: secret });
+}
+
+/** The same steps, of each of which `note` hears. */
+export function* noted<R>(steps: Steps<R>, note: () => unknown): Steps<R> {
+  for (;;) {
+    note();
+    const { done, value } = steps.next();
+    if (done) return value;
+    yield;
+  }
 }
 
 export const raws = (ladder: readonly { raw: string }[]) => ladder.map(({ raw }) => raw);

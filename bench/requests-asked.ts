@@ -1,0 +1,257 @@
+// Every route, asked for the dearest that is known of it: a swap from its order to its refund, what
+// strangers may make up, and bodies that mean nothing.
+
+import assert from 'node:assert/strict';
+import { tronAddressOfKey } from '../chains/tron/proof.ts';
+import { escrowsOfSwap, termsOf } from '../server/db/escrows.ts';
+import { caller } from '../server/edge/testing/edge.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  type TestWallet,
+  walletOf,
+} from '../server/edge/testing/signers.ts';
+import { ladderOf, raws } from '../server/settle/testing/ladders.ts';
+import {
+  type Answer,
+  agree,
+  bitcoin,
+  claimLong,
+  claimShort,
+  type Deal,
+  deepen,
+  evm,
+  fundBoth,
+  fundLong,
+  look,
+  moveTo,
+  newParty,
+  type Party,
+  refund,
+  swapOf,
+  type World,
+} from '../server/settle/testing/world.ts';
+import { askBesides } from './requests-besides.ts';
+import {
+  anyBody,
+  longTron,
+  madeUpPsbt,
+  manyAddresses,
+  manyItems,
+  manyPayments,
+  manySigners,
+} from './requests-bytes.ts';
+import type { Meter } from './requests-meter.ts';
+
+type Measure = Meter['measure'];
+
+/** Payments to an escrow beside the one that funds it: with it as many as a ladder may spend. */
+const furtherPayments = 9;
+const rungs = 12;
+
+export async function askEverything(world: World, measure: Measure): Promise<void> {
+  await askIdentity(world, measure);
+  const [initiator, counterparty] = [
+    await measured(world, measure),
+    await measured(world, measure),
+  ];
+  const deal = await agree(world, { initiator, counterparty });
+  // As a market that follows its chains: no request reads blocks that were read.
+  await look(world);
+  await readAll(deal);
+  await askAddress(deal);
+  await askBroadcasts(world, deal);
+  await fundBoth(world, deal);
+  await askSwap(deal);
+  await claimShort(world, deal);
+  await deepen(world);
+  await claimLong(deal);
+  const other = await agree(world, { initiator, counterparty });
+  await look(world);
+  await askLadder(world, other);
+  await moveTo(world, (await swapOf(other)).legs[other.long].timelock + 3_600);
+  await deepen(world, 12);
+  await refund(world, other, other.long);
+  await askRest(world, measure, initiator);
+  await askBesides(world, measure);
+}
+
+/** The operation that a path is routed to. */
+function operationAt({ app }: World, method: string, path: string): string {
+  const [bare = ''] = path.split('?');
+  const found = app.edge.operations.find(
+    (each) =>
+      each.method === method &&
+      new RegExp(`^${each.url.replaceAll(/:[a-z]+/g, '[^/]+')}$`).test(bare),
+  );
+  assert.ok(found, `${method} ${path} is a route`);
+  return found.operationId;
+}
+
+/** A party whose every request is measured. */
+async function measured(world: World, measure: Measure): Promise<Party> {
+  const party = await newParty(world);
+  const of = (method: 'GET' | 'POST', path: string, what: string, work: () => Promise<Answer>) =>
+    measure(`${operationAt(world, method, path)}: ${what}`, work);
+  return {
+    ...party,
+    get: (path) =>
+      of('GET', path, path.includes('?') ? 'a page of 100' : 'one', () => party.get(path)),
+    post: (path, body, headers) =>
+      of('POST', path, whatOf(body, path), () => party.post(path, body, headers)),
+  };
+}
+
+/** Named by who makes them up; else what a swap needs. */
+const names = new WeakMap<object, string>();
+
+function named<B extends object>(what: string, body: B): B {
+  names.set(body, what);
+  return body;
+}
+
+/** Of the two legs. */
+const chains: Readonly<Record<string, string>> = { a: 'on an EVM chain', b: 'on Bitcoin' };
+
+function whatOf(body: unknown, path: string): string {
+  const name = typeof body === 'object' && body !== null ? names.get(body) : undefined;
+  if (name !== undefined) return name;
+  const signed = (body as { signed?: unknown } | undefined)?.signed;
+  const isClaim = typeof signed === 'object' && signed !== null && 'preimageHex' in signed;
+  const [, leg = ''] = /\/legs\/(.)\//.exec(path) ?? [];
+  return isClaim ? 'a claim' : `as a swap needs it ${chains[leg] ?? ''}`.trim();
+}
+
+async function readAll({ initiator, id }: Deal): Promise<void> {
+  for (const list of ['rfqs', 'assets', 'swaps', 'webhooks']) {
+    await initiator.get(`/v1/${list}?limit=100`);
+  }
+  await initiator.get(`/v1/swaps/${id}`);
+  await initiator.get('/v1/me');
+  await initiator.get('/v1/wallets/nonce?purpose=link');
+  const [rfq] = (await initiator.get('/v1/rfqs?limit=100&mine=true&status=agreed')).body.rfqs ?? [];
+  const { rfqId } = (await initiator.get(`/v1/swaps/${id}`)).body;
+  const at = rfq?.id ?? rfqId;
+  await initiator.get(`/v1/rfqs/${at}`);
+  const { threads = [] } = (await initiator.get(`/v1/rfqs/${at}/threads?limit=100`)).body;
+  await initiator.get(`/v1/threads/${threads[0]?.id ?? id}`);
+  await initiator.post(`/v1/threads/${threads[0]?.id ?? id}/propose`, { quoteAmount: '1' });
+}
+
+async function askAddress({ initiator, id }: Deal): Promise<void> {
+  await initiator.post(`/v1/swaps/${id}/address`, {
+    chain: evm,
+    address: initiator.evmAccount.address,
+  });
+}
+
+async function askBroadcasts(world: World, deal: Deal): Promise<void> {
+  const { initiator: by } = deal;
+  const rows = await escrowsOfSwap(world.deps.db, deal.id);
+  const terms = termsOf(rows.find(({ leg }) => leg === deal.long)!.terms);
+  const tronFrom = tronAddressOfKey(by.btcKey);
+  const sent: Readonly<Record<string, [chain: string, signed: unknown]>> = {
+    'a PSBT of 50 signed inputs': [bitcoin, madeUpPsbt(terms, by.btcKey, 50)],
+    'a PSBT of 150 signed inputs': [bitcoin, madeUpPsbt(terms, by.btcKey, 150)],
+    'a PSBT with 850 paths of keys': [bitcoin, madeUpPsbt(terms, by.btcKey, 1, 850)],
+    '740 payments to scripts': [bitcoin, manyPayments()],
+    'a witness of 30 000 items': [bitcoin, manyItems()],
+    'an access list of 1 350 addresses': [evm, await manyAddresses(by.evmAccount, 31_337)],
+    '31 000 bytes of TRON calldata, signed 5 times': ['tron', longTron(by.btcKey, tronFrom)],
+    'a Solana transaction of 12 signers': ['solana', manySigners()],
+  };
+  for (const [what, [chain, signed]] of Object.entries(sent)) {
+    await by.post('/v1/tx/broadcast', named(what, { chain, signed }));
+  }
+}
+
+async function askSwap({ initiator, id, long }: Deal): Promise<void> {
+  await initiator.get(`/v1/swaps/${id}`);
+  await initiator.post(`/v1/swaps/${id}/legs/${long}/refund`);
+}
+
+/** As many refunds of as many payments as are taken, and once more unchanged. */
+async function askLadder(world: World, deal: Deal): Promise<void> {
+  const { initiator, id, long } = deal;
+  const fundings = [await fundLong(world, deal)];
+  const { escrow } = (await swapOf(deal)).legs[long];
+  for (let count = 0; count < furtherPayments; count += 1) {
+    fundings.push(await world.faucetRpc<string>('sendtoaddress', [escrow, '0.01']));
+  }
+  await deepen(world, 6);
+  const rates = Array.from({ length: rungs }, (_, at) => 2 + 2 * at);
+  const transactions = raws(await ladderOf(world, deal, fundings, rates));
+  const path = `/v1/swaps/${id}/legs/${long}/refund/scheduled`;
+  const body = named(`${rungs} refunds of ${fundings.length} payments`, { transactions });
+  const answer = await initiator.post(path, body);
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+}
+
+/** Nonces, keys and proofs of each family, with the longest texts. */
+async function askIdentity(world: World, measure: Measure): Promise<void> {
+  const call = caller(world.app);
+  const padding = (words: string, wallet: TestWallet, nonce: string) =>
+    [
+      `Parley - ${words}`,
+      '',
+      `Address: ${wallet.address}`,
+      'x'.repeat(1_500),
+      `Nonce: ${nonce}`,
+    ].join('\n');
+  const signedBy = async (wallet: TestWallet, words: string, nonce: string) => {
+    const message = padding(words, wallet, nonce);
+    return { address: wallet.address, message, signature: await wallet.sign(message) };
+  };
+  const wallets = [...Object.values(walletOf).map((make) => make()), bitcoinWallet('p2tr')];
+  for (const wallet of wallets) {
+    const { family: rail } = wallet;
+    const asked = () => call('GET', '/v1/keys/nonce');
+    const { nonce } = (await measure('getKeyNonce: one', asked)).body;
+    const body = { rail, ...(await signedBy(wallet, 'create an API key', nonce)) };
+    const mint = () => call('POST', '/v1/keys', { body });
+    const { key } = (await measure(`mintKey: by a wallet of ${rail}`, mint)).body;
+    const other = walletOf[rail]();
+    const link = (await call('GET', '/v1/wallets/nonce?purpose=link', { key })).body;
+    const proof = await signedBy(other, 'link this wallet', link.nonce);
+    const operation = operationAt(world, 'POST', `/v1/wallets/${rail}`);
+    const prove = () => call('POST', `/v1/wallets/${rail}`, { key, body: proof });
+    await measure(`${operation}: a long text`, prove);
+    const remove = () => call('DELETE', `/v1/wallets/${other.address}`, { key });
+    await measure('removeWallet: one', remove);
+  }
+}
+
+/** What a swap does without, and bodies that mean nothing. */
+async function askRest(world: World, measure: Measure, party: Party): Promise<void> {
+  const call = caller(world.app);
+  const { key } = party;
+  const { address } = evmWallet();
+  await party.post('/v1/assets', named('an address without a contract', { chain: evm, address }));
+  const { usd } = world.assets;
+  await party.post('/v1/assets', named('a curated token', { chain: evm, address: usd.address }));
+  const url = `https://192.0.2.1/${'x'.repeat(1_900)}`;
+  const { webhook } = (await party.post('/v1/webhooks', { url })).body;
+  const at = `/v1/webhooks/${webhook?.id ?? address}`;
+  await measure('pingWebhook: one', () => call('POST', `${at}/ping`, { key }));
+  await measure('deleteWebhook: one', () => call('DELETE', at, { key }));
+  const order = {
+    direction: 'sell_base',
+    baseAssetId: world.assets.btc.id,
+    baseAmount: '1000000',
+    quoteAssetId: usd.id,
+    ttlSeconds: 600,
+  };
+  const { rfq } = (await party.post('/v1/rfqs', order)).body;
+  await party.post(`/v1/rfqs/${rfq.id}/cancel`);
+  let count = 0;
+  for (const { method, url: path, operationId } of world.app.edge.operations) {
+    if (method !== 'POST') continue;
+    for (const [what, body] of Object.entries(anyBody)) {
+      count += 1;
+      const headers = { 'idempotency-key': `${party.accountId} ${Date.now()} ${count}` };
+      const send = () => call('POST', path.replaceAll(/:[a-z]+/g, address), { key, body, headers });
+      const { status } = await measure(`${operationId}: ${what}`, send);
+      assert.ok(status < 500, `${path} answers ${what} with ${status}`);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// What one request takes of a market in this process: processor time, the longest stretch in which
+// nothing else could be done, exchanges with nodes, statements of SQL.
+
+import { channel, subscribe } from 'node:diagnostics_channel';
+import pg from 'pg';
+import { median } from './report.ts';
+
+export type Figures = {
+  readonly processorMs: number;
+  readonly stallMs: number;
+  readonly nodeCalls: number;
+  readonly statements: number;
+};
+
+export type Meter = {
+  /** The answer, and what it took under this name but for its stall. */
+  measure<A>(name: string, work: () => Promise<A>): Promise<A>;
+  /** The same with its stall alone, since to watch takes a whole processor. */
+  watch<A>(name: string, work: () => Promise<A>): Promise<A>;
+  /** Medians by name. */
+  figures(): ReadonlyMap<string, Figures>;
+};
+
+const counts = { nodeCalls: 0, statements: 0 };
+
+export function startMeter(): Meter {
+  countExchanges();
+  countStatements();
+  const taken = new Map<string, Partial<Figures>[]>();
+  const note = (name: string, figures: Partial<Figures>) => {
+    taken.set(name, [...(taken.get(name) ?? []), figures]);
+  };
+  return {
+    measure: async (name, work) => {
+      const before = { ...counts, processor: process.cpuUsage() };
+      const answer = await work();
+      const { user, system } = process.cpuUsage(before.processor);
+      note(name, {
+        processorMs: (user + system) / 1_000,
+        nodeCalls: counts.nodeCalls - before.nodeCalls,
+        statements: counts.statements - before.statements,
+      });
+      return answer;
+    },
+    watch: async (name, work) => {
+      const watched = watchTurns();
+      try {
+        return await work();
+      } finally {
+        note(name, { stallMs: watched.end() });
+      }
+    },
+    figures: () => new Map([...taken].map(([name, all]) => [name, mediansOf(all)])),
+  };
+}
+
+/**
+ * The longest stretch between two turns of the event loop, in this thread's processor time: what
+ * else the machine does meanwhile is nobody's stall. The loop turns without a rest for it.
+ */
+function watchTurns(): { end(): number } {
+  const now = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  };
+  let [last, longest, goesOn] = [now(), 0, true];
+  const turn = () => {
+    const at = now();
+    longest = Math.max(longest, at - last);
+    last = at;
+    if (goesOn) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return {
+    end: () => {
+      goesOn = false;
+      return Math.max(longest, now() - last);
+    },
+  };
+}
+
+function mediansOf(all: readonly Partial<Figures>[]): Figures {
+  const of = (pick: (figures: Partial<Figures>) => number | undefined) =>
+    median(all.flatMap((each) => pick(each) ?? []));
+  return {
+    processorMs: of(({ processorMs }) => processorMs),
+    stallMs: of(({ stallMs }) => stallMs),
+    nodeCalls: of(({ nodeCalls }) => nodeCalls),
+    statements: of(({ statements }) => statements),
+  };
+}
+
+/** Everything that leaves by HTTP: the requests measured come in without a socket. */
+function countExchanges(): void {
+  const { name } = channel('http.client.request.start');
+  subscribe(name, () => {
+    counts.nodeCalls += 1;
+  });
+}
+
+function countStatements(): void {
+  const { prototype } = pg.Client;
+  const query = prototype.query as (...args: unknown[]) => unknown;
+  Reflect.set(prototype, 'query', function counted(this: pg.Client, ...args: unknown[]) {
+    counts.statements += 1;
+    return query.apply(this, args);
+  });
+}
