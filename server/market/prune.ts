@@ -1,13 +1,15 @@
 // What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's log
-// after a day, used and expired nonces, stored replies.
+// after a day, used and expired nonces, stored replies. Webhooks that fail for a day are switched
+// off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
-import { pruneDeliveries } from '../db/deliveries.ts';
+import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
 import { deleteReplies } from '../db/idempotency.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
+import { pruneHosts } from '../db/webhook-hosts.ts';
 import type { Deps } from '../deps.ts';
 import { feedLogDays, feedLogEntries, outboxDays } from './bounds.ts';
 import { keptMs } from './idempotency.ts';
@@ -16,6 +18,8 @@ import { keptMs } from './idempotency.ts';
 const batch = 500;
 /** Batches of one kind a pass: the rest waits for the next pass. */
 const mostBatches = 20;
+/** Webhooks a pass: up to 10 000 deliveries wait for each. */
+const mostSwitchedOff = 20;
 const pauseMs = 60_000;
 /** After a pass that left work behind: some 5 000 rows a second are kept up with. */
 const shortPauseMs = 1_000;
@@ -32,6 +36,9 @@ export type Pruned = {
   readonly nonces: number;
   readonly replies: number;
   readonly deliveries: number;
+  readonly webhookHosts: number;
+  /** Switched off. */
+  readonly webhooks: number;
 };
 
 /** One pass. */
@@ -44,6 +51,8 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
     nonces: await inBatches(db, deleteNonces, new Date(now - graceMs)),
     replies: await inBatches(db, deleteReplies, new Date(now - keptMs - graceMs)),
     deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
+    webhookHosts: await inBatches(db, pruneHosts, new Date(now - outboxDays * dayMs)),
+    webhooks: await switchOffFailing(db, new Date(now), mostSwitchedOff),
   };
 }
 
