@@ -252,6 +252,11 @@ const said: Record<string, string> = {
     `${bounds.feedLogDays === 1 ? 'a day' : bounds.feedLogDays} and`,
     `${written(bounds.feedLogEntries)} entries; ${written(bounds.mostReplayed)} are replayed`,
   ].join(' '),
+  'stored refusals of an account a day; bytes of a stored reply': [
+    written(bounds.mostKeptRefusals),
+    written(bounds.mostReplyBytes),
+  ].join('; '),
+  'what ended with nothing at stake (RFQs without a swap, swaps that nobody funded)': `${bounds.endedDays} days`,
   'recorded events, deliveries and their attempts': `${bounds.outboxDays} days`,
   'webhooks of an account': written(mostWebhooks),
   [[
