@@ -26,6 +26,8 @@ export type Settings = {
   readonly network: Network;
   readonly productName: string;
   readonly shortName: string;
+  /** Hosts that texts to sign may name: those of this market's own pages. */
+  readonly sites: readonly string[];
   readonly host: string;
   readonly port: number;
   /** Where state lives: the embedded database, dev chains, the server's own key. */
@@ -125,6 +127,7 @@ export function readSettings(env: Environment): Settings {
     network: network as Network,
     productName,
     shortName,
+    sites: sitesOf(env, wrong),
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 8080, 0, 65_535),
     home: text('PARLEY_HOME', '.parley'),
@@ -215,6 +218,16 @@ function valkeyUrlOf(env: Environment, wrong: string[]): string | null {
     );
   }
   return given;
+}
+
+function sitesOf(env: Environment, wrong: string[]): string[] {
+  const given = (env.PARLEY_SITES ?? '').split(',').map((each) => each.trim().toLowerCase());
+  const sites = given.filter((each) => each !== '');
+  for (const each of sites) {
+    if (/^[a-z\d.-]+(:\d+)?$/.test(each)) continue;
+    wrong.push(`PARLEY_SITES holds "${each}", which is no host, such as market.example`);
+  }
+  return sites;
 }
 
 function proxiesOf(env: Environment, wrong: string[]): string[] {
