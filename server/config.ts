@@ -19,6 +19,7 @@ import {
   parseListingRules,
   parseMarketData,
 } from './listing/settings.ts';
+import { misspelt, recording } from './misspelt.ts';
 import { networkNames } from './networks.ts';
 import { parseValkeyUrl } from './valkey-url.ts';
 
@@ -89,8 +90,9 @@ export type Settings = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the settings. Throws one Error that names every setting that is wrong. */
-export function readSettings(env: Environment): Settings {
+export function readSettings(given: Environment): Settings {
   const wrong: string[] = [];
+  const { env, read } = recording(given);
   const text = (name: string, otherwise: string) => env[name] || otherwise;
   const whole: Whole = (name, otherwise, least, most) => {
     const given = env[name];
@@ -160,6 +162,7 @@ export function readSettings(env: Environment): Settings {
     ),
     logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
+  wrong.push(...misspelt(given, read));
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
   return settings;
 }
