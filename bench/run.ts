@@ -10,6 +10,7 @@ import { benchDoctor, doctorStage } from './doctor.ts';
 import { benchExchange } from './exchange.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
+import { benchGrowth } from './growth.ts';
 import { benchListing } from './listing.ts';
 import { benchQuotes } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
@@ -35,6 +36,7 @@ const names = [
   'doctor',
   'exchange',
   'requests',
+  'growth',
 ] as const;
 type Name = (typeof names)[number];
 
@@ -99,6 +101,7 @@ process.exitCode = missed === 0 ? 0 : 1;
 
 async function runOne(name: Name): Promise<Row[]> {
   if (name === 'gas') return benchGas();
+  if (name === 'growth') return benchGrowth();
   if (name === 'doctor') {
     say(`doctor: median of ${effort.rounds} rounds; ${doctorStage}`);
     return benchDoctor(effort, swaps);

@@ -60,6 +60,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   try {
+    mustBeLocal(request);
     const path = new URL(request.url ?? '/', 'http://control').pathname;
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (route === undefined) {
@@ -76,6 +77,17 @@ async function answer(
     if (!refused) parts.log.error({ err: error, url: request.url }, 'a control request failed');
     reply(response, refused ? error.status : 500, { error: message });
   }
+}
+
+/** Not from a page of somebody else's, nor by a name that somebody points at this machine. */
+function mustBeLocal({ headers }: IncomingMessage): void {
+  const { host = '', origin, 'sec-fetch-site': site } = headers;
+  if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(host)) {
+    throw new RefusedRequest(403, `Host is "${host.slice(0, 100)}", not this machine.`);
+  }
+  const isOwn = origin === undefined || origin === `http://${host}`;
+  if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return;
+  throw new RefusedRequest(403, 'A page of another origin may not ask this.');
 }
 
 function reply(response: ServerResponse, status: number, body: object): void {

@@ -16,9 +16,9 @@ export class DevnetError extends Error {
 
 /** A control request that asks for something impossible; `status` is the HTTP status to answer. */
 export class RefusedRequest extends Error {
-  readonly status: 400 | 404 | 405 | 409 | 413;
+  readonly status: 400 | 403 | 404 | 405 | 409 | 413;
 
-  constructor(status: 400 | 404 | 405 | 409 | 413, message: string) {
+  constructor(status: 400 | 403 | 404 | 405 | 409 | 413, message: string) {
     super(message);
     this.name = 'RefusedRequest';
     this.status = status;

@@ -40,6 +40,7 @@ import { createSettlement } from './settle/follow.ts';
 import { createScheduledRefunds } from './settle/scheduled-refunds.ts';
 import {
   databaseFault,
+  devNetworkFault,
   listenFault,
   mustBeFree,
   naming,
@@ -245,7 +246,7 @@ async function openDevnet(
 ): Promise<Devnet | null> {
   if (settings.chains !== null || settings.network !== 'dev') return null;
   // Brings simulators of whole chains along, which a market on chains of its own is without.
-  const { startDevnet } = await import('../devnet/devnet.ts');
+  const { startDevnet } = await naming(devNetworkFault, import('../devnet/devnet.ts'));
   const starting = startDevnet({
     dir: join(home, 'chains'),
     log,

@@ -1,6 +1,7 @@
 // Settings that an operator may get wrong: refused by name, and a secret is never quoted.
 
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readSettings } from './config.ts';
 import { parseValkeyUrl } from './valkey-url.ts';
@@ -80,4 +81,51 @@ test('a client network is so many leading bits of an address', () => {
   for (const each of ['24', '33,56', '32,129', '7,56', '32,7', '/24,/56']) {
     assert.match(refusal({ PARLEY_CLIENT_PREFIXES: each }), /PARLEY_CLIENT_PREFIXES must be/);
   }
+});
+
+test('a name that is no setting is refused with the nearest one, and what tools read is not', () => {
+  const nearest = (name: string, to: string) =>
+    assert.ok(
+      refusal({ [name]: 'x' }).includes(`${name} is no setting; the nearest name is ${to}`),
+    );
+  nearest('PARLEY_RATELIMIT', 'PARLEY_RATE_LIMIT');
+  nearest('PARLEY_TRUSTED_PROXY', 'PARLEY_TRUSTED_PROXIES');
+  nearest('PARLEY_METRIC_PORT', 'PARLEY_METRICS_PORT');
+  nearest('PARLEY_PORT', 'PORT');
+  const kubernetes = {
+    PARLEY_PORT: 'tcp://10.0.0.1:80',
+    PARLEY_SERVICE_HOST: '10.0.0.1',
+    PARLEY_PORT_80_TCP_ADDR: '10.0.0.1',
+  };
+  readSettings({ ...kubernetes, PARLEY_TEST_LOG: 'info', PARLEY_BITCOIND: '/b', PARLEYS: 'x' });
+});
+
+test('every name with which the repository is run is a setting, or known to be of a tool', () => {
+  const root = new URL('..', import.meta.url);
+  const names = globSync('{server,scripts,devnet,test,bench,contracts,docs}/**/*.{ts,md}', {
+    cwd: root,
+  }).flatMap((file) => [
+    ...readFileSync(new URL(file, root), 'utf8').matchAll(
+      /(?:env\.|`|\b)(PARLEY_[A-Z0-9_]*[A-Z0-9])\b/g,
+    ),
+  ]);
+  const unknown = new Set(
+    names
+      .map(([, name = '']) => name)
+      .filter((name) => {
+        try {
+          readSettings({ [name]: '' });
+          return false;
+        } catch (error) {
+          return (error as Error).message.includes('is no setting');
+        }
+      }),
+  );
+  const examples = [
+    'PARLEY_RATELIMIT',
+    'PARLEY_TRUSTED_PROXY',
+    'PARLEY_METRIC_PORT',
+    'PARLEY_PORT',
+  ];
+  assert.deepEqual([...unknown].toSorted(), examples.toSorted());
 });

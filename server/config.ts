@@ -19,6 +19,7 @@ import {
   parseListingRules,
   parseMarketData,
 } from './listing/settings.ts';
+import { misspelt, recording } from './misspelt.ts';
 import { networkNames } from './networks.ts';
 import { parseValkeyUrl } from './valkey-url.ts';
 
@@ -26,6 +27,8 @@ export type Settings = {
   readonly network: Network;
   readonly productName: string;
   readonly shortName: string;
+  /** Hosts that texts to sign may name: those of this market's own pages. */
+  readonly sites: readonly string[];
   readonly host: string;
   readonly port: number;
   /** Where state lives: the embedded database, dev chains, the server's own key. */
@@ -87,8 +90,9 @@ export type Settings = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the settings. Throws one Error that names every setting that is wrong. */
-export function readSettings(env: Environment): Settings {
+export function readSettings(given: Environment): Settings {
   const wrong: string[] = [];
+  const { env, read } = recording(given);
   const text = (name: string, otherwise: string) => env[name] || otherwise;
   const whole: Whole = (name, otherwise, least, most) => {
     const given = env[name];
@@ -125,6 +129,7 @@ export function readSettings(env: Environment): Settings {
     network: network as Network,
     productName,
     shortName,
+    sites: sitesOf(env, wrong),
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 8080, 0, 65_535),
     home: text('PARLEY_HOME', '.parley'),
@@ -157,6 +162,7 @@ export function readSettings(env: Environment): Settings {
     ),
     logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
+  wrong.push(...misspelt(given, read));
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
   return settings;
 }
@@ -215,6 +221,16 @@ function valkeyUrlOf(env: Environment, wrong: string[]): string | null {
     );
   }
   return given;
+}
+
+function sitesOf(env: Environment, wrong: string[]): string[] {
+  const given = (env.PARLEY_SITES ?? '').split(',').map((each) => each.trim().toLowerCase());
+  const sites = given.filter((each) => each !== '');
+  for (const each of sites) {
+    if (/^[a-z\d.-]+(:\d+)?$/.test(each)) continue;
+    wrong.push(`PARLEY_SITES holds "${each}", which is no host, such as market.example`);
+  }
+  return sites;
 }
 
 function proxiesOf(env: Environment, wrong: string[]): string[] {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type TestDatabase, testDatabase } from '../test/support/database.ts';
 import { migrate } from './db/migrate.ts';
-import { databaseFault, listenFault } from './start-errors.ts';
+import { databaseFault, devNetworkFault, listenFault } from './start-errors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 let home: string;
@@ -136,4 +137,37 @@ test('faults that cannot be had on this machine have words too; others stay what
   const other = new Error('something else');
   assert.equal(listenFault(place, other), other);
   assert.equal(databaseFault('postgres://a:b@c/d', other), other);
+});
+
+test('a dev network whose parts were left out of the install says which, and what to do', async () => {
+  // As a production install meets it: the package that is imported is not there.
+  const missing = await import(String('litesvm-not-installed')).catch((error: unknown) => error);
+  const { message } = devNetworkFault(missing) as Error;
+  assert.match(
+    message,
+    /needs litesvm-not-installed, which npm ci --omit=dev leaves out: run npm ci/,
+  );
+  const other = new Error('other');
+  assert.equal(devNetworkFault(other), other);
+});
+
+test('what a production install leaves out is imported by nothing that a market on its own chains loads', () => {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const name of ['litesvm', 'solc', 'parley-tools']) assert.ok(name in devDependencies, name);
+  const loaded = new Set<string>();
+  const load = (file: string) => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    const text = readFileSync(file, 'utf8');
+    for (const [, type, name = ''] of text.matchAll(
+      /^(?:import|export)( type)?[^;]*? from '([^']+)';/gm,
+    )) {
+      if (type !== undefined) continue;
+      assert.ok(!(name in devDependencies), `${file} imports ${name}`);
+      if (name.startsWith('.') && name.endsWith('.ts')) load(join(file, '..', name));
+    }
+  };
+  load(join(root, 'server/main.ts'));
+  load(join(root, 'server/boot.ts'));
+  assert.ok(loaded.size > 200, `${loaded.size} files`);
 });

@@ -43,6 +43,18 @@ const homeFaults: Readonly<Record<string, string>> = {
   ENOENT: 'its parent cannot hold folders',
 };
 
+/** Why the dev network cannot be started; other errors come back as they are. */
+export function devNetworkFault(error: unknown): unknown {
+  const [, name] =
+    /^Cannot find (?:package|module) '([^']+)'/.exec(String((error as Error).message)) ?? [];
+  if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND' || name === undefined) return error;
+  return new StartError(
+    `the dev network needs ${name}, which npm ci --omit=dev leaves out: run npm ci, or set ` +
+      'PARLEY_CHAINS to chains of your own',
+    error,
+  );
+}
+
 /** A port and the settings that choose it. */
 export type Place = {
   readonly setting: string;

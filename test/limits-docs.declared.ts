@@ -26,6 +26,11 @@ export const declared: readonly Declared[] = [
     by: { 'server/edge/connections.ts': ['lookMs = 5_000;', 'unreadMs = 25_000;'] },
   },
   {
+    what: 'a webhook whose every attempt fails',
+    limit: 'a day',
+    by: { 'server/db/deliveries.ts': ["failing_since + interval '1 day'"] },
+  },
+  {
     what: 'budgets that a process remembers',
     limit: '100 000 of a kind',
     by: { 'server/edge/memory-buckets.ts': ['capacity = 100_000;'] },

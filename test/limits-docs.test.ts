@@ -47,6 +47,7 @@ import { afterEndSeconds, pageMs, shortSilenceSeconds } from '../server/restore/
 import { scheduledLimits } from '../server/settle/scheduled-refunds.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
 import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
+import { hostLimits } from '../server/webhooks/hosts.ts';
 import { mostPings, mostPingsEach } from '../server/webhooks/ping.ts';
 import { createPlaces, heldBackMs, places, placesEach, slowMs } from '../server/webhooks/places.ts';
 import { longestUrl, mostWebhooks } from '../server/webhooks/register.ts';
@@ -251,8 +252,17 @@ const said: Record<string, string> = {
     `${bounds.feedLogDays === 1 ? 'a day' : bounds.feedLogDays} and`,
     `${written(bounds.feedLogEntries)} entries; ${written(bounds.mostReplayed)} are replayed`,
   ].join(' '),
+  'stored refusals of an account a day; bytes of a stored reply': [
+    written(bounds.mostKeptRefusals),
+    written(bounds.mostReplyBytes),
+  ].join('; '),
+  'what ended with nothing at stake (RFQs without a swap, swaps that nobody funded)': `${bounds.endedDays} days`,
   'recorded events, deliveries and their attempts': `${bounds.outboxDays} days`,
   'webhooks of an account': written(mostWebhooks),
+  [[
+    'deliveries begun to one host in a minute:',
+    'in all, to one that never answered 2xx, and of one account in any case to one that did',
+  ].join(' ')]: [hostLimits.known, hostLimits.unknown, hostLimits.unknown].map(written).join(', '),
   'url of a webhook, as it is stored': `${written(longestUrl)} characters`,
   'a delivery': [
     `${deliveryMs / 1_000} s, ${attempts} attempts`,

@@ -55,7 +55,8 @@ async function holds(words: Words, family: Family, purpose: Purpose, linked: str
   const address = canonicalAddress(family, words.address, 'mainnet');
   assert.equal(address, words.address);
   const addresses = [...linked, ...mustName(family, spellingIn(message, family, address))];
-  checkMessage(message, { productName: settings.productName, purpose, addresses });
+  const { productName, sites } = settings;
+  checkMessage(message, { productName, sites, purpose, addresses });
   assert.match(nonceOf(message), /^[0-9a-f]{32}$/);
   assert.equal(signature, await sign[family](message));
   const signed = { family, address, message, signature };

@@ -173,6 +173,12 @@ export type Claim = {
 const isQuick =
   'coalesce(w.last_milliseconds < $3, false) and not (w.account_id = any($14::uuid[]))';
 
+/** Of a webhook `t`: of one that is held back, what was begun before. */
+const fitting = (which: string) => `select id, next_at, position from deliveries
+  where ${which} and webhook_id = t.id and state = 'waiting' and not behind and next_at <= $1
+  order by next_at, position
+  limit greatest(0, case when t.quick then $6::int else $7::int end - t.in_hand)`;
+
 /**
  * Takes due deliveries in hand, turn by turn of the accounts, and of an account's webhooks: none
  * has its second before each has its first. Costs a look at each webhook for which something waits,
@@ -193,11 +199,11 @@ export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
             order by webhook_id, next_at limit 1) n
       ), turns as (
         select w.id, w.account_id, ${isQuick} as quick, coalesce(i.count, 0) as in_hand,
-          coalesce(a.count, 0) as of_account
+          coalesce(a.count, 0) as of_account, coalesce(w.held_until > $1, false) as held
         from heads h join webhooks w on w.id = h.webhook_id
           left join unnest($8::uuid[], $9::int[]) i (id, count) on i.id = w.id
           left join unnest($10::uuid[], $11::int[]) a (id, count) on a.id = w.account_id
-        where h.next_at <= $1
+        where h.next_at <= $1 and w.enabled
       ), own as (
         select d.id, t.quick, d.next_at, d.position, t.of_account + row_number() over (
           partition by t.quick, t.account_id
@@ -205,10 +211,9 @@ export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
         from turns t cross join lateral
           (select id, next_at, position,
               row_number() over (order by next_at, position) as turn
-            from deliveries
-            where webhook_id = t.id and state = 'waiting' and not behind and next_at <= $1
-            order by next_at, position
-            limit greatest(0, case when t.quick then $6::int else $7::int end - t.in_hand)) d
+            from (
+              (${fitting('not t.held')}) union all (${fitting('t.held and attempts > 0')})
+            ) as fitting) d
       ), ranked as (
         select id, quick, row_number() over (
           partition by quick order by turn, next_at, position) as place
@@ -242,6 +247,22 @@ export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
     ],
   });
   return rows.toSorted((a, b) => a.position - b.position);
+}
+
+/** Puts a delivery back that was not begun, and begins none of its webhook before `until`. */
+export async function holdWebhook(
+  db: Database,
+  { id, webhookId, until }: { id: string; webhookId: string; until: Date },
+): Promise<void> {
+  await db.rows({
+    name: 'deliveries_hold_webhook',
+    text: `with held as (
+        update webhooks set held_until = $3 where id = $2 returning id
+      )
+      update deliveries set next_at = created_at
+      where id = $1 and state = 'waiting' and webhook_id in (select id from held)`,
+    values: [id, webhookId, until],
+  });
 }
 
 /** What an attempt came to. */
@@ -298,7 +319,9 @@ export async function storeOutcome(db: Database, outcome: Outcome): Promise<void
             order by d.position limit 1)
         )
         update webhooks set waiting = case when s.state = 'waiting' then waiting
-            else greatest(0, waiting - 1) end, ${told('$7')}
+            else greatest(0, waiting - 1) end, ${told('$7')},
+          failing_since = case when $3 = 'delivered' then null
+            else coalesce(failing_since, $10) end
         from stored s where webhooks.id = s.webhook_id`,
       values: [id, attempt, state, nextAt, done, ...toldOf(outcome)],
     });
@@ -344,7 +367,9 @@ export async function storeSingle(tx: Tx, single: Single): Promise<boolean> {
   const rows = await tx.rows({
     name: 'deliveries_single',
     text: `with told as (
-        update webhooks set ${told(noQuicker)}
+        update webhooks set ${told(noQuicker)},
+          enabled = enabled or $11 = 'delivered',
+          failing_since = case when $11 = 'delivered' then null else failing_since end
         where id = $2 and account_id = $3 returning id
       ), stored as (
         insert into deliveries (id, webhook_id, event, position, body, attempts, state, next_at,
@@ -418,6 +443,30 @@ export async function sendAgain(
     values: [deliveryId, at, mostAttempts],
   });
   return rows.length === 1;
+}
+
+/**
+ * Switches off webhooks whose every attempt of a day failed, at most `limit`, and gives up what
+ * waits for them; returns how many.
+ */
+export async function switchOffFailing(tx: Tx, at: Date, limit: number): Promise<number> {
+  const rows = await tx.rows({
+    name: 'webhooks_switch_off',
+    text: `with failing as (
+        select id from webhooks where enabled and failing_since is not null
+          and last_delivery_at >= failing_since + interval '1 day'
+        order by failing_since limit $2 for no key update
+      ), off as (
+        update webhooks set enabled = false, waiting = 0
+        where id in (select id from failing) returning id
+      ), dropped as (
+        update deliveries set state = 'dropped', done_at = $1
+        where state = 'waiting' and webhook_id in (select id from off)
+      )
+      select id from off`,
+    values: [at, limit],
+  });
+  return rows.length;
 }
 
 /** Deletes at most `limit` that ended before `before`; returns how many. */

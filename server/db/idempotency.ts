@@ -9,6 +9,7 @@ export type ReplyRow = {
   readonly keyVersion: number | null;
 };
 
+/** Method, path and key of a request, hashed; or as a server of the version before stored them. */
 export type SlotKey = {
   readonly accountId: string;
   readonly method: string;
@@ -44,14 +45,29 @@ export async function leaveSession(session: Tx, number: bigint): Promise<void> {
   });
 }
 
-export async function findReplyRow(tx: Tx, slot: SlotKey, since: Date): Promise<ReplyRow | null> {
+export async function findReplyRow(
+  tx: Tx,
+  slot: SlotKey,
+  former: SlotKey,
+  since: Date,
+): Promise<ReplyRow | null> {
   const rows = await tx.rows<ReplyRow>({
     name: 'find_reply',
     text: `
       select body_hash as "bodyHash", status, reply, key_version as "keyVersion"
       from idempotency
-      where account_id = $1 and method = $2 and path = $3 and key = $4 and created_at > $5`,
-    values: [slot.accountId, slot.method, slot.path, slot.key, since],
+      where account_id = $1 and created_at > $8
+        and ((method = $2 and path = $3 and key = $4) or (method = $5 and path = $6 and key = $7))`,
+    values: [
+      slot.accountId,
+      slot.method,
+      slot.path,
+      slot.key,
+      former.method,
+      former.path,
+      former.key,
+      since,
+    ],
   });
   return rows[0] ?? null;
 }
@@ -84,6 +100,35 @@ export async function upsertReply(
       createdAt,
     ],
   });
+}
+
+/** One refusal more that is kept for this account on this day (UTC); false past `most`. */
+export async function countRefusal(
+  tx: Tx,
+  accountId: string,
+  day: string,
+  most: number,
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'count_refusal',
+    text: `
+      insert into kept_refusals as k (account_id, day, count) values ($1, $2, 1)
+      on conflict (account_id, day) do update set count = k.count + 1 where k.count < $3
+      returning 1`,
+    values: [accountId, day, most],
+  });
+  return rows.length === 1;
+}
+
+/** Deletes at most `limit` counts of days before; returns how many. */
+export async function pruneKeptRefusals(tx: Tx, before: Date, limit: number): Promise<number> {
+  const rows = await tx.rows({
+    name: 'prune_kept_refusals',
+    text: `delete from kept_refusals where (account_id, day) in
+        (select account_id, day from kept_refusals where day < $1::date limit $2) returning 1`,
+    values: [before, limit],
+  });
+  return rows.length;
 }
 
 /** Deletes at most `most` replies older than `before`; returns how many. */

@@ -357,7 +357,10 @@ export async function insertSwap(tx: Tx, swap: NewSwap): Promise<void> {
   });
 }
 
-/** Stores what a reconcile came to; the caller holds the row's lock. */
+/**
+ * Stores what a reconcile came to; the caller holds the row's lock. What is seen of a swap that has
+ * ended is no change of it.
+ */
 export async function updateSwap(
   tx: Tx,
   swap: {
@@ -373,7 +376,10 @@ export async function updateSwap(
   await tx.rows({
     name: 'swap_update',
     text: `update swaps set status = $2, secret = coalesce(secret, $3), lapsed = lapsed or $4,
-        due_at = $5, done = $6, revision = revision + 1, updated_at = $7
+        due_at = $5, done = $6, revision = revision + 1,
+        updated_at = case
+          when status = $2 and status in ('counterparty_claimed', 'half_settled', 'expired')
+          then updated_at else $7 end
       where id = $1`,
     values: [swap.id, swap.status, swap.secret, swap.lapsed, swap.dueAt, swap.done, swap.at],
   });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { goldenDescription } from './describe.ts';
 import { startEdge, type TestEdge } from './testing/edge.ts';
@@ -137,18 +138,14 @@ test('the reference page loads from this origin only', async () => {
     url: source as string,
     headers: { 'accept-encoding': 'identity' },
   });
+  assert.equal(script.headers['content-encoding'], 'gzip', 'plain it is 3 MB for 300 a minute');
   const licence = await readFile(
     new URL('./vendor/scalar-1.72.1.LICENSE.txt', import.meta.url),
     'utf8',
   );
-  const digest = createHash('sha256').update(script.rawPayload).digest('hex');
+  const plain = gunzipSync(script.rawPayload);
+  const digest = createHash('sha256').update(plain).digest('hex');
   assert.ok(licence.includes(digest));
-  const zipped = await edge.app.inject({
-    url: source as string,
-    headers: { 'accept-encoding': 'gzip, br' },
-  });
-  assert.equal(zipped.headers['content-encoding'], 'gzip');
-  assert.ok(zipped.rawPayload.length < script.rawPayload.length / 3);
 });
 
 test('a browser that opens the bare address is led to the reference, by a relative path', async () => {

@@ -24,7 +24,7 @@ const errors: Readonly<Record<number, string>> = {
   415: 'the body is not JSON',
   422: 'this Idempotency-Key was used with another body',
   429: 'over the budget; see Retry-After',
-  500: 'a fault on our side; never stored under an Idempotency-Key',
+  500: 'a fault on our side, of which nothing is left; kept under an Idempotency-Key like a refusal',
   503: 'shutting down, or a part of the system does not answer; see Retry-After',
   504: 'a chain read timed out',
 };
@@ -125,7 +125,7 @@ const replayRefs = {
   'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' },
 };
 /** Refusals that are stored under an Idempotency-Key (once.ts). */
-const storedErrors: readonly string[] = ['400', '403', '404', '409'];
+const storedErrors: readonly string[] = ['400', '403', '404', '409', '413', '415', '500'];
 
 const headerRefs = Object.fromEntries(
   Object.keys(rateHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),

@@ -16,6 +16,11 @@ export const mostMessages = 100;
 export const threadsPage = 100;
 
 /** How long an event waits for its deliveries. */
+/** What ended with nothing at stake: RFQs without a swap, swaps that nobody funded. */
+export const endedDays = 30;
+/** Replies that are kept under an Idempotency-Key: refusals an account a day, bytes of each. */
+export const mostKeptRefusals = 10_000;
+export const mostReplyBytes = 32_768;
 export const outboxDays = 7;
 
 /** How far back the feed's log reaches: a day, and so many entries (some 10 MB). */

@@ -1,11 +1,19 @@
 // The stored replies of commands: one slot an account, method, path (with its query) and key, for
-// 24 hours. A reply that carries a secret is encrypted at rest.
+// 24 hours. A reply that carries a secret is encrypted at rest. What a key can leave is bounded:
+// the slot is a hash, refusals are kept up to a number a day, and a reply above 32 KiB is not.
 
 import { createHash } from 'node:crypto';
 import type { Tx } from '../db/database.ts';
-import { findReplyRow, tryLock, upsertReply } from '../db/idempotency.ts';
+import {
+  countRefusal,
+  findReplyRow,
+  type SlotKey,
+  tryLock,
+  upsertReply,
+} from '../db/idempotency.ts';
 import type { Deps } from '../deps.ts';
 import { keyringOf } from '../keyring.ts';
+import { mostKeptRefusals, mostReplyBytes } from './bounds.ts';
 
 export type Slot = {
   readonly accountId: string;
@@ -27,10 +35,6 @@ export type StoredReply = {
 export type SealedReply = { readonly sealed: true; readonly status: number };
 
 export const keptMs = 24 * 3_600_000;
-// Any path of ours with its query is shorter. A longer one would take room in table and index for
-// nothing, in each of the rows that an account may leave in a day, 300 a minute.
-const longestPath = 200;
-
 /** False while another request holds the slot. Held to the end of the transaction. */
 export function lockSlot(tx: Tx, slot: Slot): Promise<boolean> {
   return tryLock(tx, slotNumber('held', slot));
@@ -60,7 +64,7 @@ export async function findReply(
   slot: Slot,
 ): Promise<StoredReply | SealedReply | 'differs' | null> {
   const since = new Date(deps.now() - keptMs);
-  const row = await findReplyRow(tx, rowKey(slot), since);
+  const row = await findReplyRow(tx, rowKey(slot), formerKey(slot), since);
   if (row === null) return null;
   if (!row.bodyHash.equals(slot.bodyHash)) return 'differs';
   const plain =
@@ -72,6 +76,7 @@ export async function findReply(
   return { status: row.status, body, code };
 }
 
+/** Not what is too large: a build, which is made anew. Nor refusals beyond what a day holds. */
 export async function storeReply(
   deps: Pick<Deps, 'settings' | 'now'>,
   tx: Tx,
@@ -80,6 +85,11 @@ export async function storeReply(
   secret: boolean,
 ): Promise<void> {
   const plain = Buffer.from(JSON.stringify({ code: reply.code, body: reply.body }));
+  if (plain.length > mostReplyBytes) return;
+  const at = new Date(deps.now());
+  const day = at.toISOString().slice(0, 10);
+  const isRefusal = reply.status >= 400;
+  if (isRefusal && !(await countRefusal(tx, slot.accountId, day, mostKeptRefusals))) return;
   const { version, sealed } = secret
     ? keyringOf(deps.settings).encrypt(plain)
     : { version: null, sealed: plain };
@@ -89,14 +99,20 @@ export async function storeReply(
     reply: sealed,
     keyVersion: version,
   };
-  await upsertReply(tx, rowKey(slot), row, new Date(deps.now()));
+  await upsertReply(tx, rowKey(slot), row, at);
 }
 
-function rowKey(slot: Slot) {
-  const { accountId, method, key } = slot;
-  const path =
-    slot.path.length <= longestPath
-      ? slot.path
-      : `sha256:${createHash('sha256').update(slot.path).digest('hex')}`;
-  return { accountId, method, path, key };
+/** The hash of all but the account: 43 letters instead of up to 450. */
+function rowKey(slot: Slot): SlotKey {
+  const digest = createHash('sha256').update(slotName(slot)).digest('base64url');
+  return { accountId: slot.accountId, method: '', path: '', key: digest };
+}
+
+// A longer path was hashed.
+const longestFormerPath = 200;
+
+/** As the version before stored it, for the day in which its replies are good. */
+function formerKey({ accountId, method, path, key }: Slot): SlotKey {
+  const hashed = `sha256:${createHash('sha256').update(path).digest('hex')}`;
+  return { accountId, method, path: path.length <= longestFormerPath ? path : hashed, key };
 }

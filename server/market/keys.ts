@@ -45,12 +45,12 @@ export async function mintKey(
   signal: AbortSignal,
 ): Promise<MintedKey> {
   const { rail, message, signature } = request;
-  const { network, productName } = deps.settings;
+  const { network, productName, sites } = deps.settings;
   const address = canonicalAddress(rail, request.address, network);
   // The nonce goes first: whatever else is wrong with the text, it has been presented.
   const { pubkey, terms } = await withNonce(deps, nonceOf(message), minting, async () => {
     const addresses = mustName(rail, spellingIn(message, rail, address));
-    checkMessage(message, { productName, purpose: 'create an API key', addresses });
+    checkMessage(message, { productName, sites, purpose: 'create an API key', addresses });
     const terms = keyTermsOf(message);
     const signed = { family: rail, address, message, signature };
     return { terms, ...(await checkSignature(deps, signed, signal)) };

@@ -96,7 +96,8 @@ describe('what people and programs read differently is refused', () => {
       for (const message of [`Nonce: a\nx${character}y`, `Nonce: a${character}`]) {
         assert.throws(() => nonceOf(message), refused);
         assert.throws(() => keyTermsOf(message), refused);
-        const expected = { productName: 'a', purpose: 'link this wallet', addresses: [] } as const;
+        const rest = { sites: [], purpose: 'link this wallet', addresses: [] } as const;
+        const expected = { productName: 'a', ...rest };
         assert.throws(() => checkMessage(`${message} link this wallet`, expected), refused);
       }
     });
@@ -142,6 +143,7 @@ describe('what people and programs read differently is refused', () => {
 describe('the text', () => {
   const expected = {
     productName: 'Parley',
+    sites: ['market.example', 'localhost:8080'],
     purpose: 'create an API key',
     addresses: ['0xAbC'],
   } as const;
@@ -165,5 +167,63 @@ describe('the text', () => {
   test('need not name a Bitcoin address', () => {
     assert.deepEqual(mustName('bitcoin', 'bc1q'), []);
     assert.deepEqual(mustName('evm', '0x1'), ['0x1']);
+  });
+});
+
+describe('a text for another site, or with what only reads like scopes', () => {
+  const check = (line: string) => () =>
+    checkMessage(`Parley - link this wallet\n${line}\nNonce: abc`, {
+      productName: 'Parley',
+      sites: ['market.example', 'localhost:8080'],
+      purpose: 'link this wallet',
+      addresses: [],
+    });
+  const others = [
+    'URI: https://evil.example/login',
+    'URI: evil.example',
+    'see HTTPS://evil.example/market.example',
+    'Domain: evil.example',
+    'dApp: Evil Desk',
+    'Origin: market.example.evil.example',
+    'wss://market.example:444/v1/ws',
+    'https://market.example@evil.example/',
+    'evil.example wants you to sign in with your Ethereum account:',
+    'https://evil.example wants you to sign in',
+    'at www.evil.example',
+    '  evil.example/login ',
+    'mаrket.example wants you to sign in',
+  ];
+  for (const line of others) {
+    test(`is refused: ${line}`, () => assert.throws(check(line), /is not a site of this market/));
+  }
+
+  const scopeLike = [
+    'Scope: read',
+    '- Permissions: none',
+    'Permission: view only',
+    'With access: read',
+    'Roles: viewer',
+    'Resources:',
+    'ѕcоpe: read'.replace('ѕ', 's'),
+  ];
+  for (const line of scopeLike) {
+    test(`is refused: ${line}`, () => assert.throws(check(line), /a line reads like scopes \("/));
+  }
+
+  test('is no text that names our sites, the product, or neither', () => {
+    for (const line of [
+      'URI: https://market.example/keys?x=1',
+      'http://localhost:8080',
+      'Domain: market.example',
+      'market.example wants you to sign in with your Ethereum account:',
+      'Site: Parley',
+      'Key name: bot 2.0 (eu-1.desk)',
+      'Key name: access desk',
+      'Scopes: read',
+      'Chain ID: 1',
+      'Issued At: 2030-01-01T00:00:00Z',
+    ]) {
+      check(line)();
+    }
   });
 });

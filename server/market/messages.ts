@@ -32,12 +32,24 @@ const labels = {
 } as const;
 type Label = (typeof labels)[keyof typeof labels];
 
+/** What a host may be called by in a label of a line. */
+const siteLabels = /\b(uri|url|domain|site|website|origin|host|audience|app|dapp)\b/;
+/** What would read as scopes, and is none: `Scopes:` alone is read. */
+const scopeLabels =
+  /\b(scopes?|permissions?|access|rights|privileges?|roles?|grants|capabilities|resources)\b/;
+
 export type Purpose = 'create an API key' | 'link this wallet' | 'authorise this wallet';
 
 /** Throws `bad_message` unless the text is for this product and purpose and names each address. */
 export function checkMessage(
   message: string,
-  expected: { productName: string; purpose: Purpose; addresses: readonly string[] },
+  expected: {
+    productName: string;
+    /** Hosts of this market, in small letters. */
+    sites: readonly string[];
+    purpose: Purpose;
+    addresses: readonly string[];
+  },
 ): void {
   if (message.length > longestMessage) {
     refuse(`the message is longer than ${longestMessage} characters`);
@@ -46,6 +58,7 @@ export function checkMessage(
   if (!message.includes(expected.productName)) {
     refuse(`the message does not contain "${expected.productName}"`);
   }
+  mustBeForUs(message, expected);
   const lower = message.toLowerCase();
   if (!lower.includes(expected.purpose.toLowerCase())) {
     refuse(`the message does not contain the words "${expected.purpose}"`);
@@ -55,6 +68,40 @@ export function checkMessage(
       refuse(`the message does not contain the address ${address}`);
     }
   }
+}
+
+/**
+ * Another site had it signed where it names one; and what a person reads as scopes is what we read.
+ * Hosts are compared as they are written: one that only looks like ours is not ours.
+ */
+function mustBeForUs(
+  message: string,
+  { productName, sites }: { productName: string; sites: readonly string[] },
+): void {
+  const ours = [...sites, productName.toLowerCase()];
+  for (const line of message.toLowerCase().split('\n')) {
+    const named = hostsIn(line).find((host) => !ours.includes(host));
+    if (named !== undefined) {
+      refuse(`the message names ${named.slice(0, 100)}, which is not a site of this market`);
+    }
+    const [label] = asDrawn(line).split(':', 1);
+    if (label === undefined || !line.includes(':') || label.trim() === 'scopes') continue;
+    const [scopeLike] = scopeLabels.exec(label) ?? [];
+    if (scopeLike !== undefined) {
+      refuse(`a line reads like scopes ("${scopeLike}"); only "Scopes:" is read`);
+    }
+  }
+}
+
+/** Of URLs, of a line for a site or of nothing else, and of who "wants you to sign in". */
+function hostsIn(line: string): string[] {
+  const found = [...line.matchAll(/[a-z][a-z\d+.-]*:\/\/([^\s/?#]*)/g)].map(([, host]) => host);
+  const [, label = '', value = ''] = /^([^:]*):\s*(.*?)\s*$/.exec(line) ?? [];
+  if (siteLabels.test(label) && !value.includes('://')) found.push(value.replace(/[/?#].*$/, ''));
+  found.push(/(\S+) wants you to sign in/.exec(line)?.[1]);
+  found.push(/(?:^|\s)(www\.[^\s/?#]+)/.exec(line)?.[1]);
+  found.push(/^\s*([a-z\d-]+(?:\.[a-z\d-]+)+(?::\d+)?)(?:\/\S*)?\s*$/.exec(line)?.[1]);
+  return found.flatMap((host) => (host === undefined ? [] : [host.replace(/^.*:\/\//, '')]));
 }
 
 /** The addresses that a message must name: Bitcoin's may be left out. */

@@ -6,6 +6,8 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { findReplyRow, upsertReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
+import { swapById, updateSwap } from '../db/swaps.ts';
+import { agreedSwaps } from '../doctor/testing/agreed.ts';
 import { prune, startPruning } from './prune.ts';
 
 let database: TestDatabase;
@@ -116,7 +118,7 @@ test('a reply stored while the expired one in its place is being swept stays', a
   release.resolve();
   await storing;
   await sweeping;
-  const kept = await findReplyRow(db, slot, new Date(deps.now() - day));
+  const kept = await findReplyRow(db, slot, slot, new Date(deps.now() - day));
   assert.equal(kept?.status, 201);
 });
 
@@ -138,4 +140,57 @@ test('pruning starts at once and stops when told to', async () => {
   }
   assert.deepEqual(await outboxTopics(), []);
   await pruning.stop();
+});
+
+test('what ended with nothing at stake goes after 30 days, and its hashlocks stay', async () => {
+  const { db } = database;
+  const [unfunded, funded, open] = await agreedSwaps(db, 3);
+  const sql = (text: string, ...values: unknown[]) =>
+    db.rows<{ id: string }>({ name: '', text, values });
+  const at = new Date(deps.now());
+  await sql('update rfqs set expires_at = $1', at);
+  await sql(
+    `update swaps set done = true, status = 'expired', expires_at = $1 where id <> $2`,
+    Math.floor(at.getTime() / 1_000),
+    open,
+  );
+  await sql('update legs set timelock = $1', Math.floor(at.getTime() / 1_000));
+  await sql(`update escrows set facts = facts || '{"balance":"1"}' where swap_id = $1`, funded);
+  // One that nobody quoted, and one that was quoted and came to nothing.
+  await sql(`insert into rfqs select gen_random_uuid(), creator_id, direction, base_asset_id,
+      base_amount, quote_asset_id, visibility, ask_amount, target_address, ended, created_at,
+      expires_at, updated_at
+    from rfqs r, unnest(array['cancelled', 'expired']) ended where r.id =
+      (select rfq_id from swaps where id = '${open}')`);
+  await sql(`insert into threads select gen_random_uuid(), r.id, maker_id, taker_id, 'closed',
+      quote_amount, proposed_by, null, null, null, messages, t.created_at, t.updated_at
+    from rfqs r, threads t where r.status = 'expired' limit 1`);
+  const count = async (table: string) => (await sql(`select 1 as id from ${table}`)).length;
+  const all = async () => [await count('rfqs'), await count('threads'), await count('swaps')];
+  assert.deepEqual(await all(), [5, 4, 3]);
+  deps.freeze(at.getTime() + 30 * day);
+  await prune(deps);
+  assert.deepEqual(await all(), [5, 4, 3]);
+  deps.advance(1_000);
+  const { rfqs, threads, swaps } = await prune(deps);
+  assert.deepEqual([rfqs, threads, swaps], [3, 2, 1]);
+  assert.deepEqual(await all(), [2, 2, 2]);
+  assert.deepEqual((await sql('select id from swaps where id = $1', unfunded)).length, 0);
+  assert.equal(await count('hashlocks'), 3);
+});
+
+test('what is seen of a swap that has ended moves its updatedAt no more', async () => {
+  const { db } = database;
+  const text = 'select id from swaps limit 1';
+  const [{ id = '' } = {}] = await db.rows<{ id?: string }>({ name: '', text, values: [] });
+  const update = async (status: 'agreed' | 'counterparty_claimed', at: number) => {
+    const rest = { secret: null, lapsed: false, dueAt: null, done: false };
+    await updateSwap(db, { id, status, at: new Date(at), ...rest });
+    return (await swapById(db, id))?.updatedAt.getTime();
+  };
+  assert.equal(await update('agreed', 1_000), 1_000);
+  assert.equal(await update('agreed', 2_000), 2_000);
+  assert.equal(await update('counterparty_claimed', 3_000), 3_000);
+  assert.equal(await update('counterparty_claimed', 4_000), 3_000);
+  assert.equal(await update('agreed', 5_000), 5_000, 'taken back by a reorganisation');
 });

@@ -1,21 +1,26 @@
 // What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's log
-// after a day, used and expired nonces, stored replies.
+// after a day, used and expired nonces, stored replies, and what ended with nothing at stake after
+// 30 days. Webhooks that fail for a day are switched off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
-import { pruneDeliveries } from '../db/deliveries.ts';
+import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
+import { pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
-import { deleteReplies } from '../db/idempotency.ts';
+import { deleteReplies, pruneKeptRefusals } from '../db/idempotency.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
+import { pruneHosts } from '../db/webhook-hosts.ts';
 import type { Deps } from '../deps.ts';
-import { feedLogDays, feedLogEntries, outboxDays } from './bounds.ts';
+import { endedDays, feedLogDays, feedLogEntries, outboxDays } from './bounds.ts';
 import { keptMs } from './idempotency.ts';
 
 /** Rows a statement: some 10 ms of work. */
 const batch = 500;
 /** Batches of one kind a pass: the rest waits for the next pass. */
 const mostBatches = 20;
+/** Webhooks a pass: up to 10 000 deliveries wait for each. */
+const mostSwitchedOff = 20;
 const pauseMs = 60_000;
 /** After a pass that left work behind: some 5 000 rows a second are kept up with. */
 const shortPauseMs = 1_000;
@@ -32,18 +37,32 @@ export type Pruned = {
   readonly nonces: number;
   readonly replies: number;
   readonly deliveries: number;
+  readonly webhookHosts: number;
+  readonly keptRefusals: number;
+  readonly swaps: number;
+  readonly threads: number;
+  readonly rfqs: number;
+  /** Switched off. */
+  readonly webhooks: number;
 };
 
 /** One pass. */
 export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
   const now = deps.now();
   const { db } = deps;
+  const ended = new Date(now - endedDays * dayMs);
   return {
     outbox: await inBatches(db, pruneOutbox, new Date(now - outboxDays * dayMs)),
     feedLog: await inBatches(db, pruneLog, new Date(now - feedLogDays * dayMs)),
     nonces: await inBatches(db, deleteNonces, new Date(now - graceMs)),
     replies: await inBatches(db, deleteReplies, new Date(now - keptMs - graceMs)),
     deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
+    webhookHosts: await inBatches(db, pruneHosts, new Date(now - outboxDays * dayMs)),
+    keptRefusals: await inBatches(db, pruneKeptRefusals, new Date(now - 2 * dayMs)),
+    swaps: await inBatches(db, pruneSwaps, ended),
+    threads: await inBatches(db, pruneThreads, ended),
+    rfqs: await inBatches(db, pruneRfqs, ended),
+    webhooks: await switchOffFailing(db, new Date(now), mostSwitchedOff),
   };
 }
 

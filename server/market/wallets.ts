@@ -44,13 +44,13 @@ export async function checkProof(
   given: Words & { readonly authorization?: Words },
   signal: AbortSignal,
 ): Promise<CheckedProof> {
-  const { productName, network } = deps.settings;
+  const { productName, sites, network } = deps.settings;
   const { message, signature, authorization } = given;
   const address = canonicalAddress(family, given.address, network);
   // The nonce goes first: whatever else is wrong with the proof, it has been presented.
   return withNonce(deps, nonceOf(message), { pool: 'link', ...prover }, async () => {
     const addresses = mustName(family, spellingIn(message, family, address));
-    checkMessage(message, { productName, purpose: 'link this wallet', addresses });
+    checkMessage(message, { productName, sites, purpose: 'link this wallet', addresses });
     const { pubkey } = await checkSignature(deps, { family, address, message, signature }, signal);
     if (authorization !== undefined) {
       const linked = { family, address };
@@ -73,8 +73,8 @@ async function checkAuthorization(
     const { family, address } = await loginOf(deps, prover.accountId, given.address);
     const named = spellingIn(message, linked.family, linked.address);
     const addresses = [named, ...mustName(family, spellingIn(message, family, address))];
-    const { productName } = deps.settings;
-    checkMessage(message, { productName, purpose: 'authorise this wallet', addresses });
+    const { productName, sites } = deps.settings;
+    checkMessage(message, { productName, sites, purpose: 'authorise this wallet', addresses });
     await checkSignature(deps, { family, address, message, signature }, signal);
   };
   try {

@@ -3,6 +3,7 @@
 import type { Ended } from '../db/deliveries.ts';
 import type { Deps } from '../deps.ts';
 import { keyringOf } from '../keyring.ts';
+import type { Visit } from './hosts.ts';
 import { reachable } from './public-address.ts';
 import { type Sending, type Sent, sendDelivery } from './send.ts';
 import { signatureOf } from './sign.ts';
@@ -23,16 +24,22 @@ export type Target = {
 
 export type Message = { readonly id: string; readonly event: string; readonly body: string };
 
+/** Throws HostBusy. */
 export async function attempt(
   deps: Pick<Deps, 'settings' | 'now'>,
   target: Target,
   message: Message,
   send: Send,
+  visit: Visit,
 ): Promise<Ended> {
   const startedAt = new Date(deps.now());
-  const { status, error } = await trySending(deps.settings, startedAt, target, message, send);
+  await visit.admit(new URL(target.url).hostname);
+  const sendThere: Send = (sending) => send({ ...sending, admit: visit.admit });
+  const { status, error } = await trySending(deps.settings, startedAt, target, message, sendThere);
   const endedAt = new Date(deps.now());
-  return { startedAt, endedAt, status, error, delivered: status >= 200 && status < 300 };
+  const delivered = status >= 200 && status < 300;
+  if (delivered) await visit.answered();
+  return { startedAt, endedAt, status, error, delivered };
 }
 
 async function trySending(

@@ -3,10 +3,11 @@
 // may do so side by side: a delivery is taken in hand for a while, and by another if this one dies.
 
 import { createBell } from '../bell.ts';
-import { claimDue, type Due, storeOutcome } from '../db/deliveries.ts';
+import { claimDue, type Due, holdWebhook, storeOutcome } from '../db/deliveries.ts';
 import type { Deps } from '../deps.ts';
 import { attempt, type Send, senderOf } from './attempt.ts';
 import { handOut, handOutBatch } from './hand-out.ts';
+import { createHosts, HostBusy, type Hosts } from './hosts.ts';
 import { createPlaces, placesEach, slowMs } from './places.ts';
 import { deliveryMs } from './send.ts';
 
@@ -31,6 +32,7 @@ export type Delivering = {
 export function createDelivering(deps: Deps, options: { readonly send?: Send } = {}): Delivering {
   const send = options.send ?? senderOf(deps.settings);
   const places = createPlaces(deps.now);
+  const hosts = createHosts(deps);
   const running = new Set<Promise<void>>();
   const bell = createBell();
   let halted = false;
@@ -38,7 +40,7 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
   const carry = async (due: Due): Promise<void> => {
     const leave = places.take(due);
     try {
-      await deliver(deps, due, send);
+      await deliver(deps, due, send, hosts);
     } catch (error) {
       // Its time in hand ends, and it is tried again.
       deps.log.error({ err: error, deliveryId: due.id }, 'a delivery was not stored');
@@ -108,12 +110,17 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
 }
 
 /** One attempt, and what came of it. */
-async function deliver(deps: Deps, due: Due, send: Send): Promise<void> {
-  const ended = await attempt(deps, due, due, send);
+async function deliver(deps: Deps, due: Due, send: Send, hosts: Hosts): Promise<void> {
+  const { id, webhookId, accountId } = due;
+  const visit = hosts.visit({ accountId, begins: due.attempts === 0 });
+  const ended = await attempt(deps, due, due, send, visit).catch((error: unknown) => {
+    if (error instanceof HostBusy) return error;
+    throw error;
+  });
+  if (ended instanceof HostBusy) return holdWebhook(deps.db, { id, webhookId, until: ended.until });
   const { delivered, endedAt } = ended;
   const seconds = delivered ? undefined : retryAfterSeconds[due.attempts];
   const nextAt = seconds === undefined ? null : new Date(endedAt.getTime() + seconds * 1_000);
-  const { id, webhookId } = due;
   await storeOutcome(deps.db, { ...ended, id, webhookId, attempt: due.attempts + 1, nextAt });
   const word = delivered ? 'delivered' : nextAt === null ? 'dropped' : 'failed';
   deps.metrics.webhookAttempts.inc({ outcome: word });

@@ -5,8 +5,10 @@ import { after, before, beforeEach, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { lockHandingOut, sendAgain, webhookTopics } from '../db/deliveries.ts';
+import { listWebhooks } from '../db/webhooks.ts';
 import { webhookEvents } from '../edge/schemas/events.ts';
 import { uuidv7 } from '../ids.ts';
+import { prune } from '../market/prune.ts';
 import { createDelivering } from './deliver.ts';
 import { handOut, mostWaiting } from './hand-out.ts';
 import { createPinging, storePing } from './ping.ts';
@@ -21,7 +23,7 @@ before(async () => {
 });
 after(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['outbox', 'webhooks']) {
+  for (const table of ['outbox', 'webhooks', 'webhook_hosts']) {
     await database.db.rows({ name: `clear ${table}`, text: `delete from ${table}`, values: [] });
   }
   const settings = { encryptionKey: '42'.repeat(32), webhookNetworks: ['127.0.0.1'] };
@@ -237,4 +239,83 @@ test('the pings of many accounts that hang leave one for each other account', as
   } finally {
     await receiver.close();
   }
+});
+
+/** Begins and ends all that is due so much later; how many were sent. */
+function counting(answer: (url: string) => number) {
+  const { sent, send } = recording(({ url }) => answer(url));
+  const delivering = createDelivering(deps, { send });
+  return async (ms: number) => {
+    deps.advance(ms);
+    sent.length = 0;
+    await delivering.pass();
+    return sent.length;
+  };
+}
+
+test('a host that never answered 2xx is begun 20 deliveries a minute over all accounts, and tried again at its times', async () => {
+  for (let n = 0; n < 5; n += 1) {
+    const accountId = await newAccount(deps);
+    for (let at = 0; at < 5; at += 1) {
+      await newWebhook(deps, accountId, `https://victim.example:${1_000 + at}/${n}`);
+    }
+    await agreed(accountId);
+    await agreed(accountId);
+  }
+  const after = counting(() => 404);
+  assert.deepEqual([await after(0), await after(15_000), await after(30_000)], [20, 20, 20]);
+  assert.deepEqual([await after(14_999), await after(1)], [0, 20]);
+});
+
+test('nobody delays 20 deliveries a minute of an account to a host that answered once', async () => {
+  const flooded = 'https://shared.example/';
+  const after = counting(() => 200);
+  const [own, others] = [await newAccount(deps), await newAccount(deps)];
+  for (const each of [own, others]) await newWebhook(deps, each, flooded);
+  await agreed(others);
+  assert.equal(await after(0), 1);
+  await rows(`update webhook_hosts set sent = 1200 where host = 'shared.example'`);
+  for (let n = 0; n < 30; n += 1) await agreed(own);
+  assert.equal(await after(0), 20);
+  assert.equal(await after(60_000), 10);
+});
+
+test('a webhook that fails for a day is switched off, and on again by a ping that is answered', async () => {
+  const { accountId, id } = await owner();
+  let status = 500;
+  const after = counting(() => status);
+  const day = 86_400_000;
+  const shown = async () => (await listWebhooks(deps.db, { accountId, before: null, limit: 1 }))[0];
+  const enabled = async () => {
+    await prune(deps);
+    return (await shown())?.enabled;
+  };
+  await agreed(accountId);
+  await after(0);
+  assert.equal(await after(15_000), 1);
+  await agreed(accountId);
+  await after(day - 15_001);
+  assert.equal(await enabled(), true);
+  await agreed(accountId);
+  await after(1);
+  await agreed(accountId);
+  assert.equal(await enabled(), false);
+  assert.equal(await after(day), 0, 'what waits for it is given up');
+  await agreed(accountId);
+  assert.equal(await after(0), 0, 'nor does anything come to wait');
+  const ping = createPinging(deps, recording(() => status).send);
+  const pinged = async () =>
+    storePing(
+      database.db,
+      deps,
+      accountId,
+      await ping({ accountId, webhookId: id, attempt: null }),
+    );
+  assert.equal((await pinged()).ok, false);
+  assert.equal(await enabled(), false);
+  status = 204;
+  assert.equal((await pinged()).ok, true);
+  assert.equal(await enabled(), true);
+  await agreed(accountId);
+  assert.equal(await after(0), 1);
 });

@@ -8,6 +8,7 @@ import { targetOf } from '../db/webhooks.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid, uuidOf, uuidv7 } from '../ids.ts';
 import { attempt, bodyOf, type Message, type Send, senderOf } from './attempt.ts';
+import { createHosts, HostBusy } from './hosts.ts';
 import { absent } from './register.ts';
 
 /** Each holds a request and a connection for up to 10 s. */
@@ -32,6 +33,7 @@ export type Asked = {
 export type Ping = (asked: Asked) => Promise<Pinged>;
 
 export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)): Ping {
+  const hosts = createHosts(deps);
   const underway = new Map<string, number>();
   let all = 0;
   return async ({ accountId, webhookId, attempt: tried }) => {
@@ -51,7 +53,13 @@ export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)):
       const id = tried === null ? uuidv7(at.getTime(), deps.randomBytes) : uuidOf(tried);
       const body = bodyOf('ping', id, at, { message: `a test of ${deps.settings.productName}` });
       const message = { id, event: 'ping', body };
-      return { webhookId, message, ended: await attempt(deps, target, message, send) };
+      const visit = hosts.visit({ accountId, begins: true });
+      return { webhookId, message, ended: await attempt(deps, target, message, send, visit) };
+    } catch (error) {
+      if (!(error instanceof HostBusy)) throw error;
+      const seconds = Math.ceil((error.until.getTime() - deps.now()) / 1_000);
+      const sentence = `this host is sent as much as it may be; try again in ${seconds} s`;
+      throw new ParleyError('overloaded', sentence, { seconds });
     } finally {
       all -= 1;
       const left = (underway.get(accountId) ?? 1) - 1;

@@ -33,13 +33,13 @@ async function agreed(accountId: string, times: number): Promise<void> {
   }
 }
 
-/** Accounts with that many webhooks each, at hosts of this name. */
+/** Accounts with that many webhooks each, each at a host of its own below this name. */
 async function owners(count: number, each: number, host: string): Promise<string[]> {
   const accounts: string[] = [];
   for (let at = 0; at < count; at += 1) {
     const accountId = await newAccount(deps);
     for (let n = 0; n < each; n += 1) {
-      await newWebhook(deps, accountId, `https://${host}.example/${at}/${n}`);
+      await newWebhook(deps, accountId, `https://w${n}.a${at}.${host}.example/`);
     }
     accounts.push(accountId);
   }
@@ -163,7 +163,7 @@ test('an account has 25 quick places, and of the slow an eighth of those that ar
 });
 
 test('thirty accounts whose receivers all hang leave places to a new one, and every quick one', async () => {
-  const [quick = ''] = await owners(1, 1, 'alive/quick');
+  const [quick = ''] = await owners(1, 1, 'quick.alive');
   const dead = await owners(30, 6, 'dead');
   const { send, heard, hanging, release } = hangingWhen(() => true);
   const delivering = createDelivering(deps, { send });
@@ -175,7 +175,7 @@ test('thirty accounts whose receivers all hang leave places to a new one, and ev
   try {
     // Two each at least; who has three keeps them.
     assert.ok(await reached(() => hanging() >= 60), `${hanging()}`);
-    const [fresh = ''] = await owners(1, 1, 'alive/new');
+    const [fresh = ''] = await owners(1, 1, 'new.alive');
     await agreed(fresh, 10);
     await agreed(quick, 10);
     assert.ok(await reached(() => heard() === 21), `${heard()} of 21 were heard`);

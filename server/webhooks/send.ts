@@ -6,6 +6,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { HostBusy } from './hosts.ts';
 import type { MayReach } from './public-address.ts';
 
 /** All of it: looking up, connecting, sending, and the head of the answer. */
@@ -20,6 +21,8 @@ export type Sending = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Told of the address before anything is sent to it; what it throws ends it. */
+  readonly admit?: (address: string) => Promise<void>;
 };
 
 export type Sent = {
@@ -84,8 +87,10 @@ export async function sendDelivery(
   try {
     const url = new URL(sending.url);
     const address = await addressOf(url, mayReach, resolve, limit.signal);
+    await sending.admit?.(address);
     return { status: await post(url, address, sending, limit.signal), error: null };
   } catch (error) {
+    if (error instanceof HostBusy) throw error;
     return { status: 0, error: late ? `no answer in ${timeMs / 1_000} s` : wordsOf(error) };
   } finally {
     clearTimeout(timer);
@@ -103,10 +108,19 @@ async function addressOf(
   limit: AbortSignal,
 ): Promise<string> {
   const literal = hostname.replace(/^\[|\]$/g, '');
-  const found = isIP(literal) === 0 ? await until(resolve(literal, limit), limit) : [literal];
-  if (found.length === 0) throw new Undeliverable('the name has no address');
-  // One inside address among public ones is as bad: which one is taken would be chance.
-  if (!found.every(mayReach)) throw new Undeliverable('the address is not a public one');
+  if (isIP(literal) !== 0) {
+    if (!mayReach(literal)) throw new Undeliverable('the address is not a public one');
+    return literal;
+  }
+  const found = await until(resolve(literal, limit), limit).catch((error: unknown) => {
+    if (limit.aborted) throw error;
+    return [];
+  });
+  // One inside address among public ones is as bad: which one is taken would be chance. The words
+  // are those of a name that is not there: they must not show which names an inside has.
+  if (found.length === 0 || !found.every(mayReach)) {
+    throw new Undeliverable('the name has no public address');
+  }
   return found[0] as string;
 }
 
@@ -172,11 +186,8 @@ function readOut(answer: IncomingMessage, done: () => void): void {
   answer.on('end', end);
 }
 
-const nameCodes = /^(ENOTFOUND|ENODATA|ESERVFAIL|ETIMEOUT|EREFUSED|EAI_\w+)$/;
-
 function wordsOf(error: unknown): string {
   if (error instanceof Undeliverable) return error.message;
   const { code } = (error ?? {}) as { code?: unknown };
-  if (typeof code === 'string' && nameCodes.test(code)) return 'the name cannot be looked up';
   return typeof code === 'string' ? `no connection: ${code}` : 'no connection';
 }

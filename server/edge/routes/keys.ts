@@ -22,7 +22,9 @@ export function registerKeys(app: FastifyInstance, deps: Deps): void {
     method: 'POST',
     url: '/v1/keys',
     operationId: 'mintKey',
-    summary: 'Mint an API key by wallet signature',
+    summary:
+      'Mint an API key by wallet signature; whatever its scopes, a key reads all of its account,' +
+      ' registers webhooks and broadcasts',
     tags: ['keys'],
     mint: true,
     body: mintBody,

@@ -155,8 +155,9 @@ test('a repeated registration under one Idempotency-Key makes one webhook, its s
   assert.equal(body.webhooks.length, 1);
   const rows = await edge.deps.db.rows<{ reply: Buffer }>({
     name: 'test_replies',
-    text: `select reply from idempotency where key = 'one'`,
+    text: 'select reply from idempotency',
     values: [],
   });
+  assert.ok(rows.length > 0);
   for (const { reply } of rows) assert.ok(!reply.includes('whsec_'));
 });

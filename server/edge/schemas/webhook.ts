@@ -8,7 +8,9 @@ const shown = {
   id: uuid,
   url: Type.String(),
   events: Type.Array(Type.String(), { description: 'empty = all of them' }),
-  enabled: Type.Boolean(),
+  enabled: Type.Boolean({
+    description: 'false: it failed for a day and is sent nothing until a ping is answered 2xx',
+  }),
 };
 
 export const registerBody = named(

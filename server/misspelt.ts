@@ -1,0 +1,62 @@
+// Settings that are none: a name nearly right would otherwise start a market without what it says.
+
+type Names = Readonly<Record<string, string | undefined>>;
+
+const prefix = 'PARLEY_';
+/** What tools, tests and the dev network read beside the settings. */
+const tools = [
+  'BITCOIND',
+  'DEPLOYER_KEY',
+  'ESCROW_SO',
+  'FAULTS',
+  'FROM_SOURCE',
+  'REBUILD',
+  'SMALL_DISK',
+];
+const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|FUZZ|TEST)_\\w+)$`);
+/** What Kubernetes sets for a service called parley. */
+const ofKubernetes = /^PARLEY_(SERVICE_(HOST|PORT)\w*|PORT_\d+_\w+)$/;
+
+/** The environment, and the names that are read of it. */
+export function recording(given: Names): { readonly env: Names; readonly read: Set<string> } {
+  const read = new Set<string>();
+  const env = new Proxy(given, {
+    get: (target, name) => {
+      if (typeof name === 'symbol') return undefined;
+      read.add(name);
+      return target[name];
+    },
+  });
+  return { env, read };
+}
+
+/** Why each name that nothing reads is refused. */
+export function misspelt(given: Names, read: ReadonlySet<string>): string[] {
+  return Object.keys(given).flatMap((name) => {
+    if (!name.startsWith(prefix) || read.has(name) || ofTools.test(name)) return [];
+    const isService = name === 'PARLEY_PORT' && /^(tcp|udp):/.test(given[name] ?? '');
+    if (isService || ofKubernetes.test(name)) return [];
+    return [`${name} is no setting; the nearest name is ${nearest(name, [...read])}`];
+  });
+}
+
+function nearest(name: string, names: readonly string[]): string {
+  // PARLEY_PORT is meant to be PORT.
+  const prefixed = (each: string) => (each.startsWith(prefix) ? each : `${prefix}${each}`);
+  const steps = names.map((each) => ({ each, far: distance(name, prefixed(each)) }));
+  return steps.reduce((best, one) => (one.far < best.far ? one : best)).each;
+}
+
+/** How many letters have to be put in, left out or changed (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [at, letter] of [...from].entries()) {
+    const next = [at + 1];
+    for (let n = 1; n <= to.length; n += 1) {
+      const same = letter === to[n - 1] ? 0 : 1;
+      next.push(Math.min(row[n]! + 1, next[n - 1]! + 1, row[n - 1]! + same));
+    }
+    row = next;
+  }
+  return row[to.length]!;
+}
