@@ -15,6 +15,7 @@ import type { ChainInfo, DevChain, Log } from './dev-chain.ts';
 import { evmChain } from './evm-chain.ts';
 import { DevnetError } from './failure.ts';
 import { findBitcoind } from './find-bitcoind.ts';
+import { javaTronChain } from './nodes/java-tron.ts';
 import { loopback, type Running } from './processes.ts';
 import { type Queue, queue } from './queue.ts';
 import { solanaChain } from './solana/chain.ts';
@@ -133,7 +134,10 @@ async function startChains(
     starts.push(startEvm(key, chainId, dir, clock, options.signal));
   }
   const { log } = options;
-  if (options.tron !== false) {
+  const classPath = process.env.PARLEY_JAVA_TRON;
+  if (options.tron !== false && classPath) {
+    starts.push(javaTronChain(tronKey, { dir: join(dir, 'java-tron'), classPath, log }));
+  } else if (options.tron !== false) {
     const simulator = { dir: join(dir, tronKey), clock, log, solidityLag: tronSolidityLag };
     starts.push(tronChain(tronKey, simulator));
   }
