@@ -10,7 +10,7 @@
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
 //   npm run soak -- --list                      what the parts are, nothing run
-//   PARLEY_JAVA_TRON=CLASSPATH npm run soak -- nodes   on a java-tron, as `java -cp` takes it
+//   PARLEY_JAVA_TRON=… PARLEY_SOLANA_VALIDATOR=… npm run soak -- nodes   docs/operations.md
 //   npm run soak -- --requests 50000 --seed 7   another size; a seed that failed, again
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -45,7 +45,7 @@ type Name = (typeof names)[number];
 const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--markets N] [--seed N]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
-              (nodes: with PARLEY_JAVA_TRON, the class path of a java-tron)
+              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/operations.md)
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000
@@ -139,13 +139,13 @@ const propertyFiles = () =>
     .sort();
 
 async function onRealNodes(): Promise<Outcome> {
-  if (process.env.PARLEY_JAVA_TRON) {
+  if (process.env.PARLEY_JAVA_TRON || process.env.PARLEY_SOLANA_VALIDATOR) {
     return inTurn(
       () => run(['test/adapters/real-nodes.ts']),
       () => run(['scripts/demo.ts', '--all', '--minutes', '30']),
     );
   }
-  const output = 'PARLEY_JAVA_TRON, the class path of a java-tron, is not set: left out';
+  const output = 'no real node is given, neither java-tron nor a Solana validator: left out';
   console.log(output);
   return { code: 0, output };
 }

@@ -1,4 +1,4 @@
-// A real java-tron in the place of the TRON simulator, where PARLEY_JAVA_TRON gives its class path.
+// A real java-tron in the place of the TRON simulator, where PARLEY_JAVA_TRON is its class path.
 // It begins anew at each start, makes a block every three seconds, and its clock is this machine's:
 // nobody can move it or take a block back.
 

@@ -15,7 +15,8 @@ export type Stage = {
 };
 
 /** A real node takes a minute by itself before it makes a block. */
-const startLimitMs = process.env.PARLEY_JAVA_TRON ? 600_000 : 90_000;
+const { PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR } = process.env;
+const startLimitMs = PARLEY_JAVA_TRON || PARLEY_SOLANA_VALIDATOR ? 600_000 : 90_000;
 const stopLimitMs = 20_000;
 const root = resolve(import.meta.dirname, '..', '..');
 
