@@ -1,5 +1,5 @@
-// A driver over a Solana validator that the dev network runs: slots come by themselves, its clock is
-// its own, nothing is taken back.
+// A driver over a Solana validator that the dev network runs: slots come by themselves, nobody
+// moves its clock, nothing is taken back.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
