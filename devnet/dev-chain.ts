@@ -33,6 +33,8 @@ export type ChainInfo = {
   /** EVM, TRON. */
   readonly chainId?: number;
   readonly node: NodeInfo;
+  /** A real node's: nobody moves it. */
+  readonly hasOwnClock?: boolean;
   /** EVM: the escrow factory. */
   readonly factory?: string;
   /** TRON: the contract that holds every escrow of the chain, base58. */

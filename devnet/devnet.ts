@@ -15,6 +15,8 @@ import type { ChainInfo, DevChain, Log } from './dev-chain.ts';
 import { evmChain } from './evm-chain.ts';
 import { DevnetError } from './failure.ts';
 import { findBitcoind } from './find-bitcoind.ts';
+import { javaTronChain } from './nodes/java-tron.ts';
+import { validatorChain } from './nodes/solana-validator.ts';
 import { loopback, type Running } from './processes.ts';
 import { type Queue, queue } from './queue.ts';
 import { solanaChain } from './solana/chain.ts';
@@ -133,11 +135,17 @@ async function startChains(
     starts.push(startEvm(key, chainId, dir, clock, options.signal));
   }
   const { log } = options;
-  if (options.tron !== false) {
+  const classPath = process.env.PARLEY_JAVA_TRON;
+  if (options.tron !== false && classPath) {
+    starts.push(javaTronChain(tronKey, { dir: join(dir, 'java-tron'), classPath, log }));
+  } else if (options.tron !== false) {
     const simulator = { dir: join(dir, tronKey), clock, log, solidityLag: tronSolidityLag };
     starts.push(tronChain(tronKey, simulator));
   }
-  if (options.solana !== false) {
+  const validator = process.env.PARLEY_SOLANA_VALIDATOR;
+  if (options.solana !== false && validator) {
+    starts.push(validatorChain(solanaKey, { dir: join(dir, 'validator'), validator, log }));
+  } else if (options.solana !== false) {
     starts.push(solanaChain({ chain: solanaKey, dir: join(dir, solanaKey), clock, log }));
   }
   const results = await Promise.allSettled(starts);

@@ -3,7 +3,7 @@
 // and every balance moved by exactly what was agreed, less network fees.
 
 import { devnetClient } from '../devnet/client.ts';
-import { Misused, parsed, understood } from './command.ts';
+import { Misused, parsed, understood, wholeNumber } from './command.ts';
 import { brandOf } from './demo/brand.ts';
 import { add, type Doings, feesOf, type Holding, holdingOf } from './demo/ledger.ts';
 import { ownMarket, runningMarket, type Stage } from './demo/market.ts';
@@ -22,14 +22,14 @@ import {
 } from './demo/trades.ts';
 
 /** All pairs take less, or the demo has failed; the short one takes under a minute by itself. */
-const limitMs = 240_000;
+const usualMinutes = '4';
 
-const usage = `usage: npm run demo [-- --all] [--url URL] [--dev URL] [--json]
+const usage = `usage: npm run demo [-- --all] [--url URL] [--dev URL] [--json] [--minutes N]
   --all       every ordered pair of the four families, and a refund on each chain
   --url URL   a running market; without it the demo starts one and stops it again
   --dev URL   control address of that market's dev network; default: from its ready.json
   --json      one JSON line a swap, and a last line with totals
-  It ends with 1 after ${limitMs / 60_000} minutes, whatever it does by then.`;
+  It ends with 1 after ${usualMinutes} minutes (or --minutes N), whatever it does by then.`;
 
 /** A person's requests a minute are limited, and so are the cores. */
 const mostSwapsAtOnce = 5;
@@ -41,6 +41,7 @@ type Asked = {
   readonly dev: string | undefined;
   readonly all: boolean;
   readonly json: boolean;
+  readonly minutes: number;
 };
 
 function understand(args: string[]): Asked | null {
@@ -51,6 +52,7 @@ function understand(args: string[]): Asked | null {
       dev: { type: 'string' },
       all: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      minutes: { type: 'string', default: usualMinutes },
       help: { type: 'boolean', default: false },
     },
   });
@@ -62,7 +64,8 @@ function understand(args: string[]): Asked | null {
     }
   }
   const { url, dev, all, json } = values;
-  return { url, dev, all, json };
+  const minutes = wholeNumber('--minutes', values.minutes, { most: 600 });
+  return { url, dev, all, json, minutes };
 }
 
 async function main(values: Asked): Promise<number> {
@@ -71,7 +74,10 @@ async function main(values: Asked): Promise<number> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(limitMs)]);
+  const signal = AbortSignal.any([
+    interrupted.signal,
+    AbortSignal.timeout(values.minutes * 60_000),
+  ]);
   report.say(values.url === undefined ? 'starting a market' : `market ${values.url}`);
   const stage =
     values.url === undefined
@@ -164,7 +170,7 @@ async function playAll(
       ...of('both refund').map((plan) => bothRefund(stage, plan)),
     ]),
   ]);
-  await move(Math.max(...stuck.map(({ refundableAt }) => refundableAt)));
+  if (stuck.length > 0) await move(Math.max(...stuck.map(({ refundableAt }) => refundableAt)));
   const late = await Promise.all(stuck.map((each) => each.finish()));
   return [...done, ...late];
 }

@@ -3,12 +3,14 @@
 // model of the rules searched further, the contracts of EVM and TRON fuzzed twenty times as long,
 // ten thousand simulated markets, bugs planted for the simulation to find, every request and pass
 // ended at every await and bugs planted for that to find, every fault of nodes, network, database,
-// disk and clock at every moment of a swap, and schemathesis where it is installed. A last line
-// counts; it ends with 1 if any failed.
+// disk and clock at every moment of a swap, schemathesis where it is installed, and the adapters'
+// promises and the demo on real nodes where these are given. A last line counts; it ends with 1 if
+// any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
 //   npm run soak -- --list                      what the parts are, nothing run
+//   PARLEY_JAVA_TRON=… PARLEY_SOLANA_VALIDATOR=… npm run soak -- nodes   docs/operations.md
 //   npm run soak -- --requests 50000 --seed 7   another size; a seed that failed, again
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -34,6 +36,7 @@ const names = [
   'planted',
   'crashes',
   'schemathesis',
+  'nodes',
   'contracts/evm',
   'contracts/tron',
 ] as const;
@@ -42,6 +45,7 @@ type Name = (typeof names)[number];
 const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--markets N] [--seed N]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
+              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/operations.md)
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000
@@ -134,6 +138,18 @@ const propertyFiles = () =>
     .filter((file) => /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')))
     .sort();
 
+async function onRealNodes(): Promise<Outcome> {
+  if (process.env.PARLEY_JAVA_TRON || process.env.PARLEY_SOLANA_VALIDATOR) {
+    return inTurn(
+      () => run(['test/adapters/real-nodes.ts']),
+      () => run(['scripts/demo.ts', '--all', '--minutes', '30']),
+    );
+  }
+  const output = 'no real node is given, neither java-tron nor a Solana validator: left out';
+  console.log(output);
+  return { code: 0, output };
+}
+
 const parts: Readonly<Record<Name, () => Promise<Outcome>>> = {
   fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
   properties: () => tests(propertyFiles()),
@@ -154,6 +170,7 @@ const parts: Readonly<Record<Name, () => Promise<Outcome>>> = {
       () => run(['test/crash-matrix/planted.ts'], plantedCrashesLimitMs),
     ),
   schemathesis: () => run(['scripts/schemathesis.ts']),
+  nodes: onRealNodes,
   'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'soak']),
   'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'soak']),
 };
@@ -172,7 +189,7 @@ for (const [name, part] of Object.entries(parts)) {
   if (code !== 0) failed += 1;
   const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
   const more = output.matchAll(
-    /^(?:forge|schemathesis|model|sim|planted|crashes): (.*)|(\d+) generated,|(left out)$/gm,
+    /^(?:forge|schemathesis|model|sim|planted|crashes|nodes): (.*)|(\d+) generated,|(left out)$/gm,
   );
   const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
   const seconds = Math.round((Date.now() - began) / 1_000);

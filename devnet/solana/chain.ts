@@ -198,7 +198,7 @@ function sendGift(ledger: Ledger, wire: Wire): string {
 function giftOfSol(ledger: Ledger, to: Address, amount: bigint | null) {
   const lamports = amount ?? defaultGiftSol * lamportsPerSol;
   checkLimit(lamports, giftLimitSol * lamportsPerSol, 'lamports');
-  return { wire: faucetTransfer(ledger, to, lamports), amount: lamports };
+  return { wire: faucetTransfer(tipOf(ledger), to, lamports), amount: lamports };
 }
 
 async function giftOfToken(ledger: Ledger, { token, amount }: Gift, owner: Address) {
@@ -206,7 +206,7 @@ async function giftOfToken(ledger: Ledger, { token, amount }: Gift, owner: Addre
   const unit = 10n ** BigInt(dollarDecimals);
   const value = amount ?? defaultGiftTokens * unit;
   checkLimit(value, giftLimitTokens * unit, 'units of USDD');
-  return { wire: await faucetMint(ledger, dollarMint, owner, value), amount: value };
+  return { wire: await faucetMint(tipOf(ledger), dollarMint, owner, value), amount: value };
 }
 
 function checkLimit(value: bigint, limit: bigint, unit: string): void {

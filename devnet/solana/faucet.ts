@@ -21,7 +21,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { type Account, ASSOCIATED_TOKEN, SYSTEM, TOKEN } from './accounts.ts';
-import { blockhashAge, type Ledger, tipOf } from './ledger.ts';
+import { type Block, blockhashAge } from './ledger.ts';
 import { readWire, type Wire } from './wire.ts';
 
 const seedOf = (name: string): Uint8Array => createHash('sha256').update(name).digest();
@@ -67,8 +67,9 @@ function unique(): Instruction {
   };
 }
 
-function signed(ledger: Ledger, instructions: readonly Instruction[]): Wire {
-  const { blockhash, height } = tipOf(ledger);
+type Tip = Pick<Block, 'blockhash' | 'height'>;
+
+function signed({ blockhash, height }: Tip, instructions: readonly Instruction[]): Wire {
   const lifetime = {
     blockhash: blockhash as Blockhash,
     lastValidBlockHeight: BigInt(height + blockhashAge),
@@ -88,7 +89,7 @@ function signed(ledger: Ledger, instructions: readonly Instruction[]): Wire {
   return readWire(Uint8Array.from(bytes));
 }
 
-export function faucetTransfer(ledger: Ledger, to: Address, lamports: bigint): Wire {
+export function faucetTransfer(tip: Tip, to: Address, lamports: bigint): Wire {
   const transfer: Instruction = {
     programAddress: SYSTEM,
     accounts: [
@@ -97,12 +98,12 @@ export function faucetTransfer(ledger: Ledger, to: Address, lamports: bigint): W
     ],
     data: Buffer.concat([Buffer.from([transferTag, 0, 0, 0]), word(lamports)]),
   };
-  return signed(ledger, [transfer]);
+  return signed(tip, [transfer]);
 }
 
 /** Mints into the owner's associated account, which is made where it is missing. */
 export async function faucetMint(
-  ledger: Ledger,
+  tip: Tip,
   mint: Address,
   owner: Address,
   amount: bigint,
@@ -133,5 +134,5 @@ export async function faucetMint(
     ],
     data: Buffer.concat([Buffer.from([mintToTag]), word(amount)]),
   };
-  return signed(ledger, [create, mintTo]);
+  return signed(tip, [create, mintTo]);
 }

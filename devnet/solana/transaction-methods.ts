@@ -195,7 +195,7 @@ export const transactionMethods: Readonly<Record<string, Method>> = {
   getTransaction,
   getTransactionCount: ({ history }) => history.size,
   requestAirdrop: (ledger, params) => {
-    const wire = faucetTransfer(ledger, addressAt(params, 0), wholeAt(params, 1));
+    const wire = faucetTransfer(tipOf(ledger), addressAt(params, 0), wholeAt(params, 1));
     return submit(ledger, wire, { skipPreflight: true });
   },
 };

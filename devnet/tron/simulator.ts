@@ -22,9 +22,13 @@ import { Refusal } from './refusal.ts';
 
 /** Public by design: it owns all TRX of the simulated chain, and nothing anywhere else. */
 export const faucetKey = sha256(utf8ToBytes('the faucet of a simulated TRON chain'));
-export const faucetAddress = `41${bytesToHex(
-  keccak_256(secp256k1.getPublicKey(faucetKey, false).subarray(1)).subarray(12),
-)}`;
+export const faucetAddress = addressOfKey(faucetKey);
+
+/** 21 bytes in hex. */
+export function addressOfKey(key: Uint8Array): string {
+  const hash = keccak_256(secp256k1.getPublicKey(key, false).subarray(1));
+  return `41${bytesToHex(hash.subarray(12))}`;
+}
 
 /** As on the main network, where 19 of 27 witnesses confirm. */
 export const defaultSolidityLag = 19;
@@ -54,7 +58,8 @@ export type Simulator = {
   stop(): Promise<void>;
 };
 
-const faucetFeeLimit = 10_000_000_000n;
+/** The most that a java-tron takes before its witnesses vote for more. */
+const faucetFeeLimit = 1_000_000_000n;
 
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { dir, log, nowMs } = options;
@@ -115,18 +120,19 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 
 /** A signed transaction that refers to the newest block. */
 export function signed(
-  tip: Block,
+  tip: Pick<Block, 'id' | 'header'>,
   key: Uint8Array,
   kind: ContractKind,
   contract: Message,
   timestampMs: number,
+  lifeMs = defaultExpirationMs,
 ): Transaction {
   const ref = reference(BigInt(tip.header.number), tip.id);
   const isTransfer = kind === 'TransferContract';
   const rest = {
     ref_block_bytes: hexToBytes(ref.bytes),
     ref_block_hash: hexToBytes(ref.hash),
-    expiration: BigInt(Math.max(tip.header.timestamp, timestampMs) + defaultExpirationMs),
+    expiration: BigInt(Math.max(tip.header.timestamp, timestampMs) + lifeMs),
     timestamp: BigInt(timestampMs),
     ...(isTransfer ? {} : { fee_limit: faucetFeeLimit }),
   };

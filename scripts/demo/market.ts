@@ -14,7 +14,9 @@ export type Stage = {
   stop(): Promise<void>;
 };
 
-const startLimitMs = 90_000;
+/** A real node takes a minute by itself before it makes a block. */
+const { PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR } = process.env;
+const startLimitMs = PARLEY_JAVA_TRON || PARLEY_SOLANA_VALIDATOR ? 600_000 : 90_000;
 const stopLimitMs = 20_000;
 const root = resolve(import.meta.dirname, '..', '..');
 

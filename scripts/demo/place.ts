@@ -17,6 +17,8 @@ export type CoinName = (typeof coinNames)[number];
 export type Coin = {
   readonly name: CoinName;
   readonly chain: string;
+  /** Whether its chain's clock can be moved past a timelock. */
+  readonly clockMoves: boolean;
   readonly symbol: string;
   /** Contract or mint; null = the chain's own coin. */
   readonly token: string | null;
@@ -60,7 +62,7 @@ export function placeOf(status: DevnetStatus): Place {
   const tron = mustHave(chains, 'tron');
   const solana = mustHave(chains, 'solana');
   const native = (name: CoinName, of: Served, decimals: number): Coin => {
-    return { name, chain: of.chain, symbol: of.native, token: null, decimals };
+    return { ...onChain(name, of), symbol: of.native, token: null, decimals };
   };
   return {
     bitcoin: { chain: bitcoin.chain, rpcUrl: bitcoin.rpcUrl },
@@ -104,10 +106,14 @@ function given<T>(value: T | undefined, what: string): T {
   return value;
 }
 
+function onChain(name: CoinName, { chain, hasOwnClock = false }: Served) {
+  return { name, chain, clockMoves: !hasOwnClock };
+}
+
 /** The first token that the chain lists for trading. */
 function dollarOf(name: CoinName, of: Served): Coin {
   const token = of.tokens?.[0];
   if (token === undefined) throw new Error(`the dev network has no token on ${of.chain}`);
   const { symbol, address, decimals } = token;
-  return { name, chain: of.chain, symbol, token: address, decimals };
+  return { ...onChain(name, of), symbol, token: address, decimals };
 }

@@ -6,8 +6,9 @@
 // It moves some ten TRX into escrows, which the funder of the key can take back after four hours.
 
 import { Misused, parsed, understood } from '../../scripts/command.ts';
+import { keepPromises } from './kept.ts';
 import { promises } from './promises.ts';
-import { NotHere, remoteTron } from './remote-tron.ts';
+import { remoteTron } from './remote-tron.ts';
 
 const usage = `usage: npm run conformance -- --url URL --key-file FILE --contract ADDRESS
                               --creation TXID
@@ -57,35 +58,7 @@ async function main(asked: Asked): Promise<number> {
   const source = solidityUrl === undefined ? { url } : { url, solidityUrl };
   const log = (text: string) => process.stderr.write(`${text}\n`);
   const driver = await remoteTron({ source, keyFile, contract, creation, token, dev, log });
-  const count = { kept: 0, broken: 0, 'not run': 0 };
-  const wanted = promises.filter(({ name: each }) => each.includes(only));
-  for (const [at, { name, run, except }] of wanted.entries()) {
-    const startedMs = performance.now();
-    log(`${at + 1} of ${wanted.length}: ${name}`);
-    const [how, why] =
-      except?.tron === undefined
-        ? await outcomeOf(run(driver))
-        : (['not run', except.tron] as const);
-    count[how] += 1;
-    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-    process.stdout.write(`${how}: ${name} (${seconds} s)${why === '' ? '' : `\n  ${why}`}\n`);
-  }
-  const { kept, broken } = count;
-  const total = `${kept} kept, ${broken} broken, ${count['not run']} not run`;
-  process.stdout.write(`${total}, of ${promises.length}\n`);
-  return count.broken === 0 && count.kept > 0 ? 0 : 1;
-}
-
-async function outcomeOf(
-  running: Promise<void>,
-): Promise<readonly ['kept' | 'broken' | 'not run', string]> {
-  try {
-    await running;
-    return ['kept', ''];
-  } catch (error) {
-    if (error instanceof NotHere) return ['not run', error.message];
-    return ['broken', error instanceof Error ? error.message : String(error)];
-  }
+  return (await keepPromises(driver, only, log)).isKept ? 0 : 1;
 }
 
 process.exitCode = await main(understood({ usage, understand })).catch((error: unknown) => {
