@@ -49,7 +49,11 @@ function appOf({ deps }: World): Promise<FastifyInstance> {
   const away = 'http://127.0.0.1:9';
   const tron = tronAdapter({
     chain: 'tron-dev',
-    deployment: { chainId: 7, contract: 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb' },
+    deployment: {
+      chainId: 7,
+      contract: 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb',
+      creation: '00'.repeat(32),
+    },
     sources: [{ url: away }],
     policy: tronDevPolicy,
     http: { rounds: 1 },

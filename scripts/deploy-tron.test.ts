@@ -83,7 +83,7 @@ test('what a node took without a word is waited for, and a second try pays nothi
   await chain.setAutomatic(false);
   await assert.rejects(deployTron(options), /is in no block yet; the contract will be at T\w{33}/);
   await chain.setAutomatic(true);
-  const { txid, contract } = await deployTron(options);
+  const { creation: txid, contract } = await deployTron(options);
   assert.deepEqual(said, [
     `sends ${txid}, contract ${contract}`,
     `waits again for ${txid}, contract ${contract}`,

@@ -10,10 +10,12 @@ const tools = [
   'ESCROW_SO',
   'FAULTS',
   'FROM_SOURCE',
+  'JAVA_TRON',
   'REBUILD',
   'SMALL_DISK',
+  'SOLANA_VALIDATOR',
 ];
-const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|FUZZ|TEST)_\\w+)$`);
+const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TEST)_\\w+)$`);
 /** What Kubernetes sets for a service called parley. */
 const ofKubernetes = /^PARLEY_(SERVICE_(HOST|PORT)\w*|PORT_\d+_\w+)$/;
 

@@ -64,8 +64,9 @@ export async function javaTronChain(chain: string, options: JavaTronOptions): Pr
         chainId: Number.parseInt(genesis.blockID.slice(-8), 16),
         node: { name: 'java-tron', version: String(configNodeInfo?.codeVersion) },
         hasOwnClock: true,
-        escrows,
-        tokens: [dollarAt(dollar)],
+        escrows: escrows.address,
+        escrowsCreation: escrows.txid,
+        tokens: [dollarAt(dollar.address)],
       },
       nativeSymbol: 'TRX',
       head: async () => {
@@ -74,7 +75,7 @@ export async function javaTronChain(chain: string, options: JavaTronOptions): Pr
         return { height: number, time, medianTime: time };
       },
       mine: async (blocks) => node.until((await node.tip()).header.number + blocks),
-      give: (gift) => give(node, dollar, gift),
+      give: (gift) => give(node, dollar.address, gift),
       moveTo: async () => log.warn({ chain }, 'the clock of a real node is its own'),
       tick: async () => undefined,
       setAutomatic: async () => undefined,
@@ -170,7 +171,7 @@ function nodeOf(ask: Ask) {
     }
     throw new DevnetError(`${tx.txid} came into no block`);
   };
-  const deploy = async (name: string, code: string): Promise<string> => {
+  const deploy = async (name: string, code: string) => {
     const origin_address = hexToBytes(faucetAddress);
     const bytecode = hexToBytes(code.replace(/^0x/, ''));
     const consume_user_resource_percent = 100n;
@@ -179,7 +180,7 @@ function nodeOf(ask: Ask) {
       origin_energy_limit: 10_000_000n,
     };
     const txid = await send('CreateSmartContract', { new_contract });
-    return base58Address(deployedAddress(txid, origin_address));
+    return { address: base58Address(deployedAddress(txid, origin_address)), txid };
   };
   return { tip, until, send, deploy };
 }

@@ -41,6 +41,7 @@ const settings = (): ChainSettings => ({
   chain,
   chainId: tron.deployment.chainId,
   contract: tron.deployment.contract,
+  creation: tron.deployment.creation,
   sources: [{ url: tron.url }],
   world: 'dev',
 });

@@ -19,7 +19,8 @@ const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
 async function realTron(info: ChainInfo, dev: DevnetClient, dir: string): Promise<Driver> {
-  const { chain, rpcUrl: url, escrows: contract = '', tokens = [] } = info;
+  const { chain, rpcUrl: url, escrows: contract = '', escrowsCreation: creation = '' } = info;
+  const { tokens = [] } = info;
   const key = randomBytes(32).toString('hex');
   const address = tronAddressOfKey(hexToBytes(key));
   const token = tokens[0]?.address ?? null;
@@ -27,7 +28,7 @@ async function realTron(info: ChainInfo, dev: DevnetClient, dir: string): Promis
   if (token !== null) await dev.faucet({ chain, address, asset: token });
   const keyFile = join(dir, 'key');
   await writeFile(keyFile, key, { mode: 0o600 });
-  return remoteTron({ source: { url }, keyFile, contract, token, log: say });
+  return remoteTron({ source: { url }, keyFile, contract, creation, token, log: say });
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'parley-real-nodes-'));
