@@ -41,12 +41,12 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     row: 'delivering.pass: events',
     edits: [
       edit('server/webhooks/deliver.ts')(
-        '  const ended = await attempt(deps, due, due, send);',
+        '  const ended = await attempt(deps, due, due, send, visit).catch((error: unknown) => {',
         `  const at = new Date(deps.now());
   const early = { startedAt: at, endedAt: at, status: 200, error: null, delivered: true };
   const about = { id: due.id, webhookId: due.webhookId, attempt: due.attempts + 1, nextAt: null };
   await storeOutcome(deps.db, { ...early, ...about });
-  const ended = await attempt(deps, due, due, send);`,
+  const ended = await attempt(deps, due, due, send, visit).catch((error: unknown) => {`,
       ),
     ],
   },

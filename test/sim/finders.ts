@@ -98,6 +98,5 @@ export const finders: Readonly<Record<string, number>> = {
   'keeper: what no node knows is in a block': 96,
   'keeper: what a job waits for is taken for a gap': 96,
   'keeper: a claim is never given up': 16,
-  'scheduled: whoever has left one keeps all others out': 125,
   'brought: the long leg waits for the short chain': 305,
 };

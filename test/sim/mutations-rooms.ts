@@ -7,7 +7,6 @@ const rfqs = edit('server/market/rfqs.ts');
 const escrows = edit('server/settle/escrows.ts');
 const gaps = edit('server/keeper/gaps.ts');
 const agreed = edit('server/keeper/agreed.ts');
-const checks = edit('server/settle/schedule-checks.ts');
 const jobs = edit('server/db/keeper-jobs.ts');
 
 export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
@@ -162,9 +161,5 @@ export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
       'if (asking !== undefined) await within(signal, job.chain, asking);',
       "throw new ParleyError('sources_disagree', 'as ever', {});",
     ),
-  ],
-  'scheduled: whoever has left one keeps all others out': [
-    checks('if (busy.has(accountId)) return null;', 'if (busy.size > 0) return null;'),
-    checks('return work(pause).finally(() => busy.delete(accountId));', 'return work(pause);'),
   ],
 };

@@ -77,7 +77,14 @@ export const without: readonly {
     why: 'the book and the feed, which nobody here reads',
     files: [...market('book', 'feed-events', 'feed-log'), ...db('feed-log', 'listen')],
   },
-  { why: 'pruning, which is not simulated', files: market('prune') },
+  { why: 'pruning, which is not simulated', files: [...market('prune'), ...db('ended')] },
+  {
+    why: 'bounds on what one host or one client may have, which no simulated party comes to',
+    files: [
+      ...[...webhooks('hosts'), ...db('webhook-hosts')],
+      ...edge('connections', 'processor-time', 'reserve'),
+    ],
+  },
   {
     why: 'where a delivery may go, and how: the simulation has a network of its own',
     files: webhooks('ping', 'public-address', 'register', 'send'),

@@ -198,8 +198,8 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'webhooks: what failed was delivered': [
     edit('server/webhooks/attempt.ts')(
-      'delivered: status >= 200 && status < 300',
-      'delivered: true',
+      'const delivered = status >= 200 && status < 300;',
+      'const delivered = true;',
     ),
   ],
   'webhooks: the outbox is emptied before': [
@@ -210,12 +210,12 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'webhooks: delivered before it is sent': [
     edit('server/webhooks/deliver.ts')(
-      '  const ended = await attempt(deps, due, due, send);',
+      '  const ended = await attempt(deps, due, due, send, visit).catch((error: unknown) => {',
       `  const at = new Date(deps.now());
   const early = { startedAt: at, endedAt: at, status: 200, error: null, delivered: true };
   const about = { id: due.id, webhookId: due.webhookId, attempt: due.attempts + 1, nextAt: null };
   await storeOutcome(deps.db, { ...early, ...about });
-  const ended = await attempt(deps, due, due, send);`,
+  const ended = await attempt(deps, due, due, send, visit).catch((error: unknown) => {`,
     ),
   ],
   'webhooks: the newest first': [
