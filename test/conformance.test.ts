@@ -25,7 +25,7 @@ test('the promises that need no clock of ours are kept on a TRON node given by i
   const ports = { solidityLag: 5, hasSolidityPort: true };
   const chain = await tronChain('tron-dev', { dir, log: quiet, clock, ...ports });
   t.after(() => chain.stop());
-  const { rpcUrl, escrows, tokens } = chain.info;
+  const { rpcUrl, escrows, escrowsCreation, tokens } = chain.info;
   const token = tokens?.[0]?.address ?? '';
   const address = tronAddressOfKey(Buffer.from(key, 'hex'));
   await chain.give({ address, token: null, amount: null });
@@ -39,7 +39,8 @@ test('the promises that need no clock of ours are kept on a TRON node given by i
   }, 500);
   t.after(() => clearInterval(timer));
   const where = ['--url', rpcUrl, '--solidity-url', chain.simulator.solidityUrl];
-  const args = [...where, '--key-file', keyFile, '--contract', escrows, '--token', token];
+  where.push('--contract', escrows, '--creation', escrowsCreation);
+  const args = [...where, '--key-file', keyFile, '--token', token];
   const script = join(import.meta.dirname, 'adapters', 'conformance.ts');
   const { stdout } = await run(process.execPath, [script, ...args], { timeout: 230_000 }).catch(
     (error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`),
