@@ -13,7 +13,8 @@ import * as tron from './tron/watch.ts';
 function fields() {
   const [known, byHashlock, secrets] = [new Map(), new Map(), new Map<string, string>()];
   const [owed, shallow, unread, names] = [new Set<string>(), new Map(), new Set(), newNames()];
-  return { known, byHashlock, secrets, owed, shallow, unread, names };
+  const [unfinal, made] = [new Map(), new Map()];
+  return { known, byHashlock, secrets, owed, shallow, unfinal, made, unread, names };
 }
 
 type Room<W> = {

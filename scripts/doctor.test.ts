@@ -61,8 +61,8 @@ before(async () => {
   for (const deal of [revealed, ended]) await claimShort(world, deal);
   await look(world);
   await claimLong(ended);
-  await deepen(world);
-  await look(world);
+  // Followed six blocks beyond the depth, and on EVM until finality.
+  await deepen(world, 10);
 });
 after(async () => {
   await db?.close();

@@ -68,8 +68,8 @@ export type EvmSourceOptions = {
 };
 
 /**
- * An EVM chain by one's own nodes. Throws where no table has its policy and none is given, and where
- * one is given that is unsound.
+ * An EVM chain by one's own nodes. Throws where no table has its policy and none is given, and
+ * where one is given that is unsound.
  */
 export function evmSource(options: EvmSourceOptions): ChainSource {
   const { chain, chainId, rpcUrls, deployment = evmDeployment } = options;

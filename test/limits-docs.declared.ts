@@ -74,13 +74,6 @@ export const declared: readonly Declared[] = [
     },
   },
   {
-    what: ['a Solana transaction that a node lists and does not give, while it gives others'].join(
-      ' ',
-    ),
-    limit: 'asked for 20 times',
-    by: { 'chains/solana/launches.ts': ['mostTries = 20;'] },
-  },
-  {
     what: 'assets or candidates that `npm run assets` shows',
     limit: '1 000',
     by: { 'scripts/assets.ts': ['mostShown = 1_000;'] },
@@ -173,42 +166,6 @@ export const declared: readonly Declared[] = [
     by: { 'server/settle/addresses.ts': ['escrowsALeg = 20;'] },
   },
   {
-    what: 'payments and spends kept of one Bitcoin escrow',
-    limit: '500',
-    by: { 'chains/bitcoin/escrow-index.ts': ['maxRecordsPerEscrow = 500;'] },
-  },
-  {
-    what: [
-      'second Bitcoin source: asked before a signed refund is sent, waited for where it is silent,',
-      'for so many ladders; asked for claims that the first forgot',
-    ].join(' '),
-    limit: '3 s, 30 minutes (then 500 ms), 10 000; 1 s',
-    by: {
-      'chains/bitcoin/second-look.ts': [
-        'secondPatienceSeconds = 30 * 60;',
-        'secondMs = 3_000;',
-        'hastyMs = 500;',
-        'mostWaiting = 10_000;',
-      ],
-      'chains/bitcoin/follower.ts': ['otherMs = 1_000;'],
-    },
-  },
-  {
-    what: "price of the escrow's account that a gas key follows on Solana, of a compute unit",
-    limit: '10 lamports',
-    by: { 'chains/solana/gas-policy.ts': ['reserveUnitPrice: 10_000_000n }'] },
-  },
-  {
-    what: 'inputs of one Bitcoin refund',
-    limit: '50, the largest',
-    by: { 'chains/bitcoin/spending.ts': ['mostInputs = 50;'] },
-  },
-  {
-    what: 'inputs, outputs and entries of one map of a PSBT that is read',
-    limit: '50, 10, 16',
-    by: { 'chains/bitcoin/psbt.ts': ['mostOutputs = 10;', 'mostEntries = 16;'] },
-  },
-  {
     what: 'threads that make them; work and memory of one look',
     limit: '4; 10 s, 128 MB',
     by: { 'server/listing/apart.ts': ['threads: 4,', 'workMs: 10_000,', 'memoryMb: 128,'] },
@@ -224,16 +181,6 @@ export const declared: readonly Declared[] = [
         'ofANetwork = 2;',
       ],
     },
-  },
-  {
-    what: 'a PSBT',
-    limit: "400 000 characters (over HTTP the body's limit comes first)",
-    by: { 'chains/bitcoin/psbt.ts': ['maxPsbtCharacters = 400_000;'] },
-  },
-  {
-    what: 'escrows asked about in one pass of an Esplora server',
-    limit: '20',
-    by: { 'chains/bitcoin/esplora-backend.ts': ['addressesPerPass = 20;'] },
   },
   {
     what: '`Idempotency-Key`',
@@ -279,59 +226,6 @@ export const declared: readonly Declared[] = [
     by: { 'server/config.ts': ["'PARLEY_CHAIN_TIMEOUT_MS', 5_000,"] },
   },
   {
-    what: 'wait of a read for the history of a Solana escrow',
-    limit: '500 ms',
-    by: { 'chains/solana/adapter.ts': ['usualHistoryWaitMs = 500;'] },
-  },
-  {
-    what: 'history of a Solana escrow',
-    limit: [
-      '1 000 transactions and 5 pages a look, 10 s for lists and 4 s for the rest; 256',
-      'that a node does not give',
-    ].join(' '),
-    by: {
-      'chains/solana/history.ts': [
-        'mostTransactions = 1_000;',
-        'mostPages = 5;',
-        'listsMs = 10_000;',
-        'lookMs = 4_000;',
-        'mostMissing = 256;',
-      ],
-    },
-  },
-  {
-    what: 'Solana transactions that a node is late with',
-    limit: [
-      '2 s in a look, then 30 s; 32 at once, 12 of an escrow, 8 of the program; 8 MiB',
-      'each',
-    ].join(' '),
-    by: {
-      'chains/solana/history.ts': ['oneMs = 2_000;', 'mostAsking = 12;'],
-      'chains/solana/program.ts': ['oneMs = 2_000;', 'mostAsking = 8;'],
-      'chains/solana/late.ts': ['lateMs = 30_000;', 'mostLate = 32;', 'mostBytes = 8 * 2 ** 20;'],
-    },
-  },
-  {
-    what: 'search for a buried Solana claim',
-    limit: '8 at once, 5 000 transactions listed, a turn of 60 s',
-    by: { 'chains/solana/hunt.ts': ['mostHunts = 8;', 'mostListed = 5_000;', 'turnMs = 60_000;'] },
-  },
-  {
-    what: 'transactions of the Solana program in one look',
-    limit: [
-      '5 pages, 1 000 read, 10 s; one that a node does not give, or looks that do not',
-      'keep up, 30 s',
-    ].join(' '),
-    by: {
-      'chains/solana/program.ts': [
-        'mostPages = 5;',
-        'mostTransactions = 1_000;',
-        'programMs = 10_000;',
-        'patienceSeconds = 30;',
-      ],
-    },
-  },
-  {
     what: 'warnings in `next[]`',
     limit: 'read within half a second, kept for 15 s, of 1 000 escrows',
     by: {
@@ -339,20 +233,6 @@ export const declared: readonly Declared[] = [
         'patienceMs = 500;',
         'freshMs = 15_000;',
         'mostEscrows = 1_000;',
-      ],
-    },
-  },
-  {
-    what: 'Bitcoin fee',
-    limit: [
-      "from what the node's mempool takes (at least 1 sat/vB) to 500 sat/vB and a",
-      'quarter of the value',
-    ].join(' '),
-    by: {
-      'chains/bitcoin/fees.ts': [
-        'floorSatPerVbyte: 1,',
-        'capSatPerVbyte: 500,',
-        'capShareBps: 2_500n,',
       ],
     },
   },
@@ -429,14 +309,6 @@ export const declared: readonly Declared[] = [
     by: { 'server/market/idempotency.ts': ['keptMs = 24 * 3_600_000;'] },
   },
   {
-    what: 'life of unsigned TRON and Solana transactions',
-    limit: '10 minutes, about one (`validUntil`)',
-    by: {
-      'chains/tron/policy.ts': ['signSeconds: 600,'],
-      'chains/solana/follow.ts': ['blockhashAge = 150;'],
-    },
-  },
-  {
     what: [
       "calls of strangers' contracts (EIP-1271, EIP-6492) under way, gas of each,",
       'answer read',
@@ -461,19 +333,6 @@ export const declared: readonly Declared[] = [
   },
   {
     what: [
-      'wait for the other nodes once one has said what blocks of an EVM chain take; blocks',
-      'that nodes may be apart',
-    ].join(' '),
-    limit: '400 ms; 64',
-    by: { 'chains/evm/gas-present.ts': ['othersMs = 400;', 'reachBlocks = 64;'] },
-  },
-  {
-    what: 'the one price of an EVM chain without a base fee',
-    limit: 'twice `reserveFeePerGas`',
-    by: { 'chains/evm/gas-present.ts': ['believedPrices = 2n;'] },
-  },
-  {
-    what: [
       'parts of `npm run doctor` in which the database may be silent, reads of one kind that',
       'a chain may fail in a row',
     ].join(' '),
@@ -487,32 +346,5 @@ export const declared: readonly Declared[] = [
     what: 'chains whose nodes `npm run doctor` asks at once',
     limit: '8',
     by: { 'server/doctor/nodes.ts': ['parallel = 8;'] },
-  },
-  {
-    what: [
-      "the SDK: what a customer's node is waited for, a transaction kept and not yet seen",
-      'counts as on its way',
-    ].join(' '),
-    limit: '15 s (`chainTimeoutMs`), 35 s',
-    by: {
-      'sdk/settle/context.ts': ['limitMs = input.chainTimeoutMs ?? 15_000;'],
-      'sdk/settle/hands/nonces.ts': ['onItsWayMs = 35_000;'],
-    },
-  },
-  {
-    what: 'the SDK: what its store is waited for once the secret is public',
-    limit: 'a third of `chainTimeoutMs`',
-    by: { 'sdk/settle/context.ts': ['storeShare = 1 / 3;'] },
-  },
-  {
-    what: 'what an EVM node gives: digits of a number, an answer that is one, a head, code or fees',
-    limit: '64 (hex), 16 KiB, 8 MiB',
-    by: {
-      'chains/rpc.ts': [
-        '/^0x[0-9a-f]{1,64}$/i',
-        'mostBytes: 16 * 2 ** 10',
-        'mostBytes: 8 * 2 ** 20',
-      ],
-    },
   },
 ];

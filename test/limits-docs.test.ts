@@ -52,7 +52,10 @@ import { mostPings, mostPingsEach } from '../server/webhooks/ping.ts';
 import { createPlaces, heldBackMs, places, placesEach, slowMs } from '../server/webhooks/places.ts';
 import { longestUrl, mostWebhooks } from '../server/webhooks/register.ts';
 import { deliveryMs } from '../server/webhooks/send.ts';
-import { declared } from './limits-docs.declared.ts';
+import { declaredByChains } from './limits-docs.chains.ts';
+import { declared as declaredByOthers } from './limits-docs.declared.ts';
+
+const declared = [...declaredByOthers, ...declaredByChains];
 
 const textOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const rows = textOf('docs/limits.md')

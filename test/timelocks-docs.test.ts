@@ -1,4 +1,5 @@
-// The worked examples of docs/timelocks.md and its table of pairs, written anew from the policies the service runs with.
+// The worked examples of docs/timelocks.md and its table of pairs, written anew from the policies
+// that the service runs with.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -67,7 +67,9 @@ describe('an Esplora server', () => {
     await node.mine(2);
     const claimed = await read(adapter, swap);
     assert.equal(legStatus(claimed), 'claimed');
-    assert.deepEqual([claimed.secret, claimed.empty], [swap.secret, true]);
+    assert.deepEqual([claimed.secret, claimed.empty], [swap.secret, false]);
+    await node.mine(6);
+    assert.equal((await read(adapter, swap)).empty, true);
     assert.deepEqual(await backend.spenders(spent, signal()), [], 'mined');
   });
 

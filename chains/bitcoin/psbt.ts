@@ -18,6 +18,8 @@ const mostEntries = 16;
 
 const magic = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff);
 const types = { unsignedTx: 0, witnessUtxo: 1, partialSig: 2, sighashType: 3, witnessScript: 5 };
+/** What a builder writes of an input. */
+const templateTypes = [types.witnessUtxo, types.sighashType, types.witnessScript];
 
 export function badPsbt(sentence: string, cause?: unknown): ParleyError {
   return new ParleyError('bad_transaction', sentence, {}, cause === undefined ? {} : { cause });
@@ -45,7 +47,12 @@ export type PsbtInputMap = {
   readonly partial: ReadonlyMap<string, Uint8Array>;
 };
 
-export type Psbt = { readonly tx: Unsigned; readonly maps: readonly PsbtInputMap[] };
+export type Psbt = {
+  readonly tx: Unsigned;
+  readonly maps: readonly PsbtInputMap[];
+  /** Whether it has the entries that a builder writes, all of them and no other. */
+  readonly isTemplate: boolean;
+};
 
 /** Throws `bad_transaction`. */
 export function decodePsbt(psbtBase64: string): Psbt {
@@ -65,24 +72,35 @@ class Refused extends Error {}
 
 function decode(from: Reader): Psbt {
   if (bytesToHex(take(from, magic.length)) !== bytesToHex(magic)) throw new Error('no magic');
-  const given = readMap(from, 'the whole').get(bytesToHex(Uint8Array.of(types.unsignedTx)));
+  const whole = readMap(from, 'the whole');
+  const given = whole.entries.get(bytesToHex(Uint8Array.of(types.unsignedTx)));
   if (given === undefined) throw new Error('no unsigned transaction');
   const tx = readUnsigned(given);
-  const maps = tx.inputs.map((_, at) => inputMap(readMap(from, `input ${at}`)));
-  for (const at of tx.outputs.keys()) readMap(from, `output ${at}`);
+  const inputs = tx.inputs.map((_, at) => readMap(from, `input ${at}`));
+  const outputs = tx.outputs.map((_, at) => readMap(from, `output ${at}`));
   if (from.at !== from.bytes.length) throw new Error('bytes follow after its end');
-  return { tx, maps };
+  const isTemplate =
+    whole.count === 1 &&
+    inputs.every((map) => map.count === templateTypes.length && hasTypes(map, templateTypes)) &&
+    outputs.every(({ count }) => count === 0);
+  return { tx, maps: inputs.map(({ entries }) => inputMap(entries)), isTemplate };
+}
+
+function hasTypes({ entries }: ReadMap, wanted: readonly number[]): boolean {
+  return wanted.every((type) => entries.has(bytesToHex(Uint8Array.of(type))));
 }
 
 /** A type and a public key: no longer key is looked at. */
 const longestKey = 34;
 
-/** Values by key in hex. */
-function readMap(from: Reader, whose: string): Map<string, Uint8Array> {
+/** `entries`: values by key in hex; `count` has those too whose keys are too long to be of use. */
+type ReadMap = { readonly entries: ReadonlyMap<string, Uint8Array>; readonly count: number };
+
+function readMap(from: Reader, whose: string): ReadMap {
   const entries = new Map<string, Uint8Array>();
   for (let count = 0; ; count += 1) {
     const key = data(from);
-    if (key.length === 0) return entries;
+    if (key.length === 0) return { entries, count };
     if (count === mostEntries) {
       const sentence = `the PSBT has more than ${mostEntries} entries of ${whose}`;
       throw new Refused(`${sentence}: no spend of an escrow needs them`);

@@ -50,6 +50,7 @@ export type ReadPsbt = {
   readonly lockTime: number;
   readonly feeSats: bigint;
   readonly tx: Psbt['tx'];
+  readonly isTemplate: boolean;
 };
 
 /**
@@ -57,7 +58,7 @@ export type ReadPsbt = {
  * and it costs little, whoever made it. Throws `bad_transaction`.
  */
 export function readPsbt(psbtBase64: string): ReadPsbt {
-  const { tx, maps } = decodePsbt(psbtBase64);
+  const { tx, maps, isTemplate } = decodePsbt(psbtBase64);
   const { outputs, version, lockTime } = tx;
   const sighashOf = sighashesOf(tx);
   const seen = new Set<string>();
@@ -78,7 +79,7 @@ export function readPsbt(psbtBase64: string): ReadPsbt {
   if (inputs.length === 0 || outputs.length === 0 || feeSats < 0n) {
     throw bad('the PSBT has no inputs, no outputs, or pays more than it spends');
   }
-  return { inputs, outputs, version, lockTime, feeSats, tx };
+  return { inputs, outputs, version, lockTime, feeSats, tx, isTemplate };
 }
 
 /** The escrow's payment that an input spends: of the same escrow as the first one. */
@@ -248,6 +249,8 @@ export function checkSpend(spend: SpendToCheck): {
   const must = (holds: boolean, sentence: string) => {
     if (!holds) throw bad(`the ${verb} differs from the terms: ${sentence}`);
   };
+  // What another signer makes of an entry that is stepped over here is not known.
+  must(psbt.isTemplate, 'it has other entries than a builder writes');
   const script = bytesToHex(escrowBytes(terms, network).witnessScript);
   for (const [at, input] of psbt.inputs.entries()) {
     const outpoint = `${input.txid}:${input.vout}`;

@@ -30,8 +30,9 @@ const tron: ChainPolicy = {
 };
 
 /**
- * The simulator: solid a few blocks after the last one that held something. Like a dev EVM chain and
- * a dev Solana it comes to the same timelocks as the short leg and as the long one: leg `b` is long.
+ * The simulator: solid a few blocks after the last one that held something. Like a dev EVM chain
+ * and a dev Solana it comes to the same timelocks as the short leg and as the long one: leg `b` is
+ * long.
  */
 const dev: ChainPolicy = {
   ...tron,

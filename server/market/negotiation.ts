@@ -84,8 +84,8 @@ export function assertSameHashlock(bound: Hex32 | null, hashlock: Hex32 | null):
 }
 
 /**
- * Whether the acceptance that stands was given in the role that its side has now. Policies, and what
- * counts as a high value, may have changed since, and with them who is the initiator.
+ * Whether the acceptance that stands was given in the role that its side has now. Policies, and
+ * what counts as a high value, may have changed since, and with them who is the initiator.
  */
 export function acceptedInRole(price: Price, isInitiator: boolean): boolean {
   return (price.hashlock !== null) === isInitiator;

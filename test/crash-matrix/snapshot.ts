@@ -44,6 +44,8 @@ const drawn: Readonly<Record<string, readonly string[]>> = {
   assets: ['next_check_at'],
   // How often somebody looked.
   swaps: ['revision'],
+  // One that was begun when the process ended counts too.
+  webhook_hosts: ['sent'],
 };
 
 export async function rawTables(world: World): Promise<Map<string, Row[]>> {

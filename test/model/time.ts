@@ -1,7 +1,7 @@
-// How time goes on: clocks drift within their policy, the short leg's trails after a standstill, and
-// no tick passes over what had to happen before it. A follower of the rules acts within `detect`, `react` and `sign`; what it sent is deep
-// within `settle` and `outage`, if the chain can still take it. What the adversary does between two
-// ticks is counted from the later one.
+// How time goes on: clocks drift within their policy, the short leg's trails after a standstill,
+// and no tick passes over what had to happen before it. A follower of the rules acts within
+// `detect`, `react` and `sign`; what it sent is deep within `settle` and `outage`, if the chain can
+// still take it. What the adversary does between two ticks is counted from the later one.
 
 import { lateClaim } from '../../core/deadlines.ts';
 import type { Emit } from './chain-moves.ts';

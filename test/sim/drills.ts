@@ -65,7 +65,7 @@ const legsOf = (deal: Deal, { legs }: Agreed) => ({
 /** Of the outage that the policy plans for; the chain has no other trouble. */
 const shareOfOutage = 0.8;
 
-/** The chain of a leg stands still from some instant on, as long as the rules allow for: seconds. */
+/** The chain of a leg stands still from some instant on, as long as the rules allow: seconds. */
 function stall(world: World, on: string, at: number): number {
   const node = nodeOf(world, on);
   const lasts = Math.floor(node.chain.policy.normal.outageSeconds * shareOfOutage);

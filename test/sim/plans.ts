@@ -74,8 +74,8 @@ const revealLate: Move = async (turn) => {
 };
 
 /**
- * Keeps the secret while the short chain stands still, takes its own leg back, and claims by a clock
- * that is behind.
+ * Keeps the secret while the short chain stands still, takes its own leg back, and claims by a
+ * clock that is behind.
  */
 const claimBehind: Move = async (turn) => {
   const { world, own, other, view } = turn;
