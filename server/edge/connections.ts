@@ -68,7 +68,7 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '', remoteFamily } = socket;
-    reading.set(socket, { read: 0, at: performance.now() });
+    reading.set(socket, { mark: markOf(socket), at: performance.now() });
     // A trusted proxy speaks for many.
     const family = remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4';
     const network = proxies.check(remoteAddress, family)
@@ -91,9 +91,9 @@ export function limitConnections(
   const look = () => {
     const now = performance.now();
     for (const [socket, last] of reading) {
-      const read = socket.bytesWritten - socket.writableLength;
-      if (socket.writableLength === 0 || read !== last.read) {
-        reading.set(socket, { read, at: now });
+      const mark = markOf(socket);
+      if (socket.writableLength === 0 || mark !== last.mark) {
+        reading.set(socket, { mark, at: now });
       } else if (now - last.at >= (limits.unreadMs ?? unreadMs)) {
         dropped('unread');
         // What the system holds for it goes as well.
@@ -106,5 +106,13 @@ export function limitConnections(
   server.once('close', () => clearInterval(looking));
 }
 
-/** How much the other side had taken, and when that was last found to be so, or nothing waited. */
-type Reading = { readonly read: number; readonly at: number };
+/** What the other side had taken, and when that was last found to be so, or nothing waited. */
+type Reading = { readonly mark: string; readonly at: number };
+
+type Handled = { readonly _handle?: { readonly writeQueueSize?: number } | null };
+
+/** Changes when the other side takes something: of a piece under way the handle alone knows. */
+function markOf(socket: Socket): string {
+  const underway = (socket as unknown as Handled)._handle?.writeQueueSize ?? 0;
+  return `${socket.bytesWritten - socket.writableLength} ${underway}`;
+}
