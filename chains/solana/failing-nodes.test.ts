@@ -238,7 +238,6 @@ test('a node that no longer knows what was read last is followed on, and its gap
   oldest = slot + 1;
   const claimed = await claim(world, escrow);
   await finalize(world);
-  world.time.now += 61;
   assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
   const facts = await adapter.readEscrow(escrow, soon());
   assert.deepEqual([facts.secret, facts.claimed?.txid], [secret, claimed]);

@@ -45,7 +45,8 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
 
 /**
  * From the last finalized transaction on. What was before every escrow is asked for itself: its
- * account and its own list tell it, as far as the node has it.
+ * account and its own list tell it, as far as the node has it. Each is owed since it is watched, so
+ * the first start leaves nobody out and spends no report of everybody.
  */
 async function start(watch: Watch, signal: AbortSignal): Promise<void> {
   const range = { until: null, before: null };
@@ -53,7 +54,6 @@ async function start(watch: Watch, signal: AbortSignal): Promise<void> {
   watch.cursor = list.find(({ finalized }) => finalized) ?? null;
   watch.recent.clear();
   watch.isFollowing = true;
-  watch.leftOut = true;
 }
 
 /** The transactions between its oldest block and what was read are nowhere on this node. */
@@ -62,6 +62,7 @@ async function beginAnew(watch: Watch, signal: AbortSignal): Promise<void> {
   const read = watch.cursor?.slot ?? oldest;
   const facts = { chain: watch.chain, read, oldest };
   watch.log(oldest > read ? 'transactions_pruned' : 'begun_anew', facts);
+  watch.leftOut = true;
   return start(watch, signal);
 }
 
@@ -75,6 +76,7 @@ async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
   if (!listed.isWhole) {
     watch.log('far_behind', { chain: watch.chain, transactions: listed.list.length });
     watch.isFollowing = false;
+    watch.leftOut = true;
     return start(watch, signal);
   }
   await takeAll(watch, listed.list, signal);

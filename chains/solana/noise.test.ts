@@ -187,6 +187,25 @@ test('thousands of cheap transactions after a claim hide its secret from nobody 
   assert.equal(calls.filter(isRead).length, 0);
 });
 
+test('of more transactions of the program than a look lists, everybody is looked at again', async (context) => {
+  const world = await newWorld(context);
+  honest = world.chain.info.rpcUrl;
+  const escrow = escrowIn(world);
+  const logged: string[] = [];
+  let count = 0;
+  const { program } = world.chain.info;
+  const lie: Lie = (call, forward) => buried(program, count)(call, forward);
+  const adapter = await over(context, world, lie, logged);
+  adapter.watch([escrow]);
+  await adapter.changes(soon());
+  await fund(world, escrow);
+  await finalize(world);
+  count = 5_005;
+  assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+  assert.deepEqual((await adapter.changes(soon())).touched, []);
+  assert.deepEqual(logged, ['far_behind']);
+});
+
 test('an endless history never fails a read, and one that grows while it is read comes to its end', async (context) => {
   const world = await newWorld(context);
   honest = world.chain.info.rpcUrl;

@@ -226,11 +226,13 @@ test('what one node refuses and another may have is not refused; what both refus
   const { read } = await signedClaim();
   const refusing = await lyingNode(chain.url, sentTo(sigError));
   const silent = await lyingNode(chain.url, sentTo(undefined));
-  const closing = await lyingNode(refusing.url, ({ path }, forward) =>
-    path === 'wallet/gettransactionbyid'
-      ? { status: 401, body: { Error: 'ApiKey not exists' } }
-      : forward(),
-  );
+  const shut = { status: 401, body: { Error: 'ApiKey not exists' } };
+  let isShut = false;
+  const closing = await lyingNode(refusing.url, ({ path }, forward) => {
+    if (path === 'wallet/gettransactionbyid' && isShut) return shut;
+    isShut ||= path === 'wallet/broadcasthex';
+    return forward();
+  });
   try {
     for (const urls of [
       [refusing.url, silent.url],
@@ -245,6 +247,10 @@ test('what one node refuses and another may have is not refused; what both refus
     // It has heard it, and nobody is let through to ask it what became of it.
     const late = { code: 'chain_timeout', message: /one may have it$/ };
     await assert.rejects(adapterOf(closing.url).broadcast(read, signal()), late);
+    // Shut from the start it is not known to be of this chain, and hears nothing.
+    const gone = { code: 'chain_unavailable', message: /gettransactionbyid now: HTTP 401/ };
+    await assert.rejects(adapterOf(closing.url).broadcast(read, signal()), gone);
+    assert.equal(await adapterOf(closing.url, chain.url).broadcast(read, signal()), read.txid);
   } finally {
     await Promise.all([refusing, silent, closing].map((each) => each.stop()));
   }
