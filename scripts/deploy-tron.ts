@@ -96,7 +96,7 @@ export async function deployTron(options: TronDeployOptions): Promise<DeployedTr
   }
   const deployed = { chainId, contract, creation: sent.txid };
   const fault = await tronFault(http, deployed, AbortSignal.timeout(minedLimitMs));
-  if (fault !== null) throw new Error(`after ${sent.txid} the node ${fault}`);
+  if (fault !== null) throw new Error(`after ${sent.txid} the node ${fault.says}`);
   await rm(file, { force: true });
   return deployed;
 }
@@ -218,7 +218,8 @@ export async function verifyTron(
   const http = clientOf(where);
   const signal = AbortSignal.timeout(minedLimitMs);
   const chainId = await chainIdOf(http, signal);
-  return tronFault(http, { chainId, contract: parseTronAddress(contract), creation }, signal);
+  const deployment = { chainId, contract: parseTronAddress(contract), creation };
+  return (await tronFault(http, deployment, signal))?.says ?? null;
 }
 
 function understand(args: string[]) {

@@ -84,7 +84,7 @@ export async function mustBeTron(
     const one = httpClient({ chain, sources: [sources[at] as TronSource], rounds: 1 });
     const signal = AbortSignal.timeout(openMs);
     const fault = await tronFault(one, deployment, signal);
-    if (fault !== null) throw new WrongNodeError(chain, at, fault);
+    if (fault !== null) throw new WrongNodeError(chain, at, fault.says);
   });
 }
 

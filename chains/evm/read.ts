@@ -159,12 +159,13 @@ export async function finalBlock(
 ): Promise<number> {
   try {
     const final = await blockAt(watch.rpc, 'finalized', false, signal);
-    return final?.number ?? -1;
+    if (final !== null) return final.number;
+    once(watch, 'no_final_head', { chain: watch.chain, why: 'none' });
   } catch (error) {
     if (!(error instanceof ParleyError) || error.facts.rpcCode === undefined) throw error;
     once(watch, 'no_final_head', { chain: watch.chain, why: error.message });
-    return head.number - finalAfterBlocks;
   }
+  return head.number - finalAfterBlocks;
 }
 
 async function isFinal(watch: Watch, found: Mark | null, head: Block, signal: AbortSignal) {

@@ -159,9 +159,11 @@ async function checkNodes(
   const faults = answers.map(({ answer }) => answer);
   // Where none answers, its silence or its words are the error.
   if (answers.length === 0) faults.push(await tronFault(watch.http, deployment, signal));
-  const fault = faults.find((each) => each !== null);
+  // One that shows the creation proves it for all: an address commits to what created it.
+  const isProven = faults.includes(null);
+  const fault = faults.find((each) => each !== null && !(isProven && each.isLack));
   if (fault === undefined || fault === null) return;
-  throw new ParleyError('chain_unavailable', `${chain}: a node ${fault}`, { chain });
+  throw new ParleyError('chain_unavailable', `${chain}: a node ${fault.says}`, { chain });
 }
 
 function builders(

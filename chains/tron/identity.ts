@@ -8,13 +8,35 @@ import { type Http, NotServed } from './http.ts';
 import { chainIdOf, codeAt, headBlock, rawDataOf, wordsOf } from './node.ts';
 import { domainOf, escrowsCodeHash, type TronOrigin } from './plan.ts';
 
+/** `isLack`: it does not show something, which another node may show for all. */
+export type TronFault = { readonly says: string; readonly isLack: boolean };
+
 /** What is wrong with it, such as "is of chain id 5, not 7 as configured"; null = nothing. */
 export async function tronFault(
   http: Http,
   deployment: TronOrigin,
   signal: AbortSignal,
+): Promise<TronFault | null> {
+  const wrong = await contradiction(http, deployment, signal);
+  if (wrong !== null) return { says: wrong, isLack: false };
+  const { contract, creation } = deployment;
+  const rawData = await rawDataOf(http, creation, signal);
+  if (rawData === null) {
+    return {
+      says: `does not know ${creation}, which is to have created ${contract}`,
+      isLack: true,
+    };
+  }
+  const fault = creationFault(rawData, deployment);
+  return fault === null ? null : { says: fault, isLack: false };
+}
+
+async function contradiction(
+  http: Http,
+  deployment: TronOrigin,
+  signal: AbortSignal,
 ): Promise<string | null> {
-  const { chainId, contract, creation } = deployment;
+  const { chainId, contract } = deployment;
   const id = await chainIdOf(http, signal);
   if (id !== chainId) return `is of chain id ${id}, not ${chainId} as configured`;
   if (!(await servesSolid(http, signal))) {
@@ -32,12 +54,8 @@ export async function tronFault(
   // Every id follows from it: a contract that says otherwise would be paid into and never found.
   const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' }).slice(2);
   const [word = 0n] = await wordsOf(http, 'head', contract, data, 1, signal);
-  if (word !== BigInt(domainOf(deployment))) {
-    return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
-  }
-  const rawData = await rawDataOf(http, creation, signal);
-  if (rawData === null) return `does not know ${creation}, which is to have created ${contract}`;
-  return creationFault(rawData, deployment);
+  if (word === BigInt(domainOf(deployment))) return null;
+  return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
 }
 
 /** What is deep is read there: without it every read would fail, and no node could be compared. */

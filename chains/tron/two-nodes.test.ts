@@ -270,6 +270,24 @@ test('a node without a solid view is refused by the first call, alone and beside
   }
 });
 
+test('a node that keeps no old transactions is refused alone, and holds up nothing beside another', async () => {
+  const lite = await lyingNode(chain.url, ({ path }, forward) =>
+    path === 'wallet/gettransactionbyid' ? { body: {} } : forward(),
+  );
+  try {
+    const refused = { code: 'chain_unavailable', message: /does not know/ };
+    await assert.rejects(adapterOf(lite.url).heads(signal()), refused);
+    for (const urls of [
+      [chain.url, lite.url],
+      [lite.url, chain.url],
+    ]) {
+      await adapterOf(...urls).heads(signal());
+    }
+  } finally {
+    await lite.stop();
+  }
+});
+
 test('a node that takes nothing, whatever it is, refuses nothing: it may have it', async () => {
   for (const code of ['NO_CONNECTION', 'SERVER_BUSY']) {
     const { read } = await signedClaim();

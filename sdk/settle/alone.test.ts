@@ -191,6 +191,21 @@ test('what is undecided is not sent before it is on disk', limits, async () => {
   assert.equal(claimsOf(scene.chains.a), 0);
 });
 
+test(
+  'a write that is told as failed and was done counts at once: its claim is sent',
+  limits,
+  async () => {
+    const scene = await paperScene('taker');
+    const { store } = scene.input;
+    const doing = oncePublic(store, async (record) => {
+      await store.putSwap(record);
+      throw full;
+    });
+    await run(scene, { store: doing }, () => scene.endOf('a') !== null);
+    assert.equal(scene.endOf('a'), 'claimed');
+  },
+);
+
 test('the secret that the market shows is used if it opens the hashlock', limits, async () => {
   for (const isRight of [true, false]) {
     const scene = await paperScene('maker');

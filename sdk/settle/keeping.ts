@@ -36,6 +36,8 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
   /** A call that was not answered in time: until it is, no other is made. */
   let hanging: Promise<unknown> | null = null;
   let isBehind = false;
+  /** A write failed, and may have been done all the same: then what is there counts at once. */
+  let isDoubted = false;
 
   const inTime = async <T>(ask: () => Promise<T>): Promise<T> => {
     if (hanging !== null) throw new Error('it has not answered yet');
@@ -79,6 +81,15 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
     unwrittenOf(store).set(swapId, record);
     await writeAgain();
   };
+  const readAnew = async (known: SwapRecord) => {
+    try {
+      latest = (await inTime(() => store.getSwap(swapId))) ?? known;
+      isDoubted = false;
+    } catch (error) {
+      failed('whether the last write was done is not known', error);
+    }
+    return latest;
+  };
   return {
     putSecret: (hashlock, secret) => store.putSecret(hashlock, secret),
     getSecret: (hashlock) => store.getSecret(hashlock),
@@ -86,7 +97,12 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
     getTrade: (threadId) => store.getTrade(threadId),
     putSwap: async (record) => {
       if (latest !== null && mayGoUnwritten(latest, record)) return putAnyway(record);
-      await store.putSwap(record);
+      try {
+        await store.putSwap(record);
+      } catch (error) {
+        isDoubted = true;
+        throw error;
+      }
       latest = record;
     },
     putSeen: async (record) => {
@@ -100,7 +116,7 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
       }
     },
     getSwap: async (id) => {
-      if (id === swapId && latest !== null) return latest;
+      if (id === swapId && latest !== null) return isDoubted ? readAnew(latest) : latest;
       const held = unwrittenOf(store).get(id);
       const found =
         held ?? (await (isUrgent() ? inTime(() => store.getSwap(id)) : store.getSwap(id)));
