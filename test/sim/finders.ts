@@ -24,7 +24,7 @@ export const finders: Readonly<Record<string, number>> = {
   'create: a leg is paid back to the other': 1,
   'preview: a great amount needs no more depth': 4,
   'outcome: a secret is forgotten with its block': 26,
-  'outcome: over when empty': 2,
+  'outcome: over when empty': 3,
   'outcome: over before it is empty': 1,
   'reconcile: events outside of the transaction': 14,
   'reconcile: facts of the other chain are nothing': 1,

@@ -22,7 +22,7 @@ import type { Node } from './facts.ts';
 import type { GasParts } from './gas.ts';
 import { gasOf, type SimKeeper, simTime } from './keeper.ts';
 import type { Line } from './line.ts';
-import { createWire, type Doom, type Fate, type Wire } from './wire.ts';
+import { createWire, type Doom, type Fate, type Wire, type WireParts } from './wire.ts';
 
 export type MarketProcess = {
   readonly wire: Wire;
@@ -51,6 +51,7 @@ export type ProcessParts = {
   readonly onSigned: GasParts['onSigned'];
   readonly dooms: Doom[];
   readonly holdsBack: (wrote: ReadonlySet<string>) => number;
+  readonly onStored: NonNullable<WireParts['onStored']>;
   readonly onFate: (fate: Fate, where: string) => void;
   readonly onSent: AdapterParts['onSent'];
   readonly onRung: NonNullable<AdapterParts['onRung']>;
@@ -67,8 +68,9 @@ const log = pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' });
 
 export async function startProcess(parts: ProcessParts): Promise<MarketProcess> {
   const { real, chance, settings, metrics, now, onSent, onRung, count } = parts;
-  const { line, dooms, onFate, holdsBack } = parts;
-  const wire = createWire({ real, chance: chance.fork(), line, dooms, onFate, holdsBack });
+  const { line, dooms, onFate, onStored, holdsBack } = parts;
+  const about = { line, dooms, onFate, onStored, holdsBack };
+  const wire = createWire({ real, chance: chance.fork(), ...about });
   const adapters = parts.nodes.map((node) =>
     simAdapter({ node, chance: chance.fork(), now, at: wire.at, onSent, onRung, count }),
   );

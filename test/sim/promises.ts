@@ -21,8 +21,6 @@ type Closed = {
   readonly leg: LegName;
   /** Null where the leg never had one. */
   readonly address: string | null;
-  /** When the swap was closed. */
-  readonly at: Date;
   /** The later of its timelocks, Unix seconds. */
   readonly last: number;
 };
@@ -34,7 +32,7 @@ const watchSeconds = 7 * 86_400;
 export async function checkClosed(world: World): Promise<void> {
   const rows = await world.real.rows<Closed>({
     name: '',
-    text: `select s.id, l.chain, l.leg, e.address, s.updated_at as at,
+    text: `select s.id, l.chain, l.leg, e.address,
         (select max(timelock)::float8 from legs where swap_id = s.id) as last
       from swaps s join legs l on l.swap_id = s.id
         left join escrows e on e.swap_id = s.id and e.leg = l.leg
@@ -42,9 +40,10 @@ export async function checkClosed(world: World): Promise<void> {
     values: [],
   });
   const ended = new Set<string>();
-  for (const { id, chain: on, leg, address, at } of rows) {
+  const closedAt = (id: string) => (world.closedAt.get(id) as number) / 1_000;
+  for (const { id, chain: on, leg, address } of rows) {
     const chain = chainOf(world, on);
-    const then = heightAt(chain, at.getTime() / 1_000);
+    const then = heightAt(chain, closedAt(id));
     const held = address === null ? [] : (chain.holdings.get(address) ?? []);
     const holds = held.some(({ height, spentBy }) => {
       return height <= then - certainBlocks && (spentBy?.height ?? Infinity) > then;
@@ -52,8 +51,8 @@ export async function checkClosed(world: World): Promise<void> {
     if (held.some(({ spentBy }) => (spentBy?.height ?? Infinity) <= then)) ended.add(id + leg);
     if (holds) violate(world, 'followed until it is empty', `${nameOf(world, id)} ${address}`);
   }
-  for (const { id, leg, at, last } of rows) {
-    if (ended.has(id + leg) || at.getTime() / 1_000 >= last + watchSeconds) continue;
+  for (const { id, leg, last } of rows) {
+    if (ended.has(id + leg) || closedAt(id) >= last + watchSeconds) continue;
     violate(world, 'followed until nothing can come', `${nameOf(world, id)}, leg ${leg}`);
   }
 }

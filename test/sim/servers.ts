@@ -7,7 +7,7 @@ import { noteSent, planKeep, stirKeeper } from './keeper.ts';
 import { checkSent, checkSigned } from './keeper-oracle.ts';
 import { noteHanded, noteRung } from './ladders.ts';
 import { type MarketProcess, startProcess, unlessDead } from './process.ts';
-import { checkStored } from './stored.ts';
+import { checkStored, noteClosed } from './stored.ts';
 import type { SimTransaction } from './transaction.ts';
 import { count, later, type Server, stirAll, stirChain, tell, type World } from './world.ts';
 
@@ -83,6 +83,7 @@ export async function openServer(world: World, server: Server): Promise<void> {
       tell(world, `${nameOf(world, server)} ${fates[fate].does} ${where}`);
     },
     holdsBack: (wrote) => holdBack(world, wrote),
+    onStored: (statement) => noteClosed(world, statement),
     onSent: (chain, txid, wasShown) => {
       noteActivity(world, chain);
       noteRung(world, chain, txid);

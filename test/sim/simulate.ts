@@ -179,6 +179,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     ending: false,
     lied: new Set(),
     unchecked: new Set(),
+    closedAt: new Map(),
     wasLate: false,
     mutedUntil: 0,
     overtake,

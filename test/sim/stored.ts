@@ -2,6 +2,7 @@
 // told and lost, an escrow that nobody follows or a fact of yesterday shows itself here.
 
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import type { Statement } from '../../server/db/database.ts';
 import { factsOf, viewOf, withLie } from './facts.ts';
 import { count, nodeOf, seconds, tell, violate, type World } from './world.ts';
 
@@ -46,6 +47,14 @@ export async function checkStored(world: World, on: string): Promise<void> {
     tell(world, `stored ${digestOf(facts)}, shown ${digestOf(shown)}`);
     violate(world, 'what was looked at is stored', `${address} on ${on}`);
   }
+}
+
+/** Since when a swap is closed, which its row does not say: `updatedAt` stays once it has ended. */
+export function noteClosed({ closedAt, nowMs }: World, { name, values }: Statement): void {
+  if (name !== 'swap_update') return;
+  const [id, , , , , done] = values as [string, ...unknown[]];
+  if (done === false) closedAt.delete(id);
+  else if (!closedAt.has(id)) closedAt.set(id, nowMs);
 }
 
 /** Every escrow that is one of a swap. */

@@ -65,6 +65,8 @@ export type WireParts = {
   readonly holdsBack?: (wrote: ReadonlySet<string>) => number;
   /** Told the name of everything that passes. */
   readonly onPass?: (name: string) => void;
+  /** Told of every statement that wrote in a transaction, once that is committed. */
+  readonly onStored?: (statement: Statement) => void;
 };
 
 /** `isNode`: a call of a node, which has no connection to the database to lose. */
@@ -78,16 +80,17 @@ type Parts = {
 
 const reads = /^\s*select/i;
 
+/** A transaction on the real database, and where what it writes is listed. */
+type Real = { readonly turn: Turn; readonly tx: Tx; readonly written: Statement[] };
+
 /** Work inside a real transaction: what was cut off or dies rolls back, whoever catches what. */
 function transactionsOn({ pass, died, holdsBack }: Parts) {
   return async <R>(
-    turn: Turn,
-    tx: Tx,
+    { turn, tx, written }: Real,
     work: (tx: Tx) => Promise<R>,
     mayHold = true,
   ): Promise<R> => {
     let broken: unknown = null;
-    const wrote = new Set<string>();
     const guarded = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
       if (broken !== null) throw broken;
       try {
@@ -98,12 +101,13 @@ function transactionsOn({ pass, died, holdsBack }: Parts) {
       }
     };
     const rows = <Row>(statement: Statement) => {
-      if (!reads.test(statement.text)) wrote.add(statement.name);
+      if (!reads.test(statement.text)) written.push(statement);
       return guarded(statement.name, () => turn.run(() => tx.rows<Row>(statement)));
     };
     const ended = died.then(() => Promise.reject(new Dead()));
     ended.catch(() => {});
     const result = await Promise.race([work({ rows }), ended]);
+    const wrote = new Set(written.map(({ name }) => name));
     const servings = wrote.size > 0 && mayHold ? holdsBack(wrote) : 0;
     if (servings > 0) await Promise.race([turn.holdBack(servings), ended]);
     await guarded('commit', async () => {});
@@ -120,7 +124,7 @@ function isCounted({ from, after = [], at }: Doom, name: string): boolean {
 }
 
 export function createWire(parts: WireParts): Wire {
-  const { real, chance, onFate, onPass, holdsBack = () => 0 } = parts;
+  const { real, chance, onFate, onPass, onStored, holdsBack = () => 0 } = parts;
   const { line = createLine(real, chance), dooms = [] } = parts;
   const death = Promise.withResolvers<string>();
   const sessions = new Set<Session>();
@@ -177,9 +181,15 @@ export function createWire(parts: WireParts): Wire {
     }
   };
   const within = transactionsOn({ pass, died: death.promise, holdsBack });
-  const committed = async <R>(work: () => Promise<R>): Promise<R> => {
-    const running = work();
+  const committed = async <R>(work: (written: Statement[]) => Promise<R>): Promise<R> => {
+    const written: Statement[] = [];
+    const running = work(written);
     underway.add(running);
+    // Beside the answer, which a dead process does not get.
+    const note = () => {
+      for (const each of written) onStored?.(each);
+    };
+    running.then(note, () => {});
     return running.finally(() => underway.delete(running));
   };
   const keys = new Map<string, unknown[]>();
@@ -198,7 +208,7 @@ export function createWire(parts: WireParts): Wire {
     transaction: (work) =>
       served((turn) =>
         pass('answer of commit', () =>
-          committed(() => real.pipelined((tx) => within(turn, tx, work))),
+          committed((written) => real.pipelined((tx) => within({ turn, tx, written }, work))),
         ),
       ),
     pipelined: (work) =>
@@ -206,10 +216,12 @@ export function createWire(parts: WireParts): Wire {
         pass('pipelined answer of commit', async () => {
           // What goes out with the commit could wait for a lock that nobody sees it wait for.
           await turn.alone();
-          return committed(() =>
-            real.pipelined((tx) =>
-              within(turn, tx, (own) => work({ rows: own.rows, atCommit: tx.atCommit }), false),
-            ),
+          return committed((written) =>
+            real.pipelined((tx) => {
+              const { atCommit } = tx;
+              const own = (guarded: Tx) => work({ rows: guarded.rows, atCommit });
+              return within({ turn, tx, written }, own, false);
+            }),
           );
         }),
       ),

@@ -65,6 +65,8 @@ export type World = {
   readonly lied: Set<string>;
   /** Chains that something happened on since what is stored was held against them. */
   readonly unchecked: Set<string>;
+  /** Since when each closed swap is closed, milliseconds. */
+  readonly closedAt: Map<string, number>;
   /** The commit that the drill wants late was late. */
   wasLate: boolean;
   /** Until then nothing is delivered, milliseconds. */
