@@ -11,6 +11,7 @@ import {
   type TestWallet,
   walletOf,
 } from '../server/edge/testing/signers.ts';
+import { longestMessage } from '../server/market/messages.ts';
 import { ladderOf, raws } from '../server/settle/testing/ladders.ts';
 import {
   type Answer,
@@ -195,7 +196,7 @@ async function askIdentity(world: World, measure: Measure): Promise<void> {
       `Parley - ${words}`,
       '',
       `Address: ${wallet.address}`,
-      'x'.repeat(1_500),
+      'x'.repeat(longestMessage - 300),
       `Nonce: ${nonce}`,
     ].join('\n');
   const signedBy = async (wallet: TestWallet, words: string, nonce: string) => {

@@ -96,6 +96,11 @@ test('a name that is no setting is refused with the nearest one, and what tools 
     PARLEY_PORT: 'tcp://10.0.0.1:80',
     PARLEY_SERVICE_HOST: '10.0.0.1',
     PARLEY_PORT_80_TCP_ADDR: '10.0.0.1',
+    PARLEY_VALKEY_SERVICE_HOST: '10.0.0.2',
+    PARLEY_VALKEY_SERVICE_PORT_REDIS: '6379',
+    PARLEY_POSTGRES_PORT: 'tcp://10.0.0.3:5432',
+    PARLEY_DNS_PORT: 'udp://10.0.0.4:53',
+    PARLEY_WEB_PORT_80_TCP_ADDR: '10.0.0.5',
   };
   readSettings({ ...kubernetes, PARLEY_TEST_LOG: 'info', PARLEY_BITCOIND: '/b', PARLEYS: 'x' });
 });
@@ -126,6 +131,8 @@ test('every name with which the repository is run is a setting, or known to be o
     'PARLEY_TRUSTED_PROXY',
     'PARLEY_METRIC_PORT',
     'PARLEY_PORT',
+    'PARLEY_POSTGRES_PORT',
+    'PARLEY_DNS_PORT',
   ];
   assert.deepEqual([...unknown].toSorted(), examples.toSorted());
 });

@@ -64,9 +64,9 @@ export type Settings = {
   readonly feedSocketsPerIp: number;
   /** Connections of the process; null = as many as its descriptors are enough for. */
   readonly connections: number | null;
-  /** Connections of a client network. */
+  /** Connections of an IPv4 address or an IPv6 /64. */
   readonly connectionsPerNetwork: number;
-  /** How many leading bits of an address are its client network. */
+  /** How many leading bits of an address are the network that its requests count for. */
   readonly clientPrefixes: { readonly ipv4: number; readonly ipv6: number };
   /** How long an unanswered acceptance binds, in seconds. */
   readonly acceptTtlSeconds: number;

@@ -16,8 +16,9 @@ const tools = [
   'SOLANA_VALIDATOR',
 ];
 const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TEST)_\\w+)$`);
-/** What Kubernetes sets for a service called parley. */
-const ofKubernetes = /^PARLEY_(SERVICE_(HOST|PORT)\w*|PORT_\d+_\w+)$/;
+/** What Kubernetes sets for a service called parley, or parley-postgres. */
+const ofKubernetes = /^PARLEY_(\w+_)?(SERVICE_(HOST|PORT)\w*|PORT_\d+_\w+)$/;
+const urlOfKubernetes = /^PARLEY_(\w+_)?PORT=(tcp|udp):\/\//;
 
 /** The environment, and the names that are read of it. */
 export function recording(given: Names): { readonly env: Names; readonly read: Set<string> } {
@@ -36,8 +37,8 @@ export function recording(given: Names): { readonly env: Names; readonly read: S
 export function misspelt(given: Names, read: ReadonlySet<string>): string[] {
   return Object.keys(given).flatMap((name) => {
     if (!name.startsWith(prefix) || read.has(name) || ofTools.test(name)) return [];
-    const isService = name === 'PARLEY_PORT' && /^(tcp|udp):/.test(given[name] ?? '');
-    if (isService || ofKubernetes.test(name)) return [];
+    const isService = urlOfKubernetes.test(`${name}=${given[name]}`) || ofKubernetes.test(name);
+    if (isService) return [];
     return [`${name} is no setting; the nearest name is ${nearest(name, [...read])}`];
   });
 }

@@ -41,7 +41,7 @@ export const declared: readonly Declared[] = [
     by: { 'server/edge/valkey-buckets.ts': ['answerLimit = 100;'] },
   },
   {
-    what: 'key mints of a client network (IPv4 address, IPv6 /64)',
+    what: 'key mints of a client (IPv4 address, IPv6 /64)',
     limit: '20 an hour (`PARLEY_MINT_LIMIT`)',
     by: {
       'server/config.ts': ["'PARLEY_MINT_LIMIT', dev ? 1_000 : 20,"],
@@ -171,14 +171,18 @@ export const declared: readonly Declared[] = [
     by: { 'server/listing/apart.ts': ['threads: 4,', 'workMs: 10_000,', 'memoryMb: 128,'] },
   },
   {
-    what: 'processor time of dear requests: of an account, of a client network',
-    limit: '2 s and then a tenth of a core; twice that; the first 20 ms of a request always pass',
+    what: 'processor time of dear requests: of an account, of a client (IPv4 address, IPv6 /64)',
+    limit: [
+      '2 s and then a tenth of a core; twice that (a fifth of what',
+      '`PARLEY_RATE_LIMIT_PER_NETWORK` is to `PARLEY_RATE_LIMIT`);',
+      'the first 20 ms of a request always pass',
+    ].join(' '),
     by: {
       'server/edge/processor-time.ts': [
         'freeMs = 20;',
         'burstMs = 2_000;',
         'refillShare = 0.1;',
-        'ofANetwork = 2;',
+        'sharers = 5;',
       ],
     },
   },

@@ -27,6 +27,7 @@ import * as doctor from '../server/doctor/examine.ts';
 import { swapBounds } from '../server/doctor/swaps.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';
 import {
+  partyLimit,
   refusedRelays,
   scheduleLimit,
   strangerLimit,
@@ -215,29 +216,32 @@ const said: Record<string, string> = {
   'a job of the keeper that was mined without effect': `${keeper.mostFailed} times`,
   'headers of a request': `${written(maxHeaderSize)} bytes together`,
   'request body': `${written(bodyLimitBytes)} bytes`,
-  'requests of a key, an account, a client network without a key': [
+  'requests of a key, an account, a client without a key (IPv4 address, IPv6 /64)': [
     `${settings.rateLimit} in ${windowSeconds} s`,
     '(`PARLEY_RATE_LIMIT`)',
   ].join(' '),
-  'requests of a client network, whichever keys they have': [
+  [[
+    `requests of a client network (IPv4 address, IPv6 /${settings.clientPrefixes.ipv6}),`,
+    'whichever keys they have, as far as their own budgets allow them',
+  ].join(' ')]: [
     `${written(settings.rateLimitPerNetwork)} in ${windowSeconds} s`,
     '(`PARLEY_RATE_LIMIT_PER_NETWORK`)',
   ].join(' '),
   [[
-    'requests of a party beyond its budget, on each open swap and as broadcasts;',
-    'looks for such swaps that found none',
-  ].join(' ')]: `${swapLimit}; ${strangerLimit} in ${windowSeconds} s`,
+    "requests of a party beyond its budget and its network's, on each open swap and as",
+    'broadcasts, and of all of these; looks for such swaps that found none',
+  ].join(' ')]: `${swapLimit}, ${partyLimit}; ${strangerLimit} in ${windowSeconds} s`,
   'connections of a process, and descriptors kept back': [
     `${written(mostConnections)} (\`PARLEY_CONNECTIONS\`),`,
     written(reservedDescriptors),
   ].join(' '),
-  [[
-    'connections of a client network',
-    `(IPv4 address, IPv6 /${settings.clientPrefixes.ipv6})`,
-  ].join(' ')]: `${settings.connectionsPerNetwork} (\`PARLEY_CONNECTIONS_PER_NETWORK\`)`,
+  'connections of a client (IPv4 address, IPv6 /64)': [
+    settings.connectionsPerNetwork,
+    '(`PARLEY_CONNECTIONS_PER_NETWORK`)',
+  ].join(' '),
   'live RFQs of an account': written(bounds.mostLiveRfqs),
   'makers on an RFQ': written(bounds.mostThreads),
-  'sockets of the maker feed: of a client network, of a process': [
+  'sockets of the maker feed: of a client (IPv4 address, IPv6 /64), of a process': [
     `${settings.feedSocketsPerIp} (\`PARLEY_FEED_SOCKETS_PER_IP\`;`,
     `opened: ten times as many a minute), ${written(mostSockets)}`,
   ].join(' '),

@@ -285,7 +285,8 @@ export type Outcome = Ended & {
 
 /**
  * Stores what came of an attempt; nothing where the webhook is gone. Of two who made the same
- * attempt, because one was thought dead, the first counts, or the one that succeeded.
+ * attempt, because one was thought dead, the first counts, or the one that succeeded. Success also
+ * counts where the delivery was given up meanwhile: it shows that the webhook is alive.
  */
 export async function storeOutcome(db: Database, outcome: Outcome): Promise<void> {
   const { id, webhookId, attempt, endedAt, nextAt, delivered } = outcome;
@@ -299,11 +300,16 @@ export async function storeOutcome(db: Database, outcome: Outcome): Promise<void
     });
     await tx.atCommit.rows({
       name: 'deliveries_outcome',
-      text: `with stored as (
-          update deliveries set attempts = $2, state = $3, next_at = coalesce($4, next_at),
+      text: `with was as (
+          select id, state from deliveries where id = $1
+        ), stored as (
+          update deliveries d set attempts = $2, state = $3, next_at = coalesce($4, d.next_at),
             done_at = $5
-          where id = $1 and state = 'waiting' and (attempts = $2 - 1 or $3 = 'delivered')
-          returning id, webhook_id, subject, attempts, state
+          from was
+          where d.id = was.id and (d.state = 'waiting' and d.attempts = $2 - 1
+            or d.state <> 'delivered' and $3 = 'delivered')
+          returning d.id, d.webhook_id, d.subject, d.attempts, d.state,
+            was.state = 'waiting' and d.state <> 'waiting' as ends
         ), logged as (
           insert into delivery_attempts (delivery_id, attempt, at, milliseconds, status, error)
           select id, $2, $6, $7, $8, $9 from stored
@@ -318,12 +324,12 @@ export async function storeOutcome(db: Database, outcome: Outcome): Promise<void
                   and o.state = 'waiting' and o.attempts = 0 and not o.behind and o.id <> s.id)
             order by d.position limit 1)
         )
-        update webhooks set waiting = case when s.state = 'waiting' then waiting
-            else greatest(0, waiting - 1) end, ${told('$7')},
+        update webhooks set ${told('$7')}, enabled = enabled or $3 = 'delivered',
+          waiting = greatest(0, waiting - (select count(*) from stored where ends)),
           failing_since = case when $3 = 'delivered' then null
             else coalesce(failing_since, $10) end
-        from stored s where webhooks.id = s.webhook_id`,
-      values: [id, attempt, state, nextAt, done, ...toldOf(outcome)],
+        where id = $11 and ($3 = 'delivered' or exists (select 1 from stored))`,
+      values: [id, attempt, state, nextAt, done, ...toldOf(outcome), webhookId],
     });
   });
 }
@@ -447,14 +453,17 @@ export async function sendAgain(
 
 /**
  * Switches off webhooks whose every attempt of a day failed, at most `limit`, and gives up what
- * waits for them; returns how many.
+ * waits for them; returns how many. One delivery had all its attempts after that day: two short
+ * failures, a day apart and with nothing sent between, are not a day of failing.
  */
 export async function switchOffFailing(tx: Tx, at: Date, limit: number): Promise<number> {
   const rows = await tx.rows({
     name: 'webhooks_switch_off',
     text: `with failing as (
-        select id from webhooks where enabled and failing_since is not null
-          and last_delivery_at >= failing_since + interval '1 day'
+        select id from webhooks w where enabled and failing_since is not null
+          and exists (select 1 from deliveries d where d.webhook_id = w.id
+            and d.state = 'dropped' and d.attempts >= $3
+            and d.done_at >= w.failing_since + interval '1 day')
         order by failing_since limit $2 for no key update
       ), off as (
         update webhooks set enabled = false, waiting = 0
@@ -464,7 +473,7 @@ export async function switchOffFailing(tx: Tx, at: Date, limit: number): Promise
         where state = 'waiting' and webhook_id in (select id from off)
       )
       select id from off`,
-    values: [at, limit],
+    values: [at, limit, mostAttempts],
   });
   return rows.length;
 }

@@ -3,13 +3,17 @@
 
 import type { Tx } from './database.ts';
 
+/** Of an RFQ: it became no swap, or its swap is gone. */
+const cameToNothing = (rfq: string) =>
+  `(${rfq}.status in ('cancelled', 'expired') or ${rfq}.swap_pruned)`;
+
 /** Deletes at most `limit` threads of RFQs that ended before; returns how many. */
 export async function pruneThreads(tx: Tx, before: Date, limit: number): Promise<number> {
   const rows = await tx.rows({
     name: 'ended_threads_prune',
     text: `with ended as (
         select t.id from rfqs r join threads t on t.rfq_id = r.id
-        where r.status in ('cancelled', 'expired') and r.expires_at < $1
+        where ${cameToNothing('r')} and r.expires_at < $1
         order by r.expires_at limit $2
       ), kept as (
         update hashlocks set thread_id = null where thread_id in (select id from ended)
@@ -25,7 +29,7 @@ export async function pruneRfqs(tx: Tx, before: Date, limit: number): Promise<nu
   const rows = await tx.rows({
     name: 'ended_rfqs_prune',
     text: `delete from rfqs where id in
-        (select id from rfqs r where status in ('cancelled', 'expired') and expires_at < $1
+        (select id from rfqs r where ${cameToNothing('r')} and expires_at < $1
           and not exists (select from threads where rfq_id = r.id)
           order by expires_at limit $2)
       returning id`,
@@ -36,7 +40,7 @@ export async function pruneRfqs(tx: Tx, before: Date, limit: number): Promise<nu
 
 /**
  * Swaps of which no escrow was ever seen to hold anything, and whose timelocks passed before then.
- * Their RFQs count as expired from then on.
+ * One with an escrow on Bitcoin stays: what is paid there later is lost without the redeem script.
  */
 export async function pruneSwaps(tx: Tx, before: Date, limit: number): Promise<number> {
   const rows = await tx.rows({
@@ -48,8 +52,9 @@ export async function pruneSwaps(tx: Tx, before: Date, limit: number): Promise<n
           and not exists (select from keeper_jobs where swap_id = s.id)
           and not exists (select from scheduled_refunds where swap_id = s.id)
           and not exists (select from escrows where swap_id = s.id and not (
-            facts ->> 'funded' is null and facts ->> 'claimed' is null
-            and facts ->> 'refunded' is null and facts ->> 'secret' is null
+            redeem_script is null and facts ->> 'funded' is null
+            and facts ->> 'claimed' is null and facts ->> 'refunded' is null
+            and facts ->> 'secret' is null
             and facts ->> 'balance' = '0' and facts -> 'fundingTold' is null))
         order by expires_at limit $2 for update skip locked
       ), without_legs as (
@@ -57,7 +62,7 @@ export async function pruneSwaps(tx: Tx, before: Date, limit: number): Promise<n
       ), without_escrows as (
         delete from escrows where swap_id in (select id from ended)
       ), released as (
-        update rfqs set status = 'expired' where id in (select rfq_id from ended)
+        update rfqs set swap_pruned = true where id in (select rfq_id from ended)
       )
       delete from swaps where id in (select id from ended) returning id`,
     values: [Math.floor(before.getTime() / 1_000), limit],

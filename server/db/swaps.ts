@@ -284,7 +284,10 @@ export function partyOf(swap: Swap, accountId: string): Party | null {
   return swap.takerId === accountId ? 'taker' : null;
 }
 
-/** Whether a swap that is not done has this party; `id` null: any of its newest 1 000 a side. */
+/**
+ * Whether a swap that is not done and has not expired has this party; `id` null: any of its newest
+ * 1 000 a side.
+ */
 export async function isPartyOfOpen(
   tx: Tx,
   accountId: string,
@@ -296,18 +299,19 @@ export async function isPartyOfOpen(
           name: 'any_open_swap',
           text: `
             select from (
-              (select done from swaps where maker_id = $1 order by id desc limit 1000)
+              (select done, status from swaps where maker_id = $1 order by id desc limit 1000)
               union all
-              (select done from swaps where taker_id = $1 order by id desc limit 1000)
+              (select done, status from swaps where taker_id = $1 order by id desc limit 1000)
             ) as newest
-            where not done limit 1`,
+            where not done and status <> 'expired' limit 1`,
           values: [accountId],
         }
       : {
           name: 'party_of_open_swap',
           text: `
             select from swaps
-            where id = $2 and not done and (maker_id = $1 or taker_id = $1)`,
+            where id = $2 and not done and status <> 'expired'
+              and (maker_id = $1 or taker_id = $1)`,
           values: [accountId, id],
         },
   );
@@ -377,9 +381,7 @@ export async function updateSwap(
     name: 'swap_update',
     text: `update swaps set status = $2, secret = coalesce(secret, $3), lapsed = lapsed or $4,
         due_at = $5, done = $6, revision = revision + 1,
-        updated_at = case
-          when status = $2 and status in ('counterparty_claimed', 'half_settled', 'expired')
-          then updated_at else $7 end
+        updated_at = case when done and $6 and status = $2 then updated_at else $7 end
       where id = $1`,
     values: [swap.id, swap.status, swap.secret, swap.lapsed, swap.dueAt, swap.done, swap.at],
   });

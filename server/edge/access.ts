@@ -259,7 +259,8 @@ function withKey(visit: Visit, access: Access, caller: Caller | null) {
   };
   spend(visit, state.budgets.spendCaller(caller, client), (spent) => {
     if (spent.allowed) return go();
-    const part = spent.whose === 'network' ? null : reservedPart(request);
+    // Whosever budget is out: neighbours must not stop a party's claims either.
+    const part = reservedPart(request);
     if (part === null) return overBudget(visit, spent);
     state.reserve(caller.accountId, part).then((kept) => {
       if (kept) go();

@@ -129,7 +129,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   });
   limitConnections(app.server, deps, options.connections);
   const underway = createUnderway(deps.db);
-  const processorTime = createProcessorTime(options.processorClock);
+  const processorTime = createProcessorTime(deps.settings, options.processorClock);
   app.addHook('onClose', async () => underway.close());
   app.decorate('edge', {
     keys,

@@ -238,6 +238,32 @@ for (const [where, open] of [
       }
     });
 
+    promise('what one of a network is refused is taken from nobody else in it', async () => {
+      const small = await open({ ...settings, rateLimitPerNetwork: 5 });
+      const spend = (ip: string) => small.budgets.spendCaller(caller('k'), ip);
+      try {
+        for (let count = 0; count < 20; count += 1) await small.budgets.spendClient('192.0.2.1');
+        for (const left of [2, 1]) assert.equal((await spend('192.0.2.1')).remaining, left);
+        for (const _ of [1, 2]) assert.equal((await spend('192.0.2.1')).whose, 'network');
+        // Nor from itself elsewhere.
+        assert.equal((await spend('192.0.2.2')).allowed, true);
+      } finally {
+        small.close();
+      }
+    });
+
+    promise('a party has 60 on each part of the API, and 300 on all together', async (world) => {
+      const taken = async (part: string, times: number, account = 'a') => {
+        const spend = () => world.budgets.spendReserve(account, part);
+        const spent = await Promise.all(Array.from({ length: times }, spend));
+        return spent.filter(({ allowed }) => allowed).length;
+      };
+      assert.equal(await taken('1', 61), 60);
+      for (const part of ['2', '3', '4', '5']) assert.equal(await taken(part, 50), 50);
+      assert.equal(await taken('6', 60), 40);
+      assert.equal(await taken('6', 60, 'b'), 60);
+    });
+
     promise('mints are counted an hour long, and apart from other calls', async (world) => {
       const { budgets, pass } = world;
       const mint = () => budgets.spendMint('2001:db8::1');

@@ -1,7 +1,8 @@
 // Who may ask how often. A bucket is a fixed window that opens with its first request: one a key
 // and one that an account's keys share, one a client address without a key, one a client address
 // for mints; some costly operations have one an account beside. A larger one of a client network
-// counts calls with and without keys, however many accounts make them. Where they are kept:
+// counts calls with and without keys, however many accounts make them, as far as their own buckets
+// allow them: what one stranger is refused takes nothing from its neighbours. Where they are kept:
 // memory-buckets.ts, valkey-buckets.ts.
 
 import { isIPv4, isIPv6 } from 'node:net';
@@ -16,6 +17,11 @@ export const scheduleLimit = 20;
 export const refusedRelays = 20;
 /** Requests on an open swap that a party keeps beyond its budget, in a window (reserve.ts). */
 export const swapLimit = 60;
+/**
+ * The same, of a party's swaps and broadcasts together: five swaps' worth. Swaps cost nothing to
+ * agree on, so without it an account would have as many requests as it opens swaps for.
+ */
+export const partyLimit = 300;
 /** Looks in a window whether an account is a party of an open swap that found that it is not. */
 export const strangerLimit = 60;
 /** How often each of the sockets that an address may have can be opened anew in a window. */
@@ -50,7 +56,7 @@ export type Budgets = {
   /** One claim that this account asks to have relayed; given back once it is taken on. */
   spendRelay(accountId: string): Soon<Spent>;
   giveBackRelay(accountId: string): Soon<void>;
-  /** One request of a party beyond its budget, on this part of the API. */
+  /** One request of a party beyond its budget, on this part of the API, and of all parts. */
   spendReserve(accountId: string, part: string): Soon<Spent>;
   /** One look whether this account is a party; given back where it is. */
   spendStranger(accountId: string): Soon<Spent>;
@@ -65,6 +71,7 @@ export const ruleNames = [
   'listings',
   'mints',
   'networks',
+  'parties',
   'relays',
   'reserves',
   'schedules',
@@ -86,8 +93,8 @@ export type Tally = { readonly allowed: boolean; readonly buckets: readonly Buck
 export type Buckets = {
   /** One from each bucket, one or two; where one of them is out, from none. */
   spend(rule: Rule, names: readonly string[]): Soon<Tally>;
-  /** One to a bucket whose window is still open and that has given one. */
-  giveBack(rule: Rule, name: string): Soon<void>;
+  /** One to each of the buckets of a decision whose window is still open and that has given one. */
+  giveBack(rule: Rule, names: readonly string[]): Soon<void>;
 };
 
 export type BudgetSettings = Pick<
@@ -106,6 +113,7 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
   const clients: Rule = { name: 'clients', ...window };
   const networks: Rule = { ...window, name: 'networks', limit: settings.rateLimitPerNetwork };
   const reserves: Rule = { ...window, name: 'reserves', limit: swapLimit };
+  const parties: Rule = { ...window, name: 'parties', limit: partyLimit };
   const strangers: Rule = { ...window, name: 'strangers', limit: strangerLimit };
   const mints: Rule = {
     name: 'mints',
@@ -128,30 +136,41 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
   const spendOne = (rule: Rule, ip: string) =>
     whenKnown(buckets.spend(rule, [clientNetwork(ip)]), (tally) => ofAddress(rule, tally));
   const spendOwn = (rule: Rule, accountId: string) =>
-    whenKnown(buckets.spend(rule, [accountId]), ({ allowed, buckets: [own] }) =>
-      spentOf(rule, allowed, 'account', own!),
+    whenKnown(buckets.spend(rule, [accountId]), (tally) => ofAccount(rule, tally));
+  /** Of its own buckets, and only where they allow it of the wider one that others share. */
+  const spendBoth = (
+    rule: Rule,
+    names: readonly string[],
+    spentOfOwn: (rule: Rule, tally: Tally) => Spent,
+    wider: () => Soon<Spent>,
+  ): Soon<Spent> =>
+    whenKnown(buckets.spend(rule, names), (tally) => {
+      const own = spentOfOwn(rule, tally);
+      if (!own.allowed) return own;
+      return whenKnown(wider(), (shared) => {
+        if (shared.allowed) return own;
+        return whenKnown(buckets.giveBack(rule, names), () => shared);
+      });
+    });
+  const spendNetwork = (ip: string) => () =>
+    whenKnown(
+      buckets.spend(networks, [clientNetwork(ip, settings.clientPrefixes)]),
+      ({ allowed, buckets: [network] }) => spentOf(networks, allowed, 'network', network!),
     );
-  /** The network's too: asked at the same time, since what is shared is kept by its first name. */
-  const inNetwork = (ip: string, own: Soon<Spent>): Soon<Spent> => {
-    const network = buckets.spend(networks, [clientNetwork(ip, settings.clientPrefixes)]);
-    return whenKnown(network, (tally) =>
-      tally.allowed ? own : spentOf(networks, false, 'network', tally.buckets[0]!),
-    );
-  };
-  const ofCalls = (tally: Tally) => ofCaller(calls, tally);
   return {
     spendCaller: ({ accountId, keyId }, ip) =>
-      inNetwork(ip, whenKnown(buckets.spend(calls, [accountId, keyId]), ofCalls)),
-    spendClient: (ip) => inNetwork(ip, spendOne(clients, ip)),
-    spendReserve: (accountId, part) => spendOwn(reserves, `${accountId} ${part}`),
+      spendBoth(calls, [accountId, keyId], ofCaller, spendNetwork(ip)),
+    spendClient: (ip) => spendBoth(clients, [clientNetwork(ip)], ofAddress, spendNetwork(ip)),
+    spendReserve: (accountId, part) =>
+      spendBoth(reserves, [`${accountId} ${part}`], ofAccount, () => spendOwn(parties, accountId)),
     spendStranger: (accountId) => spendOwn(strangers, accountId),
-    giveBackStranger: (accountId) => buckets.giveBack(strangers, accountId),
+    giveBackStranger: (accountId) => buckets.giveBack(strangers, [accountId]),
     spendMint: (ip) => spendOne(mints, ip),
     spendListing: (accountId) => spendOwn(listings, accountId),
-    giveBackListing: (accountId) => buckets.giveBack(listings, accountId),
+    giveBackListing: (accountId) => buckets.giveBack(listings, [accountId]),
     spendSchedule: (accountId) => spendOwn(schedules, accountId),
     spendRelay: (accountId) => spendOwn(relays, accountId),
-    giveBackRelay: (accountId) => buckets.giveBack(relays, accountId),
+    giveBackRelay: (accountId) => buckets.giveBack(relays, [accountId]),
     spendSocket: (ip) => spendOne(sockets, ip),
   };
 }
@@ -163,6 +182,10 @@ export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): So
 
 function ofAddress(rule: Rule, { allowed, buckets }: Tally): Spent {
   return spentOf(rule, allowed, 'address', buckets[0]!);
+}
+
+function ofAccount(rule: Rule, { allowed, buckets }: Tally): Spent {
+  return spentOf(rule, allowed, 'account', buckets[0]!);
 }
 
 /** Account and key: equally large, but a key replaced opens a window of its own later. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMetrics } from '../metrics.ts';
@@ -15,7 +15,6 @@ async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
   const settings = {
     connections: 3,
     connectionsPerNetwork: 1,
-    clientPrefixes: { ipv4: 32, ipv6: 56 },
     trustedProxies,
   };
   limitConnections(server, { settings, metrics }, limits);
@@ -42,6 +41,21 @@ async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
   };
   return { ours, open, dropped, close };
 }
+
+test('a client is limited by its address or /64, and its neighbours in the /56 are not', () => {
+  const server = createServer();
+  const settings = { connections: 10, connectionsPerNetwork: 1, trustedProxies: [] };
+  limitConnections(server, { settings, metrics: createMetrics('parley') });
+  const isCut = (remoteAddress: string) => {
+    const socket = new Socket();
+    Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });
+    server.emit('connection', socket);
+    return socket.destroyed;
+  };
+  const clients = ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:3::1', '::ffff:192.0.2.1'];
+  assert.deepEqual(clients.map(isCut), [false, true, false, false]);
+  assert.deepEqual(['192.0.2.1', '192.0.2.2'].map(isCut), [true, false]);
+});
 
 test('connections of a trusted proxy are limited by the process alone', async () => {
   const { ours, open, dropped, close } = await serve(['loopback']);

@@ -1,5 +1,6 @@
-// The connections of a process: so many in all, fewer of one client network, and none whose other
-// side does not read what it is sent.
+// The connections of a process: so many in all, fewer of one client, counted by its IPv4 address or
+// IPv6 /64 so that it shuts out no neighbour, and none whose other side does not read what it is
+// sent.
 
 import type { Server, Socket } from 'node:net';
 import type { Settings } from '../config.ts';
@@ -44,10 +45,7 @@ export function openFiles(): number {
 export type ConnectionLimits = { readonly lookMs?: number; readonly unreadMs?: number };
 
 type Needs = {
-  readonly settings: Pick<
-    Settings,
-    'connections' | 'connectionsPerNetwork' | 'clientPrefixes' | 'trustedProxies'
-  >;
+  readonly settings: Pick<Settings, 'connections' | 'connectionsPerNetwork' | 'trustedProxies'>;
   readonly metrics: Pick<Metrics, 'connectionsDropped'>;
 };
 
@@ -57,7 +55,7 @@ export function limitConnections(
   { settings, metrics }: Needs,
   limits: ConnectionLimits = {},
 ): void {
-  const { connections, connectionsPerNetwork, clientPrefixes, trustedProxies } = settings;
+  const { connections, connectionsPerNetwork, trustedProxies } = settings;
   const dropped = (why: 'process' | 'network' | 'unread') =>
     metrics.connectionsDropped.inc({ why });
   server.maxConnections = connections ?? mostConnections;
@@ -71,9 +69,7 @@ export function limitConnections(
     reading.set(socket, { mark: markOf(socket), at: performance.now() });
     // A trusted proxy speaks for many.
     const family = remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4';
-    const network = proxies.check(remoteAddress, family)
-      ? null
-      : clientNetwork(remoteAddress, clientPrefixes);
+    const network = proxies.check(remoteAddress, family) ? null : clientNetwork(remoteAddress);
     const there = network === null ? 0 : (counts.get(network) ?? 0) + 1;
     if (network !== null) counts.set(network, there);
     socket.once('close', () => {

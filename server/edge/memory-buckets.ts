@@ -9,7 +9,7 @@ type Entry = { endsAt: number; used: number };
 
 export type MemoryBuckets = {
   spend(rule: Rule, names: readonly string[]): Tally;
-  giveBack(rule: Rule, name: string): void;
+  giveBack(rule: Rule, names: readonly string[]): void;
 };
 
 export function createMemoryBuckets(now: () => number, most: number = capacity): MemoryBuckets {
@@ -41,9 +41,11 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
       }
       return { allowed, buckets };
     },
-    giveBack: (rule, name) => {
-      const entry = openEntry(kept[rule.name], name, now(), rule.windowMs);
-      if (entry !== null && entry.used > 0) entry.used -= 1;
+    giveBack: (rule, names) => {
+      for (const name of names) {
+        const entry = openEntry(kept[rule.name], name, now(), rule.windowMs);
+        if (entry !== null && entry.used > 0) entry.used -= 1;
+      }
     },
   };
 }

@@ -1,8 +1,9 @@
 // Runs a command at most once under its Idempotency-Key.
 //
 // Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
-// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504 and the
-// scope's 403. More on it: docs/decisions/0004-what-an-idempotency-key-keeps.md.
+// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504, the
+// scope's 403, an account's refusals beyond 10 000 a day, and replies above 32 KiB. More on it:
+// docs/decisions/0004-what-an-idempotency-key-keeps.md.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';

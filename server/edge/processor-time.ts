@@ -1,10 +1,11 @@
 // Processor time of requests that take more of it than others: made in steps, one in a turn of the
-// event loop for all of them, and charged to the account and to the client's network. The first
+// event loop for all of them, and charged to the account and to the client's address. The first
 // milliseconds of a request always pass, so that no claim waits for what others have done. Of one
 // process: it is its own core that is shared out. Instants and durations in milliseconds.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { InTurns } from '../../chains/turns.ts';
+import type { Settings } from '../config.ts';
 import { clientNetwork } from './budgets.ts';
 import { HttpError } from './errors.ts';
 
@@ -14,8 +15,11 @@ export const freeMs = 20;
 export const burstMs = 2_000;
 /** What comes back of it: with the free part an account has at most a fifth of a core. */
 export const refillShare = 0.1;
-/** A network has as many times as much: several customers may share its address. */
-const ofANetwork = 2;
+/**
+ * An address (an IPv6 /64 is one) has a fifth of the times as much that a network has of requests:
+ * twice, unless configured. Several customers may share it, and with dev chains all of them do.
+ */
+const sharers = 5;
 /** What is forgotten first was charged longest ago. */
 const mostPayers = 10_000;
 
@@ -28,9 +32,11 @@ type Payer = { readonly name: string; readonly whose: string; readonly times: nu
 type Level = { readonly ms: number; readonly at: number };
 
 export function createProcessorTime(
+  { rateLimit, rateLimitPerNetwork }: Pick<Settings, 'rateLimit' | 'rateLimitPerNetwork'>,
   clock: () => number = () => performance.now(),
   nextTurn: () => Promise<void> = () => turn(),
 ): ProcessorTime {
+  const ofAnAddress = Math.max(1, Math.floor(rateLimitPerNetwork / rateLimit / sharers));
   const levels = new Map<string, Level>();
   let last = Promise.resolve();
   const rest = () => {
@@ -54,10 +60,9 @@ export function createProcessorTime(
   };
   return {
     meter: ({ accountId, client }) => {
-      const network = clientNetwork(client);
       const payers: readonly Payer[] = [
         { name: `account ${accountId}`, whose: 'account', times: 1 },
-        { name: `network ${network}`, whose: 'address', times: ofANetwork },
+        { name: `address ${clientNetwork(client)}`, whose: 'address', times: ofAnAddress },
       ];
       let used = 0;
       return async (steps, signal) => {
@@ -82,9 +87,10 @@ export function createProcessorTime(
 }
 
 function usedUp({ whose, times }: Payer, over: number): HttpError {
-  const seconds = Math.max(1, Math.ceil(over / (refillShare * times) / 1_000));
+  const backMs = refillShare * 1_000 * times;
+  const seconds = Math.max(1, Math.ceil(over / backMs));
   const sentence =
     `the dear requests of this ${whose} have taken ${(burstMs * times) / 1_000} s of processor` +
-    ` time, and ${refillShare * times * 1_000} ms come back a second; try again in ${seconds} s`;
+    ` time, and ${backMs} ms come back a second; try again in ${seconds} s`;
   return new HttpError('processor_time_limited', sentence, { 'retry-after': String(seconds) });
 }

@@ -1,5 +1,6 @@
-// What a party of an open swap keeps beyond its budget, so that its quotes never starve its claims:
-// requests on that swap, and broadcasts, which its claims need as well.
+// What a party of an open swap keeps beyond its budget and its network's: neither its quotes nor
+// its neighbours ever starve its claims. Requests on that swap, and broadcasts, which its claims
+// need as well. A swap that expired has nothing at stake and keeps nothing.
 
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../db/database.ts';

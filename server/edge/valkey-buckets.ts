@@ -43,8 +43,10 @@ if allowed == 1 then
 end
 return answer`;
 const backScript = `
-if tonumber(redis.call('get', KEYS[1]) or 0) > 0 and redis.call('pttl', KEYS[1]) > 0 then
-  redis.call('decr', KEYS[1])
+for _, key in ipairs(KEYS) do
+  if tonumber(redis.call('get', key) or 0) > 0 and redis.call('pttl', key) > 0 then
+    redis.call('decr', key)
+  end
 end
 return 0`;
 const scriptHash = createHash('sha1').update(script).digest('hex');
@@ -72,6 +74,11 @@ export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
   const { client, alone, prefix, metrics, answerLimitMs = answerLimit } = needs;
   const ask = (rule: Pick<Rule, 'limit' | 'windowMs'>, keys: readonly string[]) =>
     inTime(answerLimitMs, run(client, rule, keys));
+  // In braces what decides where a cluster keeps them: all buckets of a decision in one place.
+  const keysOf = ({ name }: Rule, names: readonly string[]) => {
+    const start = `${prefix}${name}:{${names[0]}}`;
+    return names.map((each, at) => (at === 0 ? start : `${start}${each}`));
+  };
   const link = watch(needs, () => ask({ limit: 1, windowMs: 1 }, [`${prefix}probe`]));
   return {
     started: link.started,
@@ -81,18 +88,14 @@ export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
         return alone.spend(rule, names);
       };
       if (!link.isUp()) return decideAlone();
-      // In braces what decides where a cluster keeps them: all buckets of a decision in one place.
-      const start = `${prefix}${rule.name}:{${names[0]}}`;
-      const keys = names.map((name, at) => (at === 0 ? start : `${start}${name}`));
-      return ask(rule, keys).catch((error: unknown) => {
+      return ask(rule, keysOf(rule, names)).catch((error: unknown) => {
         link.lose(error);
         return decideAlone();
       });
     },
-    giveBack: (rule, name) => {
-      if (!link.isUp()) return alone.giveBack(rule, name);
-      const key = `${prefix}${rule.name}:{${name}}`;
-      const giving = client.eval(backScript, 1, key).then(() => {});
+    giveBack: (rule, names) => {
+      if (!link.isUp()) return alone.giveBack(rule, names);
+      const giving = client.eval(backScript, names.length, ...keysOf(rule, names)).then(() => {});
       // Not had back is no more than asked once more.
       return inTime(answerLimitMs, giving).catch((error: unknown) => link.lose(error));
     },

@@ -15,12 +15,12 @@ export const mostMessages = 100;
 /** Threads of one RFQ on a page, and its default. */
 export const threadsPage = 100;
 
-/** How long an event waits for its deliveries. */
 /** What ended with nothing at stake: RFQs without a swap, swaps that nobody funded. */
 export const endedDays = 30;
 /** Replies that are kept under an Idempotency-Key: refusals an account a day, bytes of each. */
 export const mostKeptRefusals = 10_000;
 export const mostReplyBytes = 32_768;
+/** How long an event waits for its deliveries. */
 export const outboxDays = 7;
 
 /** How far back the feed's log reaches: a day, and so many entries (some 10 MB). */

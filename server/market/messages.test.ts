@@ -192,6 +192,8 @@ describe('a text for another site, or with what only reads like scopes', () => {
     'at www.evil.example',
     '  evil.example/login ',
     'mаrket.example wants you to sign in',
+    'market.example wants you to sign in; evil.example wants you to sign in',
+    'httpѕ://evil.example/',
   ];
   for (const line of others) {
     test(`is refused: ${line}`, () => assert.throws(check(line), /is not a site of this market/));

@@ -93,15 +93,27 @@ function mustBeForUs(
   }
 }
 
-/** Of URLs, of a line for a site or of nothing else, and of who "wants you to sign in". */
+/**
+ * Of URLs, of a line for a site or of nothing else, and of who "wants you to sign in". Searched in
+ * one go, never anew from each letter: anybody may send the longest text, signed or not.
+ */
 function hostsIn(line: string): string[] {
-  const found = [...line.matchAll(/[a-z][a-z\d+.-]*:\/\/([^\s/?#]*)/g)].map(([, host]) => host);
-  const [, label = '', value = ''] = /^([^:]*):\s*(.*?)\s*$/.exec(line) ?? [];
-  if (siteLabels.test(label) && !value.includes('://')) found.push(value.replace(/[/?#].*$/, ''));
-  found.push(/(\S+) wants you to sign in/.exec(line)?.[1]);
+  const found: (string | undefined)[] = line
+    .split('://')
+    .slice(1)
+    .map((rest) => rest.split(/[\s/?#]/, 1)[0]);
+  const colon = Math.max(0, line.indexOf(':'));
+  const value = line.slice(colon + 1).trim();
+  if (siteLabels.test(line.slice(0, colon)) && !value.includes('://')) {
+    found.push(value.split(/[/?#]/, 1)[0]);
+  }
+  for (const before of line.split(' wants you to sign in').slice(0, -1)) {
+    const who = before.split(/\s/).at(-1);
+    if (who !== '') found.push(who?.split('://').at(-1));
+  }
   found.push(/(?:^|\s)(www\.[^\s/?#]+)/.exec(line)?.[1]);
   found.push(/^\s*([a-z\d-]+(?:\.[a-z\d-]+)+(?::\d+)?)(?:\/\S*)?\s*$/.exec(line)?.[1]);
-  return found.flatMap((host) => (host === undefined ? [] : [host.replace(/^.*:\/\//, '')]));
+  return found.filter((host) => host !== undefined);
 }
 
 /** The addresses that a message must name: Bitcoin's may be left out. */

@@ -144,11 +144,17 @@ test('pruning starts at once and stops when told to', async () => {
 
 test('what ended with nothing at stake goes after 30 days, and its hashlocks stay', async () => {
   const { db } = database;
-  const [unfunded, funded, open] = await agreedSwaps(db, 3);
+  const [unfunded, funded, open, onBitcoin] = await agreedSwaps(db, 4);
   const sql = (text: string, ...values: unknown[]) =>
     db.rows<{ id: string }>({ name: '', text, values });
   const at = new Date(deps.now());
-  await sql('update rfqs set expires_at = $1', at);
+  // The RFQ of the swap that goes ends later than the swap.
+  await sql(
+    `update rfqs r set expires_at = $1::timestamptz + case s.id when $2 then 60 else 0 end
+        * interval '1 second' from swaps s where s.rfq_id = r.id`,
+    at,
+    unfunded,
+  );
   await sql(
     `update swaps set done = true, status = 'expired', expires_at = $1 where id <> $2`,
     Math.floor(at.getTime() / 1_000),
@@ -156,6 +162,7 @@ test('what ended with nothing at stake goes after 30 days, and its hashlocks sta
   );
   await sql('update legs set timelock = $1', Math.floor(at.getTime() / 1_000));
   await sql(`update escrows set facts = facts || '{"balance":"1"}' where swap_id = $1`, funded);
+  await sql(`update escrows set redeem_script = '51' where leg = 'a' and swap_id = $1`, onBitcoin);
   // One that nobody quoted, and one that was quoted and came to nothing.
   await sql(`insert into rfqs select gen_random_uuid(), creator_id, direction, base_asset_id,
       base_amount, quote_asset_id, visibility, ask_amount, target_address, ended, created_at,
@@ -167,30 +174,39 @@ test('what ended with nothing at stake goes after 30 days, and its hashlocks sta
     from rfqs r, threads t where r.status = 'expired' limit 1`);
   const count = async (table: string) => (await sql(`select 1 as id from ${table}`)).length;
   const all = async () => [await count('rfqs'), await count('threads'), await count('swaps')];
-  assert.deepEqual(await all(), [5, 4, 3]);
+  assert.deepEqual(await all(), [6, 5, 4]);
   deps.freeze(at.getTime() + 30 * day);
   await prune(deps);
-  assert.deepEqual(await all(), [5, 4, 3]);
+  assert.deepEqual(await all(), [6, 5, 4]);
   deps.advance(1_000);
-  const { rfqs, threads, swaps } = await prune(deps);
-  assert.deepEqual([rfqs, threads, swaps], [3, 2, 1]);
-  assert.deepEqual(await all(), [2, 2, 2]);
-  assert.deepEqual((await sql('select id from swaps where id = $1', unfunded)).length, 0);
-  assert.equal(await count('hashlocks'), 3);
+  const pruned = async () => {
+    const { rfqs, threads, swaps } = await prune(deps);
+    return [rfqs, threads, swaps];
+  };
+  assert.deepEqual(await pruned(), [2, 1, 1]);
+  assert.deepEqual(await sql('select id from swaps where id = $1', unfunded), []);
+  const left = await sql('select status as id from rfqs where swap_pruned');
+  assert.deepEqual(left, [{ id: 'agreed' }]);
+  deps.advance(60_000);
+  assert.deepEqual(await pruned(), [1, 1, 0]);
+  assert.deepEqual(await all(), [3, 3, 3]);
+  assert.equal(await count('hashlocks'), 4);
 });
 
-test('what is seen of a swap that has ended moves its updatedAt no more', async () => {
+test('updatedAt of a swap moves as long as a leg can change, and no more once it is done', async () => {
   const { db } = database;
   const text = 'select id from swaps limit 1';
   const [{ id = '' } = {}] = await db.rows<{ id?: string }>({ name: '', text, values: [] });
-  const update = async (status: 'agreed' | 'counterparty_claimed', at: number) => {
-    const rest = { secret: null, lapsed: false, dueAt: null, done: false };
+  const update = async (status: 'agreed' | 'counterparty_claimed', at: number, done = false) => {
+    const rest = { secret: null, lapsed: false, dueAt: null, done };
     await updateSwap(db, { id, status, at: new Date(at), ...rest });
     return (await swapById(db, id))?.updatedAt.getTime();
   };
   assert.equal(await update('agreed', 1_000), 1_000);
   assert.equal(await update('agreed', 2_000), 2_000);
   assert.equal(await update('counterparty_claimed', 3_000), 3_000);
-  assert.equal(await update('counterparty_claimed', 4_000), 3_000);
-  assert.equal(await update('agreed', 5_000), 5_000, 'taken back by a reorganisation');
+  assert.equal(await update('counterparty_claimed', 4_000), 4_000, 'the initiator claims later');
+  assert.equal(await update('counterparty_claimed', 5_000, true), 5_000);
+  assert.equal(await update('counterparty_claimed', 6_000, true), 5_000);
+  assert.equal(await update('agreed', 7_000), 7_000, 'taken back by a reorganisation');
 });

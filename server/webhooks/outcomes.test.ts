@@ -9,7 +9,7 @@ import { listWebhooks } from '../db/webhooks.ts';
 import { webhookEvents } from '../edge/schemas/events.ts';
 import { uuidv7 } from '../ids.ts';
 import { prune } from '../market/prune.ts';
-import { createDelivering } from './deliver.ts';
+import { createDelivering, retryAfterSeconds } from './deliver.ts';
 import { handOut, mostWaiting } from './hand-out.ts';
 import { createPinging, storePing } from './ping.ts';
 import { happens, newAccount, newWebhook, reached, recording } from './testing/market.ts';
@@ -290,14 +290,24 @@ test('a webhook that fails for a day is switched off, and on again by a ping tha
     await prune(deps);
     return (await shown())?.enabled;
   };
+  const toTheEnd = async () => {
+    for (const seconds of [0, ...retryAfterSeconds]) assert.equal(await after(seconds * 1_000), 1);
+  };
+  await agreed(accountId);
+  await toTheEnd();
+  // A second short failure, a day after the first: its retries are made.
+  deps.advance(day);
   await agreed(accountId);
   await after(0);
-  assert.equal(await after(15_000), 1);
-  await agreed(accountId);
-  await after(day - 15_001);
   assert.equal(await enabled(), true);
+  status = 200;
+  assert.equal(await after(15_000), 1);
+  status = 500;
   await agreed(accountId);
-  await after(1);
+  await toTheEnd();
+  deps.advance(day - 465_001);
+  await agreed(accountId);
+  await toTheEnd();
   await agreed(accountId);
   assert.equal(await enabled(), false);
   assert.equal(await after(day), 0, 'what waits for it is given up');
@@ -318,4 +328,21 @@ test('a webhook that fails for a day is switched off, and on again by a ping tha
   assert.equal(await enabled(), true);
   await agreed(accountId);
   assert.equal(await after(0), 1);
+});
+
+test('an attempt in hand that is answered 2xx puts on again what was switched off meanwhile', async () => {
+  const { accountId } = await owner();
+  await agreed(accountId);
+  await handOut(deps);
+  const answer = Promise.withResolvers<number>();
+  const { sent, send } = recording(() => answer.promise);
+  const passing = createDelivering(deps, { send }).pass();
+  assert.ok(await reached(() => sent.length === 1));
+  await rows('update webhooks set enabled = false, waiting = 0, failing_since = created_at');
+  await rows(`update deliveries set state = 'dropped', done_at = created_at`);
+  answer.resolve(200);
+  await passing;
+  const left = await rows(`select enabled, waiting, failing_since, state
+    from webhooks join deliveries on webhook_id = webhooks.id`);
+  assert.deepEqual(left, [{ enabled: true, waiting: 0, failing_since: null, state: 'delivered' }]);
 });

@@ -6,6 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { buildSpend } from '../../../chains/bitcoin/plan.ts';
 import { testSwap } from '../../../chains/bitcoin/testing/swaps.ts';
+import { readSettings } from '../../config.ts';
 import { escrowsOfSwap, termsOf } from '../../db/escrows.ts';
 import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
 import {
@@ -36,6 +37,7 @@ import {
   type World,
 } from '../../settle/testing/world.ts';
 import { buildApp } from '../app.ts';
+import { createProcessorTime } from '../processor-time.ts';
 
 let world: World;
 let somebody: Party;
@@ -132,7 +134,11 @@ test('who has used up the processor time is told so, and short work of anybody s
   const paid = await signedPayment(world, somebody.btcAddress, 50_000n);
   let ms = 0;
   let each = 30;
-  const app = await buildApp(world.deps, { processorClock: () => (ms += each) });
+  // As for real chains: with dev chains all accounts come from one address.
+  const settings = { ...world.deps.settings };
+  settings.rateLimitPerNetwork = 10 * settings.rateLimit;
+  const deps = { ...world.deps, settings };
+  const app = await buildApp(deps, { processorClock: () => (ms += each) });
   const postOf = (party: Party) => requestsTo(app, party.key).post;
   const postUntilOver = async (party: Party) => {
     for (;;) {
@@ -151,7 +157,7 @@ test('who has used up the processor time is told so, and short work of anybody s
     const more = await postOf(somebody)('/v1/tx/broadcast', body);
     assert.equal(Number(more.headers['ratelimit-remaining']), asked - 1, 'requests are counted');
     must(await postOf(somebody)('/v1/tx/broadcast', { chain: bitcoin, signed: paid.hex }));
-    // All of one network together have twice as much.
+    // All of one address together have twice as much.
     refused(await postUntilOver(deal.initiator), 429, 'processor_time_limited');
     const network = await postUntilOver(deal.counterparty);
     assert.match(network.body.error, /of this address have taken 4 s/);
@@ -164,6 +170,27 @@ test('who has used up the processor time is told so, and short work of anybody s
   } finally {
     await app.close();
   }
+});
+
+test('with dev chains, where all come from one address, it has 200 times an account', async () => {
+  let ms = 0;
+  const settings = readSettings({});
+  const { meter } = createProcessorTime(
+    settings,
+    () => ms,
+    async () => {},
+  );
+  const spend = (accountId: string, steps: number) => {
+    const work = (function* () {
+      for (let at = 0; at < steps; at += 1) {
+        ms += 100;
+        yield;
+      }
+    })();
+    return meter({ accountId, client: '127.0.0.1' })(work, AbortSignal.timeout(10_000));
+  };
+  for (let at = 0; at < 5; at += 1) await spend(`${at}`, 19);
+  await assert.rejects(spend('dear', 30), /of this account have taken 2 s/);
 });
 
 test('a funding signed in time and sent too late is stopped', async () => {

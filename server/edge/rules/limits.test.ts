@@ -55,6 +55,24 @@ test('Requests a window: 300 in 60 s unless configured, told by every answer', a
   }
 });
 
+test('Open swaps: a party keeps them when its network is out, a stranger does not', async () => {
+  const exchange = await startExchange({ rateLimit: 100, rateLimitPerNetwork: 100 });
+  const { edge: own } = exchange;
+  try {
+    own.deps.freeze();
+    const [giver, other] = [await account(own, bitcoinWallet()), await account(own, evmWallet())];
+    const id = await agree(exchange, giver.key, other.key);
+    const stranger = await account(own, evmWallet());
+    while (await works(own, stranger.key));
+    const swap = (key: string) => own.call('GET', `/v1/swaps/${id}`, { key });
+    assert.equal(codeOf(await own.call('GET', '/v1/me', { key: giver.key })), '429 rate_limited');
+    assert.equal((await swap(giver.key)).status, 200);
+    assert.equal(codeOf(await swap(stranger.key)), '429 rate_limited');
+  } finally {
+    await own.close();
+  }
+});
+
 test('Open swaps: a party keeps 60 requests a window on each, and as many broadcasts', async () => {
   const exchange = await startExchange({ rateLimit: 10 });
   const { edge: own } = exchange;
@@ -85,11 +103,14 @@ test('Open swaps: a party keeps 60 requests a window on each, and as many broadc
     ]) {
       assert.equal(codeOf(answer), '429 account_rate_limited');
     }
-    await deps.db.rows({ name: 'test_done', text: 'update swaps set done = true', values: [] });
-    deps.advance(60_000);
-    await quoteOn(giver.key);
-    assert.equal(codeOf(await swap(giver.key)), '429 account_rate_limited');
-    assert.equal(codeOf(await send(giver.key)), '429 account_rate_limited');
+    // Over, or expired with nothing at stake.
+    for (const set of ["status = 'expired'", "status = 'agreed', done = true"]) {
+      await deps.db.rows({ name: `test_${set}`, text: `update swaps set ${set}`, values: [] });
+      deps.advance(60_000);
+      await quoteOn(giver.key);
+      assert.equal(codeOf(await swap(giver.key)), '429 account_rate_limited');
+      assert.equal(codeOf(await send(giver.key)), '429 account_rate_limited');
+    }
   } finally {
     await own.close();
   }
