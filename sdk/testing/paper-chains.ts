@@ -20,6 +20,7 @@ import { type EscrowFacts, sighting } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { policies } from '../../core/testing.ts';
 import type { ChainSource } from '../settle/context.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { mostFeePerGasOf, nonceOf } from '../wallets/nonce.ts';
@@ -61,17 +62,8 @@ export type PaperChain = {
 type Chain = Omit<PaperChain, 'source' | 'others'>;
 type Asked = <T>(signal: AbortSignal, answer: () => T) => Promise<T>;
 
-const policy: ChainPolicy = {
-  floorSeconds: 14_400,
-  normal: { confirmations: 2, settleSeconds: 600, outageSeconds: 3_600 },
-  high: { confirmations: 2, settleSeconds: 600, outageSeconds: 3_600 },
-  lateClaimSeconds: 300,
-  driftSeconds: 0,
-  windowSeconds: 0,
-  reactSeconds: 1_800,
-  signSeconds: 600,
-  detectSeconds: 60,
-};
+const depth = { ...policies.ethereum.normal, confirmations: 2 };
+const policy: ChainPolicy = { ...policies.ethereum, normal: depth, high: depth };
 /** Of the long leg's chain. */
 export const longFloorSeconds = 28_800;
 
