@@ -60,7 +60,7 @@ const evmPolicy: ChainPolicy = {
 
 function nodeOf(family: Family, policy: ChainPolicy): Node {
   const chain = newChain({ chain: `sim-${family}`, family, policy }, epochMs / 1_000);
-  return { chain, down: false, slow: false, lag: 0, otherLag: 0, lies: new Map() };
+  return { chain, down: false, slow: false, refuses: false, lag: 0, otherLag: 0, lies: new Map() };
 }
 
 /** An empty market on Bitcoin and an EVM chain, and its first process. */

@@ -94,6 +94,7 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     mustAgree: (watched) => call('mustAgree', () => mustAgree(parts, watched)),
     preflight: async (terms, about) =>
       call('preflight', () => {
+        mustEstimate(parts, about === 'funding' ? 'funding_would_fail' : 'payout_would_fail');
         const held = chain.balances.get(terms.refund.address) ?? 0n;
         if (about !== 'funding' || chain.family === 'bitcoin' || held >= terms.amount) return;
         throw new ParleyError('funding_would_fail', 'the funder holds too little', {});
@@ -133,6 +134,15 @@ export function mustAnswer({ node, chance, count }: AdapterParts, name: string):
   if (!node.slow || name === 'readSigned' || !chance.hits(0.5)) return;
   count('node slow');
   throw new ParleyError('chain_timeout', `the node of ${chain} did not answer`, { chain });
+}
+
+export function mustEstimate(
+  { node, count }: Pick<AdapterParts, 'node' | 'count'>,
+  code: 'payout_would_fail' | 'funding_would_fail',
+): void {
+  if (!node.refuses) return;
+  count('estimate refused');
+  throw new ParleyError(code, `the node of ${node.chain.chain} refuses every estimate`, {});
 }
 
 function headsOf(node: Node): Heads {

@@ -68,7 +68,15 @@ test('what a mempool forgets takes with it what spends it', () => {
 
 test('what one reader was shown is news once it has gone, whoever read in between', async () => {
   const { chain, address, payment } = bitcoin();
-  const node: Node = { chain, down: false, slow: false, lag: 0, otherLag: 0, lies: new Map() };
+  const node: Node = {
+    chain,
+    down: false,
+    slow: false,
+    refuses: false,
+    lag: 0,
+    otherLag: 0,
+    lies: new Map(),
+  };
   const adapter = simAdapter({
     node,
     chance: chanceOf(1),

@@ -19,6 +19,8 @@ export type Node = {
   readonly chain: SimChain;
   down: boolean;
   slow: boolean;
+  /** Every estimate and trial ends with an error. */
+  refuses: boolean;
   /** Blocks that the first source, and the second, are behind. */
   lag: number;
   otherLag: number;

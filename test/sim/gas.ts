@@ -13,7 +13,7 @@ import type {
 import { mustBeOf } from '../../chains/gas-work.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
-import { type AdapterParts, mustAnswer, planOf } from './adapter.ts';
+import { type AdapterParts, mustAnswer, mustEstimate, planOf } from './adapter.ts';
 import { clockAt, type Mined, nonceCoin, type SimChain } from './chain.ts';
 import { factsOf, viewOf } from './facts.ts';
 import { rawOf, type SimTransaction, transactionOf, txidOf } from './transaction.ts';
@@ -148,9 +148,11 @@ function sign(parts: GasParts, work: GasWork, slot: GasSlot): GasTransaction {
 }
 
 /** As the node has the escrow now. */
-function tried({ node }: GasParts, work: GasWork): { escrow: string; secret: string | null } {
+function tried(parts: GasParts, work: GasWork): { escrow: string; secret: string | null } {
   if (work.verb === 'void') return { escrow: '', secret: null };
+  const { node } = parts;
   const { chain } = node;
+  mustEstimate(parts, 'payout_would_fail');
   const { terms } = work;
   const { address: escrow } = planOf(chain, terms);
   if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {

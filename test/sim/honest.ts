@@ -5,6 +5,7 @@
 import type { Material } from '../../chains/material.ts';
 import { feeToReplace, unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
+import { refusesFromNow } from './estimates.ts';
 import { presigns } from './ladders.ts';
 import { insideOf } from './material.ts';
 import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
@@ -261,6 +262,7 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
   if (tx.verb === 'claim' && party.kind === 'sleepy') side.goneAt = null;
   const chain = chainOf(world, tx.chain);
   const own = tx.verb === 'fund' && chain.family === 'bitcoin' ? 0.5 : 0.15;
+  refusesFromNow(world, deal, side, tx);
   if (fallsSilent(world, deal, side, tx) || (!world.calm && party.chance.hits(own))) {
     if (refusal(chain, tx, seconds(world)) === null) {
       sendDirect(world, chain, tx);

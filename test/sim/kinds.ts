@@ -12,7 +12,7 @@ const common: readonly string[] = [
   ...['block late', 'blocks in a burst', 'chain stands still (spells)', 'reorganisation'],
   ...['claim taken back', 'transaction dropped', 'funding paid twice', 'fees rise (spells)'],
   ...['commit late', 'connection lost', 'crash', 'node down', 'node down (spells)', 'node slow'],
-  'node silent after the reveal',
+  ...['node silent after the reveal', 'node refuses estimates (spells)', 'estimate refused'],
   ...['node slow (spells)', 'node lagging (spells)', 'node lying (spells)', 'sources disagree'],
   'second source lagging (spells)',
   ...['keeper claims', 'keeper refunds'],

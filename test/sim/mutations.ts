@@ -165,6 +165,9 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   'builders: a public secret waits until sources agree': [
     edit('server/settle/builders.ts')('isPublic: !reveals', 'isPublic: false'),
   ],
+  'builders: a public secret waits for an estimate': [
+    edit('server/settle/builders.ts')('if (state.secret === null) {', '{'),
+  ],
   'broadcast: what has ended is paid again': [
     edit('server/settle/broadcast.ts')(
       'for (const touch of await allTouches(deps, chain, transaction))',

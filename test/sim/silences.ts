@@ -83,6 +83,9 @@ export function checkClaimed(
   if (code === 'sources_disagree') {
     violate(world, 'a public secret waits for no source', deal.name);
   }
+  if (code === 'payout_would_fail') {
+    violate(world, 'a public secret waits for no estimate', deal.name);
+  }
   const { chain: other } = view.legs[leg === 'a' ? 'b' : 'a'];
   const isAway = code === 'chain_unavailable' || code === 'chain_timeout';
   if (isAway && String(body?.error).includes(`the node of ${other} `)) {

@@ -11,6 +11,7 @@ import { newChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { escrowsOn } from './depth.ts';
 import { type Drill, drillOf, highValueFrom, isBare, notComeOf } from './drills.ts';
+import { estimatesOf, planEstimates } from './estimates.ts';
 import type { Node } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { checkHalts, haltsOf, planHalts } from './halts.ts';
@@ -121,7 +122,15 @@ function chainsFor(chance: Chance, drill: Drill | null): Node[] {
     const policy = drill?.isRollup && family === 'evm' ? rollup : policies[family];
     const about = { chain: `sim-${family}`, family, policy };
     const chain = newChain(about, epochMs / 1_000);
-    return { chain, down: false, slow: false, lag: 0, otherLag: 0, lies: new Map() };
+    return {
+      chain,
+      down: false,
+      slow: false,
+      refuses: false,
+      lag: 0,
+      otherLag: 0,
+      lies: new Map(),
+    };
   });
 }
 
@@ -169,6 +178,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     ladders: laddersOf({ seed, calm, drill }, nodes),
     halts: haltsOf({ seed, calm, drill }),
     silences: silencesOf({ seed, calm, drill }),
+    estimates: estimatesOf({ seed, calm, drill }),
     line: createLine(real, chance.fork()),
     beside: [],
     begun: 0,
@@ -407,6 +417,7 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
     const span = 30 * hour;
     if (!world.calm && !world.drill?.alone) {
       planFaults(world, span);
+      planEstimates(world, span);
       planDooms(world, span);
       planKeeperDooms(world);
       planLadderDooms(world);

@@ -49,6 +49,8 @@ export type World = {
   readonly halts: SimHalts | null;
   /** null = no node falls silent with a reveal. */
   readonly silences: SimSilences | null;
+  /** null = every node answers its estimates. */
+  readonly estimates: Chance | null;
   /** What runs besides the events of the agenda. */
   readonly beside: Promise<unknown>[];
   /** Events begun so far: two equal numbers say that nothing began in between. */
