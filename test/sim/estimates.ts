@@ -50,7 +50,7 @@ export function planEstimates(world: World, span: number): void {
   }
 }
 
-/** The node of the long chain, from a reveal on; for good where no gas key has to try its claims. */
+/** The long chain's node, from a reveal on; for good where no gas key has to try its claims. */
 export function refusesFromNow(world: World, deal: Deal, side: Side, tx: SimTransaction): void {
   const { estimates, keeper, ending } = world;
   const { view } = deal;

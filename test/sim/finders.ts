@@ -42,6 +42,7 @@ export const finders: Readonly<Record<string, number>> = {
   'live: former escrows are not read': 2,
   'live: one source is enough': 9,
   'builders: a public secret waits until sources agree': 4,
+  'builders: a public secret waits for an estimate': 129,
   'broadcast: what has ended is paid again': 5211,
   'broadcast: no gates': 7,
   'view: no refund of a former escrow is offered': 2,

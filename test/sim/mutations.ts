@@ -166,7 +166,11 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
     edit('server/settle/builders.ts')('isPublic: !reveals', 'isPublic: false'),
   ],
   'builders: a public secret waits for an estimate': [
-    edit('server/settle/builders.ts')('if (state.secret === null) {', '{'),
+    edit('server/settle/builders.ts')(
+      'if (state.secret === null) {',
+      `await adapterOf(deps, state.legs[name].chain).preflight(escrow.terms, 'claim', signal);
+  if (state.secret === null) {`,
+    ),
   ],
   'broadcast: what has ended is paid again': [
     edit('server/settle/broadcast.ts')(
