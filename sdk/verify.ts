@@ -137,9 +137,10 @@ export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32
   if (role === 'initiator' || trade.hashlock !== null) {
     mustEqual('hashlock', trade.hashlock ?? 'your own', hashlock);
   }
-  if (swap.secret !== null) {
-    const holds = opens(hex32('secret', swap.secret), hashlock);
-    if (!holds) throw new VerificationError('secret', `a preimage of ${hashlock}`, swap.secret);
+  const { secret } = swap;
+  const isSecret = typeof secret === 'string' && /^[0-9a-f]{64}$/.test(secret);
+  if (secret !== null && !(isSecret && opens(secret, hashlock))) {
+    throw new VerificationError('secret', `a preimage of ${hashlock}`, 'another');
   }
   return hashlock;
 }
