@@ -116,6 +116,22 @@ test('a swap that is there already is taken if it is seen while the acceptance s
   await assert.rejects(late, { code: 'acceptance_lapsed' });
 });
 
+test('a swap that the store keeps was seen, also where a former version noted no moment', async () => {
+  const shown = { takerAccepted: true, swapId };
+  const { acceptTtlSeconds: _, ...former } = stands;
+  for (const isKept of [true, false]) {
+    const store = memoryStore();
+    await store.putTrade(former);
+    if (isKept) await store.putSwap(record({}));
+    const input = { ...agreeing('taker', store, [], thread(shown)), now: () => now + 7_200 };
+    const answer = async () => ({ thread: thread(shown), swap: honestSwap('taker') });
+    const client = { ...input.client, accept: answer } as unknown as ParleyClient;
+    const again = accept({ ...input, client });
+    if (isKept) assert.equal((await again).swapId, swapId);
+    else await assert.rejects(again, { code: 'acceptance_lapsed' });
+  }
+});
+
 test('the other side tells no hashlock, and its trade is the mirror of the first', async () => {
   const said: Words[] = [];
   const { trade: own } = await accept(agreeing('maker', memoryStore(), said));

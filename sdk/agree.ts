@@ -104,6 +104,8 @@ export async function sighted(
   at: { readonly swapId: string; readonly now: number },
 ): Promise<OwnTrade> {
   verifyAgreement(swap, trade, views, at);
+  // Only what was seen is kept, by a version that noted no moment too.
+  if ((await store.getSwap(swap.id)) !== null) return trade;
   const kept = await store.getTrade(trade.threadId);
   const isKept = kept?.acceptedAt === trade.acceptedAt && kept.swapSeenAt !== undefined;
   const swapSeenAt = isKept ? kept.swapSeenAt : at.now;

@@ -60,6 +60,7 @@ export type SettleCode =
   | 'secret_lost'
   | 'hashlock_used'
   | 'acceptance_lapsed'
+  | 'terms_outdated'
   | 'no_wallet'
   | 'no_source'
   | 'unknown_record'

@@ -275,7 +275,10 @@ function ended(record: SwapRecord, { state, clocks }: Seen): boolean {
     ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||
     neverFunds;
   if (!ownDone) return false;
-  const otherOpen = otherStatus === 'funded' || otherStatus === 'seen';
+  // A reorganisation took its funding back: it may come again.
+  const isTakenBack = otherStatus === 'unfunded' && clocks[gets] < other.timelock;
+  const otherOpen =
+    otherStatus === 'funded' || otherStatus === 'seen' || (ownStatus === 'claimed' && isTakenBack);
   // Whoever claimed the own leg has shown the secret, found yet or not: it opens the other leg.
   const isPublic = state.secret !== null || ownStatus === 'claimed';
   return !otherOpen || !isPublic;

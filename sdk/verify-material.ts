@@ -47,6 +47,36 @@ export function verifyMaterial(
   view: ChainView,
   limits: Limits = { validUntil: null, outputs: null },
 ): void {
+  try {
+    verifyAll(material, asked, terms, view, limits);
+  } catch (error) {
+    if (asked.verb !== 'claim' || !(error instanceof VerificationError)) throw error;
+    const { field, expected } = error;
+    // Whatever a node or the market put there.
+    const got = String(error.got);
+    const [short, said] = [cut(expected), cut(got)];
+    const more = short === said ? `, others from character ${firstOther(expected, got)} on` : '';
+    throw new VerificationError(field, short, `${said}${more}`);
+  }
+}
+
+function firstOther(expected: string, got: string): number {
+  const at = [...expected].findIndex((letter, index) => letter !== got[index]);
+  return at === -1 ? expected.length : at;
+}
+
+/** Long words, in whatever letters they are: one of a claim may hold the secret. */
+function cut(text: string): string {
+  return text.replace(/\S{43,}/g, (word) => `${word.slice(0, 10)}… (${word.length} characters)`);
+}
+
+function verifyAll(
+  material: Material & { validUntil?: number | null },
+  asked: Asked,
+  terms: EscrowTerms,
+  view: ChainView,
+  limits: Limits,
+): void {
   const escrow = escrowOf('terms', terms, view);
   if (asked.verb === 'claim' && !opens(asked.secret, terms.hashlock)) {
     throw new VerificationError('secret', `a preimage of ${terms.hashlock}`, 'another');
@@ -95,7 +125,7 @@ function verifyEvm(
   for (const [at, call] of expected.entries()) {
     const said: Partial<EvmCall> = material.txs[at] ?? {};
     mustEqual(`txs[${at}].to`, call.to, said.to);
-    mustEqual(`txs[${at}].data`, call.data, said.data);
+    mustBeData(`txs[${at}].data`, call.data, said.data);
     mustEqual(`txs[${at}].value`, call.value, said.value);
     for (const field of Object.keys(said)) {
       if (!Object.hasOwn(call, field)) {
@@ -103,6 +133,15 @@ function verifyEvm(
       }
     }
   }
+}
+
+/** Says where it differs: 400 characters of it help nobody. */
+function mustBeData(field: string, expected: string, got: unknown): void {
+  if (got === expected) return;
+  mustBe('text', field, got);
+  const text = String(got);
+  const place = `${text.length} characters, others from character ${firstOther(expected, text)} on`;
+  throw new VerificationError(field, cut(expected), place);
 }
 
 /** How many approvals come first depends on the token's state: none, one, or a reset and one. */

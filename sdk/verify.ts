@@ -11,7 +11,7 @@ import { type Deadlines, deadlines, type LegTiming, schedule } from '../core/dea
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey, Family } from '../core/families.ts';
 import { type Hex32, opens, parseHex32 } from '../core/hashlock.ts';
-import { depthFor } from '../core/policy.ts';
+import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
 import type { LegName, Party, Role } from '../core/trade.ts';
 import { funderOf, initiatorOf, roleOf } from '../core/trade.ts';
@@ -88,10 +88,7 @@ export function verifySwap(
 ): VerifiedSwap {
   const { own, hashlock, agreedAt, times } = verifyAgreement(swap, trade, views, at);
   const leg = (name: LegName) =>
-    verifyLeg(swap.legs[name], own[name], name === own.long, times.refundAt[name], {
-      trade,
-      hashlock,
-    });
+    verifyLeg(swap.legs[name], legBy(own, times, name), { trade, hashlock });
   const legs = { a: leg('a'), b: leg('b') };
   const role = roleOf(trade.party, own.long);
   return { id: swap.id, party: trade.party, role, hashlock, agreedAt, deadlines: times, legs };
@@ -109,18 +106,24 @@ export function verifyAgreement(
   readonly agreedAt: number;
   readonly times: Deadlines;
 } {
-  mustEqual('id', at.swapId, swap.id);
+  mustBeSwap(swap, at.swapId);
+  const own = ownLegs(trade, views);
+  const hashlock = verifyParties(swap, trade, own.long);
+  return { own, hashlock, ...verifyDeadlines(swap.deadlines, trade, own, at.now) };
+}
+
+/** Throws unless it is that swap, with everything to read inside. */
+export function mustBeSwap(swap: Swap, swapId: string): void {
+  mustEqual('id', swapId, swap.id);
   mustBe('an object', 'legs', swap.legs);
   mustBe('an object', 'legs.a', swap.legs.a);
   mustBe('an object', 'legs.b', swap.legs.b);
   mustBe('an object', 'deadlines', swap.deadlines);
   mustBe('an object', 'deadlines.refundAt', swap.deadlines.refundAt);
-  const own = ownLegs(trade, views);
-  const hashlock = verifyParties(swap, trade, own.long);
-  return { own, hashlock, ...verifyDeadlines(swap, trade, own, at.now) };
 }
 
-function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32 {
+/** Whose swap it is; returns its hashlock. */
+export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32 {
   mustEqual('threadId', trade.threadId, swap.threadId);
   mustEqual('rfqId', trade.rfqId, swap.rfqId);
   mustEqual('makerId', trade.makerId, swap.makerId);
@@ -134,9 +137,10 @@ function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32 {
   if (role === 'initiator' || trade.hashlock !== null) {
     mustEqual('hashlock', trade.hashlock ?? 'your own', hashlock);
   }
-  if (swap.secret !== null) {
-    const holds = opens(hex32('secret', swap.secret), hashlock);
-    if (!holds) throw new VerificationError('secret', `a preimage of ${hashlock}`, swap.secret);
+  const { secret } = swap;
+  const isSecret = typeof secret === 'string' && /^[0-9a-f]{64}$/.test(secret);
+  if (secret !== null && !(isSecret && opens(secret, hashlock))) {
+    throw new VerificationError('secret', `a preimage of ${hashlock}`, 'another');
   }
   return hashlock;
 }
@@ -156,20 +160,16 @@ function hex32(field: string, text: unknown): Hex32 {
  * The deadlines must be the formula's, by the customer's policy, from a time at which the
  * customer's acceptance stood.
  */
-function verifyDeadlines(
-  swap: Swap,
+export function verifyDeadlines(
+  said: Deadlines,
   trade: OwnTrade,
   own: ReturnType<typeof ownLegs>,
   now: number,
 ): { agreedAt: number; times: Deadlines } {
-  const timing = ({ view, amount, asset }: OwnLeg): LegTiming => ({
-    policy: view.policy,
-    depth: depthFor(view.policy, amount, asset.highValueFrom),
-  });
+  const timing = (leg: OwnLeg): LegTiming => ({ policy: leg.view.policy, depth: depthOf(leg) });
   const timings = { a: timing(own.a), b: timing(own.b) };
   const short = own.long === 'a' ? 'b' : 'a';
   const plan = schedule(timings[short], timings[own.long]);
-  const said = swap.deadlines;
   const agreedAt = said.refundAt[short] - plan.shortTimelock;
   const from = trade.acceptedAt - clockToleranceSeconds;
   const to = Math.min(now, standsUntil(trade)) + clockToleranceSeconds;
@@ -178,25 +178,47 @@ function verifyDeadlines(
     throw new VerificationError(`deadlines.refundAt.${short}`, range, shown(said.refundAt[short]));
   }
   const times = deadlines(agreedAt, timings, own.long);
+  mustHaveTimes(times, said);
+  return { agreedAt, times };
+}
+
+export function mustHaveTimes(times: Deadlines, said: Deadlines): void {
   mustEqual('deadlines.initiatorFundBy', times.initiatorFundBy, said.initiatorFundBy);
   mustEqual('deadlines.expiresAt', times.expiresAt, said.expiresAt);
   mustEqual('deadlines.counterpartyFundBy', times.counterpartyFundBy, said.counterpartyFundBy);
   mustEqual('deadlines.revealBy', times.revealBy, said.revealBy);
   mustEqual('deadlines.refundAt.a', times.refundAt.a, said.refundAt.a);
   mustEqual('deadlines.refundAt.b', times.refundAt.b, said.refundAt.b);
-  return { agreedAt, times };
 }
 
-function verifyLeg(
-  said: SwapLeg,
-  own: OwnLeg,
-  long: boolean,
-  timelock: number,
+function depthOf({ view, amount, asset }: OwnLeg): Depth {
+  return depthFor(view.policy, amount, asset.highValueFrom);
+}
+
+/** What a leg must be. */
+export type ExpectedLeg = OwnLeg & Pick<VerifiedLeg, 'long' | 'timelock' | 'requiredConfirmations'>;
+
+/** By the customer's policy, and the times that follow from it. */
+export function legBy(
+  own: ReturnType<typeof ownLegs>,
+  times: Deadlines,
+  name: LegName,
+): ExpectedLeg {
+  const { confirmations: requiredConfirmations } = depthOf(own[name]);
+  const [long, timelock] = [name === own.long, times.refundAt[name]];
+  return { ...own[name], long, timelock, requiredConfirmations };
+}
+
+/** What is checked of a leg. */
+export type SaidLeg = Omit<SwapLeg, 'status' | 'fundTx' | 'claimTx' | 'refundTx' | 'confirmations'>;
+
+export function verifyLeg(
+  said: SaidLeg,
+  own: ExpectedLeg,
   from: { trade: OwnTrade; hashlock: Hex32 },
 ): VerifiedLeg {
   const at = `legs.${own.leg}`;
-  const { view, asset, amount } = own;
-  const { confirmations } = depthFor(view.policy, amount, asset.highValueFrom);
+  const { view, asset, amount, long, timelock, requiredConfirmations } = own;
   mustEqual(`${at}.leg`, own.leg, said.leg);
   mustEqual(`${at}.chain`, asset.chain, said.chain);
   mustEqual(`${at}.assetId`, asset.id, said.assetId);
@@ -204,7 +226,7 @@ function verifyLeg(
   mustEqual(`${at}.funder`, funderOf(own.leg), said.funder);
   mustEqual(`${at}.long`, long, said.long);
   mustEqual(`${at}.timelock`, timelock, said.timelock);
-  mustEqual(`${at}.requiredConfirmations`, confirmations, said.requiredConfirmations);
+  mustEqual(`${at}.requiredConfirmations`, requiredConfirmations, said.requiredConfirmations);
   return {
     leg: own.leg,
     chain: asset.chain,
@@ -214,16 +236,15 @@ function verifyLeg(
     funder: funderOf(own.leg),
     long,
     timelock,
-    requiredConfirmations: confirmations,
-    escrow: verifyEscrow(at, said, own, timelock, from),
+    requiredConfirmations,
+    escrow: verifyEscrow(at, said, own, from),
   };
 }
 
 function verifyEscrow(
   at: string,
-  said: SwapLeg,
-  own: OwnLeg,
-  timelock: number,
+  said: SaidLeg,
+  own: ExpectedLeg,
   { trade, hashlock }: { trade: OwnTrade; hashlock: Hex32 },
 ): VerifiedLeg['escrow'] {
   const mine = givenLeg(trade.party) === own.leg;
@@ -245,7 +266,7 @@ function verifyEscrow(
     refund: mine ? trade.refundTo : refund,
     token: own.asset.token,
     amount: own.amount,
-    timelock,
+    timelock: own.timelock,
   };
   const escrow = escrowOf(at, terms, own.view);
   mustEqual(`${at}.redeemScript`, escrow.redeemScript, said.redeemScript);
@@ -275,7 +296,7 @@ export function escrowOf(field: string, terms: EscrowTerms, view: ChainView): Es
 function destination(
   at: string,
   kind: 'payout' | 'refund',
-  said: SwapLeg,
+  said: SaidLeg,
   view: ChainView,
 ): Destination | null {
   const address = said[`${kind}Address`];

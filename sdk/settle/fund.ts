@@ -10,9 +10,10 @@ import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
 import { inPlaceOf, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
+import { mustFollowToday } from '../verify-kept.ts';
 import { verifyMaterial } from '../verify-material.ts';
 import { mustAgree, open, signAndKeep } from './before-sending.ts';
-import { type Context, legOf, look, ownSides, type Seen, sourceOf } from './context.ts';
+import { type Context, legOf, look, ownSides, type Seen, sourceOf, viewsOf } from './context.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
@@ -46,6 +47,7 @@ async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecor
   await mustBeOnly(context.store, onlyOf(before));
   await mustHoldSecret(context, before);
   const record = await approved(context, before);
+  if (!(await followsToday(context, record))) return record;
   const built = await askToFund(context, record, gives);
   if (built === null) return record;
   await mustAgree(context, record);
@@ -88,6 +90,21 @@ async function sendGate(context: Context, record: SwapRecord): Promise<() => Pro
   return async () => {
     fundGate(fresh.state, gives, { ...fresh.clocks, wall: await context.now() });
   };
+}
+
+/**
+ * A swap that was kept before an upgrade, or before policies changed, is not funded under its
+ * former times. Where a funding of it was sent already it is still watched, claimed and refunded.
+ */
+async function followsToday(context: Context, record: SwapRecord): Promise<boolean> {
+  try {
+    mustFollowToday(record, viewsOf(context), await context.now());
+    return true;
+  } catch (error) {
+    if (record.funding === null || !(error instanceof SettleError)) throw error;
+    context.tell('waiting', ownSides(record).gives, error.message);
+    return false;
+  }
 }
 
 /** Nobody but the initiator can begin: the other leg pays for a secret that it alone has. */

@@ -275,3 +275,18 @@ test('a swap seen in time is gone on with after a restart, however late', async 
   const refused = await begun(now + 7_200, other, honestSwap('taker'));
   assert.equal(refused.record?.code, 'acceptance_lapsed');
 });
+
+test('a trade kept without its first sight lapses, unless its owner knows when that was', async () => {
+  const [former, store] = [tradeOf('taker'), memoryStore()];
+  await store.putTrade(former);
+  const late = now + 7_200;
+  const refused = await begun(late, store, withoutAddress('taker'));
+  assert.deepEqual([refused.record?.code, refused.told], ['acceptance_lapsed', []]);
+  await store.putTrade({ ...former, swapSeenAt: now });
+  // That dates no agreement: one of a week later is refused.
+  const week = former.acceptedAt + 168 * 3_600;
+  const dated = { ...honestSwap('taker', week), legs: honestSwap('taker').legs };
+  const after = await begun(week, store, dated);
+  assert.deepEqual([after.record?.field, after.told], ['deadlines.refundAt.a', []]);
+  assert.ok((await begun(late, store, honestSwap('taker'))).record?.swap);
+});

@@ -12,7 +12,8 @@ import { sleep } from '../http.ts';
 import { mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import { type ChainView, givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
 import type { Swap } from '../types.ts';
-import { mustEqual, type VerifiedSwap, verifySwap } from '../verify.ts';
+import { type VerifiedSwap, verifySwap } from '../verify.ts';
+import { verifyAgain } from '../verify-kept.ts';
 import { type Context, ownSides, type Seen, viewsOf, walletOf } from './context.ts';
 import { asked } from './market.ts';
 
@@ -117,8 +118,10 @@ async function keyProof(
 
 /**
  * Until a leg is funded the other side may still correct its own key, and the escrow moves with
- * it. Takes such a correction over, checked like the first time; funded legs stay as they are, and
- * so does everything else that was verified then: only the other side's destinations may differ.
+ * it. Takes such a correction over; funded legs stay as they are, and so does everything else that
+ * was verified once. Both legs rest on one hashlock and on one set of deadlines: a leg of another
+ * agreement time, or hashlock, beside a leg already funded could be refunded after it, or claimed
+ * without opening it.
  */
 export async function refresh(
   context: Context,
@@ -134,9 +137,7 @@ export async function refresh(
   let verified: VerifiedSwap;
   try {
     swap = await asked(context, (how) => client.swap(context.swapId, how));
-    const at = { swapId: context.swapId, now: await context.now() };
-    verified = verifySwap(swap, record.trade, viewsOf(context), at);
-    mustStay(record.swap, verified);
+    verified = verifyAgain(swap, record, viewsOf(context));
   } catch (error) {
     return undisturbed(context, record, error);
   }
@@ -166,46 +167,4 @@ function undisturbed(context: Context, record: SwapRecord, error: unknown): Swap
     return record;
   }
   throw error;
-}
-
-/**
- * Both legs rest on one hashlock and on one set of deadlines. A leg of another agreement time, or
- * hashlock, beside a leg already funded could be refunded after it, or claimed without opening it.
- */
-function mustStay(first: VerifiedSwap, again: VerifiedSwap): void {
-  mustEqual('hashlock', first.hashlock, again.hashlock);
-  mustEqual('role', first.role, again.role);
-  mustEqual('party', first.party, again.party);
-  for (const each of ['initiatorFundBy', 'counterpartyFundBy', 'revealBy'] as const) {
-    mustEqual(`deadlines.${each}`, first.deadlines[each], again.deadlines[each]);
-  }
-  mustEqual('agreedAt', first.agreedAt, again.agreedAt);
-  for (const name of ['a', 'b'] as const) {
-    const [was, is] = [first.legs[name], again.legs[name]];
-    mustEqual(
-      `deadlines.refundAt.${name}`,
-      first.deadlines.refundAt[name],
-      again.deadlines.refundAt[name],
-    );
-    for (const field of fixedOfLeg) {
-      mustEqual(`legs.${name}.${field}`, shownField(was[field]), shownField(is[field]));
-    }
-  }
-}
-
-const fixedOfLeg = [
-  'leg',
-  'chain',
-  'family',
-  'assetId',
-  'amount',
-  'funder',
-  'long',
-  'timelock',
-  'requiredConfirmations',
-] as const;
-
-/** Amounts are bigint, which a sentence shows as text. */
-function shownField(value: string | number | boolean | bigint): string | number | boolean {
-  return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -1,0 +1,134 @@
+// A record of a former formula: its times follow from no policy of today. The market is held to
+// them all the same, and a new funding is not made under them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { LegName, Party } from '../core/trade.ts';
+import { VerificationError } from './errors.ts';
+import type { SwapRecord } from './stores/store.ts';
+import {
+  alterations,
+  evmView,
+  honestSwap,
+  isHarmless,
+  now,
+  shownLeg,
+  swapId,
+  termsOf,
+  tradeOf,
+  views,
+} from './testing/honest.ts';
+import type { ChainView } from './trade.ts';
+import type { Swap } from './types.ts';
+import { verifySwap } from './verify.ts';
+import { mustFollowToday, verifyAgain } from './verify-kept.ts';
+
+/** The honest swap of a formula that had other times, each by its own number of seconds. */
+function formerSwap(party: Party): Swap {
+  const honest = honestSwap(party);
+  const { deadlines: times } = honest;
+  const refundAt = { a: times.refundAt.a - 61, b: times.refundAt.b - 7_207 };
+  const former = (leg: LegName) => ({
+    ...shownLeg(leg, termsOf(leg, refundAt[leg])),
+    requiredConfirmations: honest.legs[leg].requiredConfirmations + 1,
+  });
+  const deadlines = {
+    initiatorFundBy: times.initiatorFundBy - 3,
+    expiresAt: times.expiresAt - 5,
+    counterpartyFundBy: times.counterpartyFundBy - 7,
+    revealBy: times.revealBy - 11,
+    refundAt,
+  };
+  return { ...honest, deadlines, legs: { a: former('a'), b: former('b') } };
+}
+
+/** What the former version kept of it. */
+function formerRecord(party: Party): SwapRecord {
+  const trade = tradeOf(party);
+  const honest = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  const { legs: shown, deadlines } = formerSwap(party);
+  const former = (leg: LegName) => {
+    const { timelock, requiredConfirmations, escrow, redeemScript } = shown[leg];
+    const terms = termsOf(leg, timelock);
+    const kept = { address: escrow ?? '', redeemScript, terms };
+    return { ...honest.legs[leg], timelock, requiredConfirmations, escrow: kept };
+  };
+  const swap = { ...honest, deadlines, legs: { a: former('a'), b: former('b') } };
+  return { trade, swap, funding: null, claim: null, refund: null, publicSecret: null };
+}
+
+for (const party of ['maker', 'taker'] as const) {
+  test(`what the ${party} keeps of a former formula is the market's truth as before`, () => {
+    const record = formerRecord(party);
+    const shown = formerSwap(party);
+    assert.throws(() => verifySwap(shown, record.trade, views, { swapId, now }), /deadlines/);
+    assert.deepEqual(verifyAgain(shown, record, views), record.swap);
+    // Nor where today's policies would begin no swap of these chains at all.
+    const policy = { ...evmView.policy, lateClaimSeconds: 0 };
+    const refused = new Map<string, ChainView>([...views, ['evm-dev', { ...evmView, policy }]]);
+    assert.throws(() => verifySwap(shown, record.trade, refused, { swapId, now }), /refused/);
+    assert.deepEqual(verifyAgain(shown, record, refused), record.swap);
+  });
+
+  test(`a market that alters any one field of what the ${party} keeps is refused`, () => {
+    const record = formerRecord(party);
+    let lies = 0;
+    for (const { path, how, value } of alterations(formerSwap(party))) {
+      if (path === '' || isHarmless(path, how)) continue;
+      lies += 1;
+      assert.throws(
+        () => verifyAgain(value as Swap, record, views),
+        VerificationError,
+        `${path} (${how}) was believed`,
+      );
+    }
+    assert.ok(lies > 150, `only ${lies} lies were told`);
+  });
+
+  test(`the swap of today's formula is refused where the ${party} keeps another`, () => {
+    const record = formerRecord(party);
+    assert.throws(() => verifyAgain(honestSwap(party), record, views), {
+      name: 'VerificationError',
+      field: 'deadlines.initiatorFundBy',
+    });
+  });
+
+  test(`the ${party} funds nothing under a former formula`, () => {
+    const trade = tradeOf(party);
+    const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+    const today: SwapRecord = { ...formerRecord(party), swap };
+    mustFollowToday(today, views, now);
+    const refused = (record: SwapRecord, known = views) =>
+      assert.throws(() => mustFollowToday(record, known, now), { code: 'terms_outdated' });
+    refused(formerRecord(party));
+    const { legs, deadlines } = swap;
+    for (const each of ['initiatorFundBy', 'counterpartyFundBy', 'revealBy'] as const) {
+      refused({ ...today, swap: { ...swap, deadlines: { ...deadlines, [each]: 1 } } });
+    }
+    const { escrow } = formerRecord(party).swap.legs.a;
+    for (const other of [
+      { timelock: legs.a.timelock + 1 },
+      { requiredConfirmations: legs.a.requiredConfirmations - 1 },
+      { long: true },
+      { escrow },
+    ]) {
+      refused({ ...today, swap: { ...swap, legs: { ...legs, a: { ...legs.a, ...other } } } });
+    }
+    const policy = { ...evmView.policy, signSeconds: evmView.policy.signSeconds + 1 };
+    refused(today, new Map([...views, ['evm-dev', { ...evmView, policy }]]));
+  });
+}
+
+test('an address that the other side corrects moves the escrow, under the times that were kept', () => {
+  const payout = { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', pubkey: null };
+  const [record, shown] = [formerRecord('maker'), formerSwap('maker')];
+  const { timelock, requiredConfirmations } = shown.legs.a;
+  const moved = shownLeg('a', { ...termsOf('a', timelock), payout });
+  const legs = { ...shown.legs, a: { ...moved, requiredConfirmations } };
+  const { a, b } = verifyAgain({ ...shown, legs }, record, views).legs;
+  assert.deepEqual([a.escrow?.address, a.escrow?.terms.timelock], [moved.escrow, timelock]);
+  assert.deepEqual(b, record.swap.legs.b);
+  // An own address is nobody's to correct.
+  const own = { ...shown, legs: { ...shown.legs, a: { ...legs.a } } };
+  assert.throws(() => verifyAgain(own, formerRecord('taker'), views), VerificationError);
+});

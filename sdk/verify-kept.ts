@@ -1,0 +1,90 @@
+// A swap that was verified and kept, under whatever formula of deadlines it was agreed. The market
+// is held to what was kept: a formula, a policy or a version that is newer makes no liar of it, and
+// no escrow unclaimed. Only a funding still to be made must follow from today's.
+
+import { SettleError, VerificationError } from './errors.ts';
+import type { SwapRecord } from './stores/store.ts';
+import { type ChainViews, ownLegs } from './trade.ts';
+import type { Swap } from './types.ts';
+import {
+  type ExpectedLeg,
+  legBy,
+  mustBeSwap,
+  mustHaveTimes,
+  type SaidLeg,
+  type VerifiedLeg,
+  type VerifiedSwap,
+  verifyDeadlines,
+  verifyLeg,
+  verifyParties,
+} from './verify.ts';
+
+/**
+ * The kept swap as the market shows it now. Throws VerificationError unless everything is as it was
+ * kept but the other side's destinations, and the escrows that follow from them.
+ */
+export function verifyAgain(
+  swap: Swap,
+  { trade, swap: kept }: SwapRecord,
+  views: ChainViews,
+): VerifiedSwap {
+  mustBeSwap(swap, kept.id);
+  const from = { trade: { ...trade, hashlock: kept.hashlock }, hashlock: kept.hashlock };
+  verifyParties(swap, from.trade, kept.legs.a.long ? 'a' : 'b');
+  mustHaveTimes(kept.deadlines, swap.deadlines);
+  const expected = (leg: VerifiedLeg): ExpectedLeg => {
+    const view = views.get(leg.chain);
+    if (view === undefined) throw new Error(`no pinned facts about chain "${leg.chain}"`);
+    return { ...leg, asset: leg.assetId === trade.base.id ? trade.base : trade.quote, view };
+  };
+  const { a, b } = kept.legs;
+  const legs = {
+    a: verifyLeg(swap.legs.a, expected(a), from),
+    b: verifyLeg(swap.legs.b, expected(b), from),
+  };
+  return { ...kept, legs };
+}
+
+/**
+ * Throws SettleError `terms_outdated` unless the kept swap is what would be verified today, by the
+ * formula of this version and the customer's policies. `now` is the customer's clock (Unix
+ * seconds).
+ */
+export function mustFollowToday(
+  { trade, swap: kept }: SwapRecord,
+  views: ChainViews,
+  now: number,
+): void {
+  try {
+    const own = ownLegs(trade, views);
+    const { times } = verifyDeadlines(kept.deadlines, trade, own, now);
+    const { hashlock, legs } = kept;
+    for (const name of ['a', 'b'] as const) {
+      verifyLeg(shown(legs[name]), legBy(own, times, name), { trade, hashlock });
+    }
+  } catch (error) {
+    const why =
+      error instanceof VerificationError
+        ? `${error.field} is ${error.got}, and would be ${error.expected}`
+        : String(error);
+    const sentence =
+      `swap ${kept.id} was agreed under another formula or other policies than today's (${why}): ` +
+      'it is not funded. What an escrow holds is claimed and refunded all the same';
+    throw new SettleError('terms_outdated', sentence, { cause: error });
+  }
+}
+
+/** As a market shows it. */
+function shown({ escrow, ...leg }: VerifiedLeg): SaidLeg {
+  const { payout = null, refund = null } = escrow?.terms ?? {};
+  return {
+    ...leg,
+    amount: leg.amount.toString(),
+    escrow: escrow?.address ?? null,
+    redeemScript: escrow?.redeemScript ?? null,
+    payoutAddress: payout?.address ?? null,
+    payoutPubkey: payout?.pubkey ?? null,
+    refundAddress: refund?.address ?? null,
+    refundPubkey: refund?.pubkey ?? null,
+  };
+}
