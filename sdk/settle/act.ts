@@ -90,12 +90,13 @@ async function claimNow(context: Context, record: SwapRecord, secret: Hex32): Pr
   const { gets } = ownSides(record);
   const leg = legOf(record, gets);
   const isPublic = record.publicSecret !== null;
+  const { sign, gas } = await builtSpend(context, record, gets, { verb: 'claim', secret });
   const next = await signAndKeep(context, leg, {
-    sign: await builtSpend(context, record, gets, { verb: 'claim', secret }),
+    sign,
     // Once sent it cannot be taken back, seen or not: from then on only haste helps.
     next: (kept) => ({ ...record, claim: keptNow(kept), publicSecret: secret }),
     // What is public is claimed whatever a chain shows, or does not.
-    gate: isPublic ? open : () => revealGate(context, record),
+    gate: isPublic ? open : (signed) => revealGate(context, record, gas, signed),
     turn: { isUrgent: isPublic },
   });
   context.tell('claimed', gets, `sends the claim of leg ${gets}`, next.claim?.txid);
@@ -112,8 +113,9 @@ export async function refund(
   const leg = legOf(record, gives);
   refundGate(seen.state.legs[gives], leg.timelock, seen.clocks);
   if (record.refund !== null) return resend(context, record, 'refund', gives);
+  const { sign } = await builtSpend(context, record, gives, { verb: 'refund' });
   const next = await signAndKeep(context, leg, {
-    sign: await builtSpend(context, record, gives, { verb: 'refund' }),
+    sign,
     next: (kept) => ({ ...record, refund: keptNow(kept) }),
     gate: open,
     turn: { isUrgent: true },

@@ -1,14 +1,15 @@
 // What stands before a secret that is told: both chains, looked at anew, and whether the leg that
 // pays for it would really pay.
 
+import type { Offered } from '../../chains/adapter.ts';
 import { claimGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
-import type { SwapRecord } from '../stores/store.ts';
-import { mustAfford, mustAgree } from './before-sending.ts';
+import type { Kept, SwapRecord } from '../stores/store.ts';
+import { mustAfford, mustAgree, offeredFor } from './before-sending.ts';
 import { type Context, legOf, look, lookAgain, ownSides, type Seen, sourceOf } from './context.ts';
 
-/** Who sends the claim pays for it. */
-type By = 'self' | 'market';
+/** Who sends the claim pays for it: oneself, for what is offered, or the market. */
+type By = { readonly offered: Offered | null } | 'market';
 
 /**
  * At both chains before signing, so that one that is silent holds up nobody's nonce; and after it
@@ -18,13 +19,17 @@ type By = 'self' | 'market';
 export async function revealGate(
   context: Context,
   record: SwapRecord,
-): Promise<() => Promise<void>> {
+  gas: bigint | null,
+  signed: Kept | null,
+): Promise<(signed: Kept) => Promise<void>> {
   const { gets, gives } = ownSides(record);
   const fresh = await look(context, record);
-  await mayReveal(context, record, fresh, { legs: [gives, gets], by: 'self' });
-  return async () => {
+  const by = { offered: offeredFor(gas, signed) };
+  await mayReveal(context, record, fresh, { legs: [gives, gets], by });
+  return async (claim) => {
     const again = await lookAgain(context, record, fresh, gets);
-    await mayReveal(context, record, again, { legs: [gets], by: 'self' });
+    const exactly = { offered: offeredFor(gas, claim) };
+    await mayReveal(context, record, again, { legs: [gets], by: exactly });
   };
 }
 
@@ -52,7 +57,7 @@ async function mayReveal(
   const { adapter } = sourceOf(context, legOf(record, gets).chain);
   const tried = await Promise.allSettled([
     mustAgree(context, record, legs),
-    by === 'self' ? mustAfford(context, record) : null,
+    by === 'market' ? null : mustAfford(context, record, by.offered),
     adapter.preflight(legOf(record, gets).escrow.terms, 'claim', context.limit()),
   ]);
   for (const each of tried) if (each.status === 'rejected') throw each.reason;
