@@ -8,7 +8,7 @@ import type { Hex32 } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
-import { open, signAndKeep } from './before-sending.ts';
+import { open, signAndKeep, type Telling } from './before-sending.ts';
 import {
   type Context,
   type LegSeen,
@@ -40,8 +40,8 @@ export async function reveal(
   claimGate(seen.state, gets, seen.clocks);
   const leg = legOf(record, gets);
   if (relays(context, leg)) {
-    await relayGate(context, record);
-    return relayOrClaim(context, record, seen.state.legs[gets].facts, secret);
+    const telling = await relayGate(context, record);
+    return relayOrClaim(context, record, seen.state.legs[gets].facts, { secret, telling });
   }
   const hand = handOf(context, leg);
   // One wallet may be able to pay for one claim and not for two: until the first is mined, its
@@ -72,18 +72,18 @@ export async function claim(
     return hand.withdrawClaim(record);
   }
   if (record.claim !== null) return resend(context, record, 'claim', gets);
-  return relayOrClaim(context, record, facts, secret);
+  return relayOrClaim(context, record, facts, { secret });
 }
 
 async function relayOrClaim(
   context: Context,
   record: SwapRecord,
   facts: EscrowFacts,
-  secret: Hex32,
+  told: { readonly secret: Hex32; readonly telling?: Telling },
 ): Promise<SwapRecord> {
-  const relayed = await relayClaim(context, record, facts, secret);
+  const relayed = await relayClaim(context, record, facts, told);
   // The market has it: only haste helps now.
-  return relayed.waits ? relayed.record : claimNow(context, relayed.record, secret);
+  return relayed.waits ? relayed.record : claimNow(context, relayed.record, told.secret);
 }
 
 async function claimNow(context: Context, record: SwapRecord, secret: Hex32): Promise<SwapRecord> {
@@ -96,7 +96,7 @@ async function claimNow(context: Context, record: SwapRecord, secret: Hex32): Pr
     // Once sent it cannot be taken back, seen or not: from then on only haste helps.
     next: (kept) => ({ ...record, claim: keptNow(kept), publicSecret: secret }),
     // What is public is claimed whatever a chain shows, or does not.
-    gate: isPublic ? open : (signed) => revealGate(context, record, gas, signed),
+    ...(isPublic ? { gate: open } : revealGate(context, record, gas)),
     turn: { isUrgent: isPublic },
   });
   context.tell('claimed', gets, `sends the claim of leg ${gets}`, next.claim?.txid);

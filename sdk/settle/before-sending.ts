@@ -31,6 +31,15 @@ type Keeping<R extends SwapRecord> = {
    */
   readonly gate: (signed: Kept | null) => Promise<(signed: Kept) => Promise<void>>;
   readonly turn: Turn;
+  /** Of what tells a secret that is undecided. */
+  readonly telling?: Telling;
+};
+
+export type Telling = {
+  /** The record without it. */
+  readonly before: SwapRecord;
+  /** Whether it may still be sent once it is kept, by the clock. */
+  readonly still: () => Promise<void>;
 };
 
 /** A gate for what may be sent whatever the chains show. */
@@ -71,7 +80,7 @@ export async function signAndKeep<R extends SwapRecord>(
 async function keepSigned<R extends SwapRecord>(
   context: Context,
   leg: SetLeg,
-  { sign, next }: Keeping<R>,
+  { sign, next, telling }: Keeping<R>,
   check: (signed: Kept) => Promise<void>,
 ): Promise<R> {
   const signed = await sign();
@@ -79,15 +88,19 @@ async function keepSigned<R extends SwapRecord>(
     await check(signed);
     // From this moment on it is on its way.
     const record = next(signed);
-    const put = () => context.store.putSwap(record);
-    // The secret of a claim is public once this has succeeded, and not before.
-    await (record.publicSecret === null ? put() : unquoted(put));
+    if (telling === undefined) await context.store.putSwap(record);
+    else await putTelling(context, record, telling);
     return record;
   } catch (error) {
     // Its nonce must not be left out.
     handOf(context, leg).forget();
     throw error;
   }
+}
+
+/** The secret counts as public once this has succeeded, and not before. */
+export function putTelling(context: Context, record: SwapRecord, { before, still }: Telling) {
+  return unquoted(() => context.store.putTelling(record, before, still));
 }
 
 /**

@@ -18,13 +18,16 @@ export const approvalLimitMs = 120_000;
 
 export type Waiting = Fate & { readonly state: 'waiting' };
 
+/** Its gas limit, where that is known, and whether it waits for nothing. */
+type Spent = { readonly gas: bigint | undefined; readonly isUrgent: boolean };
+
 /** What each family of accounts says for itself. */
 export type AccountFamily = Pick<
   Hand,
   'approvesTokens' | 'takesTurns' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
 > & {
-  /** What is signed for the calls of this material, in order; `gas` of the one, if it is known. */
-  signingsOf(built: Material, gas?: bigint): readonly Signing[];
+  /** What is signed for the calls of this material, in order; `how` the one of a spend is. */
+  signingsOf(built: Material, how?: Spent): readonly Signing[];
   /** The gas limit of a claim or refund, where a transaction has one. */
   gasOf?(asked: Spending, how: SpendHow): Promise<bigint>;
   /** Sends a kept transaction that waits again, or one that takes its place. */
@@ -70,7 +73,8 @@ export function accountHand(
     signFunding: (built) => family.signingsOf(built),
     signSpend: async (built, asked, how) => {
       const gas = await family.gasOf?.(asked, how);
-      const [sign] = family.signingsOf(built, gas);
+      const isUrgent = how.isPublic || asked.verb === 'refund';
+      const [sign] = family.signingsOf(built, { gas, isUrgent });
       if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');
       return { sign, gas: gas ?? null };
     },

@@ -39,10 +39,10 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
   const on: OnEvm = { context, leg, wallet };
   return accountHand(context, leg, wallet, {
     approvesTokens: true,
-    signingsOf: (built, gas) => {
+    signingsOf: (built, { gas, isUrgent } = { gas: undefined, isUrgent: false }) => {
       if (built.sign !== 'evm-tx') return notFor(wallet, built);
       return built.txs.map((call) => async () => {
-        const taken = await takenNonces(on);
+        const taken = await takenNonces(on, isUrgent);
         const sending = gas === undefined ? call : { ...call, gas };
         return wallet.sign(built.chainId, sending, context.limit(), taken);
       });
