@@ -100,7 +100,12 @@ export type Owed = {
   readonly claims: readonly EscrowTerms[];
   /** Escrows that it funds before; its balance does not show them yet. */
   readonly fundings: readonly EscrowTerms[];
+  /** Of the one claim: a node takes a transaction only from who has all that is offered in it. */
+  readonly offered?: Offered;
 };
+
+/** EVM: what a claim is sent with. `feePerGas`: wei, once it is signed. */
+export type Offered = { readonly gas: bigint; readonly feePerGas: bigint | null };
 
 /** A claim or refund to be tried. The secret is null while nobody may hear it. */
 export type Spend =

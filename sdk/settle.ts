@@ -24,6 +24,7 @@ import {
   type SettleInput,
 } from './settle/context.ts';
 import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
+import { StoreSilent } from './settle/keeping.ts';
 import { aloneOf, type Sight, secretIn, sightOf, wholeOf } from './settle/looks.ts';
 import { heardSecret } from './settle/market.ts';
 import { tendOwed } from './settle/owed.ts';
@@ -64,7 +65,7 @@ export async function settle(input: SettleInput): Promise<Outcome> {
 }
 
 async function settled(context: Context): Promise<Outcome> {
-  const first = await prepare(context);
+  const first = await prepared(context);
   if (first === null) return nothing(context);
   let record = first;
   let askedAtMs = performance.now();
@@ -85,6 +86,18 @@ async function settled(context: Context): Promise<Outcome> {
       record = (await context.store.getSwap(context.swapId)) ?? record;
       if (!passing(error, record)) throw error;
       context.tell('waiting', null, messageOf(error));
+    }
+    await sleep(context.pollMs, context.signal);
+  }
+}
+
+/** Without its record nothing can be done: a store that is silent is asked again. */
+async function prepared(context: Context): Promise<SwapRecord | null> {
+  for (;;) {
+    try {
+      return await prepare(context);
+    } catch (error) {
+      if (!(error instanceof StoreSilent)) throw error;
     }
     await sleep(context.pollMs, context.signal);
   }
@@ -145,6 +158,7 @@ async function pass(
  */
 function passing(error: unknown, record: SwapRecord): boolean {
   if (error instanceof SettleError) return false;
+  if (error instanceof StoreSilent) return true;
   if (record.funding !== null) return true;
   if (!(error instanceof ParleyError)) return false;
   const { kind, code } = error;

@@ -157,7 +157,7 @@ export const declaredByChains: readonly Declared[] = [
     },
   },
   {
-    what: 'the SDK: what its store is waited for once the secret is public',
+    what: 'the SDK: what one read or write of its store is waited for',
     limit: 'a third of `chainTimeoutMs`',
     by: { 'sdk/settle/context.ts': ['storeShare = 1 / 3;'] },
   },

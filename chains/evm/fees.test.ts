@@ -34,6 +34,26 @@ test('what a claim costs is asked of whoever sends it', async () => {
   }
 });
 
+test('a wallet must have all that its claim offers, or is to offer', async () => {
+  const { terms: leg } = await newLeg(chain, {});
+  const price = await chain.client.getGasPrice();
+  const payer = newcomer();
+  const needs = async (gas: bigint, feePerGas: bigint | null) => {
+    const owed = { claims: [leg], fundings: [], offered: { gas, feePerGas } };
+    const short = await adapter.purseShortage?.(owed, payer, signal());
+    const said = / has 0 wei on evm-dev, and to send a claim with (\d+) gas may take (\d+)/;
+    const [, named, need] = said.exec(short?.sentence ?? '') ?? [];
+    assert.equal(named, `${gas}`, short?.sentence);
+    return BigInt(need ?? 0);
+  };
+  assert.equal(await needs(500_000n, 7n * price), 3_500_000n * price);
+  // A fifth above the price, which is rounded up.
+  const fifth = (await needs(500_000n, null)) - 600_000n * price;
+  assert.ok(fifth >= 0n && fifth < 500_000n, `${fifth}`);
+  // Never less than without.
+  assert.equal(await needs(1n, 1n), 100_000n * price);
+});
+
 test('both parties are warned that have nothing for gas; nobody else is', async () => {
   const poor = await terms({ payout: to(newcomer()), refund: to(newcomer()) });
   const warned = (await adapter.warnings?.(poor, signal())) ?? [];

@@ -1,6 +1,7 @@
 // What a transaction of ours costs whoever sends it, in the chain's own coin. A claim is never
 // estimated: its secret would be told to the node before it is sent.
 
+import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Owed, Warning } from '../adapter.ts';
 import { owedWords } from '../owed.ts';
@@ -13,6 +14,8 @@ const claimGas = { native: 50_000n, token: 100_000n } as const;
 const fundGas = { native: 70_000n, token: 200_000n } as const;
 /** Wallets ask for more gas than is used, and offer more for it than it costs now. */
 const margin = 2n;
+/** What a wallet offers above the price of now where it is not signed: a fifth. Rounds up. */
+const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
 
 type Kind = keyof typeof claimGas;
 const kindOf = ({ token }: EscrowTerms): Kind => (token === null ? 'native' : 'token');
@@ -34,12 +37,23 @@ export async function purseShortage(
   payer: string,
   signal: AbortSignal,
 ): Promise<Warning | null> {
-  const price = margin * (await gasPrice(watch.rpc, signal));
+  const { offered } = owed;
+  const price = await gasPrice(watch.rpc, signal);
+  const usual = needOf(owed, margin * price);
+  const need =
+    offered === undefined
+      ? usual
+      : larger(usual, offered.gas * (offered.feePerGas ?? offeredAt(price)));
+  const gas = offered === undefined ? 'for' : `with ${offered.gas}`;
+  const what = `${owedWords(owed, 'send a claim')} ${gas}`;
+  return shortOf(watch, payer, { verb: 'claim', what, need }, signal);
+}
+
+function needOf({ claims, fundings }: Owed, price: bigint): bigint {
   let need = 0n;
-  for (const terms of owed.claims) need += claimGas[kindOf(terms)] * price;
-  for (const terms of owed.fundings) need += fundGas[kindOf(terms)] * price + nativeOf(terms);
-  const sending = { verb: 'claim', what: owedWords(owed, 'send a claim'), need } as const;
-  return shortOf(watch, payer, sending, signal);
+  for (const terms of claims) need += claimGas[kindOf(terms)] * price;
+  for (const terms of fundings) need += fundGas[kindOf(terms)] * price + nativeOf(terms);
+  return need;
 }
 
 const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
@@ -80,7 +94,7 @@ async function shortOf(
   const { verb, what, need } = sending;
   const has = await balanceAt(rpc, null, address, 'latest', signal);
   if (has >= need) return null;
-  const part = verb === 'claim' ? ' for gas' : ', gas and a native leg included,';
+  const part = verb === 'claim' ? ' gas' : ', gas and a native leg included,';
   const other = verb === 'claim' ? '; anybody else may send the claim' : '';
   const sentence = `${address} has ${has} wei on ${chain}, and to ${what}${part} may take ${need}${other}`;
   return { code: 'fee_poor', verb, address, sentence };

@@ -88,9 +88,10 @@ export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
  * Gas of what a party sends by itself, where no node says how much it takes: hundredths of the
  * policy's most. On Ethereum 80 000 for a claim or refund of the native coin, twice the snapshot's
  * 40 000, 160 000 with a token and 30 000 for a payment of nothing. A wallet that passed
- * `claimShortage` (fees.ts) can pay for it at a fifth above the price.
+ * `claimShortage` (fees.ts) can pay for it at a fifth above the price. A token's claim that reveals
+ * the secret gets all: out of gas it would tell the secret and take nothing.
  */
-const untriedHundredths = { native: 16n, token: 32n, nothing: 6n } as const;
+const untriedHundredths = { native: 16n, token: 32n, nothing: 6n, reveal: 100n } as const;
 
 export function untriedGas(chainId: number, what: keyof typeof untriedHundredths): bigint {
   return (evmGasPolicyOf(chainId).mostGas * untriedHundredths[what]) / 100n;

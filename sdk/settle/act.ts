@@ -8,7 +8,7 @@ import type { Hex32 } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../stores/store.ts';
-import { open, signAndKeep } from './before-sending.ts';
+import { open, signAndKeep, type Telling } from './before-sending.ts';
 import {
   type Context,
   type LegSeen,
@@ -40,8 +40,8 @@ export async function reveal(
   claimGate(seen.state, gets, seen.clocks);
   const leg = legOf(record, gets);
   if (relays(context, leg)) {
-    await relayGate(context, record);
-    return relayOrClaim(context, record, seen.state.legs[gets].facts, secret);
+    const telling = await relayGate(context, record);
+    return relayOrClaim(context, record, seen.state.legs[gets].facts, { secret, telling });
   }
   const hand = handOf(context, leg);
   // One wallet may be able to pay for one claim and not for two: until the first is mined, its
@@ -72,30 +72,31 @@ export async function claim(
     return hand.withdrawClaim(record);
   }
   if (record.claim !== null) return resend(context, record, 'claim', gets);
-  return relayOrClaim(context, record, facts, secret);
+  return relayOrClaim(context, record, facts, { secret });
 }
 
 async function relayOrClaim(
   context: Context,
   record: SwapRecord,
   facts: EscrowFacts,
-  secret: Hex32,
+  told: { readonly secret: Hex32; readonly telling?: Telling },
 ): Promise<SwapRecord> {
-  const relayed = await relayClaim(context, record, facts, secret);
+  const relayed = await relayClaim(context, record, facts, told);
   // The market has it: only haste helps now.
-  return relayed.waits ? relayed.record : claimNow(context, relayed.record, secret);
+  return relayed.waits ? relayed.record : claimNow(context, relayed.record, told.secret);
 }
 
 async function claimNow(context: Context, record: SwapRecord, secret: Hex32): Promise<SwapRecord> {
   const { gets } = ownSides(record);
   const leg = legOf(record, gets);
   const isPublic = record.publicSecret !== null;
+  const { sign, gas } = await builtSpend(context, record, gets, { verb: 'claim', secret });
   const next = await signAndKeep(context, leg, {
-    sign: await builtSpend(context, record, gets, { verb: 'claim', secret }),
+    sign,
     // Once sent it cannot be taken back, seen or not: from then on only haste helps.
     next: (kept) => ({ ...record, claim: keptNow(kept), publicSecret: secret }),
     // What is public is claimed whatever a chain shows, or does not.
-    gate: isPublic ? open : () => revealGate(context, record),
+    ...(isPublic ? { gate: open } : revealGate(context, record, gas)),
     turn: { isUrgent: isPublic },
   });
   context.tell('claimed', gets, `sends the claim of leg ${gets}`, next.claim?.txid);
@@ -112,8 +113,9 @@ export async function refund(
   const leg = legOf(record, gives);
   refundGate(seen.state.legs[gives], leg.timelock, seen.clocks);
   if (record.refund !== null) return resend(context, record, 'refund', gives);
+  const { sign } = await builtSpend(context, record, gives, { verb: 'refund' });
   const next = await signAndKeep(context, leg, {
-    sign: await builtSpend(context, record, gives, { verb: 'refund' }),
+    sign,
     next: (kept) => ({ ...record, refund: keptNow(kept) }),
     gate: open,
     turn: { isUrgent: true },

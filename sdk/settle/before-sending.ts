@@ -1,8 +1,10 @@
 // What stands between signing and sending, for every verb.
 
+import type { Offered } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Kept, SwapRecord } from '../stores/store.ts';
+import { mostFeePerGasOf } from '../wallets/nonce.ts';
 import { type Context, legOf, ownSides, type SetLeg, sourceOf, watchedOf } from './context.ts';
 import type { Signing, Turn } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
@@ -24,11 +26,20 @@ type Keeping<R extends SwapRecord> = {
   /** What is kept of it, and with it. */
   readonly next: (signed: Kept) => R;
   /**
-   * Looks whether it may be sent now; returns what is asked again right after signing, while others
-   * of the account wait: of its own chain and clock alone.
+   * Looks whether it may be sent now, before or after it is signed. Returns what is asked again
+   * right after signing, while others of the account wait: of its own chain and clock alone.
    */
-  readonly gate: () => Promise<() => Promise<void>>;
+  readonly gate: (signed: Kept | null) => Promise<(signed: Kept) => Promise<void>>;
   readonly turn: Turn;
+  /** Of what tells a secret that is undecided. */
+  readonly telling?: Telling;
+};
+
+export type Telling = {
+  /** The record without it. */
+  readonly before: SwapRecord;
+  /** Whether it may still be sent once it is kept, by the clock. */
+  readonly still: () => Promise<void>;
 };
 
 /** A gate for what may be sent whatever the chains show. */
@@ -46,17 +57,17 @@ export async function signAndKeep<R extends SwapRecord>(
   nowMs: () => number = () => performance.now(),
 ): Promise<R> {
   const hand = handOf(context, leg);
-  const looked = async () => {
-    await keeping.gate();
+  const looked = async (signed: Kept) => {
+    await keeping.gate(signed);
   };
   if (!hand.takesTurns) {
     return hand.keeping(() => keepSigned(context, leg, keeping, looked), keeping.turn);
   }
   for (let looks = 1; ; looks += 1) {
-    const again = await keeping.gate();
+    const again = await keeping.gate(null);
     const lookedAtMs = nowMs();
     const isOlder = (ms: number) => nowMs() - lookedAtMs > ms;
-    const check = () => (isOlder(signedFreshMs) ? looked() : again());
+    const check = (signed: Kept) => (isOlder(signedFreshMs) ? looked(signed) : again(signed));
     const kept = await hand.keeping(async () => {
       // Its turn came late: others go on while it looks again.
       if (isOlder(freshMs) && looks < mostLooks) return null;
@@ -69,17 +80,16 @@ export async function signAndKeep<R extends SwapRecord>(
 async function keepSigned<R extends SwapRecord>(
   context: Context,
   leg: SetLeg,
-  { sign, next }: Keeping<R>,
-  check: () => Promise<void>,
+  { sign, next, telling }: Keeping<R>,
+  check: (signed: Kept) => Promise<void>,
 ): Promise<R> {
   const signed = await sign();
   try {
-    await check();
+    await check(signed);
     // From this moment on it is on its way.
     const record = next(signed);
-    const put = () => context.store.putSwap(record);
-    // The secret of a claim is public once this has succeeded, and not before.
-    await (record.publicSecret === null ? put() : unquoted(put));
+    if (telling === undefined) await context.store.putSwap(record);
+    else await putTelling(context, record, telling);
     return record;
   } catch (error) {
     // Its nonce must not be left out.
@@ -88,21 +98,43 @@ async function keepSigned<R extends SwapRecord>(
   }
 }
 
+/** The secret counts as public once this has succeeded, and not before. */
+export function putTelling(context: Context, record: SwapRecord, { before, still }: Telling) {
+  return unquoted(() => context.store.putTelling(record, before, still));
+}
+
 /**
  * The own wallet must be able to pay for the own claim before it shows the secret: a claim that
  * cannot be paid for, or fails for want of energy, leaves this side with neither. Waits for whoever
  * tops it up. Other claims that it owes are no reason to wait: the first one that can be paid for
  * goes first. Before a funding they are (see owed.ts).
  */
-export async function mustAfford(context: Context, record: SwapRecord): Promise<void> {
+export async function mustAfford(
+  context: Context,
+  record: SwapRecord,
+  offered: Offered | null,
+): Promise<void> {
   const leg = legOf(record, ownSides(record).gets);
   const { adapter } = sourceOf(context, leg.chain);
   const { terms } = leg.escrow;
   const address = claimPayerOf(context, record);
-  const shortage = await adapter.claimShortage?.(terms, address, context.limit());
+  const shortage =
+    offered === null
+      ? await adapter.claimShortage?.(terms, address, context.limit())
+      : await adapter.purseShortage?.(
+          { claims: [terms], fundings: [], offered },
+          address,
+          context.limit(),
+        );
   if (!shortage) return;
   const { sentence, code } = shortage;
   throw new ParleyError('claim_unpayable', sentence, { leg: leg.leg, address, lack: code });
+}
+
+/** What is offered for a claim with this gas; exactly so, once it is signed. */
+export function offeredFor(gas: bigint | null, signed: Kept | null): Offered | null {
+  if (gas === null) return null;
+  return { gas, feePerGas: signed === null ? null : mostFeePerGasOf(signed) };
 }
 
 /** Several nodes of one chain must show the same before money or a secret relies on it. */

@@ -76,7 +76,8 @@ export type SettleInput = {
   readonly relay?: boolean;
   /**
    * Time limit of one read of a chain, and of one signature on EVM; default 15 s. A third of it is
-   * that of the store once the secret is public.
+   * that of one read or write of the store. What is not kept by then is not sent, unless it is a
+   * refund or the secret is public.
    */
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -115,7 +116,7 @@ export type Look = {
 
 const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
-/** Of the limit of a chain, for a store that nothing may wait for. */
+/** Of the limit of a chain, for the store. */
 const storeShare = 1 / 3;
 
 export function contextOf(input: SettleInput): Context {

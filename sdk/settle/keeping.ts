@@ -1,12 +1,23 @@
 // The customer's store as one settlement has it. Until the secret is public it is strict: what is
-// not on disk is not sent, and what cannot be read is not guessed. From then on only haste helps,
+// not on disk is not sent, and what cannot be read is not guessed. A call that takes too long has
+// failed, which is said, and the next look tries again. From then on only haste helps,
 // and a disk that is full, gone or silent stops no claim: the record stays in memory, that is said,
 // and it is written once the store works again. The same goes for the refund of one's own leg.
 
-import type { Store, SwapRecord } from '../stores/store.ts';
+import { type Store, type SwapRecord, writeKept } from '../stores/store.ts';
 import type { ProgressStep } from './context.ts';
 
-export type KeptStore = Store & {
+/** The store gave no answer in time: whether it has done what it was asked is not known. */
+export class StoreSilent extends Error {}
+
+export type KeptStore = Omit<Store, 'swapIds'> & {
+  /** `isUrgent`: for what waits for no store. */
+  swapIds(sinceMs?: number, isUrgent?: boolean): Promise<string[]>;
+  /**
+   * Keeps a record that lets the secret be told, where `before` did not. Writing may have taken
+   * long: `still` is asked then, and unless it resolves all is as before.
+   */
+  putTelling(record: SwapRecord, before: SwapRecord, still: () => Promise<void>): Promise<void>;
   /** Keeps what was seen in public, whatever the store does with it. */
   putSeen(record: SwapRecord): Promise<void>;
   /** Tries again to write what the store did not take. */
@@ -16,7 +27,7 @@ export type KeptStore = Store & {
 export type Keeping = {
   readonly store: Store;
   readonly swapId: string;
-  /** How long a write or a read is waited for where nothing may wait for the store. */
+  /** How long a write or a read is waited for. */
   readonly limitMs: number;
   readonly signal: AbortSignal | undefined;
   readonly tell: (step: ProgressStep, leg: null, text: string) => void;
@@ -33,23 +44,24 @@ function unwrittenOf(store: Store): Map<string, SwapRecord> {
 
 export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): KeptStore {
   let latest: SwapRecord | null = null;
-  /** A call that was not answered in time: until it is, no other is made. */
-  let hanging: Promise<unknown> | null = null;
+  /** Calls that were not answered in time: until they are, no other is made. */
+  let hanging = 0;
   let isBehind = false;
-  /** A write failed, and may have been done all the same: then what is there counts at once. */
+  let isSilent = false;
+  /** What was not kept, or was taken back, may be there all the same. Nothing of it was sent. */
   let isDoubted = false;
 
   const inTime = async <T>(ask: () => Promise<T>): Promise<T> => {
-    if (hanging !== null) throw new Error('it has not answered yet');
+    if (hanging > 0) throw new StoreSilent('it has not answered yet');
     const call = ask();
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      hanging = call
-        .catch(() => {})
-        .finally(() => {
-          hanging = null;
-        });
-      late.reject(new Error(`no answer within ${limitMs} ms`));
+      hanging += 1;
+      const answered = () => {
+        hanging -= 1;
+      };
+      call.then(answered, answered);
+      late.reject(new StoreSilent(`no answer within ${Math.ceil(limitMs)} ms`));
     }, limitMs);
     try {
       return await Promise.race([call, late.promise]);
@@ -62,7 +74,44 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
     const why = error instanceof Error ? error.message : String(error);
     tell('store', null, `${what}: ${why}`);
   };
-  const isUrgent = () => latest !== null && mayGoUnwritten(latest, latest);
+  const strictly = async <T>(ask: () => Promise<T>): Promise<T> => {
+    try {
+      const answer = await inTime(ask);
+      if (isSilent) tell('store', null, 'the store answers again');
+      isSilent = false;
+      return answer;
+    } catch (error) {
+      isSilent ||= error instanceof StoreSilent;
+      if (error instanceof StoreSilent) failed('the store is silent', error);
+      throw error;
+    }
+  };
+  const putStrictly = async (record: SwapRecord) => {
+    try {
+      await strictly(() => store.putSwap(record));
+    } catch (error) {
+      // One that is told as failed may have been done.
+      const found = await inTime(() => store.getSwap(swapId)).catch(() => null);
+      if (!isSame(found, record)) {
+        isDoubted = !isSame(found, latest);
+        throw error;
+      }
+    }
+    latest = record;
+    isDoubted = false;
+  };
+  /** For a restart, which can ask nobody whether it was sent. */
+  const restore = async () => {
+    const record = latest;
+    if (!isDoubted || record === null) return;
+    try {
+      await inTime(() => store.putSwap(record));
+      isDoubted = false;
+    } catch (error) {
+      failed('the store may hold what was not sent', error);
+    }
+  };
+  const isUrgentNow = () => latest !== null && mayGoUnwritten(latest, latest);
   const writeAgain = async () => {
     const record = unwrittenOf(store).get(swapId);
     if (record === undefined) return;
@@ -78,32 +127,31 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
   };
   const putAnyway = async (record: SwapRecord) => {
     latest = record;
+    isDoubted = false;
     unwrittenOf(store).set(swapId, record);
     await writeAgain();
   };
-  const readAnew = async (known: SwapRecord) => {
-    try {
-      latest = (await inTime(() => store.getSwap(swapId))) ?? known;
-      isDoubted = false;
-    } catch (error) {
-      failed('whether the last write was done is not known', error);
-    }
-    return latest;
-  };
   return {
-    putSecret: (hashlock, secret) => store.putSecret(hashlock, secret),
-    getSecret: (hashlock) => store.getSecret(hashlock),
-    putTrade: (trade) => store.putTrade(trade),
-    getTrade: (threadId) => store.getTrade(threadId),
+    putSecret: (hashlock, secret) => strictly(() => store.putSecret(hashlock, secret)),
+    getSecret: (hashlock) => strictly(() => store.getSecret(hashlock)),
+    putTrade: (trade) => strictly(() => store.putTrade(trade)),
+    getTrade: (threadId) => strictly(() => store.getTrade(threadId)),
     putSwap: async (record) => {
       if (latest !== null && mayGoUnwritten(latest, record)) return putAnyway(record);
+      await putStrictly(record);
+    },
+    putTelling: async (record, before, still) => {
+      // A store that hangs is met here, while all that it can hold is undecided.
+      await putStrictly(before);
+      await putStrictly(record);
       try {
-        await store.putSwap(record);
+        await still();
       } catch (error) {
+        latest = before;
         isDoubted = true;
+        await restore();
         throw error;
       }
-      latest = record;
     },
     putSeen: async (record) => {
       const { publicSecret: secret, swap } = record;
@@ -116,18 +164,18 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
       }
     },
     getSwap: async (id) => {
-      if (id === swapId && latest !== null) return isDoubted ? readAnew(latest) : latest;
+      if (id === swapId && latest !== null) return latest;
       const held = unwrittenOf(store).get(id);
-      const found =
-        held ?? (await (isUrgent() ? inTime(() => store.getSwap(id)) : store.getSwap(id)));
+      const asked = isUrgentNow() ? inTime : strictly;
+      const found = held ?? (await asked(() => store.getSwap(id)));
       if (id === swapId) latest = found;
       return found;
     },
-    swapIds: async (sinceMs) => {
+    swapIds: async (sinceMs, isUrgent = isUrgentNow()) => {
       const withHeld = (ids: readonly string[]) => [
         ...new Set([...ids, ...unwrittenOf(store).keys()]),
       ];
-      if (!isUrgent()) return withHeld(await store.swapIds(sinceMs));
+      if (!isUrgent) return withHeld(await strictly(() => store.swapIds(sinceMs)));
       try {
         return withHeld(await inTime(() => store.swapIds(sinceMs)));
       } catch (error) {
@@ -137,8 +185,15 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
     },
     // Its own waits have a limit, and say what they are for.
     ...(store.lock === undefined ? {} : { lock: (name, until) => lockOf(store, name, until) }),
-    writeAgain,
+    writeAgain: async () => {
+      await restore();
+      await writeAgain();
+    },
   };
+}
+
+function isSame(one: SwapRecord | null, other: SwapRecord | null): boolean {
+  return one === other || (one !== null && other !== null && writeKept(one) === writeKept(other));
 }
 
 const lockOf = async (store: Store, name: string, until: AbortSignal) =>

@@ -82,6 +82,14 @@ const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | unde
     alter(scene, 'b', { mustAgree });
     return undefined;
   },
+  'keeping it took too long': (scene) => {
+    const { store } = scene.input;
+    const putSwap = async (record: SwapRecord) => {
+      if (record.publicSecret !== null) scene.wall = scene.timelock('a') - 3_600;
+      return store.putSwap(record);
+    };
+    return { store: { ...store, putSwap } };
+  },
   'the store does not keep it': (scene) => {
     const { store } = scene.input;
     const putSwap = async (record: SwapRecord) => {

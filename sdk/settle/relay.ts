@@ -5,6 +5,7 @@
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { SwapRecord } from '../stores/store.ts';
+import { putTelling, type Telling } from './before-sending.ts';
 import { type Context, legOf, ownSides, relays } from './context.ts';
 import { asked } from './market.ts';
 
@@ -16,7 +17,7 @@ export async function relayClaim(
   context: Context,
   record: SwapRecord,
   { claimed }: EscrowFacts,
-  secret: Hex32,
+  told: { readonly secret: Hex32; readonly telling?: Telling },
 ): Promise<{ readonly record: SwapRecord; readonly waits: boolean }> {
   const { gets } = ownSides(record);
   const leg = legOf(record, gets);
@@ -24,7 +25,7 @@ export async function relayClaim(
   const { relay } = record;
   // No answer to the first question is no refusal: asked again, it is the same claim.
   const isOpen = relay !== undefined && relay.txid === null && !isWithin(unseenMs, relay.askedAtMs);
-  if (relay === undefined || isOpen) return ask(context, record, secret);
+  if (relay === undefined || isOpen) return ask(context, record, told);
   const patienceMs = Math.min(unseenMs, context.replaceAfterMs(leg.family));
   const limitMs = claimed !== null ? context.replaceAfterMs(leg.family) : patienceMs;
   const waits = relay.txid !== null && isWithin(limitMs, relay.askedAtMs);
@@ -40,13 +41,14 @@ function isWithin(limitMs: number, askedAtMs: number): boolean {
 async function ask(
   context: Context,
   record: SwapRecord,
-  secret: Hex32,
+  { secret, telling }: { readonly secret: Hex32; readonly telling?: Telling },
 ): Promise<{ record: SwapRecord; waits: boolean }> {
   const { gets } = ownSides(record);
   const askedAtMs = Date.now();
   // Kept before it is told: who has it may show it.
   const told = { ...record, publicSecret: secret, relay: { askedAtMs, txid: null } };
-  await context.store.putSwap(told);
+  if (telling === undefined) await context.store.putSwap(told);
+  else await putTelling(context, told, telling);
   try {
     const { txid } = await asked(context, (how) => {
       if (context.client === null) throw new Error('there is no market to ask');

@@ -6,7 +6,7 @@ import type { LegName } from '../../core/trade.ts';
 import type { Kept, SwapRecord } from '../stores/store.ts';
 import { outputsOf, verifyMaterial } from '../verify-material.ts';
 import { type Context, legOf, sourceOf, watchedOf } from './context.ts';
-import type { Signing, Spending } from './hands/hand.ts';
+import type { Spending, SpendSigning } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { unquoted } from './unquoted.ts';
 
@@ -17,7 +17,7 @@ export async function spend(
   name: LegName,
   asked: Spending,
 ): Promise<Kept> {
-  const sign = await builtSpend(context, record, name, asked);
+  const { sign } = await builtSpend(context, record, name, asked);
   return sign();
 }
 
@@ -27,7 +27,7 @@ export async function builtSpend(
   record: SwapRecord,
   name: LegName,
   asked: Spending,
-): Promise<Signing> {
+): Promise<SpendSigning> {
   const leg = legOf(record, name);
   const { adapter, view } = sourceOf(context, leg.chain);
   const isPublic = record.publicSecret !== null;
@@ -39,6 +39,7 @@ export async function builtSpend(
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, now: await context.now() };
   verifyMaterial(built, asked, leg.escrow.terms, view, limits);
-  const sign = await handOf(context, leg).signSpend(built, asked, isPublic);
-  return isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign);
+  const how = { isPublic, hasFailed: record.claimFailed ?? false };
+  const { sign, gas } = await handOf(context, leg).signSpend(built, asked, how);
+  return { sign: isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign), gas };
 }

@@ -73,6 +73,8 @@ export type SwapRecord = {
   readonly scheduledOf?: bigint;
   /** The highest rate of those, sat per vbyte. */
   readonly scheduledUpTo?: number;
+  /** Whether an own claim was mined and has failed: the next one gets more gas, on EVM. */
+  readonly claimFailed?: boolean;
   /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
   readonly owedBy?: string | null;
   /**

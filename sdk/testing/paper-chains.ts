@@ -24,7 +24,7 @@ import { policies } from '../../core/testing.ts';
 import type { ChainSource } from '../settle/context.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { mostFeePerGasOf, nonceOf } from '../wallets/nonce.ts';
-import type { EvmWallet, Fate } from '../wallets/wallet.ts';
+import type { EvmSending, EvmWallet, Fate } from '../wallets/wallet.ts';
 
 type Sent = {
   readonly txid: string;
@@ -34,6 +34,7 @@ type Sent = {
   readonly fee: bigint;
   readonly call: DecodedCall;
   readonly value: bigint;
+  readonly gas: bigint;
 };
 type Mined = Sent & { readonly height: number; readonly ok: boolean };
 
@@ -57,6 +58,12 @@ export type PaperChain = {
   clock: number;
   /** What trying a payout throws. */
   refusesPayout: Error | null;
+  /** What a claim takes; with less it fails, and tells its secret all the same. */
+  claimGas: bigint;
+  /** What the customer's node says instead of an estimate, by what it was asked. */
+  refusesEstimates: ((asked: string) => Error) | null;
+  /** Hears all that the customer's node is told. */
+  onHeard: (text: string) => void;
 };
 
 type Chain = Omit<PaperChain, 'source' | 'others'>;
@@ -86,6 +93,7 @@ function paperChain(given: {
   const chain: Omit<PaperChain, 'source' | 'others'> = {
     ...{ key, chainId, clock, node: 'well', leastFee: 1n, height: 1 },
     ...{ pool: new Map(), mined: [], refusesPayout: null, onUnanswered: async () => {} },
+    ...{ claimGas: 40_000n, refusesEstimates: null, onHeard: () => {} },
   };
   const asked: Asked = async (signal, answer) => {
     await answering(chain, signal);
@@ -140,6 +148,15 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
       asked(signal, () => built(terms, [claimCall(terms, evmDeployment, secret)])),
     buildRefund: ({ escrow: { terms } }, signal) =>
       asked(signal, () => built(terms, [refundCall(terms, evmDeployment)])),
+    spendGas: (spend, _, signal) =>
+      asked(signal, () => {
+        const text = JSON.stringify(spend, (_key, part: unknown) =>
+          typeof part === 'bigint' ? part.toString() : part,
+        );
+        chain.onHeard(text);
+        if (chain.refusesEstimates !== null) throw chain.refusesEstimates(text);
+        return spend.verb === 'claim' ? chain.claimGas : 40_000n;
+      }),
     readSigned: async (signed) => {
       const raw = signed as `0x${string}`;
       return { txid: keccak256(raw), raw, touches: [] };
@@ -158,11 +175,12 @@ const rich = 10n ** 15n;
 const senders = new Map<string, string>();
 
 function submit(chain: Chain, raw: string): void {
-  const { nonce = 0, to, data, value = 0n } = parseTransaction(raw as TransactionSerializedEIP1559);
+  const sent = parseTransaction(raw as TransactionSerializedEIP1559);
+  const { nonce = 0, to, data, value = 0n, gas = 0n } = sent;
   const call = decodeCall(to ?? '', data ?? '0x', evmDeployment);
   const from = senders.get(raw);
   if (call === null || from === undefined) throw new Error('no transaction of these chains');
-  const tx = { txid: keccak256(raw as `0x${string}`), raw, from, nonce, call, value };
+  const tx = { txid: keccak256(raw as `0x${string}`), raw, from, nonce, call, value, gas };
   if (chain.mined.some(({ txid }) => txid === tx.txid)) return;
   const fee = mostFeePerGasOf({ raw });
   const place = `${from} ${nonce}`;
@@ -189,17 +207,22 @@ export function mine(chain: PaperChain, clock: number): void {
 }
 
 /** The rules of the contract. */
-function takes(chain: Chain, { call, value, from }: Sent): boolean {
+function takes(chain: Chain, { call, value, from, gas }: Sent): boolean {
   const { verb, terms, secret, escrow } = call;
   const before = chain.mined.filter(({ ok, call: other }) => ok && other.escrow === escrow);
   if (verb === 'fund') {
     const isOwn = terms.refund.toLowerCase() === from.toLowerCase();
-    return before.length === 0 && value === terms.amount && isOwn;
+    // What a token was allowed to take is not on this paper.
+    const isPaid = value === (isNative(terms) ? terms.amount : 0n);
+    return before.length === 0 && isPaid && isOwn;
   }
   if (before.length !== 1) return false;
   if (verb === 'refund') return chain.clock >= terms.timelock;
-  return chain.clock < terms.timelock && secret !== null && opens(secret, terms.hashlock.slice(2));
+  const isOpen = chain.clock < terms.timelock && gas >= chain.claimGas;
+  return isOpen && secret !== null && opens(secret, terms.hashlock.slice(2));
 }
+
+const isNative = ({ token }: DecodedCall['terms']) => BigInt(token) === 0n;
 
 function factsOf(chain: Chain, { address, terms, requiredConfirmations }: WatchedEscrow) {
   const about = ({ call }: Sent) => call.escrow === address;
@@ -234,11 +257,12 @@ export function walletOn(
 ): EvmWallet {
   const account = privateKeyToAccount(privateKey);
   const { address } = account;
-  const sign = async (call: EvmCall, nonce: number, fee: bigint): Promise<Kept> => {
+  const sign = async (call: EvmSending, nonce: number, fee: bigint): Promise<Kept> => {
     const fees = { maxFeePerGas: fee, maxPriorityFeePerGas: fee };
     const { to, data } = call as { to: `0x${string}`; data: `0x${string}` };
     const value = BigInt(call.value);
-    const sending = { type: 'eip1559', to, data, value, gas: 100_000n, nonce } as const;
+    const gas = call.gas ?? 100_000n;
+    const sending = { type: 'eip1559', to, data, value, gas, nonce } as const;
     const raw = await account.signTransaction({ ...sending, ...fees, chainId: chain.chainId });
     senders.set(raw, address);
     return { raw, txid: keccak256(raw) };
@@ -265,9 +289,10 @@ export function walletOn(
     },
     raise: async (kept, _, signal) => {
       await answered(signal);
-      const { to, data, value = 0n } = parseTransaction(kept.raw as TransactionSerializedEIP1559);
+      const sent = parseTransaction(kept.raw as TransactionSerializedEIP1559);
+      const { to, data, value = 0n, gas = 0n } = sent;
       const fee = (mostFeePerGasOf(kept) * 9n) / 8n + 1n;
-      const call = { to: to ?? '', data: data ?? '0x', value: value.toString() };
+      const call = { to: to ?? '', data: data ?? '0x', value: value.toString(), gas };
       const most = fee < chain.leastFee ? chain.leastFee : fee;
       return inPlaceOf(kept, await sign(call, nonceOf(kept), most));
     },

@@ -45,8 +45,14 @@ const amount = 10n ** 17n;
 const agreedAt = 1_800_000_000;
 const newKey = (): `0x${string}` => `0x${randomBytes(32).toString('hex')}`;
 
-/** The taker gives `b`, the long leg, and is the initiator. */
-export async function paperScene(party: Party): Promise<PaperScene> {
+/** A contract of these chains in name alone: its transfers always work. */
+const token = `0x${'70'.repeat(20)}`;
+
+/**
+ * The taker gives `b`, the long leg, and is the initiator. The tested side gives the chain's coin,
+ * and is paid a token where `isToken`.
+ */
+export async function paperScene(party: Party, isToken = false): Promise<PaperScene> {
   const chains = paperChains(agreedAt);
   const secret = randomBytes(32).toString('hex');
   const [ownKey, theirKey] = [newKey(), newKey()];
@@ -61,12 +67,14 @@ export async function paperScene(party: Party): Promise<PaperScene> {
   });
   const isTaker = party === 'taker';
   const coin = { id: 'coin', token: null, decimals: 18, highValueFrom: null };
+  const gives = givenLeg(party);
+  const paidIn = (leg: LegName) => (isToken && leg !== gives ? token : null);
   const market = paperMarket({
     ...{ id: crypto.randomUUID(), secret, agreedAt },
     homes: { taker: home(isTaker ? own : theirs), maker: home(isTaker ? theirs : own) },
     assets: {
-      a: { ...coin, id: 'short', chain: chains.a.key },
-      b: { ...coin, id: 'long', chain: chains.b.key },
+      a: { ...coin, id: 'short', chain: chains.a.key, token: paidIn('a') },
+      b: { ...coin, id: 'long', chain: chains.b.key, token: paidIn('b') },
     },
     amounts: { a: amount, b: amount },
     sources: { a: chains.a.others, b: chains.b.others },
@@ -74,7 +82,6 @@ export async function paperScene(party: Party): Promise<PaperScene> {
   const store = memoryStore();
   if (isTaker) await store.putSecret(hashlockOf(secret), secret);
   const trade = market.trade(party);
-  const gives = givenLeg(party);
   const watched = { a: market.watched('a'), b: market.watched('b') };
   const scene: PaperScene = {
     ...{ market, chains, secret, gives, gets: otherLeg(gives), told: [] },
@@ -147,7 +154,7 @@ async function theirMove(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<vo
   const { terms } = watched[gets];
   const isDue = wall >= scene.theirsAt;
   if (legStatus(own) === 'unfunded' && (isInitiator || (isDue && legStatus(paid) === 'funded'))) {
-    return send(gets, fundCalls(terms, evmDeployment, 0n)[0]);
+    return send(gets, fundCalls(terms, evmDeployment, 0n).at(-1));
   }
   const knows = isInitiator ? isDue : own.secret !== null;
   if (knows && paid.funded?.deep && paid.claimed === null && paid.refunded === null) {

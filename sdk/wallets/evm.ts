@@ -114,7 +114,7 @@ async function priced(
   const to = call.to as Hex;
   const data = call.data as Hex;
   const value = BigInt(call.value);
-  const known = limit ?? (isClaim(data) ? untriedGas(chainId, 'token') : null);
+  const known = limit ?? claimGasOf(data, chainId);
   const [gas, fees] = await Promise.all([
     known ?? estimated(node, { account: address, to, data, value }),
     node.estimateFeesPerGas(),
@@ -122,9 +122,11 @@ async function priced(
   return { to, data, value, gas, ...bounded(fees, mostFeePerGas) };
 }
 
-/** Whether it holds a secret: no node hears it before it is sent, whoever asks for a signature. */
-function isClaim(data: Hex): boolean {
-  return callsIn(data, evmDeployment).some(({ verb }) => verb === 'claim');
+/** Of what holds a secret: no node hears it before it is sent, whoever asks for a signature. */
+function claimGasOf(data: Hex, chainId: number): bigint | null {
+  const claim = callsIn(data, evmDeployment).find(({ verb }) => verb === 'claim');
+  if (claim === undefined) return null;
+  return untriedGas(chainId, BigInt(claim.terms.token) === 0n ? 'token' : 'reveal');
 }
 
 async function estimated(node: PublicClient, call: EstimateGasParameters): Promise<bigint> {

@@ -11,22 +11,25 @@ import type { AccountWallet, Fate } from '../../wallets/wallet.ts';
 import type { Context, SetLeg } from '../context.ts';
 import { due, lookedAfter, type Slot, sendToAll, sendWaiting, waitAnew } from '../send.ts';
 import { accountKey, inTurn } from '../turns.ts';
-import type { Hand, Signing, Spending } from './hand.ts';
+import type { Hand, Signing, SpendHow, Spending } from './hand.ts';
 
 /** How long the parts of one funding are waited for. */
 export const approvalLimitMs = 120_000;
 
 export type Waiting = Fate & { readonly state: 'waiting' };
 
+/** Its gas limit, where that is known, and whether it waits for nothing. */
+type Spent = { readonly gas: bigint | undefined; readonly isUrgent: boolean };
+
 /** What each family of accounts says for itself. */
 export type AccountFamily = Pick<
   Hand,
   'approvesTokens' | 'takesTurns' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
 > & {
-  /** What is signed for the calls of this material, in order; `gas` of the one, if it is known. */
-  signingsOf(built: Material, gas?: bigint): readonly Signing[];
+  /** What is signed for the calls of this material, in order; `how` the one of a spend is. */
+  signingsOf(built: Material, how?: Spent): readonly Signing[];
   /** The gas limit of a claim or refund, where a transaction has one. */
-  gasOf?(asked: Spending, isPublic: boolean): Promise<bigint>;
+  gasOf?(asked: Spending, how: SpendHow): Promise<bigint>;
   /** Sends a kept transaction that waits again, or one that takes its place. */
   push(record: SwapRecord, slot: Slot, kept: Kept, fate: Waiting): Promise<SwapRecord>;
   /** Whether another transaction of the account has its nonce now. */
@@ -68,10 +71,12 @@ export function accountHand(
     takesTurns: family.takesTurns,
     keeping: (work, turn) => family.keeping(work, turn),
     signFunding: (built) => family.signingsOf(built),
-    signSpend: async (built, asked, isPublic) => {
-      const [sign] = family.signingsOf(built, await family.gasOf?.(asked, isPublic));
+    signSpend: async (built, asked, how) => {
+      const gas = await family.gasOf?.(asked, how);
+      const isUrgent = how.isPublic || asked.verb === 'refund';
+      const [sign] = family.signingsOf(built, { gas, isUrgent });
       if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');
-      return sign;
+      return { sign, gas: gas ?? null };
     },
     forget: () => family.forget(),
     tendFunding: async (before, kept) => {
@@ -163,7 +168,8 @@ async function tendSpend(
   if (fate.state === 'succeeded') return record;
   // Made anew while its step is open: a second claim or refund finds the escrow empty.
   by.family.forget();
-  const next = { ...record, [verb]: null };
+  const hasFailed = verb === 'claim' && fate.state === 'reverted';
+  const next = { ...record, [verb]: null, ...(hasFailed ? { claimFailed: true } : {}) };
   await context.store.putSwap(next);
   return next;
 }

@@ -25,7 +25,7 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
     takesTurns: false,
     keeping: (work) => work(),
     signFunding: () => [() => wallet.signPayment(leg.escrow.address, leg.amount, context.limit())],
-    signSpend: async (built, asked) => () => signSpend(on, built, asked),
+    signSpend: async (built, asked) => ({ sign: () => signSpend(on, built, asked), gas: null }),
     forget: () => {},
     tendFunding: (record, funding) => sendFunding(on, record, funding),
     tendApproval: async (record) => record,

@@ -24,7 +24,7 @@ import {
 import { accountHand, notFor, type Waiting } from './account.ts';
 import { fillGap } from './gap.ts';
 import { isGivenAway, isSpend } from './given-away.ts';
-import type { Hand, On, Spending } from './hand.ts';
+import type { Hand, On, SpendHow, Spending } from './hand.ts';
 import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
 import { inNonceTurn, takenNonces } from './nonces.ts';
 
@@ -39,15 +39,15 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
   const on: OnEvm = { context, leg, wallet };
   return accountHand(context, leg, wallet, {
     approvesTokens: true,
-    signingsOf: (built, gas) => {
+    signingsOf: (built, { gas, isUrgent } = { gas: undefined, isUrgent: false }) => {
       if (built.sign !== 'evm-tx') return notFor(wallet, built);
       return built.txs.map((call) => async () => {
-        const taken = await takenNonces(on);
+        const taken = await takenNonces(on, isUrgent);
         const sending = gas === undefined ? call : { ...call, gas };
         return wallet.sign(built.chainId, sending, context.limit(), taken);
       });
     },
-    gasOf: (asked, isPublic) => gasOf(on, asked, isPublic),
+    gasOf: (asked, how) => gasOf(on, asked, how),
     takesTurns: true,
     keeping: (work, turn) => inNonceTurn(on, work, turn),
     push: (record, slot, kept, fate) => {
@@ -64,25 +64,44 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
 
 /**
  * Never less than what does where no node tells it: what is not used is not paid. A node that
- * refuses every estimate, or answers none in half the time that there is, stops no claim.
+ * refuses every estimate, or answers none in half the time that there is, stops no claim. Nor does
+ * one that says it would fail, once the secret is public; before, the claim is not sent.
  */
-async function gasOf(on: OnEvm, asked: Spending, isPublic: boolean): Promise<bigint> {
+async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint> {
   const { context, leg, wallet } = on;
   const { adapter, view } = sourceOf(context, leg.chain);
   if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
   const { terms } = leg.escrow;
-  const least = untriedGas(view.chainId, terms.token === null ? 'native' : 'token');
+  const isReveal = asked.verb === 'claim' && !how.isPublic;
+  const most = untriedGas(view.chainId, 'reveal');
+  if (asked.verb === 'claim' && how.hasFailed && (await affords(on, most))) return most;
+  const isNative = terms.token === null;
+  const least = untriedGas(view.chainId, isNative ? 'native' : 'token');
   const spend: Spend =
     asked.verb === 'claim'
-      ? { verb: 'claim', terms, secret: isPublic ? asked.secret : null }
+      ? { verb: 'claim', terms, secret: how.isPublic ? asked.secret : null }
       : { verb: 'refund', terms };
   try {
     const tried = await adapter.spendGas?.(spend, wallet.address, context.limit(1 / 2));
     return larger(least, ((tried ?? 0n) * gasSharePercent) / 100n);
   } catch (error) {
     context.signal?.throwIfAborted();
+    if (!isReveal) return least;
     if (error instanceof ParleyError && error.code === 'payout_would_fail') throw error;
-    return least;
+    return isNative ? least : most;
+  }
+}
+
+/** Whether the wallet can offer that much for the claim. A silent node stops nothing. */
+async function affords({ context, leg, wallet }: OnEvm, gas: bigint): Promise<boolean> {
+  const { adapter } = sourceOf(context, leg.chain);
+  const { terms } = leg.escrow;
+  const owed = { claims: [terms], fundings: [], offered: { gas, feePerGas: null } };
+  try {
+    return !(await adapter.purseShortage?.(owed, wallet.address, context.limit(1 / 2)));
+  } catch {
+    context.signal?.throwIfAborted();
+    return true;
   }
 }
 

@@ -103,7 +103,7 @@ async function isTaken(
 function heldWith(on: On<EvmWallet>, nonce: number, sinceMs?: number): Promise<Held[]> {
   // All history is in the store: whose it is takes long to find out, and is asked of few.
   const isWanted = async ({ kept }: Held) => nonceOf(kept) === nonce && isSentBy(on, kept);
-  return keptOfAll(on.context, on.leg, isWanted, sinceMs);
+  return keptOfAll(on.context, on.leg, isWanted, { sinceMs });
 }
 
 /** The one that the others give way to, where it would be sent now. */

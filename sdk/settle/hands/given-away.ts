@@ -34,8 +34,10 @@ export async function isGivenAway(
     if (record[slot] !== other) return false;
     return isAfter(other, kept) && haveOneNonce(other, kept);
   };
-  return (await keptOfAll(context, leg, isWanted, kept.keptAtMs)).length > 0;
+  return (await keptOfAll(context, leg, isWanted, { sinceMs: kept.keptAtMs })).length > 0;
 }
+
+type Since = { readonly sinceMs?: number | undefined; readonly isUrgent?: boolean | undefined };
 
 /**
  * What all swaps of the store keep for this chain since then, as far as it is wanted. A record that
@@ -46,11 +48,11 @@ export async function keptOfAll(
   context: Context,
   leg: SetLeg,
   isWanted: (held: Held) => Promise<boolean>,
-  sinceMs = 0,
+  { sinceMs = 0, isUrgent }: Since,
 ): Promise<Held[]> {
   const found: Held[] = [];
   const isAsked = async (held: Held) => (held.kept.keptAtMs ?? 0) >= sinceMs && isWanted(held);
-  for (const swapId of await context.store.swapIds(sinceMs)) {
+  for (const swapId of await context.store.swapIds(sinceMs, isUrgent)) {
     try {
       found.push(...(await keptOfOne(context, leg, swapId, isAsked)));
     } catch (error) {

@@ -22,6 +22,15 @@ export type Turn = { readonly isUrgent: boolean };
 /** Signs one thing, when it is its turn. */
 export type Signing = () => Promise<Kept>;
 
+/** The same for a claim or refund; `gas`: its limit, where a transaction has one. */
+export type SpendSigning = { readonly sign: Signing; readonly gas: bigint | null };
+
+export type SpendHow = {
+  readonly isPublic: boolean;
+  /** Whether an own claim of this swap was mined and has failed. */
+  readonly hasFailed: boolean;
+};
+
 export type Hand = {
   /** Whether the funding of a token can only be tried once its approval is mined. */
   readonly approvesTokens: boolean;
@@ -41,7 +50,7 @@ export type Hand = {
   /** What is signed to fund, in order: the last is the funding, what is before it are approvals. */
   signFunding(built: Material): readonly Signing[];
   /** Asks what has to be known before its turn: nothing of a secret that is not public. */
-  signSpend(built: Material, asked: Spending, isPublic: boolean): Promise<Signing>;
+  signSpend(built: Material, asked: Spending, how: SpendHow): Promise<SpendSigning>;
   /** What was signed last is not sent after all, or has no effect any more. */
   forget(): void;
 

@@ -82,12 +82,12 @@ async function lockFor(
   return null;
 }
 
-/** Nonces of what is on its way: for nothing else now. */
-export async function takenNonces(on: On<EvmWallet>): Promise<Set<number>> {
+/** Nonces of what is on its way: for nothing else now. What is urgent waits for no store. */
+export async function takenNonces(on: On<EvmWallet>, isUrgent?: boolean): Promise<Set<number>> {
   const { context, leg } = on;
   const sinceMs = Date.now() - onItsWayMs;
   const isWanted = ({ kept }: { kept: Kept }) => isSentBy(on, kept);
-  const onItsWay = await keptOfAll(context, leg, isWanted, sinceMs);
+  const onItsWay = await keptOfAll(context, leg, isWanted, { sinceMs, isUrgent });
   return new Set(onItsWay.map(({ kept }) => nonceOf(kept)));
 }
 

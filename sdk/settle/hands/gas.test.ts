@@ -1,0 +1,118 @@
+// How much gas a claim gets where the node tells nothing, or a claim has failed.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Hex, parseTransaction } from 'viem';
+import type { ChainAdapter, Owed, Warning } from '../../../chains/adapter.ts';
+import { untriedGas } from '../../../chains/evm/gas-policy.ts';
+import { ParleyError } from '../../../core/errors.ts';
+import type { LegName, Party } from '../../../core/trade.ts';
+import { type PaperScene, paperScene, run } from '../../testing/paper-scene.ts';
+
+const limits = { timeout: 60_000 };
+const chainId = 31_337;
+const silent = (asked: string) => new ParleyError('chain_unavailable', `no estimate: ${asked}`, {});
+const wouldFail = () => new ParleyError('payout_would_fail', 'BalanceTooLow', {});
+
+/** A swap whose own claim takes so much, with the claims of the leg that pays as they are mined. */
+async function scened(party: Party, { isToken = true, claimGas = 300_000n } = {}) {
+  const scene = await paperScene(party, isToken);
+  const chain = scene.chains[scene.gets];
+  chain.claimGas = claimGas;
+  chain.refusesEstimates = silent;
+  const claims = () =>
+    chain.mined
+      .filter(({ call }) => call.verb === 'claim')
+      .map(({ raw, ok }) => ({ gas: parseTransaction(raw as Hex).gas, ok }));
+  return { scene, chain, claims };
+}
+
+const isOver = (scene: PaperScene) => () =>
+  scene.endOf(scene.gets) !== null || scene.wall > scene.timelock(scene.gets);
+
+function alter({ chains }: PaperScene, leg: LegName, by: Partial<ChainAdapter>): void {
+  Object.assign(chains[leg].source.adapter, by);
+}
+
+test('a token’s reveal that nobody could try gets all the gas of the chain', limits, async () => {
+  assert.equal(untriedGas(chainId, 'reveal'), 500_000n);
+  // Arbitrum.
+  assert.equal(untriedGas(42_161, 'reveal'), 5_000_000n);
+  const { scene, claims } = await scened('taker');
+  await run(scene, {}, isOver(scene));
+  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'reveal'), ok: true }]);
+});
+
+test('a reveal in the native coin gets what one takes, twice', limits, async () => {
+  const { scene, claims } = await scened('taker', { isToken: false, claimGas: 40_000n });
+  await run(scene, {}, isOver(scene));
+  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'native'), ok: true }]);
+});
+
+test('a wallet that cannot offer all that gas shows no secret until it can', limits, async () => {
+  const { scene, chain, claims } = await scened('taker');
+  const asked: NonNullable<Owed['offered']>[] = [];
+  let balance = 499_999n * 7n;
+  const purseShortage = async ({ offered }: Owed, address: string): Promise<Warning | null> => {
+    if (offered === undefined) return null;
+    asked.push(offered);
+    const need = offered.gas * (offered.feePerGas ?? 1n);
+    const sentence = `${address} has ${balance}, and needs ${need}`;
+    return need <= balance ? null : { code: 'fee_poor', verb: 'claim', address, sentence };
+  };
+  alter(scene, 'a', { purseShortage });
+  chain.leastFee = 7n;
+  let looks = 0;
+  scene.onStep = () => {
+    looks += asked.length > 0 ? 1 : 0;
+    if (looks === 20) balance += 7n;
+  };
+  await run(scene, {}, () => looks === 19);
+  assert.deepEqual(claims(), []);
+  const need = 500_000n * 7n;
+  const { text } = scene.told.findLast(({ step }) => step === 'waiting') ?? {};
+  assert.match(text ?? '', new RegExp(`has ${balance}, and needs ${need}`));
+  // First by the price, and by the signed bytes once there are any.
+  assert.deepEqual(asked.slice(0, 2), [
+    { gas: 500_000n, feePerGas: null },
+    { gas: 500_000n, feePerGas: 7n },
+  ]);
+  await run(scene, {}, isOver(scene));
+  assert.deepEqual(claims(), [{ gas: 500_000n, ok: true }]);
+});
+
+test('after a claim that failed the next one gets all the gas of the chain', limits, async () => {
+  const { scene, claims } = await scened('maker');
+  await run(scene, {}, isOver(scene));
+  assert.deepEqual(claims(), [
+    { gas: untriedGas(chainId, 'token'), ok: false },
+    { gas: untriedGas(chainId, 'reveal'), ok: true },
+  ]);
+});
+
+test('or as much as before, where the wallet cannot offer all', limits, async () => {
+  const { scene, claims } = await scened('maker');
+  const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };
+  alter(scene, 'b', {
+    purseShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 160_000n ? poor : null),
+  });
+  await run(scene, {}, () => claims().length > 1);
+  const gas = untriedGas(chainId, 'token');
+  assert.deepEqual(claims().slice(0, 2), [
+    { gas, ok: false },
+    { gas, ok: false },
+  ]);
+});
+
+test('a node that says a claim would fail stops only one that reveals', limits, async () => {
+  const ends = [];
+  for (const party of ['taker', 'maker'] as const) {
+    const { scene, chain } = await scened(party, { claimGas: 100_000n });
+    chain.refusesEstimates = wouldFail;
+    await run(scene, {}, isOver(scene));
+    ends.push(scene.endOf(scene.gets));
+    const hasTold = chain.mined.some(({ call }) => call.secret !== null);
+    assert.equal(hasTold, party === 'maker');
+  }
+  assert.deepEqual(ends, ['refunded', 'claimed']);
+});
