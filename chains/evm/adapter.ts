@@ -153,6 +153,7 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
   const { normal, high } = policy;
   return {
     chain: options.chain,
+    chainId: options.chainId,
     rpc,
     deployment,
     depthTag: options.depthTag ?? null,

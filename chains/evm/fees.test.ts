@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
+import { gasFor, margin } from './fees.ts';
+import { untriedGas } from './gas-policy.ts';
 import { evmChains } from './policy.ts';
 import { deploy, startAnvil, type TestChain } from './testing/anvil.ts';
 import { funder, newLeg, receiver } from './testing/swap.ts';
@@ -52,6 +54,20 @@ test('a wallet must have all that its claim offers, or is to offer', async () =>
   assert.ok(fifth >= 0n && fifth < 500_000n, `${fifth}`);
   // Never less than without.
   assert.equal(await needs(1n, 1n), 100_000n * price);
+});
+
+test('who may fund or reveal can pay for the claim that is signed, on every chain', async () => {
+  for (const { chainId } of Object.values(evmChains)) {
+    for (const [token, kind] of [
+      [null, 'native'],
+      [newcomer(), 'token'],
+    ] as const) {
+      const wanted = margin * gasFor(chainId, await terms({ token }), 'claim');
+      // A wallet offers a fifth above the price.
+      const signed = (untriedGas(chainId, kind) * 6n) / 5n;
+      assert.ok(signed <= wanted, `${chainId} ${kind}: ${signed}, and ${wanted} is asked for`);
+    }
+  }
 });
 
 test('both parties are warned that have nothing for gas; nobody else is', async () => {

@@ -5,20 +5,33 @@ import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Owed, Warning } from '../adapter.ts';
 import { owedWords } from '../owed.ts';
+import { evmGasPolicyOf } from './gas-policy.ts';
 import { balanceAt, codeAt, gasPrice } from './node.ts';
 import type { Watch } from './watch.ts';
 
-/** Above what was measured: a token may take more, or pay an address that held none. */
-const claimGas = { native: 50_000n, token: 100_000n } as const;
+/**
+ * Hundredths of the policy's most, above what was measured: a token may take more, or pay an address
+ * that held none. With the margin it covers what a claim offers that no node could try (untriedGas).
+ */
+const claimHundredths = { native: 10n, token: 20n } as const;
 /** With the approvals of a token. */
-const fundGas = { native: 70_000n, token: 200_000n } as const;
+const fundHundredths = { native: 14n, token: 40n } as const;
+/** What the bytes cost on Ethereum comes on top of the gas: room for twice the gas in peaks. */
+const opStackTimes = 3n;
 /** Wallets ask for more gas than is used, and offer more for it than it costs now. */
-const margin = 2n;
+export const margin = 2n;
 /** What a wallet offers above the price of now where it is not signed: a fifth. Rounds up. */
 const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
 
-type Kind = keyof typeof claimGas;
-const kindOf = ({ token }: EscrowTerms): Kind => (token === null ? 'native' : 'token');
+const kindOf = ({ token }: EscrowTerms) => (token === null ? 'native' : 'token');
+
+/** 50 000 and 100 000 for a claim on Ethereum, 70 000 and 200 000 for a funding. */
+export function gasFor(chainId: number, terms: EscrowTerms, verb: 'claim' | 'fund'): bigint {
+  const { mostGas, l1FeeOracle } = evmGasPolicyOf(chainId);
+  const hundredths = verb === 'claim' ? claimHundredths : fundHundredths;
+  const gas = (mostGas * hundredths[kindOf(terms)]) / 100n;
+  return l1FeeOracle === null ? gas : gas * opStackTimes;
+}
 
 /** See ChainAdapter. */
 export async function claimShortage(
@@ -39,7 +52,7 @@ export async function purseShortage(
 ): Promise<Warning | null> {
   const { offered } = owed;
   const price = await gasPrice(watch.rpc, signal);
-  const usual = needOf(owed, margin * price);
+  const usual = needOf(watch.chainId, owed, margin * price);
   const need =
     offered === undefined
       ? usual
@@ -49,10 +62,10 @@ export async function purseShortage(
   return shortOf(watch, payer, { verb: 'claim', what, need }, signal);
 }
 
-function needOf({ claims, fundings }: Owed, price: bigint): bigint {
+function needOf(chainId: number, { claims, fundings }: Owed, price: bigint): bigint {
   let need = 0n;
-  for (const terms of claims) need += claimGas[kindOf(terms)] * price;
-  for (const terms of fundings) need += fundGas[kindOf(terms)] * price + nativeOf(terms);
+  for (const terms of claims) need += gasFor(chainId, terms, 'claim') * price;
+  for (const terms of fundings) need += gasFor(chainId, terms, 'fund') * price + nativeOf(terms);
   return need;
 }
 
@@ -69,7 +82,7 @@ export async function warningsOf(
 ): Promise<readonly Warning[]> {
   const { payout, refund } = terms;
   const price = await gasPrice(watch.rpc, signal);
-  const need = fundGas[kindOf(terms)] * price + nativeOf(terms);
+  const need = gasFor(watch.chainId, terms, 'fund') * price + nativeOf(terms);
   const found: (Warning | null)[] = [];
   if (await isPlain(watch, payout.address, signal)) {
     found.push(await claimShortage(watch, terms, payout.address, signal));

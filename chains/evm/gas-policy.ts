@@ -71,6 +71,9 @@ const arbitrum: EvmGasPolicy = {
 /** Nothing is scarce on a test network, and least of all coins. */
 const dev: EvmGasPolicy = { ...ethereum, reserveFeePerGas: 20n * gwei };
 
+/** No transaction of Ethereum may have more (EIP-7825). */
+export const evmTransactionGas = 2n ** 24n;
+
 export function isKnownEvmChain(chainId: number): boolean {
   return Object.values(evmChains).some((each) => each.chainId === chainId);
 }

@@ -277,6 +277,32 @@ test('gas of a claim is tried without its secret, and is what the claim takes', 
   }
 });
 
+test('an estimate above what a transaction may have is none', async () => {
+  const leg = await newLeg(chain, {});
+  await fund(chain, leg);
+  for (const [gas, isTold] of [
+    [2n ** 24n, true],
+    [2n ** 24n + 1n, false],
+  ] as const) {
+    const answer = { result: `0x${gas.toString(16)}` };
+    const node = await lying(({ method }, forward) =>
+      method === 'eth_estimateGas' ? answer : forward(),
+    );
+    const { terms, secret } = leg;
+    const asked = adapterOf({ rpcUrls: [node.url] }).spendGas?.(
+      { verb: 'claim', terms, secret },
+      anyone.address,
+      signal(),
+    );
+    if (isTold) assert.equal(await asked, gas);
+    else
+      await assert.rejects(
+        asked ?? assert.fail(),
+        refuses('chain_unavailable', /above the 16777216/),
+      );
+  }
+});
+
 test('only an error of the escrow itself says that a claim would fail', async () => {
   const leg = await newLeg(chain, {});
   await fund(chain, leg);

@@ -5,14 +5,12 @@ import { escrowAbi } from '../../contracts/evm/artifacts/abi.ts';
 import type { Spend } from '../adapter.ts';
 import { RpcError } from '../rpc.ts';
 import { wouldFail } from '../would-fail.ts';
+import { evmTransactionGas as mostGas } from './gas-policy.ts';
 import { callOf, estimate, unseenClaim } from './gas-work.ts';
 import { codeAt, refused } from './node.ts';
 import { evmEscrow } from './plan.ts';
 import { readRevert } from './reverts.ts';
 import type { Watch } from './watch.ts';
-
-/** No transaction of Ethereum may have more (EIP-7825). */
-const mostGas = 2n ** 24n;
 
 /** What the escrow's code says by itself. It passes on no words of a token or a receiver. */
 const ownErrors: ReadonlySet<string> = new Set(
@@ -29,7 +27,11 @@ export async function spendGas(
   const { rpc } = watch;
   const { call, overrides } = await triedOf(watch, spend, payer, signal);
   try {
-    return await estimate({ rpc, from: payer, mostGas, offer: null }, call, overrides, signal);
+    const trial = { rpc, from: payer, mostGas, offer: null };
+    const gas = await estimate(trial, call, overrides, signal);
+    if (gas <= mostGas) return gas;
+    // Every other node would refuse a transaction with so much.
+    throw new RpcError(0, `it estimates ${gas} gas, above the ${mostGas} of a transaction`, null);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const { name, words } = readRevert(error.data, error.message);

@@ -43,6 +43,7 @@ export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) =
 
 export type Watch = {
   readonly chain: string;
+  readonly chainId: number;
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
   readonly depthTag: DepthTag | null;

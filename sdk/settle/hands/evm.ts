@@ -3,8 +3,8 @@
 // nonce used by a payment of nothing.
 
 import type { Spend } from '../../../chains/adapter.ts';
-import { untriedGas } from '../../../chains/evm/gas-policy.ts';
-import { larger } from '../../../core/amounts.ts';
+import { evmTransactionGas, untriedGas } from '../../../chains/evm/gas-policy.ts';
+import { larger, smaller } from '../../../core/amounts.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
@@ -82,8 +82,11 @@ async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint>
       ? { verb: 'claim', terms, secret: how.isPublic ? asked.secret : null }
       : { verb: 'refund', terms };
   try {
-    const tried = await adapter.spendGas?.(spend, wallet.address, context.limit(1 / 2));
-    return larger(least, ((tried ?? 0n) * gasSharePercent) / 100n);
+    const tried = (await adapter.spendGas?.(spend, wallet.address, context.limit(1 / 2))) ?? least;
+    const wanted = smaller((tried * gasSharePercent) / 100n, evmTransactionGas);
+    if (wanted >= least || isReveal || (await affords(on, least))) return larger(least, wanted);
+    // A node takes nothing from a wallet that lacks what is offered.
+    return wanted;
   } catch (error) {
     context.signal?.throwIfAborted();
     if (!isReveal) return least;

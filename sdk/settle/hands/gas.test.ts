@@ -116,3 +116,19 @@ test('a node that says a claim would fail stops only one that reveals', limits, 
   }
   assert.deepEqual(ends, ['refunded', 'claimed']);
 });
+
+test(
+  'a wallet that lacks what the floor offers sends a public claim with the gas that was tried',
+  limits,
+  async () => {
+    const { scene, chain, claims } = await scened('maker', { isToken: false, claimGas: 40_000n });
+    const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };
+    alter(scene, scene.gets, {
+      spendGas: async () => 40_000n,
+      purseShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 50_000n ? poor : null),
+    });
+    chain.refusesEstimates = null;
+    await run(scene, {}, isOver(scene));
+    assert.deepEqual(claims(), [{ gas: 50_000n, ok: true }]);
+  },
+);
