@@ -173,8 +173,9 @@ function textLike({ assets, takers }: Stage, seq: number): string {
     expiresAt: at,
   });
   const creatorId = takers[0]?.accountId ?? '';
-  const entry = { seq, kind: 'created' as const, rfqId: id, creatorId, targetAddress: null, body };
-  return entryText(entry, 'plain') ?? '';
+  const place = { seq, number: seq };
+  const told = { kind: 'created' as const, rfqId: id, creatorId, targetAddress: null, body };
+  return entryText({ ...place, ...told }, 'plain') ?? '';
 }
 
 /** An RFQ of the stage's first two assets. */

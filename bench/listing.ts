@@ -103,7 +103,15 @@ async function oneRound(
 async function lengthsOf({ db, deps, rfqIds }: Stage, kind: 'created' | 'cancelled') {
   const rfq = await findRfq(db, rfqIds[0]!);
   const body = JSON.stringify(rfqView(rfq!, deps.now(), true));
-  const entry = { seq: 0, kind, rfqId: rfq!.id, creatorId: '', targetAddress: null, body };
+  const entry = {
+    seq: 0,
+    number: 0,
+    kind,
+    rfqId: rfq!.id,
+    creatorId: '',
+    targetAddress: null,
+    body,
+  };
   const { length } = encodeFrame(entryText(entry, 'plain') ?? '');
   return Array.from({ length: openRfqs }, () => length);
 }

@@ -58,7 +58,19 @@ export type Rpc = {
     signal: AbortSignal,
     own?: OwnLimits,
   ): Promise<unknown>;
+  /**
+   * Asks one node all of these in one exchange. What it answers each with: its words, an error that
+   * all nodes would give, or null where it has to be asked alone. Never throws.
+   */
+  batch(asked: readonly Asked[], signal: AbortSignal): Promise<readonly (Answered | null)[]>;
 };
+
+export type Asked = {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly own: OwnLimits;
+};
+export type Answered = { readonly result: unknown } | { readonly failure: RpcError };
 
 const rateLimited = new Set([-32005, -32016, 429]);
 /** A provider's other machine may not have the block yet that this one just named. */
@@ -69,25 +81,26 @@ export function rpcClient(options: RpcOptions): Rpc {
   const nodes = inTurn({ chain, urls, rounds });
   let nextId = 0;
 
-  const ask: Rpc['ask'] = async (at, method, params, signal, own = {}) => {
+  const exchange = async (at: number, asked: object, signal: AbortSignal, own: OwnLimits) => {
     const limits = { attemptTimeoutMs, mostBytes, ...own };
     const url = urls[at] ?? '';
-    nextId += 1;
-    const reply = await exchangeWith(
-      {
-        url,
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: nextId, method, params }),
-      },
+    const headers = { 'content-type': 'application/json' };
+    return exchangeWith(
+      { url, method: 'POST', headers, body: JSON.stringify(asked) },
       { timeMs: limits.attemptTimeoutMs, bytes: limits.mostBytes },
       signal,
     ).catch((error) => {
       if (!(error instanceof AnswerTooLong)) throw error;
       throw new RpcError(0, error.message, null, { cause: error });
     });
-    return readAnswer(reply);
   };
+  const numbered = ({ method, params }: Omit<Asked, 'own'>) => {
+    nextId += 1;
+    return { jsonrpc: '2.0', id: nextId, method, params };
+  };
+
+  const ask: Rpc['ask'] = async (at, method, params, signal, own = {}) =>
+    readAnswer(await exchange(at, numbered({ method, params }), signal, own));
 
   const call: Rpc['call'] = (method, params, signal, own = {}) => {
     const question = {
@@ -101,7 +114,34 @@ export function rpcClient(options: RpcOptions): Rpc {
     return nodes(question, signal);
   };
 
-  return { chain, sources: urls.length, call, ask };
+  /** False once each of the nodes has refused one. */
+  let takesBatches = true;
+  const batch: Rpc['batch'] = async (asked, signal) => {
+    if (!takesBatches) return asked.map(() => null);
+    const limit = asked.reduce((sum, { own }) => sum + (own.mostBytes ?? mostBytes), 0);
+    const own = { mostBytes: Math.min(limit, mostBytes) };
+    const question = {
+      name: 'a batch',
+      facts: { method: 'a batch' },
+      ask: async (at: number, until: AbortSignal) => {
+        const all = asked.map(numbered);
+        return readAnswers(
+          await exchange(at, all, until, own),
+          all.map(({ id }) => id),
+        );
+      },
+      // Whatever becomes of it, each is asked alone next, by rounds of its own.
+      worth: () => 'another node' as const,
+    };
+    try {
+      return await nodes(question, signal);
+    } catch (error) {
+      if (isNoBatch(error)) takesBatches = false;
+      return asked.map(() => null);
+    }
+  };
+
+  return { chain, sources: urls.length, call, ask, batch };
 }
 
 /** How nodes say that a contract failed, whichever of them is asked. */
@@ -144,14 +184,47 @@ export function refusalIn(error: unknown): RpcError {
 /** Of a server that is no node, or no node any more. */
 const notFound = 404;
 
-function readAnswer({ status, body: text }: NodeReply): unknown {
-  let body: unknown;
+function jsonOf({ status, body }: NodeReply): unknown {
   try {
-    body = JSON.parse(text.toString('utf8'));
+    return JSON.parse(body.toString('utf8'));
   } catch (cause) {
     if (turnsAway(status) || status === notFound) throw new TurnedAway(status, '');
     throw new Error(`HTTP ${status} and no JSON`, { cause });
   }
+}
+
+function readAnswer(reply: NodeReply): unknown {
+  return answerOf(reply.status, jsonOf(reply));
+}
+
+/** The node takes one question at a time. */
+class NoBatch extends Error {}
+
+/** Neither for now nor for what it was asked. */
+function isNoBatch(error: unknown): boolean {
+  if (error instanceof NoBatch) return true;
+  const isTooLong = error instanceof RpcError && error.cause instanceof AnswerTooLong;
+  return error instanceof RpcError && !isTooLong && worth(error) === 'another node';
+}
+
+function readAnswers(reply: NodeReply, ids: readonly number[]): (Answered | null)[] {
+  const body = jsonOf(reply);
+  if (!Array.isArray(body)) {
+    answerOf(reply.status, body);
+    throw new NoBatch('one answer to several questions');
+  }
+  const byId = new Map(body.map((each) => [(each as { id?: unknown } | null)?.id, each]));
+  return ids.map((id) => {
+    try {
+      return { result: answerOf(reply.status, byId.get(id)) };
+    } catch (failure) {
+      const isOfAll = failure instanceof RpcError && worth(failure) === 'nothing';
+      return isOfAll ? { failure } : null;
+    }
+  });
+}
+
+function answerOf(status: number, body: unknown): unknown {
   if (typeof body === 'object' && body !== null && 'error' in body && body.error) {
     throw noOf(status, body.error as Json);
   }

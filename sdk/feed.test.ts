@@ -111,6 +111,30 @@ test('after a cut it resumes: nothing is missed, and nothing told twice', async 
   assert.equal(feed.state(), 'live');
 });
 
+test('private RFQs that are sent again after a cut are told once', async (t) => {
+  const { address } = parseAddress(someAddress('evm'), 'dev');
+  const told: string[] = [];
+  const { proxy, feed } = await proxied(
+    t,
+    await market.trader({ wallets: [{ family: 'evm', address }] }),
+    { onChange: ({ kind, rfq }) => told.push(`${kind} ${rfq.id}`) },
+  );
+  told.length = 0;
+  const expected: string[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const { id } = await market.rfq(taker, { visibility: 'private', targetAddress: address });
+    await until('it is told', () => feed.book.has(id));
+    if (round === 1) proxy.cut();
+    await taker.post(`/v1/rfqs/${id}/cancel`);
+    expected.push(`created ${id}`, `cancelled ${id}`);
+    await until('it is told', () => told.length === expected.length);
+    proxy.cut();
+  }
+  const { id } = await market.rfq(taker);
+  await until('what came last is told', () => feed.book.has(id));
+  assert.deepEqual(told, [...expected, `created ${id}`]);
+});
+
 test('it goes on at another process, from where it was', async (t) => {
   const told: string[] = [];
   const { proxy } = await proxied(t, await market.trader(), {

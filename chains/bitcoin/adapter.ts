@@ -50,6 +50,7 @@ import {
   followOnce,
   followToEnd,
   type Log,
+  tipOnce,
   unfollow,
 } from './follower.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -146,7 +147,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     policy: options.policy ?? bitcoinPolicies[network.name],
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
-    heads: (signal) => backend.tip(signal),
+    heads: (signal) => tipOnce(follower, signal),
     hashlocks: hashlocksOf(chain, backend),
     watch: (escrows) => {
       for (const escrow of escrows) watch(context, escrow);

@@ -50,6 +50,8 @@ export type Follower = {
   readonly pastOf: Map<string, number>;
   job: PastJob | null;
   isNewInterest: boolean;
+  /** The question after the tip that is under way, and who asked it. */
+  tip: { readonly signal: AbortSignal; readonly heads: Promise<Heads> } | null;
   /** The end of the pass under way. */
   turn: Promise<void>;
 };
@@ -69,6 +71,7 @@ export function createFollower(
     pastOf: new Map(),
     job: null,
     isNewInterest: false,
+    tip: null,
     turn: Promise.resolve(),
   };
 }
@@ -81,6 +84,16 @@ export function follow(
   if (!watchEscrow(follower.index, escrow, bytes)) return;
   follower.isNewInterest = true;
   follower.pastOf.set(escrow.address, escrow.since);
+}
+
+/** One question for all that a request asks of the tip at the same moment. */
+export function tipOnce(follower: Follower, signal: AbortSignal): Promise<Heads> {
+  if (follower.tip?.signal === signal) return follower.tip.heads;
+  const heads = follower.backend.tip(signal).finally(() => {
+    if (follower.tip?.heads === heads) follower.tip = null;
+  });
+  follower.tip = { signal, heads };
+  return heads;
 }
 
 export function unfollow(follower: Follower, address: string): void {
@@ -96,7 +109,7 @@ export async function followOnce(
   signal: AbortSignal,
 ): Promise<{ readonly heads: Heads; readonly complete: boolean }> {
   return exclusively(follower, signal, async () => {
-    const heads = await follower.backend.tip(signal);
+    const heads = await tipOnce(follower, signal);
     const budget = { blocks: maxBlocksPerPass };
     const atTip = await followBlocks(follower, heads, budget, signal);
     if (atTip) {
@@ -133,6 +146,8 @@ async function exclusively<T>(
     await withSignal(before, signal, follower.backend.name);
     return await work();
   } finally {
+    // An answer from before this pass may be of an earlier tip than it has followed to.
+    follower.tip = null;
     // Whoever waits for us waits for the one before as well, even if we gave up.
     void before.then(() => resolve());
   }

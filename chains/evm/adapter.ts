@@ -18,6 +18,7 @@ import type {
   WatchedEscrow,
 } from '../adapter.ts';
 import { newNames } from '../calldata.ts';
+import { begun, gathering } from '../gathering.ts';
 import type { PowerRules } from '../inspection.ts';
 import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
 import { offersTo } from '../offers.ts';
@@ -228,15 +229,20 @@ function builders(
       const { address } = evmEscrow(terms, deployment);
       const from = parseEvmAddress(terms.refund.address);
       await mustAgreeOnHeads(watch, signal);
-      if ((await codeAt(rpc, address, 'latest', signal)) !== '0x') {
+      const { token } = terms;
+      const together = gathering(rpc, signal);
+      const code = codeAt(together, address, 'latest', signal);
+      const allowing = begun(
+        token === null
+          ? Promise.resolve(0n)
+          : allowanceOf(together, token, from, deployment.factory, signal),
+      );
+      if ((await code) !== '0x') {
         throw new ParleyError('already_funded', `the escrow ${address} was funded before`, {
           escrow: address,
         });
       }
-      const { token } = terms;
-      const allowance =
-        token === null ? 0n : await allowanceOf(rpc, token, from, deployment.factory, signal);
-      return material(address, fundCalls(terms, deployment, allowance), from);
+      return material(address, fundCalls(terms, deployment, await allowing), from);
     }),
     buildClaim: opened(async ({ escrow, isPublic }: SpendInput, secret: string, signal) => {
       const { terms } = escrow;

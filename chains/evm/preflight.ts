@@ -7,6 +7,7 @@ import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { About } from '../adapter.ts';
+import { begun, gathering } from '../gathering.ts';
 import type { EvmCall } from '../material.ts';
 import { once } from '../sources.ts';
 import { wouldFail } from '../would-fail.ts';
@@ -31,13 +32,18 @@ type Purse = { readonly from: string; readonly lent: Overrides };
 
 /** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
 export async function preflight(
-  watch: Watch,
+  asked: Watch,
   terms: EscrowTerms,
   about: About,
   signal: AbortSignal,
 ): Promise<void> {
+  const watch: Watch = { ...asked, rpc: gathering(asked.rpc, signal) };
   evmEscrow(terms, watch.deployment);
   const { token } = terms;
+  // In one exchange, as the trials are below.
+  const head = begun(headBlock(watch.rpc, signal));
+  const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
+  const lending = token === null ? begun(lends(watch.rpc, signal)) : null;
   const lent = await lentTo(watch, terms, signal);
   // A balance that it shows only because it was lent says both that there is a token and a node
   // that lends.
@@ -45,21 +51,27 @@ export async function preflight(
     if (token !== null && (await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
       throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
     }
-    if (!(await lends(watch.rpc, signal))) {
+    if (!(await (lending ?? lends(watch.rpc, signal)))) {
       once(watch, 'preflight_without_overrides', { chain: watch.chain });
       return plainTrial(watch, terms, about, signal);
     }
   }
-  if (about === 'funding') await tryFunding(watch, terms, signal);
+  const funding = await funder;
   const purse = await purseOf(watch, terms, about, lent, signal);
-  if (purse === null) {
-    watch.log('preflight_without_balance', { chain: watch.chain, token });
-    return plainTrial(watch, terms, about, signal);
+  const { timestamp } = await head;
+  const receivers = purse === null ? [] : receiversOf(terms, about);
+  const trials = [
+    ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),
+    ...receivers.map(({ address }) =>
+      tryPayout(watch, terms, about, address, purse as Purse, timestamp, signal),
+    ),
+  ];
+  for (const trial of await Promise.allSettled(trials)) {
+    if (trial.status === 'rejected') throw trial.reason;
   }
-  const { timestamp } = await headBlock(watch.rpc, signal);
-  for (const { address } of receiversOf(terms, about)) {
-    await tryPayout(watch, terms, about, address, purse, timestamp, signal);
-  }
+  if (purse !== null) return;
+  watch.log('preflight_without_balance', { chain: watch.chain, token });
+  return plainTrial(watch, terms, about, signal);
 }
 
 /** Once a leg is funded, its funder could change its own address to stop a reveal. */
@@ -146,14 +158,31 @@ function transfer(token: string | null, to: string, amount: bigint): EvmCall {
   return { to: token, data, value: '0x0' };
 }
 
+/** What the funder has, and lets the factory take of it. */
+type Funder = { readonly held: bigint; readonly allowance: bigint };
+
+async function funderOf(
+  { rpc, deployment }: Watch,
+  { token, refund: { address } }: EscrowTerms,
+  signal: AbortSignal,
+): Promise<Funder> {
+  const [held, allowance] = await Promise.all([
+    balanceAt(rpc, token, address, 'latest', signal),
+    token === null ? 0n : allowanceOf(rpc, token, address, deployment.factory, signal),
+  ]);
+  return { held, allowance };
+}
+
 /** Funds the true terms as the funder, with the balance lent when it has too little. */
-async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
+async function tryFunding(
+  watch: Watch,
+  terms: EscrowTerms,
+  { held, allowance }: Funder,
+  signal: AbortSignal,
+): Promise<void> {
   const { rpc, deployment } = watch;
   const { token, amount, refund } = terms;
   const funder = refund.address;
-  const held = await balanceAt(rpc, token, funder, 'latest', signal);
-  const allowance =
-    token === null ? 0n : await allowanceOf(rpc, token, funder, deployment.factory, signal);
   let lent: Overrides | null = {};
   if (held < amount) {
     watch.log('funder_short', { chain: watch.chain, funder, token, held, amount });

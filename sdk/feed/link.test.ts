@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import type { ServerFrame } from './frames.ts';
 import { createLink, type LinkState } from './link.ts';
 
 /** A socket that does what it is told. */
@@ -22,7 +23,7 @@ class Fake extends EventTarget {
   }
 }
 
-function harness(random: number) {
+function harness(random: number, heard: (frame: ServerFrame) => void = () => {}) {
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   const sockets: Fake[] = [];
   const states: LinkState[] = [];
@@ -30,7 +31,7 @@ function harness(random: number) {
   const link = createLink({
     url: 'ws://nowhere',
     key: 'k',
-    heard: () => {},
+    heard,
     changed: (state) => states.push(state),
     troubled: (sentence) => said.push(sentence),
     ended: (sentence) => said.push(sentence),
@@ -93,6 +94,51 @@ test('a silence is broken by a ping, and no answer to it is a lost connection', 
   last().open();
   assert.equal(sockets.length, 2);
   assert.deepEqual(last().sent, [{ apiKey: 'k', resume: true, since: 7 }]);
+});
+
+test('what is sent again under one number is heard once, and what is new all the same', () => {
+  const told: string[] = [];
+  const { last } = harness(1, (frame) => {
+    if (frame.type === 'rfq') told.push(`${frame.kind} ${frame.rfq.id}`);
+    if (frame.type === 'gone') told.push(`gone ${frame.rfqId}`);
+  });
+  const say = (text: string, seq: number) => {
+    const [kind = '', id = ''] = text.split(' ');
+    const what =
+      kind === 'gone'
+        ? { type: 'gone', rfqId: id, reason: 'expired' }
+        : { type: 'rfq', kind, rfq: { id } };
+    last().say({ ...what, seq });
+  };
+  const again = (seq: number) => {
+    last().end(1006);
+    mock.timers.tick(30_000);
+    last().open();
+    assert.equal((last().sent[0] as { since: number }).since, seq);
+    last().say({ type: 'resumed', seq });
+  };
+  const closing = ['created b', 'cancelled b'];
+  last().open();
+  for (const each of ['created a', ...closing]) say(each, 7);
+  again(7);
+  say('created b', 7);
+  // Lost once more before all of it came again.
+  again(7);
+  for (const each of [...closing, 'created b', 'created c', 'gone c']) say(each, 7);
+  assert.deepEqual(told, ['created a', ...closing, 'created b', 'created c', 'gone c']);
+  again(7);
+  for (const each of [...closing, 'created b', 'created c', 'gone c']) say(each, 7);
+  // Another number: what was heard under the one before does not come again.
+  say('created d', 8);
+  again(8);
+  say('cancelled b', 8);
+  assert.deepEqual(told.slice(6), ['created d', 'cancelled b']);
+  last().end(1006);
+  mock.timers.tick(30_000);
+  last().open();
+  last().say({ type: 'reset', seq: 8 });
+  say('created b', 8);
+  assert.deepEqual(told.slice(8), ['created b']);
 });
 
 test('a close alone never ends it; an error that says that the key is wrong does', () => {

@@ -43,6 +43,31 @@ const fatalCodes = new Map<string, string>([
 ]);
 const tooManyCode = 4429;
 
+/**
+ * Knows what is sent again: private RFQs go by the number of the entry for everybody before them,
+ * and who resumes from that number is told all of them anew, those of one RFQ in the same order.
+ */
+function createRepeats() {
+  /** Frames heard under the newest number, by RFQ; and how many of them are still to come again. */
+  const counts = new Map<string, number>();
+  let due = new Map<string, number>();
+  return {
+    forget: () => {
+      counts.clear();
+      due.clear();
+    },
+    isOne: (frame: ServerFrame): boolean => {
+      if (frame.type === 'resumed') due = new Map(counts);
+      if (frame.type !== 'rfq' && frame.type !== 'gone') return false;
+      const id = frame.type === 'rfq' ? frame.rfq.id : frame.rfqId;
+      const left = due.get(id) ?? 0;
+      if (left > 0) due.set(id, left - 1);
+      else counts.set(id, (counts.get(id) ?? 0) + 1);
+      return left > 0;
+    },
+  };
+}
+
 export function createLink(options: LinkOptions): Link {
   const { url, key, heard, changed, troubled, ended, random = Math.random } = options;
   const open = options.open ?? ((address: string) => new WebSocket(address));
@@ -50,6 +75,7 @@ export function createLink(options: LinkOptions): Link {
   let live = false;
   let closed = false;
   let since: number | null = null;
+  const repeats = createRepeats();
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
   let quiet: NodeJS.Timeout | undefined;
@@ -69,10 +95,16 @@ export function createLink(options: LinkOptions): Link {
     listen(own);
     const frame = parseFrame(data);
     if (frame === null) return;
-    if (frame.seq !== undefined) since = Math.max(since ?? 0, frame.seq);
+    if (frame.seq !== undefined && frame.seq > (since ?? -1)) {
+      since = frame.seq;
+      repeats.forget();
+    }
     // Not known of what was seen before: the book comes anew.
-    if (frame.type === 'reset') since = frame.seq;
-    heard(frame);
+    if (frame.type === 'reset') {
+      since = frame.seq;
+      repeats.forget();
+    }
+    if (!repeats.isOne(frame)) heard(frame);
     if (frame.type === 'error') giveUp(own, frame.code);
     if (frame.type !== 'ready') return;
     live = true;

@@ -6,8 +6,15 @@ import type { Tx } from './database.ts';
 /** `reset`: what came before it is not known any more, to nobody. */
 export type FeedKind = 'created' | 'cancelled' | 'gone' | 'reset';
 
-export type FeedRow = {
+/** Where somebody stands in the log. */
+export type Place = {
+  /** Orders all entries; no socket is told of it, because it counts strangers' private RFQs. */
   readonly seq: number;
+  /** What sockets are told as `seq`: that of the last entry for everybody up to here. */
+  readonly number: number;
+};
+
+export type FeedRow = Place & {
   readonly kind: FeedKind;
   readonly rfqId: string;
   readonly creatorId: string;
@@ -100,22 +107,36 @@ export async function tellAppended(tx: Tx): Promise<void> {
 export function readFeedLog(tx: Tx, seq: number, limit: number): Promise<FeedRow[]> {
   return tx.rows<FeedRow>({
     name: 'feed_read',
-    text: `select seq, kind, rfq_id as "rfqId", creator_id as "creatorId",
+    text: `select seq, number, kind, rfq_id as "rfqId", creator_id as "creatorId",
         target_address as "targetAddress", body
       from feed_log where seq > $1 order by seq limit $2`,
     values: [seq, limit],
   });
 }
 
-/** The oldest and the newest number in the log; null of an empty one. */
-export async function feedLogEnds(tx: Tx): Promise<{ oldest: number; newest: number } | null> {
-  const [row] = await tx.rows<{ oldest: number | null; newest: number | null }>({
+/** The oldest entry of the log and its newest; null of an empty one. */
+export async function feedLogEnds(tx: Tx): Promise<{ oldest: Place; newest: Place } | null> {
+  const [oldest, newest] = await tx.rows<Place>({
     name: 'feed_ends',
-    text: 'select min(seq) as oldest, max(seq) as newest from feed_log',
+    text: `(select seq, number from feed_log order by seq limit 1)
+      union all (select seq, number from feed_log order by seq desc limit 1) order by seq`,
     values: [],
   });
-  if (row === undefined || row.oldest === null || row.newest === null) return null;
-  return { oldest: row.oldest, newest: row.newest };
+  return oldest === undefined || newest === undefined ? null : { oldest, newest };
+}
+
+/**
+ * The entry for everybody that has this number; null where it is not of `since` or later. Not of
+ * whether it was pruned: that depends on what came after it, which may be strangers' private RFQs.
+ */
+export async function placeOf(tx: Tx, number: number, since: Date): Promise<Place | null> {
+  const [place] = await tx.rows<Place>({
+    name: 'feed_place',
+    text: `select seq, number from feed_log
+      where number = $1 and target_address is null and at >= $2`,
+    values: [number, since],
+  });
+  return place ?? null;
 }
 
 /**

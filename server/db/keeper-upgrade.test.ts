@@ -2,43 +2,16 @@
 // version before go on beside those of this one.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { type TestContext, test } from 'node:test';
-import pg from 'pg';
-import { testDatabase } from '../../test/support/database.ts';
-import type { Statement, Tx } from './database.ts';
+import { test } from 'node:test';
+import { beforeMigration } from '../../test/support/before-migration.ts';
 import { endTurn, type TurnKind, takeTurn } from './keeper-turns.ts';
 import { takeScheduled } from './scheduled-refunds.ts';
 
-const folder = new URL('./migrations/', import.meta.url);
 const bounds = '016_keeper_bounds.sql';
 const turns = '017_turns.sql';
 
-/** Another schema, as it was before that file. */
-async function before(t: TestContext, own: string) {
-  const { url, drop } = await testDatabase();
-  const schema = `s_${randomBytes(6).toString('hex')}`;
-  const client = new pg.Client(url);
-  await client.connect();
-  t.after(async () => {
-    await client.end();
-    await drop();
-  });
-  await client.query(`create schema ${schema}; set search_path to ${schema}`);
-  for (const name of (await readdir(folder)).filter((each) => each < own).sort()) {
-    await client.query(await readFile(new URL(name, folder), 'utf8'));
-  }
-  // What rows refer to is no part of it.
-  await client.query('set session_replication_role = replica');
-  const upgrade = async () => client.query(await readFile(new URL(own, folder), 'utf8'));
-  const rows = async <Row>({ text, values }: Pick<Statement, 'text' | 'values'>) =>
-    (await client.query(text, [...values])).rows as Row[];
-  return { client, upgrade, tx: { rows } as Tx };
-}
-
 test('a relay that was promised before the upgrade may make its token account', async (t) => {
-  const { client, upgrade } = await before(t, bounds);
+  const { client, upgrade } = await beforeMigration(t, bounds);
   for (const [purpose, state] of [
     ['relay', 'open'],
     ['relay', 'done'],
@@ -113,7 +86,7 @@ const former = {
 };
 
 test('signed refunds of before the upgrade are their funder’s, and servers of before still post', async (t) => {
-  const { client, upgrade, tx } = await before(t, turns);
+  const { client, upgrade, tx } = await beforeMigration(t, turns);
   await client.query(
     `insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status,
       agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by, created_at,
@@ -148,7 +121,7 @@ test('signed refunds of before the upgrade are their funder’s, and servers of 
 });
 
 test('servers of before the upgrade and of after it sign on a chain one at a time', async (t) => {
-  const { client, upgrade, tx } = await before(t, turns);
+  const { client, upgrade, tx } = await beforeMigration(t, turns);
   const [old, other, own] = [idOf(1), idOf(2), idOf(3)];
   let nowMs = 1_000_000;
   const oldTakes = async (holder: string, relays: boolean) => {

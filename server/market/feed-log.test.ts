@@ -53,6 +53,24 @@ test('what is not for the feed stays where it is', async () => {
   assert.deepEqual(await waiting(), ['other.notice']);
 });
 
+test('only entries for everybody have a number of their own, in the order of the log', async () => {
+  const { db } = database;
+  const start = (await readFeedLog(db, 0, 1_000)).at(-1)?.number ?? 0;
+  const isPrivate = (index: number) => index % 3 !== 1;
+  const mixed = Array.from({ length: 300 }, (_, index) => {
+    const targetAddress = isPrivate(index) ? 'somebody' : null;
+    return { ...event('feed.created'), payload: { ...payload, targetAddress } };
+  });
+  await insertOutbox(db, mixed);
+  await sequenceFeed(deps);
+  let number = start;
+  const rows = (await readFeedLog(db, 0, 1_000)).slice(-mixed.length);
+  for (const [index, row] of rows.entries()) {
+    if (!isPrivate(index)) number += 1;
+    assert.deepEqual([row.targetAddress === null, row.number], [!isPrivate(index), number]);
+  }
+});
+
 test('the log is pruned from its beginning, whatever the clocks said, and never its end', async () => {
   const { db } = database;
   const old = new Date(0);

@@ -22,7 +22,8 @@ function slowNode(ms: number) {
     seen.now -= 1;
     return method === 'eth_getCode' ? '0x60' : '0x';
   };
-  const node: Rpc = { chain: 'evm-dev', sources: 1, call, ask: async () => null };
+  const batch: Rpc['batch'] = async (asked) => asked.map(() => null);
+  const node: Rpc = { chain: 'evm-dev', sources: 1, call, ask: async () => null, batch };
   return { seen, deps: { evmNodes: byTurns([node]) } as unknown as ProofDeps };
 }
 

@@ -218,7 +218,7 @@ function said(world: World, address: string): Inspection {
 /** Says of every contract wallet that it signed. */
 function contractNode(wire: Wire): NonNullable<Deps['evmNodes']>[number] {
   const call = () => wire.at('contract', () => `0x1626ba7e${'00'.repeat(28)}`);
-  return { chain: tokenChain, sources: 1, call, ask: call };
+  return { chain: tokenChain, sources: 1, call, ask: call, batch: async () => [] };
 }
 
 /** Turns of the event loop in which what was begun after an answer comes to its end. */

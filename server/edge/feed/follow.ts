@@ -38,7 +38,7 @@ export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following 
   /** One look; how long to wait for the next. */
   const look = async (): Promise<number> => {
     if (!known) {
-      hub.startAt((await feedLogEnds(deps.db))?.newest ?? 0);
+      hub.startAt((await feedLogEnds(deps.db))?.newest ?? hub.position());
       known = true;
       started.resolve();
     }
@@ -85,11 +85,11 @@ export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following 
 
 /** Hands a batch to the hub; true when there may be more. */
 async function pull(deps: Parts, hub: Hub, reset: () => void): Promise<boolean> {
-  const read = await readFeedLog(deps.db, hub.position(), batch);
+  const read = await readFeedLog(deps.db, hub.position().seq, batch);
   const anew = read.findLastIndex(({ kind }) => kind === 'reset');
   const mark = read[anew];
   if (mark !== undefined) {
-    hub.startAt(mark.seq);
+    hub.startAt(mark);
     reset();
   }
   const rows = read.slice(anew + 1);

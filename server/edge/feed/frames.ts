@@ -32,7 +32,7 @@ export function encodeFrame(text: string): Buffer {
 
 /** The frame of an entry of the log; null where this manner says nothing of it. */
 export function entryText(entry: FeedRow, manner: Manner): string | null {
-  const { kind, rfqId, body, seq } = entry;
+  const { kind, rfqId, body, number: seq } = entry;
   if (kind === 'reset') return null;
   if (kind === 'gone') {
     if (manner === 'plain') return null;

@@ -7,6 +7,7 @@ import { createHub, type Entry, type Listener } from './hub.ts';
 const entry = (seq: number): Entry =>
   ({
     seq,
+    number: seq,
     kind: 'created',
     rfqId: 'an RFQ',
     creatorId: 'its creator',
@@ -21,7 +22,7 @@ function reader(): Reader {
   const own: Reader = {
     accountId: 'a maker',
     manner: 'plain',
-    at: 0,
+    at: { seq: 0, number: 0 },
     live: true,
     full: false,
     written: 0,
@@ -40,7 +41,7 @@ function reader(): Reader {
 
 test('the newest five to ten thousand entries are kept for those who catch up', async () => {
   const hub = createHub();
-  hub.startAt(0);
+  hub.startAt({ seq: 0, number: 0 });
   for (let seq = 1; seq <= 10_000; seq += 1) await hub.publish([entry(seq)]);
   assert.equal(hub.after(0, 1)?.[0]?.seq, 1);
   await hub.publish([entry(10_001)]);

@@ -1,7 +1,7 @@
 // Who listens to the feed, and the newest of its log. An entry is made into bytes once for all who
 // may see the same; a socket that is still catching up takes what it has not seen from here.
 
-import type { FeedRow } from '../../db/feed-log.ts';
+import type { FeedRow, Place } from '../../db/feed-log.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 
 /** An entry, and who may see it. */
@@ -15,7 +15,7 @@ export type Listener = {
   readonly accountId: string;
   readonly manner: Manner;
   /** It has been sent everything up to here. */
-  at: number;
+  at: Place;
   /** False while it catches up: then it is passed over. */
   live: boolean;
   write(bytes: Buffer): void;
@@ -28,10 +28,10 @@ export type Listener = {
 };
 
 export type Hub = {
-  /** The number of the newest entry. */
-  position(): number;
+  /** Where the newest entry is. */
+  position(): Place;
   /** Begins here: nothing before it is known. */
-  startAt(seq: number): void;
+  startAt(place: Place): void;
   /**
    * Adds entries and writes them to all who are live; done when all have been written to, and where
    * `more` follow at once, when these were read by all who read.
@@ -57,16 +57,16 @@ const mostWaitMs = 2_000;
 export function createHub(): Hub {
   let kept: Entry[] = [];
   let floor = 0;
-  let position = 0;
+  let position: Place = { seq: 0, number: 0 };
   const listeners = new Set<Listener>();
   const accounts = new Map<string, Set<Listener>>();
   const nobody: ReadonlySet<Listener> = new Set();
 
-  async function writeToAll(entries: readonly Entry[], last: number): Promise<void> {
+  async function writeToAll(entries: readonly Entry[], last: Place): Promise<void> {
     const bytes = bytesFor(entries);
     let written = 0;
     for (const each of listeners) {
-      if (!each.live || each.at >= last) continue;
+      if (!each.live || each.at.seq >= last.seq) continue;
       each.at = last;
       const own = bytes(each);
       if (own.length > 0) each.write(own);
@@ -77,21 +77,22 @@ export function createHub(): Hub {
 
   return {
     position: () => position,
-    startAt: (seq) => {
-      floor = seq;
-      position = seq;
+    startAt: (place) => {
+      floor = place.seq;
+      position = place;
     },
     publish: async (entries, more = false) => {
-      const last = entries.at(-1);
-      if (last === undefined) return;
+      const newest = entries.at(-1);
+      if (newest === undefined) return;
+      const last = { seq: newest.seq, number: newest.number };
       kept.push(...entries);
-      position = last.seq;
+      position = last;
       if (kept.length > 2 * mostKept) {
         const dropped = kept.length - mostKept;
         floor = (kept[dropped - 1] as Entry).seq;
         kept = kept.slice(dropped);
       }
-      await writeToAll(entries, last.seq);
+      await writeToAll(entries, last);
       if (more) await pace(listeners);
     },
     after: (seq, limit) => {

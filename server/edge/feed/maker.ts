@@ -1,11 +1,11 @@
 // A maker on the feed: told of the book, then of what changes, and quoting down the same socket.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FeedRow, feedLogEnds, readFeedLog } from '../../db/feed-log.ts';
+import { type FeedRow, feedLogEnds, type Place, placeOf, readFeedLog } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import type { Deps } from '../../deps.ts';
 import { holds } from '../../market/addresses.ts';
-import { mostReplayed } from '../../market/bounds.ts';
+import { feedLogDays, mostReplayed } from '../../market/bounds.ts';
 import type { Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Run } from '../command.ts';
@@ -23,6 +23,7 @@ const shortMs = 10;
 /** While the database does not answer. */
 const againMs = 1_000;
 const mostTries = 30;
+const dayMs = 86_400_000;
 
 /** What all sockets of a process share. */
 export type Feed = {
@@ -75,7 +76,7 @@ export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Gre
     refuse: (error, more) => peer.say({ type: 'error', error, ...(asked ? more : {}) }),
     quoted: (thread, more) => peer.say({ type: 'quoted', ...thread, ...(asked ? more : {}) }),
   };
-  if (asked) peer.adorn(() => ({ seq: maker.at }));
+  if (asked) peer.adorn(() => ({ seq: maker.at.number }));
   return maker;
 }
 
@@ -135,9 +136,10 @@ async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
   if (!(await checkKey(feed, maker))) return;
   const { since } = start;
   if (since !== null) {
-    if (start.resumed || (await reaches(feed, since))) {
+    const from = start.resumed ? maker.at : await placeAfter(feed, since);
+    if (from !== null) {
       if (!start.resumed) {
-        maker.at = since;
+        maker.at = from;
         start.resumed = true;
         maker.say({ type: 'resumed' });
       }
@@ -156,17 +158,20 @@ async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
   if (!(await catchUp(feed, maker, () => {}))) throw new Error('the log ends before a snapshot');
 }
 
-/** Whether everything after `since` is in the log, and not too much. */
-async function reaches({ hub, deps }: Feed, since: number): Promise<boolean> {
-  const ends = await feedLogEnds(deps.db);
-  if (ends === null || since > ends.newest) return since === hub.position();
+/**
+ * Where the entry with the number `since` is; null where not all that came after it is in the log,
+ * or too much. Only entries for everybody decide this: who comes back learns nothing of others.
+ */
+async function placeAfter({ hub, deps }: Feed, since: number): Promise<Place | null> {
+  const oldest = new Date(deps.now() - feedLogDays * dayMs);
+  const place = await placeOf(deps.db, since, oldest);
+  if (place === null) return null;
   // Another process told it; this one reads it in a moment.
-  for (let waited = 0; hub.position() < since; waited += shortMs) {
-    if (waited > lagMs) return false;
+  for (let waited = 0; hub.position().seq < place.seq; waited += shortMs) {
+    if (waited > lagMs) return null;
     await sleep(shortMs, undefined, { ref: false });
   }
-  if (hub.position() - since > mostReplayed) return false;
-  return hub.after(since, 1) !== null || since >= ends.oldest;
+  return hub.position().number - since > mostReplayed ? null : place;
 }
 
 /**
@@ -177,12 +182,13 @@ async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<boo
   const { hub } = feed;
   const { accountId, manner, peer } = maker;
   while (peer.isOpen()) {
-    const behind = hub.position() - maker.at;
-    if (behind <= 0) {
+    const newest = hub.position();
+    if (newest.seq <= maker.at.seq) {
       ready();
       maker.live = true;
       return true;
     }
+    const behind = newest.number - maker.at.number;
     if (behind > 2 * mostReplayed) {
       peer.end(closeCodes.tooSlow, `${behind} frames behind: connect again`);
       return true;
@@ -195,7 +201,7 @@ async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<boo
       seen.filter((each) => isFor(each, accountId)),
       manner,
     );
-    maker.at = last.seq;
+    maker.at = { seq: last.seq, number: last.number };
     await peer.drained();
   }
   return true;
@@ -209,7 +215,8 @@ function send(peer: Peer, entries: readonly Entry[], manner: Manner): void {
 /** What it has not seen, as it may see it now. Null where the log begins later. */
 async function unseen(feed: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
   const { db } = feed.deps;
-  const rows: readonly FeedRow[] | null = feed.hub.after(at, chunk) ?? (await readLog(feed, at));
+  const rows: readonly FeedRow[] | null =
+    feed.hub.after(at.seq, chunk) ?? (await readLog(feed, at.seq));
   if (rows === null) return null;
   const isPublic = rows.every(({ targetAddress }) => targetAddress === null);
   const { addresses } = isPublic ? { addresses: [] } : await findHoldings(db, accountId);
@@ -224,5 +231,5 @@ async function readLog({ deps }: Feed, at: number): Promise<FeedRow[] | null> {
   const rows = await readFeedLog(deps.db, at, chunk);
   // Looked at after the rows: what was pruned before them is seen to be gone.
   const ends = await feedLogEnds(deps.db);
-  return ends === null || ends.oldest > at ? null : rows;
+  return ends === null || ends.oldest.seq > at ? null : rows;
 }

@@ -1,6 +1,7 @@
 // The book as a maker first sees it, read once for all who come within a moment. It goes with the
 // number of the log from before it was read: whatever it may lack is told after that number.
 
+import type { Place } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { listAddressed, listBook } from '../../db/rfqs.ts';
 import type { Deps } from '../../deps.ts';
@@ -12,7 +13,7 @@ export const mostInSnapshot = 100;
 /** How stale a change by another process may show; it is told of after the snapshot too. */
 const maxAgeMs = 250;
 
-export type Snapshot = { readonly at: number; readonly rfqs: readonly RfqView[] };
+export type Snapshot = { readonly at: Place; readonly rfqs: readonly RfqView[] };
 export type Snapshots = {
   /** Without the account's own. */
   for(accountId: string): Promise<Snapshot>;

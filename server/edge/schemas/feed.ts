@@ -5,7 +5,9 @@ import { amount, input, named, oneOf, uuid } from './common.ts';
 import { rfq } from './rfq.ts';
 
 const seq = Type.Optional(
-  Type.Integer({ description: 'with `resume` only: where the log of the feed stands' }),
+  Type.Integer({
+    description: 'with `resume` only: the number of the last public entry of the log',
+  }),
 );
 
 export const firstFrame = named(
@@ -19,7 +21,9 @@ export const firstFrame = named(
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'with `resume`: the last `seq` that was seen; what came after it is sent',
+        description:
+          'with `resume`: the last `seq` that was seen; what came after it is sent, and private ' +
+          'RFQs of that `seq` again',
       }),
     ),
   }),

@@ -3,7 +3,7 @@
 import type { ChainAdapter } from '../../../chains/adapter.ts';
 import { type TestMarket, type Trader, testMarket } from '../../../test/support/trading.ts';
 import type { Settings } from '../../config.ts';
-import type { AppOptions } from '../app.ts';
+import { type AppOptions, buildApp } from '../app.ts';
 import { type FeedClient, openMaker } from './feed-client.ts';
 
 export type FeedMarket = TestMarket & {
@@ -44,4 +44,11 @@ export async function feedMarket(
     },
     maker: (trader, first = {}) => openMaker(at, { apiKey: trader.key, ...first }),
   };
+}
+
+/** Another process on the same database, as after a restart. */
+export async function anotherProcess({ deps }: FeedMarket) {
+  const app = await buildApp(deps);
+  const at = await app.listen({ host: '127.0.0.1', port: 0 });
+  return { at, close: () => app.close() };
 }

@@ -1,0 +1,40 @@
+// Questions that are asked of a chain's nodes at the same moment leave in one exchange. What a
+// batch does not answer is asked alone, so that a node without batches serves as well.
+
+import type { Asked, Rpc } from './rpc.ts';
+
+type Waiting = Asked & PromiseWithResolvers<unknown>;
+
+/** The same client for one request: calls made in one turn, with its signal, go together. */
+export function gathering(rpc: Rpc, signal: AbortSignal): Rpc {
+  let waiting: Waiting[] = [];
+  const alone = ({ method, params, own, resolve }: Waiting) =>
+    resolve(rpc.call(method, params, signal, own));
+  const send = async () => {
+    const asked = waiting;
+    waiting = [];
+    const answers = asked.length > 1 ? await rpc.batch(asked, signal) : [];
+    for (const [at, each] of asked.entries()) {
+      const answer = answers[at] ?? null;
+      if (answer === null) alone(each);
+      else if ('failure' in answer) each.reject(answer.failure);
+      else each.resolve(answer.result);
+    }
+  };
+  return {
+    ...rpc,
+    call: (method, params, until, own = {}) => {
+      if (until !== signal) return rpc.call(method, params, until, own);
+      const each = { method, params, own, ...Promise.withResolvers<unknown>() };
+      waiting.push(each);
+      if (waiting.length === 1) queueMicrotask(send);
+      return each.promise;
+    },
+  };
+}
+
+/** Asked for already: a failure is told to who waits for it, and is no matter where nobody does. */
+export function begun<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
+}
