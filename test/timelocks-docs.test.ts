@@ -10,6 +10,7 @@ import { solanaChains } from '../chains/solana/policy.ts';
 import { tronChains } from '../chains/tron/policy.ts';
 import { deadlines, type LegTiming, lateClaim, longLeg } from '../core/deadlines.ts';
 import type { ChainPolicy } from '../core/policy.ts';
+import type { LegName } from '../core/trade.ts';
 
 const text = readFileSync(new URL('../docs/timelocks.md', import.meta.url), 'utf8');
 const ethereum = evmChains.ethereum.policy;
@@ -96,32 +97,67 @@ const chains = {
 } as const;
 type Name = keyof typeof chains;
 
-/** Which is long, whoever gives it, and both timelocks in hours. */
-function cell(one: Name, other: Name, depth: 'normal' | 'high'): string {
+const hours = (seconds: number) => (seconds / 3_600).toFixed(1);
+
+/** Both timelocks in hours. */
+function locks(legs: { readonly a: LegTiming; readonly b: LegTiming }, long: LegName): string {
+  const { refundAt } = deadlines(0, legs, long);
+  const [first, last] = [refundAt.a, refundAt.b].sort((x, y) => x - y) as [number, number];
+  return `${hours(first)} / ${hours(last)}`;
+}
+
+/** Which is long, whoever gives it, and both timelocks. */
+function now(one: Name, other: Name, depth: 'normal' | 'high'): string {
   const timing = (name: Name) => ({ policy: chains[name], depth: chains[name][depth] });
   const [a, b] = [timing(one), timing(other)];
   const long = longLeg({ a, b });
   const isEither = longLeg({ a: b, b: a }) === long;
-  const { refundAt } = deadlines(0, { a, b }, long);
-  const [first, last] = [refundAt.a, refundAt.b].sort((x, y) => x - y) as [number, number];
-  const hours = (seconds: number) => (seconds / 3_600).toFixed(1);
   const named = isEither ? 'either' : long === 'a' ? one : other;
-  return `${named} ${hours(first)} / ${hours(last)}`;
+  return `${named} ${locks({ a, b }, long)}`;
 }
 
-test('and the table what every pair of chains comes to, at either depth', () => {
+/** The same when no clock trailed and, where floors tie, either leg could be `b`, the long one. */
+function before(one: Name, other: Name, depth: 'normal' | 'high'): string {
+  const timing = (name: Name) => ({
+    policy: { ...chains[name], windowSeconds: 0 },
+    depth: chains[name][depth],
+  });
+  const [a, b] = [timing(one), timing(other)];
+  const more = a.policy.floorSeconds - b.policy.floorSeconds;
+  const ifA = `${one} ${locks({ a, b }, 'a')}`;
+  const ifB = `${other} ${locks({ a, b }, 'b')}`;
+  return more === 0 ? `${ifA}, ${ifB}` : more > 0 ? ifA : ifB;
+}
+
+test('and the table what every pair of chains comes to and came to, at either depth', () => {
   const names: Name[] = (Object.keys(chains) as Name[]).filter((name) => name !== 'optimism');
   const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]));
   pairs.push(['base', 'optimism']);
   const rows = new Map(
-    [...text.matchAll(/^\| (\w+, \w+) \|[^|]+\| ([^|]+) \|[^|]+\| ([^|]+) \|$/gm)].map((row) => [
-      row[1],
-      [row[2], row[3]],
+    [...text.matchAll(/^\| (\w+, \w+) \| (.+) \|$/gm)].map(([, pair, cells]) => [
+      pair,
+      cells?.split(' | '),
     ]),
   );
   for (const [one, other] of pairs as [Name, Name][]) {
-    const now = [cell(one, other, 'normal'), cell(one, other, 'high')];
-    assert.deepEqual(rows.get(`${one}, ${other}`), now, `${one}, ${other}`);
+    const wanted = (['normal', 'high'] as const).flatMap((depth) => [
+      before(one, other, depth),
+      now(one, other, depth),
+    ]);
+    assert.deepEqual(rows.get(`${one}, ${other}`), wanted, `${one}, ${other}`);
   }
   assert.equal(rows.size, pairs.length);
+});
+
+test('and what 20 h of outage for usual amounts on Solana would make of Ethereum and Solana', () => {
+  const tLong = (outageSeconds: number) => {
+    const depth = { ...solana.normal, outageSeconds };
+    const legs = { a: { policy: ethereum, depth: ethereum.normal }, b: { policy: solana, depth } };
+    const { refundAt } = deadlines(0, legs, longLeg(legs));
+    return hours(Math.max(refundAt.a, refundAt.b));
+  };
+  const said =
+    `20 h for all would make \`T_long\` of Ethereum and Solana ${tLong(20 * 3_600)} h ` +
+    `instead of ${tLong(solana.normal.outageSeconds)} h.`;
+  assert.ok(text.replaceAll('\n', ' ').includes(said), said);
 });
