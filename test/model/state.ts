@@ -60,7 +60,8 @@ export const Since = {
   ticks: (value: number) => (value >= 8 ? value - 8 : value - 1),
 } as const;
 
-const bias = 3;
+/** A clock is at most so far behind: two ticks of lateness and two of an outage. */
+const bias = 4;
 const radix = { wall: 64, ahead: 8, fund: 5, spend: 7, bit: 2, since: 16 } as const;
 
 export function startState(): State {
@@ -92,22 +93,35 @@ export function copyOf(state: State): State {
  * sides follow the rules, and there no leg moves.
  */
 export function pack(state: State): number {
-  let packed = state.wall;
-  packed = packed * radix.ahead + state.aheadLong + bias;
-  packed = packed * radix.ahead + state.aheadShort + bias;
-  packed = packed * radix.bit + state.recorded;
-  packed = packed * radix.bit + state.leaked;
-  packed = packed * radix.bit + state.lapsed;
-  packed = packed * radix.since + state.claimShort;
-  packed = packed * radix.since + state.claimLong;
+  let packed = digit(state.wall, radix.wall);
+  const put = (value: number, size: number) => {
+    packed = packed * size + digit(value, size);
+  };
+  put(state.aheadLong + bias, radix.ahead);
+  put(state.aheadShort + bias, radix.ahead);
+  put(state.recorded, radix.bit);
+  put(state.leaked, radix.bit);
+  put(state.lapsed, radix.bit);
+  put(state.claimShort, radix.since);
+  put(state.claimLong, radix.since);
   for (const [slot, { fund, spend, extra }] of state.escrows.entries()) {
     if (slot >= 2 && (state.moved & (slot - 1)) === 0) continue;
-    packed = ((packed * radix.fund + fund) * radix.spend + spend) * radix.bit + extra;
+    put(fund, radix.fund);
+    put(spend, radix.spend);
+    put(extra, radix.bit);
   }
   if (state.moved === 0) {
-    packed = (packed * radix.since + state.stepLong) * radix.since + state.stepShort;
+    put(state.stepLong, radix.since);
+    put(state.stepShort, radix.since);
   }
-  return packed * 4 + state.moved;
+  put(state.moved, 4);
+  return packed;
+}
+
+/** One that has no room would make two states one. */
+function digit(value: number, size: number): number {
+  if (value >= 0 && value < size) return value;
+  throw new Error(`${value} has no room among ${size}`);
 }
 
 export function unpack(packed: number): State {
