@@ -42,6 +42,7 @@ import * as keeper from '../server/keeper/bounds.ts';
 import * as listing from '../server/listing/bounds.ts';
 import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
+import { mostKeptBytes } from '../server/market/idempotency.ts';
 import { mostGapDays, silenceSeconds } from '../server/restore/gap.ts';
 import { beatMs } from '../server/restore/presence.ts';
 import { afterEndSeconds, pageMs, shortSilenceSeconds } from '../server/restore/reading.ts';
@@ -263,6 +264,11 @@ const said: Record<string, string> = {
     written(bounds.mostKeptRefusals),
     written(bounds.mostReplyBytes),
   ].join('; '),
+  'stored replies of success of an account a day (UTC), for each request of `PARLEY_RATE_LIMIT`': [
+    `${written(bounds.keptBytesOfRequest)} bytes,`,
+    `${Math.floor(mostKeptBytes(settings) / 1_000_000)} MB in all; each is counted packed,`,
+    `and ${written(bounds.replyRowBytes)} bytes for its row`,
+  ].join(' '),
   'what ended with nothing at stake (RFQs without a swap, swaps that nobody funded)': `${bounds.endedDays} days`,
   'recorded events, deliveries and their attempts': `${bounds.outboxDays} days`,
   'webhooks of an account': written(mostWebhooks),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { findReplyRow, upsertReply } from '../db/idempotency.ts';
+import { findReplyRow, keepReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { swapById, updateSwap } from '../db/swaps.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
@@ -70,6 +70,7 @@ const someReply = {
   reply: Buffer.from('{}'),
   keyVersion: null,
 };
+const free = { day: '2030-01-01', refusals: 0, bytes: 0, most: { refusals: 0, bytes: 0 } };
 
 test('stored replies go after 24 hours and a minute, however many there are', async () => {
   const { db } = database;
@@ -82,7 +83,7 @@ test('stored replies go after 24 hours and a minute, however many there are', as
       from generate_series(1, 10501) n`,
     values: [new Date(deps.now())],
   });
-  await upsertReply(db, slotNamed('new'), someReply, new Date(deps.now() + 1));
+  await keepReply(db, slotNamed('new'), someReply, new Date(deps.now() + 1), free);
   deps.advance(day + 60_000 - 1);
   assert.equal((await prune(deps)).replies, 0);
   deps.advance(1);
@@ -97,12 +98,13 @@ test('stored replies go after 24 hours and a minute, however many there are', as
 test('a reply stored while the expired one in its place is being swept stays', async () => {
   const { db } = database;
   const slot = slotNamed('again');
-  await upsertReply(db, slot, someReply, new Date(deps.now()));
+  await keepReply(db, slot, someReply, new Date(deps.now()), free);
   deps.advance(2 * day);
   const written = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const storing = db.transaction(async (tx) => {
-    await upsertReply(tx, slot, { ...someReply, status: 201 }, new Date(deps.now()));
+    const other = { ...someReply, status: 201 };
+    await keepReply(tx, slot, other, new Date(deps.now()), free);
     written.resolve();
     await release.promise;
   });
