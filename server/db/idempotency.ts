@@ -57,7 +57,8 @@ export async function findReplyRow(
       select body_hash as "bodyHash", status, reply, key_version as "keyVersion"
       from idempotency
       where account_id = $1 and created_at > $8
-        and ((method = $2 and path = $3 and key = $4) or (method = $5 and path = $6 and key = $7))`,
+        and ((method = $2 and path = $3 and key = $4) or (method = $5 and path = $6 and key = $7))
+      order by created_at limit 1`,
     values: [
       slot.accountId,
       slot.method,

@@ -69,6 +69,23 @@ test('what the version before stored is found, its long paths too', async () => 
   }
 });
 
+test('of two answers, one by the version before, the first is given', async () => {
+  const most = { refusals: 0, bytes: 0 };
+  const charge = { day: '2020-01-01', refusals: 0, bytes: 0, most };
+  for (const [path, late] of [
+    ['/v1/former-first', -1],
+    ['/v1/former-last', 1],
+  ] as const) {
+    await store(slotAt(path), 201);
+    const former = { accountId, method: 'POST', path, key: 'k' };
+    const reply = Buffer.from(JSON.stringify({ body: { run: 1 }, code: null }));
+    const row = { bodyHash: Buffer.alloc(32), status: 200, reply, keyVersion: null };
+    await keepReply(database.db, former, row, new Date(deps.now() + late * 60_000), charge);
+    const read = (await found(slotAt(path))) as { status: number };
+    assert.equal(read.status, late < 0 ? 200 : 201);
+  }
+});
+
 test('a reply above 32 KiB is not kept: it is a build, which is made anew', async () => {
   const body = (bytes: number) =>
     'x'.repeat(bytes - JSON.stringify({ code: null, body: '' }).length);
