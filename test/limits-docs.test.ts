@@ -34,7 +34,7 @@ import {
   swapLimit,
   windowSeconds,
 } from '../server/edge/budgets.ts';
-import { mostConnections, reservedDescriptors } from '../server/edge/connections.ts';
+import { mostConnections, mostOfSite, reservedDescriptors } from '../server/edge/connections.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
 import { mostFrameBytes, mostUnreadBytes, paceMs } from '../server/edge/feed/peer.ts';
 import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
@@ -71,6 +71,7 @@ const { ofAccount } = createPlaces(() => 0).offer();
 // With chains of its own: on those for development some limits are wider.
 const chain = { family: 'bitcoin', chain: 'bitcoin', network: 'regtest', rpcUrl: 'http://a:b@h:1' };
 const settings = readSettings({ PARLEY_CHAINS: JSON.stringify([chain]) });
+const { connectionsPerNetwork } = settings;
 const dayMs = 86_400_000;
 const attempts = retryAfterSeconds.length + 1;
 const retriesSeconds = retryAfterSeconds.reduce((sum, each) => sum + each, 0);
@@ -237,8 +238,12 @@ const said: Record<string, string> = {
     written(reservedDescriptors),
   ].join(' '),
   'connections of a client (IPv4 address, IPv6 /64)': [
-    settings.connectionsPerNetwork,
+    connectionsPerNetwork,
     '(`PARLEY_CONNECTIONS_PER_NETWORK`)',
+  ].join(' '),
+  'connections of all clients in an IPv6 /48': [
+    `${written(mostOfSite({ connections: null, connectionsPerNetwork }))}:`,
+    "a quarter of the process's, at least twice a client's",
   ].join(' '),
   'live RFQs of an account': written(bounds.mostLiveRfqs),
   'makers on an RFQ': written(bounds.mostThreads),
