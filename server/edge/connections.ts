@@ -1,6 +1,6 @@
 // The connections of a process: so many in all, fewer of one client, counted by its IPv4 address or
-// IPv6 /64 so that it shuts out no neighbour, some of all clients in an IPv6 /48, which one customer
-// may have, and none whose other side does not read what it is sent.
+// IPv6 /64 so that it shuts out no neighbour, some of all in an IPv6 /48, which one customer may
+// have, and none whose other side does not read what it is sent.
 
 import type { Server, Socket } from 'node:net';
 import type { Settings } from '../config.ts';
