@@ -23,7 +23,6 @@ import { mostDecimals } from '../chains/token-face.ts';
 import { tronGasPolicies } from '../chains/tron/gas-policy.ts';
 import { pageBlocks as tronPage } from '../chains/tron/hashlocks.ts';
 import { readSettings } from '../server/config.ts';
-import { leastGivenUp } from '../server/db/deliveries.ts';
 import * as doctor from '../server/doctor/examine.ts';
 import { swapBounds } from '../server/doctor/swaps.ts';
 import { bodyLimitBytes } from '../server/edge/body.ts';

@@ -28,7 +28,10 @@ export class HostBusy extends Error {
 
 /** One attempt's. */
 export type Visit = {
-  /** Told of the name or address in the URL, then of the address that is sent to. Of a delivery that begins: throws HostBusy. */
+  /**
+   * Told of the host in the URL, then of the address that is sent to. Of a delivery that begins:
+   * throws HostBusy.
+   */
   admit(host: string): Promise<void>;
   /** A 2xx came from the hosts that were named to `admit`. */
   answered(): Promise<void>;
@@ -43,7 +46,7 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
   const own = listOf(settings.webhookNetworks);
   const isOwn = (host: string) =>
     own.check(host, 'ipv4') || own.check(host.replace(/^\[|\]$/g, ''), 'ipv6');
-  /** Names whose address was one of these when last looked up: the address decides anew each time. */
+  /** Names whose address was one of these when last looked up: it decides anew each time. */
   const ownNames = new Set<string>();
   let minute = 0;
   const begun = new Map<string, number>();
