@@ -182,17 +182,47 @@ test('what ended with nothing at stake goes after 30 days, and its hashlocks sta
   assert.deepEqual(await all(), [6, 5, 4]);
   deps.advance(1_000);
   const pruned = async () => {
-    const { rfqs, threads, swaps } = await prune(deps);
-    return [rfqs, threads, swaps];
+    const { rfqs, threads, swaps, swapsThatStay } = await prune(deps);
+    return [rfqs, threads, swaps, swapsThatStay];
   };
-  assert.deepEqual(await pruned(), [2, 1, 1]);
+  assert.deepEqual(await pruned(), [2, 1, 1, 2]);
   assert.deepEqual(await sql('select id from swaps where id = $1', unfunded), []);
   const left = await sql('select status as id from rfqs where swap_pruned');
   assert.deepEqual(left, [{ id: 'agreed' }]);
   deps.advance(60_000);
-  assert.deepEqual(await pruned(), [1, 1, 0]);
+  assert.deepEqual(await pruned(), [1, 1, 0, 0]);
   assert.deepEqual(await all(), [3, 3, 3]);
   assert.equal(await count('hashlocks'), 4);
+});
+
+test('a pass walks no swap again that is never pruned', async (t) => {
+  const { db, drop } = await testDatabase();
+  t.after(drop);
+  const ids = await agreedSwaps(db, 20);
+  const at = Math.floor(deps.now() / 1_000) - 40 * 86_400;
+  const update = (text: string) => db.rows({ name: '', text, values: [ids] });
+  await update(
+    `update swaps set done = true, status = 'expired', expires_at = ${at} where id = any($1)`,
+  );
+  await update(`update legs set timelock = ${at} where swap_id = any($1)`);
+  await update(`update escrows set redeem_script = '51' where leg = 'a' and swap_id = any($1)`);
+  const walked = async () => {
+    const [{ 'QUERY PLAN': plan } = { 'QUERY PLAN': [] }] = await db.rows<{
+      'QUERY PLAN': { Plan: object }[];
+    }>({
+      name: 'test_walked',
+      text: `explain (analyze, format json) select id from swaps
+        where done and status = 'expired' and not stays and expires_at < $1`,
+      values: [at + 1],
+    });
+    const text = JSON.stringify(plan);
+    assert.match(text, /swaps_unfunded/);
+    return Number(/"Actual Rows":(\d+)/.exec(text)?.[1]);
+  };
+  assert.equal(await walked(), 20);
+  const { swaps, swapsThatStay } = await prune({ ...deps, db });
+  assert.deepEqual([swaps, swapsThatStay], [0, 20]);
+  assert.equal(await walked(), 0);
 });
 
 test('updatedAt of a swap moves as long as a leg can change, and no more once it is done', async () => {

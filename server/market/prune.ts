@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
-import { pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
+import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
 import { deleteReplies, pruneKeptReplies } from '../db/idempotency.ts';
 import { deleteNonces } from '../db/nonces.ts';
@@ -39,6 +39,8 @@ export type Pruned = {
   readonly deliveries: number;
   readonly webhookHosts: number;
   readonly keptReplies: number;
+  /** Never pruned, and looked at no more. */
+  readonly swapsThatStay: number;
   readonly swaps: number;
   readonly threads: number;
   readonly rfqs: number;
@@ -59,6 +61,7 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
     deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
     webhookHosts: await inBatches(db, pruneHosts, new Date(now - outboxDays * dayMs)),
     keptReplies: await inBatches(db, pruneKeptReplies, new Date(now - 2 * dayMs)),
+    swapsThatStay: await inBatches(db, markSwapsThatStay, ended),
     swaps: await inBatches(db, pruneSwaps, ended),
     threads: await inBatches(db, pruneThreads, ended),
     rfqs: await inBatches(db, pruneRfqs, ended),
