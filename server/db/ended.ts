@@ -38,7 +38,7 @@ export async function pruneRfqs(tx: Tx, before: Date, limit: number): Promise<nu
   return rows.length;
 }
 
-/** Of a swap, once and for all: something was seen of it, or its keys or rungs are kept. */
+/** Of a swap, once and for all: money or its secret was seen, or a relay or refund is kept. */
 const wasAtStake = `(s.secret is not null
   or exists (select from keeper_jobs where swap_id = s.id)
   or exists (select from scheduled_refunds where swap_id = s.id)
