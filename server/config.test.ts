@@ -105,6 +105,19 @@ test('a name that is no setting is refused with the nearest one, and what tools 
   readSettings({ ...kubernetes, PARLEY_TEST_LOG: 'info', PARLEY_BITCOIND: '/b', PARLEYS: 'x' });
 });
 
+test('the link of a service whose name makes a setting is refused with what to do', () => {
+  for (const [name, service] of [
+    ['PARLEY_METRICS_PORT', 'parley-metrics'],
+    ['PARLEY_DEV_PORT', 'parley-dev'],
+  ]) {
+    const message = refusal({ [`${name}`]: 'tcp://10.0.0.1:9090' });
+    assert.match(message, new RegExp(`${name}=tcp://10.0.0.1:9090 is what Kubernetes sets`));
+    assert.match(message, new RegExp(`called ${service}: write enableServiceLinks: false`));
+    assert.doesNotMatch(message, /whole number/);
+  }
+  assert.match(refusal({ PARLEY_METRICS_PORT: 'tcp' }), /must be a whole number/);
+});
+
 test('every name with which the repository is run is a setting, or known to be of a tool', () => {
   const root = new URL('..', import.meta.url);
   const names = globSync('{server,scripts,devnet,test,bench,contracts,docs}/**/*.{ts,md}', {

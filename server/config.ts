@@ -19,7 +19,7 @@ import {
   parseListingRules,
   parseMarketData,
 } from './listing/settings.ts';
-import { misspelt, recording } from './misspelt.ts';
+import { misspelt, recording, serviceLink } from './misspelt.ts';
 import { networkNames } from './networks.ts';
 import { parseValkeyUrl } from './valkey-url.ts';
 
@@ -99,7 +99,8 @@ export function readSettings(given: Environment): Settings {
     if (given === undefined || given === '') return otherwise;
     const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
     if (value >= least && value <= most) return value;
-    wrong.push(`${name} must be a whole number from ${least} to ${most}; got "${given}"`);
+    const otherFault = `${name} must be a whole number from ${least} to ${most}; got "${given}"`;
+    wrong.push(serviceLink(name, given) ?? otherFault);
     return otherwise;
   };
   const network = text('PARLEY_NETWORK', 'dev');

@@ -20,6 +20,19 @@ const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TES
 const ofKubernetes = /^PARLEY_(\w+_)?(SERVICE_(HOST|PORT)\w*|PORT_\d+_\w+)$/;
 const urlOfKubernetes = /^PARLEY_(\w+_)?PORT=(tcp|udp):\/\//;
 
+/** Why such a value is that of no setting, whose name a service of Kubernetes has by chance. */
+export function serviceLink(name: string, value: string): string | null {
+  if (!urlOfKubernetes.test(`${name}=${value}`)) return null;
+  const service = name
+    .replace(/_PORT$/, '')
+    .toLowerCase()
+    .replaceAll('_', '-');
+  return (
+    `${name}=${value} is what Kubernetes sets in pods for a service called ${service}: write` +
+    ` enableServiceLinks: false in the pod, give ${name} there yourself, or rename the service`
+  );
+}
+
 /** The environment, and the names that are read of it. */
 export function recording(given: Names): { readonly env: Names; readonly read: Set<string> } {
   const read = new Set<string>();

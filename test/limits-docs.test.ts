@@ -34,7 +34,7 @@ import {
   swapLimit,
   windowSeconds,
 } from '../server/edge/budgets.ts';
-import { mostConnections, reservedDescriptors } from '../server/edge/connections.ts';
+import { mostConnections, mostOfSite, reservedDescriptors } from '../server/edge/connections.ts';
 import { mostSockets, pingEveryMs } from '../server/edge/feed/feed.ts';
 import { mostFrameBytes, mostUnreadBytes, paceMs } from '../server/edge/feed/peer.ts';
 import { mostInSnapshot } from '../server/edge/feed/snapshot.ts';
@@ -42,6 +42,7 @@ import * as keeper from '../server/keeper/bounds.ts';
 import * as listing from '../server/listing/bounds.ts';
 import * as launchpads from '../server/listing/launchpads/bounds.ts';
 import * as bounds from '../server/market/bounds.ts';
+import { mostKeptBytes } from '../server/market/idempotency.ts';
 import { mostGapDays, silenceSeconds } from '../server/restore/gap.ts';
 import { beatMs } from '../server/restore/presence.ts';
 import { afterEndSeconds, pageMs, shortSilenceSeconds } from '../server/restore/reading.ts';
@@ -70,6 +71,7 @@ const { ofAccount } = createPlaces(() => 0).offer();
 // With chains of its own: on those for development some limits are wider.
 const chain = { family: 'bitcoin', chain: 'bitcoin', network: 'regtest', rpcUrl: 'http://a:b@h:1' };
 const settings = readSettings({ PARLEY_CHAINS: JSON.stringify([chain]) });
+const { connectionsPerNetwork } = settings;
 const dayMs = 86_400_000;
 const attempts = retryAfterSeconds.length + 1;
 const retriesSeconds = retryAfterSeconds.reduce((sum, each) => sum + each, 0);
@@ -236,8 +238,12 @@ const said: Record<string, string> = {
     written(reservedDescriptors),
   ].join(' '),
   'connections of a client (IPv4 address, IPv6 /64)': [
-    settings.connectionsPerNetwork,
+    connectionsPerNetwork,
     '(`PARLEY_CONNECTIONS_PER_NETWORK`)',
+  ].join(' '),
+  'connections of all clients in an IPv6 /48': [
+    `${written(mostOfSite({ connections: null, connectionsPerNetwork }))}:`,
+    "a quarter of the process's, at least twice a client's",
   ].join(' '),
   'live RFQs of an account': written(bounds.mostLiveRfqs),
   'makers on an RFQ': written(bounds.mostThreads),
@@ -263,6 +269,11 @@ const said: Record<string, string> = {
     written(bounds.mostKeptRefusals),
     written(bounds.mostReplyBytes),
   ].join('; '),
+  'stored replies of success of an account a day (UTC), for each request of `PARLEY_RATE_LIMIT`': [
+    `${written(bounds.keptBytesOfRequest)} bytes,`,
+    `${Math.floor(mostKeptBytes(settings) / 1_000_000)} MB in all; each is counted packed,`,
+    `and ${written(bounds.replyRowBytes)} bytes for its row`,
+  ].join(' '),
   'what ended with nothing at stake (RFQs without a swap, swaps that nobody funded)': `${bounds.endedDays} days`,
   'recorded events, deliveries and their attempts': `${bounds.outboxDays} days`,
   'webhooks of an account': written(mostWebhooks),

@@ -57,7 +57,8 @@ export async function findReplyRow(
       select body_hash as "bodyHash", status, reply, key_version as "keyVersion"
       from idempotency
       where account_id = $1 and created_at > $8
-        and ((method = $2 and path = $3 and key = $4) or (method = $5 and path = $6 and key = $7))`,
+        and ((method = $2 and path = $3 and key = $4) or (method = $5 and path = $6 and key = $7))
+      order by created_at limit 1`,
     values: [
       slot.accountId,
       slot.method,
@@ -72,22 +73,42 @@ export async function findReplyRow(
   return rows[0] ?? null;
 }
 
-/** Takes the place of an expired one. */
-export async function upsertReply(
+/** What a reply takes of what an account's day (UTC) holds, and how much that is. */
+export type Charge = {
+  readonly day: string;
+  readonly refusals: number;
+  readonly bytes: number;
+  readonly most: { readonly refusals: number; readonly bytes: number };
+};
+
+/** Takes the place of an expired one. False, and nothing kept, where the day holds no more. */
+export async function keepReply(
   tx: Tx,
   slot: SlotKey,
   row: ReplyRow,
   createdAt: Date,
-): Promise<void> {
-  await tx.rows({
-    name: 'upsert_reply',
+  { day, refusals, bytes, most }: Charge,
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'keep_reply',
     text: `
+      with counted as (
+        insert into kept_replies as k (account_id, day, refusals, bytes)
+        values ($1, $10::date, $11::int, $12::bigint)
+        on conflict (account_id, day) do update
+          set refusals = k.refusals + excluded.refusals, bytes = k.bytes + excluded.bytes
+          where k.refusals + excluded.refusals <= $13::int
+            and k.bytes + excluded.bytes <= $14::bigint
+        returning 1
+      )
       insert into idempotency
         (account_id, method, path, key, body_hash, status, reply, key_version, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      select $1::uuid, $2, $3, $4, $5::bytea, $6::int, $7::bytea, $8::int, $9::timestamptz
+      from counted
       on conflict (account_id, method, path, key) do update set
         body_hash = excluded.body_hash, status = excluded.status, reply = excluded.reply,
-        key_version = excluded.key_version, created_at = excluded.created_at`,
+        key_version = excluded.key_version, created_at = excluded.created_at
+      returning 1`,
     values: [
       slot.accountId,
       slot.method,
@@ -98,34 +119,22 @@ export async function upsertReply(
       row.reply,
       row.keyVersion,
       createdAt,
+      day,
+      refusals,
+      bytes,
+      most.refusals,
+      most.bytes,
     ],
-  });
-}
-
-/** One refusal more that is kept for this account on this day (UTC); false past `most`. */
-export async function countRefusal(
-  tx: Tx,
-  accountId: string,
-  day: string,
-  most: number,
-): Promise<boolean> {
-  const rows = await tx.rows({
-    name: 'count_refusal',
-    text: `
-      insert into kept_refusals as k (account_id, day, count) values ($1, $2, 1)
-      on conflict (account_id, day) do update set count = k.count + 1 where k.count < $3
-      returning 1`,
-    values: [accountId, day, most],
   });
   return rows.length === 1;
 }
 
 /** Deletes at most `limit` counts of days before; returns how many. */
-export async function pruneKeptRefusals(tx: Tx, before: Date, limit: number): Promise<number> {
+export async function pruneKeptReplies(tx: Tx, before: Date, limit: number): Promise<number> {
   const rows = await tx.rows({
-    name: 'prune_kept_refusals',
-    text: `delete from kept_refusals where (account_id, day) in
-        (select account_id, day from kept_refusals where day < $1::date limit $2) returning 1`,
+    name: 'prune_kept_replies',
+    text: `delete from kept_replies where (account_id, day) in
+        (select account_id, day from kept_replies where day < $1::date limit $2) returning 1`,
     values: [before, limit],
   });
   return rows.length;

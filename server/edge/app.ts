@@ -20,6 +20,7 @@ import { type ConnectionLimits, limitConnections } from './connections.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
+import { createForwardedWarning } from './forwarded.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
 import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
@@ -145,6 +146,11 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     for (const each of [route.method].flat()) routes.add(each, route.url);
     // What only reads has no body to wait for.
     if (route.method !== 'GET') route.preHandler = lookAgain;
+  });
+  const warnOfForwarded = createForwardedWarning(deps);
+  app.addHook('onRequest', (request, _reply, done) => {
+    warnOfForwarded(request);
+    done();
   });
   app.addHook('onRequest', createGate(state));
   // What a client expects beyond 100-continue is refused by the gate too.

@@ -10,7 +10,7 @@ import { type Access, callerOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
 import { type HttpCode, HttpError } from './errors.ts';
-import { type Answer, type Asked, runOnce, type Stored } from './once.ts';
+import { type Answer, type Asked, runOnce, type Stored, type WithoutRoom } from './once.ts';
 import type { Method, Operation } from './operations.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
@@ -53,6 +53,8 @@ export type CommandSpec<
   readonly outcomes?: Readonly<Record<number, string>>;
   /** Carries a secret, in or out: whatever is stored of its answers is encrypted. */
   readonly secret?: true;
+  /** Of a reply for which the account's day has no room left (once.ts); `refuse` unless told. */
+  readonly withoutRoom?: WithoutRoom;
   /**
    * Slow reads of chains, before and outside the transaction. `signal` ends at
    * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`. `attempt` is the same
@@ -87,6 +89,7 @@ export function command<
   Prepared = undefined,
 >(app: FastifyInstance, deps: Deps, spec: CommandSpec<P, Q, B, Prepared>): Run {
   const { method, url, scope, before, run, grouped, replay, after, secret = false } = spec;
+  const { withoutRoom = 'refuse' } = spec;
   const parse = parserOf<P, Q, B>(spec);
   declare(app, { ...spec, access: 'key' });
   const runFor: Run = async (asked, caller) => {
@@ -113,6 +116,7 @@ export function command<
           ? undefined
           : (tx, input, stored) => replay(tx, { ...input, reply: stored }),
       secret,
+      withoutRoom,
     });
     try {
       return await steps;

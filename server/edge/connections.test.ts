@@ -42,19 +42,52 @@ async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
   return { ours, open, dropped, close };
 }
 
-test('a client is limited by its address or /64, and its neighbours in the /56 are not', () => {
+/** Says of a connection from an address whether it is cut; `end` closes it. */
+function emitting(settings: { connections: number; connectionsPerNetwork: number }) {
   const server = createServer();
-  const settings = { connections: 10, connectionsPerNetwork: 1, trustedProxies: [] };
-  limitConnections(server, { settings, metrics: createMetrics('parley') });
+  const metrics = createMetrics('parley');
+  limitConnections(server, { settings: { ...settings, trustedProxies: [] }, metrics });
+  const opened: Socket[] = [];
   const isCut = (remoteAddress: string) => {
     const socket = new Socket();
     Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });
     server.emit('connection', socket);
+    opened.push(socket);
     return socket.destroyed;
   };
+  return { isCut, opened };
+}
+
+test('a client is limited by its address or /64, and its neighbours in the /56 are not', () => {
+  const { isCut } = emitting({ connections: 10, connectionsPerNetwork: 1 });
   const clients = ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:3::1', '::ffff:192.0.2.1'];
   assert.deepEqual(clients.map(isCut), [false, true, false, false]);
   assert.deepEqual(['192.0.2.1', '192.0.2.2'].map(isCut), [true, false]);
+});
+
+test('the clients of a /48 have a quarter of the connections, and one of them at most half of that', async () => {
+  const { isCut, opened } = emitting({ connections: 32, connectionsPerNetwork: 2 });
+  const client = (n: number, site = '2001:db8:1') => `${site}:${n.toString(16)}::1`;
+  const many = (ns: number[]) => ns.map((n) => isCut(client(n)));
+  // Refused by its own limit, it takes nothing of what its neighbours share.
+  assert.deepEqual(many([1, 1, 1, 1, 1, 1]), [false, false, true, true, true, true]);
+  assert.deepEqual(many([2, 3, 4, 5, 6, 7]), Array(6).fill(false));
+  assert.deepEqual(many([8, 2, 0xffff]), [true, true, true]);
+  assert.equal(isCut(client(8, '2001:db8:2')), false);
+  opened[7]?.destroy();
+  await once(opened[7] as Socket, 'close');
+  assert.deepEqual(many([9, 10]), [false, true]);
+  const few = emitting({ connections: 4, connectionsPerNetwork: 2 });
+  assert.deepEqual(
+    [1, 1, 1, 2, 2, 3].map((n) => few.isCut(client(n))),
+    [false, false, true, false, false, true],
+  );
+});
+
+test('the /24 of an IPv4 client, which is many customers, is no site', () => {
+  const { isCut } = emitting({ connections: 8, connectionsPerNetwork: 1 });
+  const cut = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => isCut(`192.0.2.${n}`));
+  assert.deepEqual(cut, Array(8).fill(false));
 });
 
 test('connections of a trusted proxy are limited by the process alone', async () => {

@@ -1,12 +1,12 @@
 // The connections of a process: so many in all, fewer of one client, counted by its IPv4 address or
-// IPv6 /64 so that it shuts out no neighbour, and none whose other side does not read what it is
-// sent.
+// IPv6 /64 so that it shuts out no neighbour, some of all in an IPv6 /48, which one customer may
+// have, and none whose other side does not read what it is sent.
 
 import type { Server, Socket } from 'node:net';
 import type { Settings } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import { listOf } from '../networks.ts';
-import { clientNetwork } from './budgets.ts';
+import { clientNetwork, type Prefixes } from './budgets.ts';
 
 /** Descriptors that are left for nodes, the database, deliveries of webhooks, and files. */
 export const reservedDescriptors = 2_000;
@@ -16,6 +16,16 @@ const unreadMs = 25_000;
 
 /** With descriptors enough, and unless PARLEY_CONNECTIONS says so many. */
 export const mostConnections = 25_000;
+
+/** Of all connections those of one site: 65 536 clients have 200 each. */
+const sites: Prefixes = { ipv4: 32, ipv6: 48 };
+const shareOfSite = 1 / 4;
+
+/** Of one site: a single client never has more than half of it. */
+export function mostOfSite({ connections, connectionsPerNetwork }: Counted): number {
+  const share = Math.floor((connections ?? mostConnections) * shareOfSite);
+  return Math.max(share, connectionsPerNetwork * 2);
+}
 
 /** How many connections are served with so many descriptors. Throws where fewer than wanted. */
 export function connectionsWithin(wanted: number | null, descriptors: number): number {
@@ -44,8 +54,10 @@ export function openFiles(): number {
 /** What tests change. */
 export type ConnectionLimits = { readonly lookMs?: number; readonly unreadMs?: number };
 
+type Counted = Pick<Settings, 'connections' | 'connectionsPerNetwork'>;
+
 type Needs = {
-  readonly settings: Pick<Settings, 'connections' | 'connectionsPerNetwork' | 'trustedProxies'>;
+  readonly settings: Counted & Pick<Settings, 'trustedProxies'>;
   readonly metrics: Pick<Metrics, 'connectionsDropped'>;
 };
 
@@ -62,6 +74,11 @@ export function limitConnections(
   server.on('drop', () => dropped('process'));
   const proxies = listOf(trustedProxies);
   const counts = new Map<string, number>();
+  const sharesOf = (address: string): [name: string, most: number][] => {
+    const [client, site] = [clientNetwork(address), clientNetwork(address, sites)];
+    const own: [string, number] = [client, connectionsPerNetwork];
+    return client === site ? [own] : [own, [site, mostOfSite(settings)]];
+  };
   const reading = new Map<Socket, Reading>();
 
   server.on('connection', (socket: Socket) => {
@@ -69,17 +86,24 @@ export function limitConnections(
     reading.set(socket, { mark: markOf(socket), at: performance.now() });
     // A trusted proxy speaks for many.
     const family = remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4';
-    const network = proxies.check(remoteAddress, family) ? null : clientNetwork(remoteAddress);
-    const there = network === null ? 0 : (counts.get(network) ?? 0) + 1;
-    if (network !== null) counts.set(network, there);
+    const shares = proxies.check(remoteAddress, family) ? [] : sharesOf(remoteAddress);
+    const taken: string[] = [];
+    // What its own limit refuses takes nothing of its site's.
+    const isOver = shares.some(([name, most]) => {
+      const there = (counts.get(name) ?? 0) + 1;
+      counts.set(name, there);
+      taken.push(name);
+      return there > most;
+    });
     socket.once('close', () => {
       reading.delete(socket);
-      if (network === null) return;
-      const left = (counts.get(network) as number) - 1;
-      if (left === 0) counts.delete(network);
-      else counts.set(network, left);
+      for (const name of taken) {
+        const left = (counts.get(name) as number) - 1;
+        if (left === 0) counts.delete(name);
+        else counts.set(name, left);
+      }
     });
-    if (there <= connectionsPerNetwork) return;
+    if (!isOver) return;
     dropped('network');
     socket.destroy();
   });

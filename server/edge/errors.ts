@@ -35,6 +35,7 @@ export const httpCodes = {
   schedule_rate_limited: 429,
   relay_rate_limited: 429,
   processor_time_limited: 429,
+  kept_replies_full: 429,
   headers_too_large: 431,
   internal: 500,
   shutting_down: 503,

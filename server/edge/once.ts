@@ -2,14 +2,22 @@
 //
 // Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
 // told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504, the
-// scope's 403, an account's refusals beyond 10 000 a day, and replies above 32 KiB. More on it:
+// scope's 403, an account's refusals beyond 10 000 a day, and replies above 32 KiB. What succeeded
+// has room for some MB a day; past them a command whose reply must be kept is refused. More on it:
 // docs/decisions/0004-what-an-idempotency-key-keeps.md.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { releaseSavepoint, rollBackToSavepoint, savepoint } from '../db/idempotency.ts';
 import type { Deps } from '../deps.ts';
-import { attemptOf, findReply, lockSlot, type Slot, storeReply } from '../market/idempotency.ts';
+import {
+  attemptOf,
+  findReply,
+  lockSlot,
+  mostKeptBytes,
+  type Slot,
+  storeReply,
+} from '../market/idempotency.ts';
 import type { Caller } from './auth.ts';
 import { bodyHash } from './body.ts';
 import type { Reply } from './command.ts';
@@ -45,7 +53,14 @@ type Steps<I> = {
   readonly replay: ((tx: Tx, input: I, stored: Stored) => Promise<void>) | undefined;
   /** What is stored may hold a secret: replies, and refusals that quote what was sent. */
   readonly secret: boolean;
+  readonly withoutRoom: WithoutRoom;
 };
+
+/**
+ * Of a reply for which the day has no room left. `refuse`: nothing is done, for a retry must have
+ * the same answer. `anew`: not kept, for a retry has no other effect. `keep`: there are few.
+ */
+export type WithoutRoom = 'refuse' | 'anew' | 'keep';
 
 const attempts = 3;
 const longestKey = 255;
@@ -105,7 +120,8 @@ async function runInSlot<I>(
     if (earlier !== null) return earlier;
     const result =
       refused ?? (await tryEffect(deps, tx, () => steps.run(tx, input as I, prepared)));
-    await storeReply(deps, tx, slot, result, steps.secret);
+    const kept = await storeReply(deps, tx, slot, result, keepingOf(steps));
+    if (!kept && steps.withoutRoom === 'refuse') throw noRoom(deps);
     return { ...result, replayed: false };
   });
 }
@@ -114,14 +130,18 @@ async function runInSlot<I>(
  * Stores that the request ended in a fault of ours, unless it has an answer. In a transaction of
  * its own, whatever the one of the effect ended with; where it cannot be stored, a retry may run.
  */
-async function storeFault<I>(deps: Deps, slot: Slot, { secret }: Steps<I>): Promise<void> {
+async function storeFault<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<void> {
   const { status, code, sentence } = fault;
   const reply = { status, body: { error: sentence }, code };
   const store = async (tx: Tx) => {
     if (!(await lockSlot(tx, slot)) || (await findReply(deps, tx, slot)) !== null) return;
-    await storeReply(deps, tx, slot, reply, secret);
+    await storeReply(deps, tx, slot, reply, keepingOf(steps));
   };
   await transact(deps, store).catch(() => {});
+}
+
+function keepingOf<I>({ secret, withoutRoom }: Steps<I>) {
+  return { secret, always: withoutRoom === 'keep' };
 }
 
 /** The effect, or the refusal that it met with nothing of it left. */
@@ -214,4 +234,15 @@ function unreadable(status: number): HttpError {
 function stillRunning(): HttpError {
   const sentence = 'a request with this Idempotency-Key is still running; ask again later';
   return new HttpError('still_running', sentence, { 'retry-after': '1' });
+}
+
+const dayMs = 86_400_000;
+
+function noRoom({ settings, now }: Deps): HttpError {
+  const megabytes = Math.floor(mostKeptBytes(settings) / 1_000_000);
+  const seconds = Math.ceil((dayMs - (now() % dayMs)) / 1_000);
+  const sentence =
+    `what is kept under Idempotency-Keys of this account has taken ${megabytes} MB of this day` +
+    ` (UTC); nothing was done; ask without the header, or with it in ${seconds} s`;
+  return new HttpError('kept_replies_full', sentence, { 'retry-after': String(seconds) });
 }

@@ -67,10 +67,12 @@ test('what is stored of any reply gives its very bytes again', async () => {
   });
   const { db } = edge.deps;
   await fc.assert(
-    fc.asyncProperty(fc.jsonValue(), fc.boolean(), async (body, secret) => {
+    fc.asyncProperty(fc.jsonValue(), fc.boolean(), fc.boolean(), async (body, secret, long) => {
       const own = slotOf(`any-${slots++}`);
-      const clean = JSON.parse(JSON.stringify(body).replaceAll('\\u0000', '')) as unknown;
-      await storeReply(edge.deps, db, own, { status: 200, body: clean, code: null }, secret);
+      const filled = long ? [body, 'long'.repeat(200)] : body;
+      const clean = JSON.parse(JSON.stringify(filled).replaceAll('\\u0000', '')) as unknown;
+      const reply = { status: 200, body: clean, code: null };
+      assert.ok(await storeReply(edge.deps, db, own, reply, { secret, always: false }));
       const found = await findReply(edge.deps, db, own);
       assert.ok(found !== null && found !== 'differs' && !('sealed' in found));
       assert.equal(JSON.stringify(found.body), JSON.stringify(clean));

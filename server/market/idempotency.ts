@@ -1,19 +1,16 @@
 // The stored replies of commands: one slot an account, method, path (with its query) and key, for
 // 24 hours. A reply that carries a secret is encrypted at rest. What a key can leave is bounded:
-// the slot is a hash, refusals are kept up to a number a day, and a reply above 32 KiB is not.
+// the slot is a hash, refusals are kept up to a number a day, what succeeded up to so many bytes,
+// and a reply above 32 KiB is not.
 
 import { createHash } from 'node:crypto';
+import { deflateSync, inflateSync } from 'node:zlib';
+import type { Settings } from '../config.ts';
 import type { Tx } from '../db/database.ts';
-import {
-  countRefusal,
-  findReplyRow,
-  type SlotKey,
-  tryLock,
-  upsertReply,
-} from '../db/idempotency.ts';
+import { findReplyRow, keepReply, type SlotKey, tryLock } from '../db/idempotency.ts';
 import type { Deps } from '../deps.ts';
 import { keyringOf } from '../keyring.ts';
-import { mostKeptRefusals, mostReplyBytes } from './bounds.ts';
+import { keptBytesOfRequest, mostKeptRefusals, mostReplyBytes, replyRowBytes } from './bounds.ts';
 
 export type Slot = {
   readonly accountId: string;
@@ -35,6 +32,11 @@ export type StoredReply = {
 export type SealedReply = { readonly sealed: true; readonly status: number };
 
 export const keptMs = 24 * 3_600_000;
+const minutesOfDay = 1_440;
+/** Below it a few bytes are saved. */
+const leastPacked = 512;
+const zlibHead = 0x78;
+
 /** False while another request holds the slot. Held to the end of the transaction. */
 export function lockSlot(tx: Tx, slot: Slot): Promise<boolean> {
   return tryLock(tx, slotNumber('held', slot));
@@ -72,34 +74,58 @@ export async function findReply(
       ? row.reply
       : keyringOf(deps.settings).decrypt(row.keyVersion, row.reply);
   if (plain === null) return { sealed: true, status: row.status };
-  const { code, body } = JSON.parse(plain.toString()) as Pick<StoredReply, 'code' | 'body'>;
+  const { code, body } = JSON.parse(unpacked(plain).toString()) as Pick<
+    StoredReply,
+    'code' | 'body'
+  >;
   return { status: row.status, body, code };
 }
 
-/** Not what is too large: a build, which is made anew. Nor refusals beyond what a day holds. */
+/** Bytes of the replies of success that are kept for an account in a day (UTC). */
+export function mostKeptBytes({ rateLimit }: Pick<Settings, 'rateLimit'>): number {
+  return rateLimit * minutesOfDay * keptBytesOfRequest;
+}
+
+/**
+ * Not what is too large: a build, which is made anew. Nor refusals beyond what a day holds. False
+ * where what succeeded has no room left; `always`: it needs none.
+ */
 export async function storeReply(
   deps: Pick<Deps, 'settings' | 'now'>,
   tx: Tx,
   slot: Slot,
   reply: StoredReply,
-  secret: boolean,
-): Promise<void> {
+  { secret, always }: { readonly secret: boolean; readonly always: boolean },
+): Promise<boolean> {
   const plain = Buffer.from(JSON.stringify({ code: reply.code, body: reply.body }));
-  if (plain.length > mostReplyBytes) return;
+  if (plain.length > mostReplyBytes) return true;
   const at = new Date(deps.now());
-  const day = at.toISOString().slice(0, 10);
-  const isRefusal = reply.status >= 400;
-  if (isRefusal && !(await countRefusal(tx, slot.accountId, day, mostKeptRefusals))) return;
   const { version, sealed } = secret
-    ? keyringOf(deps.settings).encrypt(plain)
-    : { version: null, sealed: plain };
+    ? keyringOf(deps.settings).encrypt(packed(plain))
+    : { version: null, sealed: packed(plain) };
   const row = {
     bodyHash: slot.bodyHash,
     status: reply.status,
     reply: sealed,
     keyVersion: version,
   };
-  await upsertReply(tx, rowKey(slot), row, at);
+  const isRefusal = reply.status >= 400;
+  const charge = {
+    day: at.toISOString().slice(0, 10),
+    refusals: isRefusal ? 1 : 0,
+    bytes: isRefusal || always ? 0 : sealed.length + replyRowBytes,
+    most: { refusals: mostKeptRefusals, bytes: mostKeptBytes(deps.settings) },
+  };
+  return (await keepReply(tx, rowKey(slot), row, at, charge)) || isRefusal;
+}
+
+/** JSON from some length on is packed: its first byte (x) tells it from what is not ({). */
+function packed(plain: Buffer): Buffer {
+  return plain.length < leastPacked ? plain : deflateSync(plain);
+}
+
+function unpacked(stored: Buffer): Buffer {
+  return stored[0] === zlibHead ? inflateSync(stored) : stored;
 }
 
 /** The hash of all but the account: 43 letters instead of up to 450. */

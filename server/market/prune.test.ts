@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { findReplyRow, upsertReply } from '../db/idempotency.ts';
+import { findReplyRow, keepReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { swapById, updateSwap } from '../db/swaps.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
@@ -70,6 +70,7 @@ const someReply = {
   reply: Buffer.from('{}'),
   keyVersion: null,
 };
+const free = { day: '2030-01-01', refusals: 0, bytes: 0, most: { refusals: 0, bytes: 0 } };
 
 test('stored replies go after 24 hours and a minute, however many there are', async () => {
   const { db } = database;
@@ -82,7 +83,7 @@ test('stored replies go after 24 hours and a minute, however many there are', as
       from generate_series(1, 10501) n`,
     values: [new Date(deps.now())],
   });
-  await upsertReply(db, slotNamed('new'), someReply, new Date(deps.now() + 1));
+  await keepReply(db, slotNamed('new'), someReply, new Date(deps.now() + 1), free);
   deps.advance(day + 60_000 - 1);
   assert.equal((await prune(deps)).replies, 0);
   deps.advance(1);
@@ -97,12 +98,13 @@ test('stored replies go after 24 hours and a minute, however many there are', as
 test('a reply stored while the expired one in its place is being swept stays', async () => {
   const { db } = database;
   const slot = slotNamed('again');
-  await upsertReply(db, slot, someReply, new Date(deps.now()));
+  await keepReply(db, slot, someReply, new Date(deps.now()), free);
   deps.advance(2 * day);
   const written = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const storing = db.transaction(async (tx) => {
-    await upsertReply(tx, slot, { ...someReply, status: 201 }, new Date(deps.now()));
+    const other = { ...someReply, status: 201 };
+    await keepReply(tx, slot, other, new Date(deps.now()), free);
     written.resolve();
     await release.promise;
   });
@@ -180,17 +182,47 @@ test('what ended with nothing at stake goes after 30 days, and its hashlocks sta
   assert.deepEqual(await all(), [6, 5, 4]);
   deps.advance(1_000);
   const pruned = async () => {
-    const { rfqs, threads, swaps } = await prune(deps);
-    return [rfqs, threads, swaps];
+    const { rfqs, threads, swaps, swapsThatStay } = await prune(deps);
+    return [rfqs, threads, swaps, swapsThatStay];
   };
-  assert.deepEqual(await pruned(), [2, 1, 1]);
+  assert.deepEqual(await pruned(), [2, 1, 1, 2]);
   assert.deepEqual(await sql('select id from swaps where id = $1', unfunded), []);
   const left = await sql('select status as id from rfqs where swap_pruned');
   assert.deepEqual(left, [{ id: 'agreed' }]);
   deps.advance(60_000);
-  assert.deepEqual(await pruned(), [1, 1, 0]);
+  assert.deepEqual(await pruned(), [1, 1, 0, 0]);
   assert.deepEqual(await all(), [3, 3, 3]);
   assert.equal(await count('hashlocks'), 4);
+});
+
+test('a pass walks no swap again that is never pruned', async (t) => {
+  const { db, drop } = await testDatabase();
+  t.after(drop);
+  const ids = await agreedSwaps(db, 20);
+  const at = Math.floor(deps.now() / 1_000) - 40 * 86_400;
+  const update = (text: string) => db.rows({ name: '', text, values: [ids] });
+  await update(
+    `update swaps set done = true, status = 'expired', expires_at = ${at} where id = any($1)`,
+  );
+  await update(`update legs set timelock = ${at} where swap_id = any($1)`);
+  await update(`update escrows set redeem_script = '51' where leg = 'a' and swap_id = any($1)`);
+  const walked = async () => {
+    const [{ 'QUERY PLAN': plan } = { 'QUERY PLAN': [] }] = await db.rows<{
+      'QUERY PLAN': { Plan: object }[];
+    }>({
+      name: 'test_walked',
+      text: `explain (analyze, format json) select id from swaps
+        where done and status = 'expired' and not stays and expires_at < $1`,
+      values: [at + 1],
+    });
+    const text = JSON.stringify(plan);
+    assert.match(text, /swaps_unfunded/);
+    return Number(/"Actual Rows":(\d+)/.exec(text)?.[1]);
+  };
+  assert.equal(await walked(), 20);
+  const { swaps, swapsThatStay } = await prune({ ...deps, db });
+  assert.deepEqual([swaps, swapsThatStay], [0, 20]);
+  assert.equal(await walked(), 0);
 });
 
 test('updatedAt of a swap moves as long as a leg can change, and no more once it is done', async () => {

@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
-import { pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
+import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
-import { deleteReplies, pruneKeptRefusals } from '../db/idempotency.ts';
+import { deleteReplies, pruneKeptReplies } from '../db/idempotency.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
 import { pruneHosts } from '../db/webhook-hosts.ts';
@@ -38,7 +38,9 @@ export type Pruned = {
   readonly replies: number;
   readonly deliveries: number;
   readonly webhookHosts: number;
-  readonly keptRefusals: number;
+  readonly keptReplies: number;
+  /** Never pruned, and looked at no more. */
+  readonly swapsThatStay: number;
   readonly swaps: number;
   readonly threads: number;
   readonly rfqs: number;
@@ -58,7 +60,8 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
     replies: await inBatches(db, deleteReplies, new Date(now - keptMs - graceMs)),
     deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
     webhookHosts: await inBatches(db, pruneHosts, new Date(now - outboxDays * dayMs)),
-    keptRefusals: await inBatches(db, pruneKeptRefusals, new Date(now - 2 * dayMs)),
+    keptReplies: await inBatches(db, pruneKeptReplies, new Date(now - 2 * dayMs)),
+    swapsThatStay: await inBatches(db, markSwapsThatStay, ended),
     swaps: await inBatches(db, pruneSwaps, ended),
     threads: await inBatches(db, pruneThreads, ended),
     rfqs: await inBatches(db, pruneRfqs, ended),

@@ -8,6 +8,7 @@ import type { InTurns } from '../../chains/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
+import type { Steps } from '../../core/steps.ts';
 import { type EscrowRow, escrowAt, escrowsAmong, noteSent } from '../db/escrows.ts';
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
@@ -41,14 +42,14 @@ export async function broadcast(
   const adapter = adapterFor(deps, input.chain, input.signed);
   const { chain } = adapter;
   const isOurs = async (escrow: string) => (await escrowAt(deps.db, chain, escrow)) !== null;
-  const care = { inTurns, isOurs };
-  const first = adapter.readSigned(input.signed, signal, care);
+  const first = readCarefully(adapter, input, isOurs);
   // Twice: its id must be known whatever happens next, and what it touches is told only after the
   // adapter knows every escrow, also those that another process planned.
   const { txid, raw } = await within(signal, chain, first);
   try {
     await within(signal, chain, fresh(adapter, signal));
-    const transaction = await within(signal, chain, adapter.readSigned(raw, signal));
+    const again = atOneStep(inTurns, signal, () => adapter.readSigned(raw, signal));
+    const transaction = await within(signal, chain, again);
     const touched: Touched[] = [];
     for (const touch of await allTouches(deps, chain, transaction)) {
       const found = await swapAt(deps, chain, touch);
@@ -62,6 +63,33 @@ export async function broadcast(
   } catch (error) {
     throw named(error, chain, txid);
   }
+}
+
+/**
+ * Checking signatures takes processor time. A PSBT has most, and its adapter pauses by itself. A
+ * Solana transaction has up to 12 and one of TRON 8, which are a step; one of EVM has a single one,
+ * of about a millisecond, most of it after the step.
+ */
+function readCarefully(
+  adapter: ChainAdapter,
+  { signed, inTurns, signal }: Broadcast,
+  isOurs: (escrow: string) => Promise<boolean>,
+): Promise<ReadTransaction> {
+  if (adapter.family === 'bitcoin') return adapter.readSigned(signed, signal, { inTurns, isOurs });
+  return atOneStep(inTurns, signal, () => adapter.readSigned(signed, signal));
+}
+
+/** What `work` does before it first waits. */
+async function atOneStep<Result>(
+  inTurns: InTurns,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  // biome-ignore lint/correctness/useYield: there is nowhere to pause
+  const step = function* (): Steps<Promise<Result>> {
+    return work();
+  };
+  return inTurns(step(), signal);
 }
 
 /** The same refusal, with the transaction to look up in it. */

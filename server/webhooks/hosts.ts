@@ -28,7 +28,10 @@ export class HostBusy extends Error {
 
 /** One attempt's. */
 export type Visit = {
-  /** Of a delivery that begins: throws HostBusy. */
+  /**
+   * Told of the host in the URL, then of the address that is sent to. Of a delivery that begins:
+   * throws HostBusy.
+   */
   admit(host: string): Promise<void>;
   /** A 2xx came from the hosts that were named to `admit`. */
   answered(): Promise<void>;
@@ -43,6 +46,8 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
   const own = listOf(settings.webhookNetworks);
   const isOwn = (host: string) =>
     own.check(host, 'ipv4') || own.check(host.replace(/^\[|\]$/g, ''), 'ipv6');
+  /** Names whose address was one of these when last looked up: it decides anew each time. */
+  const ownNames = new Set<string>();
   let minute = 0;
   const begun = new Map<string, number>();
   /** The how manieth of this account in this minute. */
@@ -67,15 +72,29 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
   return {
     visit: ({ accountId, begins }) => {
       const hosts: string[] = [];
+      const count = async (host: string) => {
+        if (hosts.includes(host)) return;
+        hosts.push(host);
+        if (!begins) return;
+        const spent = await inTurn(host);
+        const own = countOwn(`${accountId} ${host}`);
+        if (spent.allowed || (spent.answered && own <= hostLimits.unknown)) return;
+        throw new HostBusy(host, spent.until);
+      };
+      let name: string | null = null;
       return {
         admit: async (host) => {
-          if (isOwn(host) || hosts.includes(host)) return;
-          hosts.push(host);
-          if (!begins) return;
-          const spent = await inTurn(host);
-          const count = countOwn(`${accountId} ${host}`);
-          if (spent.allowed || (spent.answered && count <= hostLimits.unknown)) return;
-          throw new HostBusy(host, spent.until);
+          const isFirst = name === null;
+          name ??= host;
+          if (isOwn(host)) {
+            if (ownNames.size >= mostOwn) ownNames.clear();
+            ownNames.add(name);
+            return;
+          }
+          if (isFirst && ownNames.has(host)) return;
+          ownNames.delete(name);
+          await count(name);
+          await count(host);
         },
         answered: async () => {
           if (hosts.length > 0) await hostsAnswered(db, hosts, new Date(now()));

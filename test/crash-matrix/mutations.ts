@@ -10,8 +10,8 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     row: 'POST /v1/rfqs: public',
     edits: [
       edit('server/edge/once.ts')(
-        'await storeReply(deps, tx, slot, result, steps.secret);',
-        'void storeReply(deps, deps.db, slot, result, steps.secret);',
+        'const kept = await storeReply(deps, tx, slot, result, keepingOf(steps));',
+        'const kept = storeReply(deps, deps.db, slot, result, keepingOf(steps));',
       ),
     ],
   },

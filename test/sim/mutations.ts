@@ -273,8 +273,8 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'once: the reply outside of the transaction': [
     once(
-      'await storeReply(deps, tx, slot, result, steps.secret);\n    return',
-      'void storeReply(deps, deps.db, slot, result, steps.secret);\n    return',
+      'const kept = await storeReply(deps, tx, slot, result, keepingOf(steps));',
+      'const kept = storeReply(deps, deps.db, slot, result, keepingOf(steps));',
     ),
   ],
   'status: a swap expires with money in it': [

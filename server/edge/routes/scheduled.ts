@@ -20,6 +20,8 @@ export function registerScheduled(app: FastifyInstance, deps: Deps): void {
     params: legParams,
     body: scheduleBody,
     replies: { 200: scheduleReply },
+    // At most 20 a minute, and they guard what was funded.
+    withoutRoom: 'keep',
     before: ({ caller: { accountId }, client, params, body, signal }) => {
       if (busy.has(accountId)) throw underWay();
       busy.add(accountId);

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { addressesOfPubkey, signKeySignature } from '../../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { putScheduled } from '../../db/scheduled-refunds.ts';
+import { mostKeptBytes } from '../../market/idempotency.ts';
 import {
   type Answer,
   addWallet,
@@ -21,8 +22,10 @@ import {
   moveTo,
   must,
   newParty,
+  type Party,
   refund,
   send,
+  signEvm,
   signedPayment,
   startWorld,
   swapOf,
@@ -172,6 +175,40 @@ test('a claim needs the right secret first, then its recipient, then both fundin
   });
   assert.equal(stored[0]?.found, false);
   refused(await initiator.post(leg(deal, long, 'claim'), { secret }), 403, 'not_your_leg');
+});
+
+test('no room for kept replies stops no funding, claim or broadcast of a party', async () => {
+  const deal = await agree(world);
+  const { initiator, counterparty, long, short, secret } = deal;
+  await give(world, deal);
+  const now = world.deps.now();
+  await world.deps.db.rows({
+    name: 'test_no_room',
+    text: `insert into kept_replies (account_id, day, refusals, bytes)
+      select account, day, 0, $3 from unnest($1::uuid[]) account, unnest($2::date[]) day`,
+    values: [
+      [initiator.accountId, counterparty.accountId],
+      [0, 1].map((days) => new Date(now + days * 86_400_000).toISOString().slice(0, 10)),
+      mostKeptBytes(world.deps.settings),
+    ],
+  });
+  const twice = async (party: Party, path: string, body?: unknown) => {
+    const headers = { 'idempotency-key': path };
+    const first = must(await party.post(path, body, headers));
+    assert.deepEqual(must(await party.post(path, body, headers)), first);
+    return first;
+  };
+  await twice(initiator, leg(deal, long, 'fund'));
+  await fundBoth(world, deal);
+  const claim = await twice(initiator, leg(deal, short, 'claim'), { secret });
+  const [signed] = await signEvm(world, initiator.evmAccount, claim);
+  await twice(initiator, '/v1/tx/broadcast', { chain: 'evm', signed });
+  const kept = await world.deps.db.rows({
+    name: 'test_none_kept',
+    text: 'select status from idempotency where account_id = $1',
+    values: [initiator.accountId],
+  });
+  assert.deepEqual(kept, []);
 });
 
 test('a refund is for the funder, from the timelock on, and of a known escrow', async () => {

@@ -123,6 +123,7 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     params: legParams,
     query: buildQuery,
     replies: { 200: material },
+    withoutRoom: 'anew',
     before: (input) => buildFund(deps, buildRequest(input)),
     run: async (tx, { params, prepared }) => {
       await mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow: prepared.escrow });
@@ -148,6 +149,8 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     body: claimBody,
     replies: { 200: claimReply },
     secret: true,
+    // Asked to relay again it tells the one there is.
+    withoutRoom: 'anew',
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
       const { accountId } = request;
@@ -183,6 +186,7 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     params: legParams,
     query: refundQuery,
     replies: { 200: material },
+    withoutRoom: 'anew',
     before: (input) =>
       buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),

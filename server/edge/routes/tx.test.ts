@@ -16,6 +16,7 @@ import {
   claimShort,
   type Deal,
   deepen,
+  type EvmCalls,
   evm,
   freshAdapters,
   fundBoth,
@@ -167,6 +168,26 @@ test('who has used up the processor time is told so, and short work of anybody s
     ms += 60_000;
     each = 30;
     refused(await postOf(somebody)('/v1/tx/broadcast', body), 400, 'bad_transaction');
+  } finally {
+    await app.close();
+  }
+});
+
+test('the signatures of a raw transaction are charged as those of a PSBT', async () => {
+  const to = somebody.evmAccount.address;
+  const txs: EvmCalls['txs'] = [{ to, data: '0x', value: '0x1' }];
+  const [signed] = await signEvm(world, somebody.evmAccount, { chainId: 31_337, txs });
+  let ms = 0;
+  let each = 30;
+  const app = await buildApp(world.deps, { processorClock: () => (ms += each) });
+  const post = () => requestsTo(app, somebody.key).post('/v1/tx/broadcast', { chain: evm, signed });
+  try {
+    let answer = await post();
+    // Each is read twice: 60 ms, and some come back meanwhile.
+    for (let posted = 1; posted < 50 && answer.status !== 429; posted += 1) answer = await post();
+    refused(answer, 429, 'processor_time_limited');
+    each = 4;
+    assert.notEqual((await post()).status, 429, 'what is short always passes');
   } finally {
     await app.close();
   }

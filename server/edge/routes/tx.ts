@@ -22,6 +22,7 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
     // A claim carries the swap's secret, and a node's refusal may quote what it was sent.
     secret: true,
     // Sent outside the transaction: the same bytes give the same txid however often.
+    withoutRoom: 'anew',
     before: ({ body, caller: { accountId }, client, signal }) => {
       const inTurns = app.edge.processorTime.meter({ accountId, client });
       const { chain, signed } = body;

@@ -93,6 +93,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     tags,
     params: idParams,
     replies: { 200: pinged },
+    withoutRoom: 'anew',
     before: ({ caller, params, attempt }) =>
       ping({ accountId: caller.accountId, webhookId: params.id, attempt }),
     run: async (tx, { caller, prepared }) => ({

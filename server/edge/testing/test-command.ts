@@ -5,6 +5,7 @@ import Type from 'typebox';
 import type { Tx } from '../../db/database.ts';
 import type { Deps } from '../../deps.ts';
 import { command } from '../command.ts';
+import type { WithoutRoom } from '../once.ts';
 import { input } from '../schemas/common.ts';
 
 /** What the next request does; how often one ran. */
@@ -19,7 +20,7 @@ export function addTestCommand(
   deps: Deps,
   steps: Steps,
   url: string,
-  more: { secret?: true; scope?: 'maker' } = {},
+  more: { secret?: true; scope?: 'maker'; withoutRoom?: WithoutRoom } = {},
 ): void {
   for (const method of ['POST', 'DELETE'] as const) {
     command(app, deps, {

@@ -1,0 +1,34 @@
+// Who is counted as a host: what the operator calls its own is not, by address and by name.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { testDeps } from '../../test/support/deps.ts';
+import { createHosts, HostBusy, hostLimits } from './hosts.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.drop());
+
+test('a name with an address of the operator’s own is not counted, and is again once it moves', async () => {
+  const settings = { webhookNetworks: ['10.0.0.0/8', 'fd00::/8'] };
+  const deps = testDeps({ db: database.db, settings });
+  deps.freeze();
+  const hosts = createHosts(deps);
+  const deliver = async (...told: string[]) => {
+    const visit = hosts.visit({ accountId: 'a', begins: true });
+    for (const host of told) await visit.admit(host);
+  };
+  const many = async (count: number, ...told: string[]) => {
+    for (let n = 0; n < count; n += 1) await deliver(...told);
+  };
+  const { unknown } = hostLimits;
+  await many(unknown * 3, '10.1.2.3', '10.1.2.3');
+  await many(unknown * 3, '[fd00::1]', 'fd00::1');
+  await many(unknown * 3, 'hooks.inside.example', '10.1.2.3');
+  // The name stands for a stranger's address now: that one delivery counts for both.
+  await many(unknown - 1, 'hooks.inside.example', '192.0.2.1');
+  await assert.rejects(deliver('hooks.inside.example', '192.0.2.1'), HostBusy);
+});
