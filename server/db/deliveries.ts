@@ -407,8 +407,6 @@ export async function storeSingle(tx: Tx, single: Single): Promise<boolean> {
 
 /** Before it is dropped. */
 const mostAttempts = 6;
-/** Two that failed a day apart say nothing of the day between, and so few cost nothing. */
-export const leastGivenUp = 10;
 
 export type Again = {
   readonly deliveryId: string;
@@ -455,7 +453,7 @@ export async function sendAgain(
 
 /**
  * Switches off webhooks whose every attempt of a day failed, at most `limit`, and gives up what
- * waits for them; returns how many. Ten deliveries had all their attempts, one after that day: two
+ * waits for them; returns how many. One delivery had all its attempts after that day: two short
  * failures, a day apart and with nothing sent between, are not a day of failing.
  */
 export async function switchOffFailing(tx: Tx, at: Date, limit: number): Promise<number> {
@@ -466,9 +464,6 @@ export async function switchOffFailing(tx: Tx, at: Date, limit: number): Promise
           and exists (select 1 from deliveries d where d.webhook_id = w.id
             and d.state = 'dropped' and d.attempts >= $3
             and d.done_at >= w.failing_since + interval '1 day')
-          and $4 <= (select count(*) from (select 1 from deliveries d where d.webhook_id = w.id
-            and d.state = 'dropped' and d.attempts >= $3
-            and d.done_at >= w.failing_since limit $4) given_up)
         order by failing_since limit $2 for no key update
       ), off as (
         update webhooks set enabled = false, waiting = 0
@@ -478,7 +473,7 @@ export async function switchOffFailing(tx: Tx, at: Date, limit: number): Promise
         where state = 'waiting' and webhook_id in (select id from off)
       )
       select id from off`,
-    values: [at, limit, mostAttempts, leastGivenUp],
+    values: [at, limit, mostAttempts],
   });
   return rows.length;
 }
