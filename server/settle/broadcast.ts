@@ -41,14 +41,13 @@ export async function broadcast(
   const adapter = adapterFor(deps, input.chain, input.signed);
   const { chain } = adapter;
   const isOurs = async (escrow: string) => (await escrowAt(deps.db, chain, escrow)) !== null;
-  const care = { inTurns, isOurs };
-  const first = adapter.readSigned(input.signed, signal, care);
-  // Twice: its id must be known whatever happens next, and what it touches is told only after the
-  // adapter knows every escrow, also those that another process planned.
-  const { txid, raw } = await within(signal, chain, first);
+  // First: what it touches is told once the adapter knows every escrow, also those that another
+  // process planned. To read it is dear, so it is read once.
+  await within(signal, chain, fresh(adapter, signal));
+  const reading = adapter.readSigned(input.signed, signal, { inTurns, isOurs });
+  const transaction = await within(signal, chain, reading);
+  const { txid, payer = null } = transaction;
   try {
-    await within(signal, chain, fresh(adapter, signal));
-    const transaction = await within(signal, chain, adapter.readSigned(raw, signal));
     const touched: Touched[] = [];
     for (const touch of await allTouches(deps, chain, transaction)) {
       const found = await swapAt(deps, chain, touch);
@@ -56,7 +55,6 @@ export async function broadcast(
     }
     const isKnown = () => within(signal, chain, adapter.isKnown(transaction, signal));
     if (touched.length > 0 && (await isKnown())) return { txid };
-    const { payer = null } = transaction;
     for (const each of touched) await passGates(deps, each, payer, signal);
     return { txid: await send(deps, adapter, transaction, touched, signal) };
   } catch (error) {
