@@ -187,17 +187,58 @@ describe('a text for another site, or with what only reads like scopes', () => {
     'Origin: market.example.evil.example',
     'wss://market.example:444/v1/ws',
     'https://market.example@evil.example/',
+    'https://market.example:443@evil.example/',
+    'https://evil.example:443/',
     'evil.example wants you to sign in with your Ethereum account:',
     'https://evil.example wants you to sign in',
+    'localhost:3000 wants you to sign in',
     'at www.evil.example',
     '  evil.example/login ',
     'mаrket.example wants you to sign in',
     'market.example wants you to sign in; evil.example wants you to sign in',
     'httpѕ://evil.example/',
   ];
+  const written = [
+    'evil.example',
+    'EVIL.example',
+    'evil.example:8443',
+    'market.example:444',
+    'a.market.example',
+    'market.example.evil.example',
+    'mаrket.example',
+    'evil。example',
+    'evil．example',
+    'ⓔⓥⓘⓛ.example',
+    'мой.рф',
+    'evil.xn--p1ai',
+    '192.0.2.7:3000',
+    'app.eth',
+    'readme.txt',
+  ];
+  const around = [
+    (host: string) => `Domain ${host}`,
+    (host: string) => `Website = ${host}`,
+    (host: string) => `Site - ${host}`,
+    (host: string) => `//${host}/x`,
+    (host: string) => `visit ${host} now`,
+    (host: string) => `Requested by ${host}`,
+    (host: string) => `Requested by ${host}.`,
+    (host: string) => `(${host}), "${host}", <${host}>`,
+    (host: string) => `...${host}..`,
+    (host: string) => `or/${host}/and`,
+    (host: string) => `mail me@${host}`,
+    (host: string) => `${host},https://market.example/`,
+    (host: string) => `market.example, ${host}`,
+  ];
+  others.push(...written.flatMap((host) => around.map((line) => line(host))));
   for (const line of others) {
     test(`is refused: ${line}`, () => assert.throws(check(line), /is not a site of this market/));
   }
+
+  test('a host of ours passes wherever it stands, and with the port that goes without saying', () => {
+    const ours = ['market.example', 'MARKET.example:443', 'market.example/terms.html?to=a.b.html'];
+    for (const host of ours) for (const line of around) check(line(host))();
+  });
 
   const scopeLike = [
     'Scope: read',
@@ -207,6 +248,13 @@ describe('a text for another site, or with what only reads like scopes', () => {
     'Roles: viewer',
     'Resources:',
     'ѕcоpe: read'.replace('ѕ', 's'),
+    'scope - read',
+    'Scopes – read, taker',
+    '- Scope = read and nothing else',
+    'Access → view only, no trades',
+    'Permissions',
+    '  * Requested permissions',
+    'Scopes read',
   ];
   for (const line of scopeLike) {
     test(`is refused: ${line}`, () => assert.throws(check(line), /a line reads like scopes \("/));
@@ -215,17 +263,44 @@ describe('a text for another site, or with what only reads like scopes', () => {
   test('is no text that names our sites, the product, or neither', () => {
     for (const line of [
       'URI: https://market.example/keys?x=1',
+      'https://market.example:443/x',
+      'http://market.example:80',
+      'I accept the terms (https://market.example/tos.html).',
+      'Our site is https://market.example',
+      'See https://market.example, or https://market.example.',
+      'Domain: market.example:443',
       'http://localhost:8080',
       'Domain: market.example',
       'market.example wants you to sign in with your Ethereum account:',
       'Site: Parley',
       'Key name: bot 2.0 (eu-1.desk)',
       'Key name: access desk',
+      'Key name: evil.example',
+      'Key name: access - all of it',
+      'Version: 1.2.3, or v1.2.3-rc1, e.g. 0.5btc of 1,000.00 at 7 a.m.',
+      'Wait...then sign. This grants nobody access to your coins.',
+      'Do not sign where you gave access = lost coins',
+      'Expiration Time: 2030-01-01T00:00:00.000Z',
+      'Nonce:123456',
       'Scopes: read',
       'Chain ID: 1',
       'Issued At: 2030-01-01T00:00:00Z',
     ]) {
       check(line)();
+    }
+  });
+
+  test('a product may be named like a host, or with a word for scopes', () => {
+    for (const productName of ['Acme.Market', 'Open Access', 'Role Inc.']) {
+      for (const first of ['asks you to sign to', '-', ':', '\n']) {
+        const message = `${productName} ${first} link this wallet\nSite: ${productName}`;
+        checkMessage(message, {
+          productName,
+          sites: [],
+          purpose: 'link this wallet',
+          addresses: [],
+        });
+      }
     }
   });
 });

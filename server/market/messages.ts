@@ -7,6 +7,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import { type Scope, scopes } from '../scopes.ts';
 import { asDrawn } from './look-alikes.ts';
+import { hostsIn, normal } from './named-hosts.ts';
 
 export const longestMessage = 4_096;
 const longestName = 80;
@@ -32,11 +33,12 @@ const labels = {
 } as const;
 type Label = (typeof labels)[keyof typeof labels];
 
-/** What a host may be called by in a label of a line. */
-const siteLabels = /\b(uri|url|domain|site|website|origin|host|audience|app|dapp)\b/;
 /** What would read as scopes, and is none: `Scopes:` alone is read. */
 const scopeLabels =
   /\b(scopes?|permissions?|access|rights|privileges?|roles?|grants|capabilities|resources)\b/;
+
+/** Words that would be read as a heading. */
+const longestHeading = 3;
 
 export type Purpose = 'create an API key' | 'link this wallet' | 'authorise this wallet';
 
@@ -72,20 +74,24 @@ export function checkMessage(
 
 /**
  * Another site had it signed where it names one; and what a person reads as scopes is what we read.
- * Hosts are compared as they are written: one that only looks like ours is not ours.
+ * One that only looks like ours is not ours.
  */
 function mustBeForUs(
   message: string,
   { productName, sites }: { productName: string; sites: readonly string[] },
 ): void {
-  const ours = [...sites, productName.toLowerCase()];
+  const product = productName.toLowerCase();
+  const drawnProduct = asDrawn(product);
+  const ours = [...sites, product, ...hostsIn(product)].map(normal);
   for (const line of message.toLowerCase().split('\n')) {
-    const named = hostsIn(line).find((host) => !ours.includes(host));
+    const isName = line.startsWith('key name:');
+    const named = hostsIn(line, isName).find((host) => !ours.includes(host));
     if (named !== undefined) {
       refuse(`the message names ${named.slice(0, 100)}, which is not a site of this market`);
     }
-    const [label] = asDrawn(line).split(':', 1);
-    if (label === undefined || !line.includes(':') || label.trim() === 'scopes') continue;
+    const drawn = asDrawn(line).replaceAll(drawnProduct, ' ');
+    const label = labelOf(drawn);
+    if (drawn.includes(':') && label.trim() === 'scopes') continue;
     const [scopeLike] = scopeLabels.exec(label) ?? [];
     if (scopeLike !== undefined) {
       refuse(`a line reads like scopes ("${scopeLike}"); only "Scopes:" is read`);
@@ -94,26 +100,15 @@ function mustBeForUs(
 }
 
 /**
- * Of URLs, of a line for a site or of nothing else, and of who "wants you to sign in". Searched in
- * one go, never anew from each letter: anybody may send the longest text, signed or not.
+ * What would be the label of a line: all before its colon; or what is too short for a sentence,
+ * before another sign or alone.
  */
-function hostsIn(line: string): string[] {
-  const found: (string | undefined)[] = line
-    .split('://')
-    .slice(1)
-    .map((rest) => rest.split(/[\s/?#]/, 1)[0]);
-  const colon = Math.max(0, line.indexOf(':'));
-  const value = line.slice(colon + 1).trim();
-  if (siteLabels.test(line.slice(0, colon)) && !value.includes('://')) {
-    found.push(value.split(/[/?#]/, 1)[0]);
-  }
-  for (const before of line.split(' wants you to sign in').slice(0, -1)) {
-    const who = before.split(/\s/).at(-1);
-    if (who !== '') found.push(who?.split('://').at(-1));
-  }
-  found.push(/(?:^|\s)(www\.[^\s/?#]+)/.exec(line)?.[1]);
-  found.push(/^\s*([a-z\d-]+(?:\.[a-z\d-]+)+(?::\d+)?)(?:\/\S*)?\s*$/.exec(line)?.[1]);
-  return found.filter((host) => host !== undefined);
+function labelOf(line: string): string {
+  const hasColon = line.includes(':');
+  const signs = hasColon ? ':' : /[=|>\u2192]|\s[\p{Pd}\u2212]+\s/u;
+  const [label = ''] = line.trim().split(signs, 1);
+  const words = label.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return hasColon || words.length <= longestHeading ? label : '';
 }
 
 /** The addresses that a message must name: Bitcoin's may be left out. */

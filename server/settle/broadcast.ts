@@ -38,18 +38,16 @@ export async function broadcast(
   fresh: Freshness,
   input: Broadcast,
 ): Promise<{ txid: string }> {
-  const { signal, inTurns } = input;
+  const { signal } = input;
   const adapter = adapterFor(deps, input.chain, input.signed);
   const { chain } = adapter;
   const isOurs = async (escrow: string) => (await escrowAt(deps.db, chain, escrow)) !== null;
-  const first = readCarefully(adapter, input, isOurs);
-  // Twice: its id must be known whatever happens next, and what it touches is told only after the
-  // adapter knows every escrow, also those that another process planned.
-  const { txid, raw } = await within(signal, chain, first);
+  // First: what it touches is told once the adapter knows every escrow, also those that another
+  // process planned. To read it is dear, so it is read once.
+  await within(signal, chain, fresh(adapter, signal));
+  const transaction = await within(signal, chain, readCarefully(adapter, input, isOurs));
+  const { txid, payer = null } = transaction;
   try {
-    await within(signal, chain, fresh(adapter, signal));
-    const again = atOneStep(inTurns, signal, () => adapter.readSigned(raw, signal));
-    const transaction = await within(signal, chain, again);
     const touched: Touched[] = [];
     for (const touch of await allTouches(deps, chain, transaction)) {
       const found = await swapAt(deps, chain, touch);
@@ -57,7 +55,6 @@ export async function broadcast(
     }
     const isKnown = () => within(signal, chain, adapter.isKnown(transaction, signal));
     if (touched.length > 0 && (await isKnown())) return { txid };
-    const { payer = null } = transaction;
     for (const each of touched) await passGates(deps, each, payer, signal);
     return { txid: await send(deps, adapter, transaction, touched, signal) };
   } catch (error) {

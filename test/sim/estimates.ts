@@ -2,28 +2,15 @@
 // the secret is public that may put a reveal off; a claim with a public secret waits for none. From
 // a random stream of its own.
 
-import { type Chance, chanceOf } from './chance.ts';
-import type { Drill } from './drills.ts';
+import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
 import { type Deal, legOf, type Side } from './people.ts';
-import { isNamedToo } from './streams.ts';
+import { inHalf, type Market } from './streams.ts';
 import type { SimTransaction } from './transaction.ts';
 import { count, later, nodeOf, tell, type World } from './world.ts';
 
-/** What keeps them apart from all else that is drawn from a seed. */
-const ownStream = 2 ** 44;
-
 /** null = every node answers its estimates. */
-export function estimatesOf(about: {
-  readonly seed: number;
-  readonly calm: boolean;
-  readonly drill: Drill | null;
-}): Chance | null {
-  const { seed, calm, drill } = about;
-  const chance = chanceOf(seed + ownStream);
-  if (calm || drill !== null || isNamedToo(seed) || !chance.hits(0.5)) return null;
-  return chance;
-}
+export const estimatesOf = (market: Market): Chance | null => inHalf(market, 2 ** 44);
 
 /** Of the outage that the policy plans for: what is left beside all other troubles. */
 const shareOfOutage = 0.25;

@@ -3,10 +3,9 @@
 // markets that have no drill, and drawn from a random stream of its own.
 
 import { refusal } from './chain.ts';
-import { type Chance, chanceOf } from './chance.ts';
-import type { Drill } from './drills.ts';
+import type { Chance } from './chance.ts';
 import { type Answer, type Deal, legOf, type Side, type StepView, type View } from './people.ts';
-import { isNamedToo } from './streams.ts';
+import { inHalf, type Market } from './streams.ts';
 import type { SimTransaction } from './transaction.ts';
 import { count, later, nodeOf, seconds, tell, violate, type World, wakeIn } from './world.ts';
 
@@ -16,18 +15,9 @@ export type SimSilences = {
   readonly deals: Set<Deal>;
 };
 
-/** What keeps them apart from all else that is drawn from a seed. */
-const ownStream = 2 ** 43;
-
-export function silencesOf(about: {
-  readonly seed: number;
-  readonly calm: boolean;
-  readonly drill: Drill | null;
-}): SimSilences | null {
-  const { seed, calm, drill } = about;
-  const chance = chanceOf(seed + ownStream);
-  if (calm || drill !== null || isNamedToo(seed) || !chance.hits(0.5)) return null;
-  return { chance, deals: new Set() };
+export function silencesOf(market: Market): SimSilences | null {
+  const chance = inHalf(market, 2 ** 43);
+  return chance === null ? null : { chance, deals: new Set() };
 }
 
 /** Of the outage that the policy plans for: what is left beside all other troubles. */
