@@ -2,10 +2,13 @@
 // own money nor what it was promised. The other side does what pays it most; from when the secret
 // is public nodes fall silent, pools forget, fees rise, the store fails, the market dies or lies,
 // and the process is killed. Until then, the receiver's view of the reveal is at most one of chain
-// and market. `PARLEY_DRIVER_SEED` runs one seed alone.
+// and market. Before and after, nodes refuse to try claims, quote what they were asked, and tell it
+// to the other side; a store hangs or is slow. `PARLEY_DRIVER_SEED` runs one seed alone. Ten
+// thousand are `PARLEY_TEST_TIMES=834 npm run node -- sdk/settle/neither.test.ts`.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
 import { type Chance, chanceOf } from '../../test/sim/chance.ts';
 import { runs } from '../../test/support/runs.ts';
 import { ParleyApiError } from '../errors.ts';
@@ -14,7 +17,7 @@ import type { Store } from '../stores/store.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
 
 const hour = 3_600;
-const atOnce = 10;
+const atOnce = 50;
 
 /** From when to when, Unix seconds. */
 type Stretch = readonly [from: number, until: number];
@@ -51,10 +54,40 @@ function troubleOf(chance: Chance): Trouble {
   };
 }
 
+/** What goes wrong from when both legs are funded, relative to that. */
+type Early = {
+  /** Nodes refuse estimates, and are in league with the other side. */
+  readonly estimates: Stretch;
+  readonly preflights: Stretch;
+  /** While the secret is not public the store answers nothing. */
+  readonly hangs: Stretch;
+  /** How long the write takes that tells the secret. */
+  readonly slowSeconds: number;
+};
+
+function earlyOf(chance: Chance): Early {
+  const stretch = (likely: number, most: number): Stretch => {
+    const from = chance.hits(0.6) ? 0 : chance.int(0, hour / 2);
+    return chance.hits(likely) ? [from, from + chance.int(60, most)] : never;
+  };
+  return {
+    estimates: stretch(0.6, chance.hits(0.5) ? 5 * hour : 100 * hour),
+    preflights: stretch(0.15, 4 * hour),
+    hangs: stretch(0.2, 4 * hour),
+    slowSeconds: chance.hits(0.25) ? chance.int(60, 5 * hour) : 0,
+  };
+}
+
+/** A node's own words. */
+const refusal = (asked: string) =>
+  new ParleyError('chain_unavailable', `the node refused eth_estimateGas: ${asked}`, {});
+
 /** One swap to its end. Resolves to what this side lost, or null. */
 async function lossOf(seed: number): Promise<string | null> {
   const chance = chanceOf(seed);
-  const scene = await paperScene(chance.pick(['maker', 'taker']));
+  const [early, paid] = [earlyOf(chance.fork()), chance.fork()];
+  const isToken = paid.hits(0.6);
+  const scene = await paperScene(chance.pick(['maker', 'taker']), isToken);
   const { chains, gives, gets, market, input } = scene;
   const isMaker = gives === 'a';
   const isNever = chance.hits(0.15);
@@ -63,29 +96,57 @@ async function lossOf(seed: number): Promise<string | null> {
   const trouble = troubleOf(chance);
   // The market alone shows the secret: the chain that does is silent from when it was funded.
   const isHeard = isMaker && chance.hits(0.2);
-  let publicAt = Infinity;
+  // A costly token takes more than a claim gets where nobody tells how much.
+  if (isToken) chains[gets].claimGas = paid.pick([60_000n, 150_000n, 300_000n, 390_000n]);
+  let [bothAt, publicAt] = [Infinity, Infinity];
+  const isEarly = (stretch: Stretch) => holds(stretch, scene.wall - bothAt);
   const hasReveal = () => [...chains.a.pool.values(), ...chains.a.mined].some(isClaim);
   market.lie((swap) => ({ ...swap, secret: hasReveal() && isHeard ? scene.secret : null }));
-  const storeWorks = () => !holds(trouble.store, scene.wall - publicAt);
+  const hangs = () => publicAt === Infinity && isEarly(early.hangs);
+  const held: (() => void)[] = [];
+  const storeWorks = () => !hangs() && !holds(trouble.store, scene.wall - publicAt);
   const asked = async <T>(answer: () => Promise<T>): Promise<T> => {
+    if (hangs()) await new Promise<void>((resolve) => held.push(resolve));
     if (storeWorks()) return answer();
     throw new Error('the disk is full');
   };
   const { store: kept } = input;
+  let isSlow = !isMaker;
   const store: Store = {
     ...kept,
     putSwap: async (record) => {
-      if (record.publicSecret !== null && publicAt === Infinity) publicAt = scene.wall;
+      if (record.publicSecret !== null && isMaker) publicAt = Math.min(publicAt, scene.wall);
+      if (record.publicSecret !== null && isSlow) {
+        isSlow = false;
+        scene.wall += early.slowSeconds;
+      }
       return asked(() => kept.putSwap(record));
     },
     putSecret: (...about) => asked(() => kept.putSecret(...about)),
+    getSecret: (hashlock) => asked(() => kept.getSecret(hashlock)),
     getSwap: (id) => asked(() => kept.getSwap(id)),
     swapIds: (since) => asked(() => kept.swapIds(since)),
   };
   const client = troubled(scene, () => (publicAt < Infinity ? trouble.market : 'well'));
-  scene.stepSeconds = chance.int(30, 90);
+  const stepSeconds = chance.int(30, 90);
+  // Far from both timelocks once nothing can be revealed, time is made to pass faster.
+  const isFar = () =>
+    scene.wall > scene.timelock('a') + hour && Math.abs(scene.wall - scene.timelock('b')) > hour;
   let isKilled = false;
+  let isTold = false;
+  let toldAt = 0;
   scene.onStep = () => {
+    scene.stepSeconds = isFar() ? 5 * stepSeconds : stepSeconds;
+    if (bothAt === Infinity && hasFunded(scene, 'a') && hasFunded(scene, 'b')) bothAt = scene.wall;
+    if (hasReveal() && !isMaker) publicAt = Math.min(publicAt, scene.wall);
+    if (!hasReveal())
+      isTold ||= scene.told.slice(toldAt).some(({ text }) => text.includes(scene.secret));
+    toldAt = scene.told.length;
+    if (!hangs()) for (const answer of held.splice(0)) answer();
+    for (const chain of [chains.a, chains.b]) {
+      chain.refusesEstimates = isEarly(early.estimates) ? refusal : null;
+      chain.refusesPayout = isEarly(early.preflights) ? refusal('a preflight') : null;
+    }
     const since = scene.wall - publicAt;
     const isDeaf = isHeard && scene.wall > scene.theirsAt - 60 && hasFunded(scene);
     const isBlind = isNever && hasFunded(scene) && holds(trouble.given, scene.wall - start);
@@ -104,17 +165,26 @@ async function lossOf(seed: number): Promise<string | null> {
     isKilled = false;
   }
   const ends = [scene.endOf(gives), scene.endOf(gets)];
-  const isFine = ends[0] === 'refunded' || ends[1] === 'claimed' || !hasFunded(scene);
+  const isFine =
+    isTold === false && (ends[0] === 'refunded' || ends[1] === 'claimed' || !hasFunded(scene));
   if (isFine) return null;
-  const facts = { party: isMaker ? 'maker' : 'taker', ends, isHeard, isNever, trouble };
+  const facts = {
+    party: isMaker ? 'maker' : 'taker',
+    ends,
+    isHeard,
+    isNever,
+    isTold,
+    early,
+    trouble,
+  };
   const told = scene.told.map(({ step, leg, text }) => `${step} ${leg} ${text}`);
   return `seed ${seed}: ${JSON.stringify(facts)}\n${told.join('\n')}`;
 }
 
 const isClaim = ({ call }: { call: { verb: string } }) => call.verb === 'claim';
 
-function hasFunded({ chains, gives }: PaperScene): boolean {
-  return chains[gives].mined.some(({ call }) => call.verb === 'fund');
+function hasFunded({ chains, gives }: PaperScene, leg = gives): boolean {
+  return chains[leg].mined.some(({ call }) => call.verb === 'fund');
 }
 
 function troubled(
@@ -139,7 +209,7 @@ function troubled(
   };
 }
 
-test('nobody who leaves it to the driver ends with neither', { timeout: 600_000 }, async () => {
+test('nobody who leaves it to the driver ends with neither', { timeout: 3_600_000 }, async () => {
   const one = process.env.PARLEY_DRIVER_SEED;
   const count = one === undefined ? runs(12) : 1;
   const seeds = Array.from({ length: count }, (_, index) => Number(one ?? index));

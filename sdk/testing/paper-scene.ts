@@ -37,6 +37,8 @@ export type PaperScene = {
   stepSeconds: number;
   /** When the other side, as initiator, shows the secret; as counterparty, funds. */
   theirsAt: number;
+  /** Whether the other side was told the secret by a node that is in league with it. */
+  isLeaked: boolean;
   /** Done before every step of the clock. */
   onStep: () => void;
 };
@@ -85,7 +87,7 @@ export async function paperScene(party: Party, isToken = false): Promise<PaperSc
   const watched = { a: market.watched('a'), b: market.watched('b') };
   const scene: PaperScene = {
     ...{ market, chains, secret, gives, gets: otherLeg(gives), told: [] },
-    ...{ wall: agreedAt + 10, stepSeconds: 60, theirsAt: 0, onStep: () => {} },
+    ...{ wall: agreedAt + 10, stepSeconds: 60, theirsAt: 0, isLeaked: false, onStep: () => {} },
     endOf: (leg) => endOf(chains[leg]),
     watched,
     timelock: (leg) => watched[leg].terms.timelock,
@@ -103,7 +105,12 @@ export async function paperScene(party: Party, isToken = false): Promise<PaperSc
       ...{ pollMs: 0, marketPollMs: 10, replaceAfterMs: 0, chainTimeoutMs: 10 },
     },
   };
-  for (const chain of [chains.a, chains.b]) chain.onUnanswered = () => step(scene, theirs);
+  for (const chain of [chains.a, chains.b]) {
+    chain.onUnanswered = () => step(scene, theirs);
+    chain.onHeard = (text) => {
+      scene.isLeaked ||= chain.refusesEstimates !== null && text.includes(secret);
+    };
+  }
   return scene;
 }
 
@@ -156,7 +163,9 @@ async function theirMove(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<vo
   if (legStatus(own) === 'unfunded' && (isInitiator || (isDue && legStatus(paid) === 'funded'))) {
     return send(gets, fundCalls(terms, evmDeployment, 0n).at(-1));
   }
-  const knows = isInitiator ? isDue : own.secret !== null;
+  // What it was told before it is public is worth most once its own leg has come back.
+  const isBack = scene.isLeaked && own.refunded?.deep === true;
+  const knows = isInitiator ? isDue : own.secret !== null || isBack;
   if (knows && paid.funded?.deep && paid.claimed === null && paid.refunded === null) {
     await send(gives, claimCall(watched[gives].terms, evmDeployment, secret));
   }
