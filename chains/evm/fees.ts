@@ -10,8 +10,8 @@ import { balanceAt, codeAt, gasPrice } from './node.ts';
 import type { Watch } from './watch.ts';
 
 /**
- * Hundredths of the policy's most, above what was measured: a token may take more, or pay an address
- * that held none. With the margin it covers what a claim offers that no node could try (untriedGas).
+ * Hundredths of the policy's most, above what was measured: a token may take more, or pay an
+ * address that held none. With the margin it covers a claim that no node could try (untriedGas).
  */
 const claimHundredths = { native: 10n, token: 20n } as const;
 /** With the approvals of a token. */

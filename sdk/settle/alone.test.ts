@@ -79,6 +79,20 @@ for (const party of ['maker', 'taker'] as const) {
   });
 }
 
+test('a source that heeds no signal holds up no refund', limits, async () => {
+  const scene = await paperScene('maker');
+  scene.theirsAt = Infinity;
+  const { gives, gets, chains } = scene;
+  await run(scene, {}, () => chains[gives].mined.length > 0);
+  chains[gets].source.adapter.readEscrow = () => new Promise(() => {});
+  scene.stepSeconds = 1_200;
+  // A signal's own timer keeps no process.
+  const held = setInterval(() => {}, 1_000);
+  await run(scene, { chainTimeoutMs: 50 }, () => longEnough(scene));
+  clearInterval(held);
+  assert.equal(scene.endOf(gives), 'refunded');
+});
+
 test('a chain that is slow to fail holds up no pass of the one that pays', limits, async () => {
   const scene = await stoppedOncePublic('maker');
   scene.chains.a.node = 'silent';

@@ -82,7 +82,8 @@ test('what a wallet fails with while the secret is kept quotes nothing that it w
     JSON.stringify([...secret]),
     inspect(secret, { breakLength: 40 }),
     inspect(new Uint8Array(secret)),
-    hex.replace(/..../g, '$& '),
+    ...[4, 16, 32].map((each) => hex.replace(new RegExp(`.{${each}}`, 'g'), '$& ')),
+    JSON.stringify(hex.match(/../g)),
   ]) {
     const failing = async () => {
       throw Object.assign(new TypeError(`device 7 is locked: ${quoted}`), { quoted });
@@ -99,6 +100,9 @@ test('what a wallet fails with while the secret is kept quotes nothing that it w
     }
     assert.deepEqual(found(String(told), new Map([['secret', hex]])), [], quoted);
   }
+  const raw = Buffer.from('00'.repeat(8).concat('61'.repeat(24)), 'hex').toString('latin1');
+  const told = await unquoted(() => Promise.reject(new Error(`locked: ${raw}`))).catch(String);
+  assert.ok(!String(told).includes('aaa'), String(told));
   const ours = new ParleyError('chain_timeout', hex);
   await assert.rejects(
     unquoted(() => Promise.reject(ours)),

@@ -2,6 +2,7 @@
 // sources, wallets and store. And how it reads one swap from its own chains.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
@@ -14,6 +15,7 @@ import { type ChainView, type ChainViews, givenLeg, type OwnTrade } from '../tra
 import type { VerifiedLeg } from '../verify.ts';
 import type { Wallet } from '../wallets/wallet.ts';
 import { type KeptStore, keptStore } from './keeping.ts';
+import { aborted } from './turns.ts';
 
 /** A chain as the customer sees it, through a node of its own choice. */
 export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAdapter };
@@ -252,11 +254,18 @@ export async function lookAt(
   record: SwapRecord,
   name: LegName,
 ): Promise<LegSeen> {
-  const { adapter } = sourceOf(context, legOf(record, name).chain);
-  const [facts, heads] = await Promise.all([
-    adapter.readEscrow(watchedOf(record, name), context.limit()),
-    adapter.heads(context.limit()),
-  ]);
+  const { chain } = legOf(record, name);
+  const { adapter } = sourceOf(context, chain);
+  const limit = context.limit();
+  // A source of the customer's own may not heed its signal.
+  const late = aborted(limit).then(() => {
+    throw new ParleyError('chain_timeout', `the source of "${chain}" did not answer in time`, {});
+  });
+  const answers = [
+    adapter.readEscrow(watchedOf(record, name), limit),
+    adapter.heads(limit),
+  ] as const;
+  const [facts, heads] = await Promise.race([Promise.all(answers), late]);
   return { leg: legWith(record, name, facts), clock: heads.clock };
 }
 
