@@ -7,13 +7,15 @@ import { violate, type World } from './world.ts';
 /** Counted where a call or a statement meets them. */
 const reasons = [
   ...['node down', 'node slow', 'sources disagree', 'broadcast unanswered'],
-  ...['connection lost', 'crash', 'commit late', 'overtaken'],
+  ...['connection lost', 'crash', 'commit late', 'overtaken', 'estimate refused'],
 ];
 
 /** No word on what was asked, by the code alone: a node or the database does not answer. */
 const puttingOff = new Set([
   ...['chain_timeout', 'chain_unavailable', 'unavailable', 'sources_disagree'],
 ]);
+/** What a node makes of an estimate that it refuses; else it is a word on what was asked. */
+const refusing = new Set(['payout_would_fail', 'funding_would_fail']);
 /** The same request, or too many like it, was asked for just before. */
 const tooSoon = new Set(['still_running', 'schedule_rate_limited', 'relay_rate_limited']);
 
@@ -29,7 +31,8 @@ export function isPutOff({ status, code }: Answer): boolean {
 
 /** So, and with a reason; `met` is what had been met before it was asked. */
 export function isExcused(world: World, met: number, answer: Answer): boolean {
-  if (!puttingOff.has(answer.code ?? '')) return isPutOff(answer);
+  const code = answer.code ?? '';
+  if (!puttingOff.has(code) && !refusing.has(code)) return isPutOff(answer);
   return troubleMet(world) > met;
 }
 
