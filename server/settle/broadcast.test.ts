@@ -1,4 +1,4 @@
-// What a broadcast asks of an adapter, whatever the chain. Its gates: server/edge/routes/tx.test.ts.
+// What a broadcast asks of an adapter, whatever the chain. The gates: server/edge/routes/tx.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
