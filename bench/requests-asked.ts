@@ -32,7 +32,6 @@ import {
   swapOf,
   type World,
 } from '../server/settle/testing/world.ts';
-import { askBesides } from './requests-besides.ts';
 import {
   anyBody,
   longTron,
@@ -74,7 +73,6 @@ export async function askEverything(world: World, measure: Measure): Promise<voi
   await deepen(world, 12);
   await refund(world, other, other.long);
   await askRest(world, measure, initiator);
-  await askBesides(world, measure);
 }
 
 /** The operation that a path is routed to. */

@@ -2,11 +2,13 @@
 // chains show, and a look at a stranger's token, of which only the thread that makes it has work.
 
 import assert from 'node:assert/strict';
+import type { ChainAdapter } from '../chains/adapter.ts';
 import { defaultPowerRules } from '../chains/inspection.ts';
 import { openFeed } from '../server/edge/testing/feed-client.ts';
 import { apartLimits, createApart } from '../server/listing/apart.ts';
 import { evm, look, newParty, type World } from '../server/settle/testing/world.ts';
 import type { Meter } from './requests-meter.ts';
+import type { TokenOn } from './tron-token.ts';
 
 /** By the names that they are measured under; the limit of processor time, where it is its own. */
 export const besides: Readonly<Record<string, { readonly is: string; readonly mostMs?: number }>> =
@@ -16,10 +18,14 @@ export const besides: Readonly<Record<string, { readonly is: string; readonly mo
     look: { is: 'a look at a token', mostMs: apartLimits.workMs },
   };
 
-export async function askBesides(world: World, measure: Meter['measure']): Promise<void> {
+export async function askBesides(
+  world: World,
+  tron: TokenOn,
+  measure: Meter['measure'],
+): Promise<void> {
   await measure('follow: with a swap that has ended', () => look(world));
   await askFrames(world, measure);
-  await askLook(world, measure);
+  await askLooks(world, tron, measure);
 }
 
 const frames = {
@@ -51,18 +57,37 @@ async function listening({ app }: World): Promise<string> {
   return `http://127.0.0.1:${at.port}`;
 }
 
-async function askLook(world: World, measure: Meter['measure']): Promise<void> {
+/** On TRON a transfer is tried in a VM of the thread. */
+async function askLooks(world: World, tron: TokenOn, measure: Meter['measure']): Promise<void> {
   const { infos, deps, assets } = world;
   const { chainId = 0, rpcUrl } = infos.evm;
-  const chain = { family: 'evm', chain: evm, chainId, rpcUrls: [rpcUrl], policy: evm } as const;
-  const apart = createApart({ chains: [chain], chainTimeoutMs: 60_000 });
-  try {
+  const on = { family: 'evm', chain: evm, chainId, rpcUrls: [rpcUrl], policy: evm } as const;
+  const adapter = deps.adapters.get(evm);
+  assert.ok(adapter);
+  await askLook('an EVM token', { on, token: assets.usd.address as string }, adapter, measure);
+  await askLook('a TRON token', tron, adapter, measure);
+}
+
+async function askLook(
+  what: string,
+  { on, token }: TokenOn,
+  adapter: ChainAdapter,
+  measure: Meter['measure'],
+): Promise<void> {
+  const { chain } = on;
+  const apart = createApart({ chains: [on], chainTimeoutMs: 60_000 });
+  const there = apart.adapters(new Map([[chain, { ...adapter, chain }]])).get(chain);
+  const looked = async () => {
     const signal = AbortSignal.timeout(60_000);
-    const adapter = apart.adapters(deps.adapters).get(evm);
-    const token = assets.usd.address as string;
-    const looked = () => adapter?.inspect?.(token, defaultPowerRules, signal);
-    await measure('look: in a new thread', async () => looked());
-    await measure('look: in a thread that is there', async () => looked());
+    const { findings = [] } = (await there?.inspect?.(token, defaultPowerRules, signal)) ?? {};
+    assert.deepEqual(
+      findings.filter(({ check }) => check === 'transfer').map(({ outcome }) => outcome),
+      ['pass'],
+    );
+  };
+  try {
+    await measure(`look: ${what} in a new thread`, looked);
+    await measure(`look: ${what} in a thread that is there`, looked);
   } finally {
     await apart.close();
   }

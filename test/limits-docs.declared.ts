@@ -167,8 +167,15 @@ export const declared: readonly Declared[] = [
   },
   {
     what: 'threads that make them; work and memory of one look',
-    limit: '4; 10 s, 128 MB',
-    by: { 'server/listing/apart.ts': ['threads: 4,', 'workMs: 10_000,', 'memoryMb: 128,'] },
+    limit: '4; 10 s, 128 MB and as much of buffers',
+    by: {
+      'server/listing/apart.ts': [
+        'threads: 4,',
+        'workMs: 10_000,',
+        'memoryMb: 128,',
+        'buffersMb: 128,',
+      ],
+    },
   },
   {
     what: 'processor time of dear requests: of an account, of a client (IPv4 address, IPv6 /64)',

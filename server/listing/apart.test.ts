@@ -1,6 +1,9 @@
 // Looks in threads of their own: a real one, and ones that would not end.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { defaultPowerRules, LookRanOut } from '../../chains/inspection.ts';
 import { startTron, type TestChain } from '../../chains/tron/testing/chain.ts';
@@ -36,21 +39,22 @@ function pairings(): string {
   return code((code('0000').length / 2).toString(16).padStart(4, '0')) + input;
 }
 
-const settings = (): ChainSettings => ({
+const settings = (url = tron.url): ChainSettings => ({
   family: 'tron',
   chain,
   chainId: tron.deployment.chainId,
   contract: tron.deployment.contract,
   creation: tron.deployment.creation,
-  sources: [{ url: tron.url }],
+  sources: [{ url }],
   world: 'dev',
 });
 
 async function withApart(
   limits: Partial<ApartLimits>,
   work: (look: (token: string, signal?: AbortSignal) => Promise<unknown>) => Promise<void>,
+  on: ChainSettings = settings(),
 ): Promise<void> {
-  const given = { chains: [settings()], chainTimeoutMs: 60_000 };
+  const given = { chains: [on], chainTimeoutMs: 60_000 };
   const apart: Apart = createApart(given, { ...apartLimits, ...limits });
   const stub = { ...stubAdapter(chain, 'evm'), inspect: () => assert.fail('it looked here') };
   const adapter = apart.adapters(new Map([[chain, stub]])).get(chain);
@@ -93,8 +97,59 @@ test('one that computes on and on, inside of a built-in contract, is killed, and
   });
 });
 
-test('one that takes too much memory is killed, and the process lives on', async () => {
-  await withApart({ memoryMb: 8 }, async (look) => {
-    await assert.rejects(look(hanging), /more than 8 MB|did not begin|out of memory|memory limit/);
+/** Answers every question so. */
+async function nodeThat(answers: (response: ServerResponse) => void): Promise<TestNode> {
+  const server = createServer((_, response) => answers(response));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}
+type TestNode = AsyncDisposable & { readonly url: string };
+
+const someToken = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+
+test('one that fills the memory is killed, the process lives on, and the token is to wait', async () => {
+  // Read number by number, since JSON.parse would round each.
+  const numbers = `[${'9999999999999999,'.repeat(900_000)}0]`;
+  await using node = await nodeThat((response) => response.end(numbers));
+  // A thread begins with it.
+  const limits = { memoryMb: 48, workMs: 100_000, watchMs: 100_000 };
+  const filled = { name: 'LookRanOut', message: 'a look at it takes more than 48 MB' };
+  await withApart(limits, (look) => assert.rejects(look(someToken), filled), settings(node.url));
+});
+
+test('one that fills buffers is killed too', async () => {
+  // Less than an answer may have, and never its end.
+  const part = Buffer.alloc(15 * 2 ** 20, ' ');
+  await using node = await nodeThat((response) => response.write(part));
+  const limits = { buffersMb: 12, workMs: 100_000, watchMs: 10 };
+  const filled = { name: 'LookRanOut', message: 'a look at it takes more than 12 MB of buffers' };
+  await withApart(limits, (look) => assert.rejects(look(someToken), filled), settings(node.url));
+});
+
+test('a thread that does not begin says nothing of a token', async () => {
+  const none = { name: 'Error', message: 'no thread for looks begins within 8 MB' };
+  await withApart({ memoryMb: 8 }, (look) => assert.rejects(look(someToken), none));
+});
+
+test('a look that nobody waits for any more waits for no thread to begin', async () => {
+  let began = false;
+  process.once('worker', (worker) => {
+    worker.once('message', () => {
+      began = true;
+    });
   });
+  await withApart({}, async (look) => {
+    const ended = new AbortController();
+    const looking = look(someToken, ended.signal);
+    setImmediate(() => ended.abort(new Error('enough')));
+    await assert.rejects(looking, /enough/);
+  });
+  assert.equal(began, false);
 });

@@ -14,9 +14,14 @@ export const apartLimits = {
   threads: 4,
   /** A plain token's look works for half a second; waiting for nodes does not count. */
   workMs: 10_000,
-  /** Of JavaScript's own; a plain token's look takes a tenth. */
+  /**
+   * Of JavaScript's own; a plain token's look takes a tenth. A node of ours that answers 16 MiB of
+   * empty objects still ends the process: V8 kills no thread inside of JSON.parse.
+   */
   memoryMb: 128,
-  /** Between two looks at how long one has worked. */
+  /** Beside it, as that counts none: answers of nodes, and a VM's memory (energy buys 10 MB). */
+  buffersMb: 128,
+  /** Between two looks at how long one has worked, and at its buffers. */
   watchMs: 200,
   /** A thread that is not wanted for so long ends: to begin one takes a second of a processor. */
   idleMs: 60_000,
@@ -57,7 +62,7 @@ export function createApart(given: Given, limits: ApartLimits = apartLimits): Ap
     clearTimeout(idle.get(worker));
     idle.delete(worker);
   };
-  const take = async (): Promise<Worker> => {
+  const take = async (signal: AbortSignal): Promise<Worker> => {
     const [next] = idle.keys();
     if (next !== undefined) {
       wake(next);
@@ -69,7 +74,12 @@ export function createApart(given: Given, limits: ApartLimits = apartLimits): Ap
       wake(worker);
       all.delete(worker);
     });
-    await isReady(worker);
+    try {
+      await isReady(worker, limits, signal);
+    } catch (error) {
+      await worker.terminate();
+      throw error;
+    }
     return worker;
   };
   const giveBack = (worker: Worker) => {
@@ -78,7 +88,7 @@ export function createApart(given: Given, limits: ApartLimits = apartLimits): Ap
   const look = async (asked: Asked, signal: AbortSignal): Promise<Inspection> => {
     await places.enter(signal);
     try {
-      const worker = await take();
+      const worker = await take(signal);
       try {
         const answer = await answerOf(worker, asked, limits, signal);
         giveBack(worker);
@@ -119,45 +129,63 @@ function newThread(given: Given, { memoryMb }: ApartLimits): Worker {
   return worker;
 }
 
-/** When it has read its code. */
-async function isReady(worker: Worker): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const ended = () => reject(new Error('the thread for looks at tokens did not begin'));
-  worker
-    .once('message', () => resolve())
-    .once('error', reject)
-    .once('exit', ended);
-  await promise.finally(() => worker.off('error', reject).off('exit', ended));
+/** When it has read its code. No token's has run by then, so what fails says nothing of one. */
+async function isReady(
+  worker: Worker,
+  { memoryMb }: ApartLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  await messageOf(worker, signal, new Error(`no thread for looks begins within ${memoryMb} MB`));
 }
 
 async function answerOf(
   worker: Worker,
   asked: Asked,
-  { workMs, memoryMb, watchMs }: ApartLimits,
+  { workMs, memoryMb, buffersMb, watchMs }: ApartLimits,
   signal: AbortSignal,
 ): Promise<Answer> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const stopped = () => reject(signal.reason);
-  const failed = (error: Error & { code?: string }) => {
-    const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    reject(isFull ? new LookRanOut(`a look at it takes more than ${memoryMb} MB`) : error);
-  };
-  const ended = () => reject(new Error('the thread for looks at tokens has ended'));
-  signal.addEventListener('abort', stopped, { once: true });
-  worker.on('message', resolve).on('error', failed).on('exit', ended);
+  const ranOut = new AbortController();
+  const end = (what: string) =>
+    ranOut.abort(new LookRanOut(`a look at it takes more than ${what}`));
   const before = worker.performance.eventLoopUtilization();
   const watching = setInterval(() => {
     // Known of a thread that hangs too: it is counted from outside.
     const { active } = worker.performance.eventLoopUtilization(before);
-    if (active <= workMs) return;
-    reject(new LookRanOut(`a look at it takes more than ${workMs / 1_000} s of computing`));
+    if (active > workMs) end(`${workMs / 1_000} s of computing`);
+    const ofBuffers = ({ external_memory: bytes }: { readonly external_memory: number }) => {
+      if (bytes > buffersMb * 2 ** 20) end(`${buffersMb} MB of buffers`);
+    };
+    // It may have ended by now.
+    worker.getHeapStatistics().then(ofBuffers, () => {});
   }, watchMs);
-  worker.postMessage(asked);
+  try {
+    const until = AbortSignal.any([signal, ranOut.signal]);
+    const full = new LookRanOut(`a look at it takes more than ${memoryMb} MB`);
+    const answer = messageOf<Answer>(worker, until, full);
+    worker.postMessage(asked);
+    return await answer;
+  } finally {
+    clearInterval(watching);
+  }
+}
+
+/** Its next one. Throws `full` where its memory has run out. */
+async function messageOf<Message>(
+  worker: Worker,
+  signal: AbortSignal,
+  full: Error,
+): Promise<Message> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<Message>();
+  const stopped = () => reject(signal.reason);
+  const failed = (error: Error & { code?: string }) =>
+    reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? full : error);
+  const ended = () => reject(new Error('the thread for looks at tokens has ended'));
+  signal.addEventListener('abort', stopped, { once: true });
+  worker.on('message', resolve).on('error', failed).on('exit', ended);
   try {
     return await promise;
   } finally {
-    clearInterval(watching);
     signal.removeEventListener('abort', stopped);
     worker.off('message', resolve).off('error', failed).off('exit', ended);
   }

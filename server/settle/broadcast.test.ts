@@ -1,4 +1,4 @@
-// What a broadcast asks of an adapter, whatever the chain. server/edge/routes/tx.test.ts has gates.
+// What a broadcast asks of an adapter, whatever the chain. The gates: server/edge/routes/tx.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
