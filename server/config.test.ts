@@ -92,6 +92,9 @@ test('a name that is no setting is refused with the nearest one, and what tools 
   nearest('PARLEY_TRUSTED_PROXY', 'PARLEY_TRUSTED_PROXIES');
   nearest('PARLEY_METRIC_PORT', 'PARLEY_METRICS_PORT');
   nearest('PARLEY_PORT', 'PORT');
+  nearest('PARLEY_JAVATRON', 'PARLEY_JAVA_TRON');
+  const far = refusal({ PARLEY_FOO: 'x' });
+  assert.ok(far.includes('PARLEY_FOO is no setting') && !far.includes('nearest'), far);
   const kubernetes = {
     PARLEY_PORT: 'tcp://10.0.0.1:80',
     PARLEY_SERVICE_HOST: '10.0.0.1',

@@ -52,15 +52,18 @@ export function misspelt(given: Names, read: ReadonlySet<string>): string[] {
     if (!name.startsWith(prefix) || read.has(name) || ofTools.test(name)) return [];
     const isService = urlOfKubernetes.test(`${name}=${given[name]}`) || ofKubernetes.test(name);
     if (isService) return [];
-    return [`${name} is no setting; the nearest name is ${nearest(name, [...read])}`];
+    const close = nearest(name, [...read, ...tools.map((each) => `${prefix}${each}`)]);
+    return [`${name} is no setting${close === null ? '' : `; the nearest name is ${close}`}`];
   });
 }
 
-function nearest(name: string, names: readonly string[]): string {
+/** null: none has more than half of its letters in common. */
+function nearest(name: string, names: readonly string[]): string | null {
   // PARLEY_PORT is meant to be PORT.
   const prefixed = (each: string) => (each.startsWith(prefix) ? each : `${prefix}${each}`);
   const steps = names.map((each) => ({ each, far: distance(name, prefixed(each)) }));
-  return steps.reduce((best, one) => (one.far < best.far ? one : best)).each;
+  const { each, far } = steps.reduce((best, one) => (one.far < best.far ? one : best));
+  return far * 2 <= name.length - prefix.length ? each : null;
 }
 
 /** How many letters have to be put in, left out or changed (Levenshtein). */

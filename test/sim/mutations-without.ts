@@ -64,7 +64,7 @@ export const without: readonly {
   {
     why: 'signing in, and wallets, which every party has before it trades',
     files: [
-      ...market('addresses', 'keys', 'messages', 'nonces', 'proofs', 'wallets'),
+      ...market('addresses', 'keys', 'messages', 'named-hosts', 'nonces', 'proofs', 'wallets'),
       ...db('accounts', 'holdings', 'keys', 'nonces', 'revocations', 'wallets'),
       ...edge('auth', 'revocations'),
     ],
@@ -82,7 +82,7 @@ export const without: readonly {
     why: 'bounds on what one host or one client may have, which no simulated party comes to',
     files: [
       ...[...webhooks('hosts'), ...db('webhook-hosts')],
-      ...edge('connections', 'processor-time', 'reserve'),
+      ...edge('connections', 'forwarded', 'processor-time', 'reserve'),
     ],
   },
   {
