@@ -284,10 +284,7 @@ export function partyOf(swap: Swap, accountId: string): Party | null {
   return swap.takerId === accountId ? 'taker' : null;
 }
 
-/**
- * Whether a swap that is not done and has not expired has this party; `id` null: any of its newest
- * 1 000 a side.
- */
+/** Whether a swap that is not done and has not expired has this party; `id` null: any. */
 export async function isPartyOfOpen(
   tx: Tx,
   accountId: string,
@@ -298,12 +295,9 @@ export async function isPartyOfOpen(
       ? {
           name: 'any_open_swap',
           text: `
-            select from (
-              (select done, status from swaps where maker_id = $1 order by id desc limit 1000)
-              union all
-              (select done, status from swaps where taker_id = $1 order by id desc limit 1000)
-            ) as newest
-            where not done and status <> 'expired' limit 1`,
+            (select from swaps where maker_id = $1 and not done and status <> 'expired' limit 1)
+            union all
+            (select from swaps where taker_id = $1 and not done and status <> 'expired' limit 1)`,
           values: [accountId],
         }
       : {
