@@ -41,7 +41,7 @@ export const declared: readonly Declared[] = [
     by: { 'server/edge/valkey-buckets.ts': ['answerLimit = 100;'] },
   },
   {
-    what: 'key mints of a client (IPv4 address, IPv6 /64)',
+    what: 'key mints of a client network',
     limit: '20 an hour (`PARLEY_MINT_LIMIT`)',
     by: {
       'server/config.ts': ["'PARLEY_MINT_LIMIT', dev ? 1_000 : 20,"],
@@ -171,11 +171,12 @@ export const declared: readonly Declared[] = [
     by: { 'server/listing/apart.ts': ['threads: 4,', 'workMs: 10_000,', 'memoryMb: 128,'] },
   },
   {
-    what: 'processor time of dear requests: of an account, of a client (IPv4 address, IPv6 /64)',
+    what: 'processor time of dear requests: of an account, of a client network',
     limit: [
       '2 s and then a tenth of a core; twice that (a fifth of what',
       '`PARLEY_RATE_LIMIT_PER_NETWORK` is to `PARLEY_RATE_LIMIT`);',
-      'the first 20 ms of a request always pass',
+      'the first 20 ms of a request pass while its network has of these 10 s and then half a core;',
+      'of a party of an open swap 60 such requests a minute always pass',
     ].join(' '),
     by: {
       'server/edge/processor-time.ts': [
@@ -183,6 +184,7 @@ export const declared: readonly Declared[] = [
         'burstMs = 2_000;',
         'refillShare = 0.1;',
         'sharers = 5;',
+        'free = { burstMs: 5_000, refillShare: 0.25 }',
       ],
     },
   },
