@@ -23,7 +23,7 @@ export const declared: readonly Declared[] = [
   {
     what: 'a connection that does not read what waits for it',
     limit: '30 s',
-    by: { 'server/edge/connections.ts': ['lookMs = 5_000;', 'unreadMs = 25_000;'] },
+    by: { 'server/edge/connections.ts': ['lookMs = 5_000;', 'unreadMs = 20_000;'] },
   },
   {
     what: 'a webhook whose every attempt fails',
