@@ -35,12 +35,18 @@ const rows: readonly (readonly [first: number, latin: string])[] = [
   ...[0x24f5, 0x2776, 0x2780, 0x278a].map((first) => [first, '1'] as const),
 ];
 
-const latinOf = new Map(
-  [...confusables.trim().split('\n'), ...beyond.trim().split('\n')].flatMap((line) => {
+const latinOf = new Map([
+  ...[...confusables.trim().split('\n'), ...beyond.trim().split('\n')].flatMap((line) => {
     const [latin = '', ...codes] = line.split(' ');
     return codes.map((code) => [String.fromCodePoint(Number.parseInt(code, 16)), latin] as const);
   }),
-);
+  ...rows.flatMap(([first, latin]) =>
+    Array.from({ length: latin === 'A' ? 26 : 9 }, (_, at) => {
+      const letter = String.fromCodePoint((latin.codePointAt(0) as number) + at);
+      return [String.fromCodePoint(first + at), letter] as const;
+    }),
+  ),
+]);
 
 /** More rounds than any text was seen to need: what comes of a letter may stand for another. */
 const mostRounds = 4;
@@ -54,30 +60,32 @@ export function drawn(
   text: string,
   wanted: (latin: string, character: string) => boolean = () => true,
 ): string {
-  const inLatin = (each: string) => {
-    const latin = latinIn(each);
-    return latin !== undefined && wanted(latin, each) ? latin : each;
+  // Each character by itself, and once: a text may be thousands of one that stands for a phrase.
+  const known = new Map<string, string>();
+  const drawAll = (characters: string, round: number): string => {
+    let all = '';
+    for (const character of characters) {
+      let each = known.get(character);
+      if (each === undefined) {
+        const latin = latinIn(character);
+        const now = latin !== undefined && wanted(latin, character) ? latin : character;
+        // NFKD takes accents and styles off; a few look-alikes would not outlive it.
+        const next = now.normalize('NFKD').replace(unseen, '');
+        each = next === character || round === mostRounds ? next : drawAll(next, round + 1);
+        known.set(character, each);
+      }
+      all += each;
+    }
+    return all;
   };
-  let now = text;
-  for (let round = 0; round < mostRounds; round++) {
-    const before = now;
-    // NFKD takes accents and styles off; a few look-alikes would not outlive it.
-    now = [...before].map(inLatin).join('').normalize('NFKD').replace(unseen, '');
-    if (now === before) break;
-  }
-  return now;
+  return drawAll(text, 1);
 }
 
 const unseen = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu;
 
 function latinIn(character: string): string | undefined {
-  const code = character.codePointAt(0) as number;
-  for (const [first, latin] of rows) {
-    const at = code - first;
-    if (at >= 0 && at < (latin === 'A' ? 26 : 9)) {
-      return String.fromCodePoint(latin.codePointAt(0)! + at);
-    }
-  }
+  const found = latinOf.get(character);
+  if (found !== undefined || character < '\x80') return found;
   // Small letters of other alphabets are often their capitals in small.
-  return latinOf.get(character) ?? (code < 0x80 ? undefined : latinOf.get(character.toUpperCase()));
+  return latinOf.get(character.toUpperCase());
 }

@@ -23,7 +23,7 @@ export const declared: readonly Declared[] = [
   {
     what: 'a connection that does not read what waits for it',
     limit: '30 s',
-    by: { 'server/edge/connections.ts': ['lookMs = 5_000;', 'unreadMs = 25_000;'] },
+    by: { 'server/edge/connections.ts': ['lookMs = 5_000;', 'unreadMs = 20_000;'] },
   },
   {
     what: 'a webhook whose every attempt fails',
@@ -41,7 +41,7 @@ export const declared: readonly Declared[] = [
     by: { 'server/edge/valkey-buckets.ts': ['answerLimit = 100;'] },
   },
   {
-    what: 'key mints of a client (IPv4 address, IPv6 /64)',
+    what: 'key mints of a client network',
     limit: '20 an hour (`PARLEY_MINT_LIMIT`)',
     by: {
       'server/config.ts': ["'PARLEY_MINT_LIMIT', dev ? 1_000 : 20,"],
@@ -178,11 +178,12 @@ export const declared: readonly Declared[] = [
     },
   },
   {
-    what: 'processor time of dear requests: of an account, of a client (IPv4 address, IPv6 /64)',
+    what: 'processor time of dear requests: of an account, of a client network',
     limit: [
       '2 s and then a tenth of a core; twice that (a fifth of what',
       '`PARLEY_RATE_LIMIT_PER_NETWORK` is to `PARLEY_RATE_LIMIT`);',
-      'the first 20 ms of a request always pass',
+      'the first 20 ms of a request pass while its network has of these 10 s and then half a core;',
+      'of a party of an open swap 60 such requests a minute always pass',
     ].join(' '),
     by: {
       'server/edge/processor-time.ts': [
@@ -190,6 +191,7 @@ export const declared: readonly Declared[] = [
         'burstMs = 2_000;',
         'refillShare = 0.1;',
         'sharers = 5;',
+        'free = { burstMs: 5_000, refillShare: 0.25 }',
       ],
     },
   },

@@ -49,7 +49,7 @@ import { afterEndSeconds, pageMs, shortSilenceSeconds } from '../server/restore/
 import { scheduledLimits } from '../server/settle/scheduled-refunds.ts';
 import { retryAfterSeconds } from '../server/webhooks/deliver.ts';
 import { handOutBatch, mostWaiting } from '../server/webhooks/hand-out.ts';
-import { hostLimits } from '../server/webhooks/hosts.ts';
+import { hostLimits, mostFirst } from '../server/webhooks/hosts.ts';
 import { mostPings, mostPingsEach } from '../server/webhooks/ping.ts';
 import { createPlaces, heldBackMs, places, placesEach, slowMs } from '../server/webhooks/places.ts';
 import { longestUrl, mostWebhooks } from '../server/webhooks/register.ts';
@@ -281,6 +281,7 @@ const said: Record<string, string> = {
     'deliveries begun to one host in a minute:',
     'in all, to one that never answered 2xx, and of one account in any case to one that did',
   ].join(' ')]: [hostLimits.known, hostLimits.unknown, hostLimits.unknown].map(written).join(', '),
+  "accounts' first deliveries in an hour that would wait for a host that never answered 2xx": `${mostFirst} a minute pass`,
   'url of a webhook, as it is stored': `${written(longestUrl)} characters`,
   'a delivery': [
     `${deliveryMs / 1_000} s, ${attempts} attempts`,

@@ -284,10 +284,7 @@ export function partyOf(swap: Swap, accountId: string): Party | null {
   return swap.takerId === accountId ? 'taker' : null;
 }
 
-/**
- * Whether a swap that is not done and has not expired has this party; `id` null: any of its newest
- * 1 000 a side.
- */
+/** Whether a swap that is not done and has not expired has this party; `id` null: any. */
 export async function isPartyOfOpen(
   tx: Tx,
   accountId: string,
@@ -298,12 +295,9 @@ export async function isPartyOfOpen(
       ? {
           name: 'any_open_swap',
           text: `
-            select from (
-              (select done, status from swaps where maker_id = $1 order by id desc limit 1000)
-              union all
-              (select done, status from swaps where taker_id = $1 order by id desc limit 1000)
-            ) as newest
-            where not done and status <> 'expired' limit 1`,
+            (select from swaps where maker_id = $1 and not done and status <> 'expired' limit 1)
+            union all
+            (select from swaps where taker_id = $1 and not done and status <> 'expired' limit 1)`,
           values: [accountId],
         }
       : {
@@ -362,8 +356,8 @@ export async function insertSwap(tx: Tx, swap: NewSwap): Promise<void> {
 }
 
 /**
- * Stores what a reconcile came to; the caller holds the row's lock. What is seen of a swap that has
- * ended is no change of it.
+ * Stores what a reconcile came to; the caller holds the row's lock. `at` is null where its parties
+ * read no more of it than before: that is no update of the swap.
  */
 export async function updateSwap(
   tx: Tx,
@@ -374,14 +368,14 @@ export async function updateSwap(
     lapsed: boolean;
     dueAt: number | null;
     done: boolean;
-    at: Date;
+    at: Date | null;
   },
 ): Promise<void> {
   await tx.rows({
     name: 'swap_update',
     text: `update swaps set status = $2, secret = coalesce(secret, $3), lapsed = lapsed or $4,
         due_at = $5, done = $6, revision = revision + 1,
-        updated_at = case when done and $6 and status = $2 then updated_at else $7 end
+        updated_at = coalesce($7, updated_at)
       where id = $1`,
     values: [swap.id, swap.status, swap.secret, swap.lapsed, swap.dueAt, swap.done, swap.at],
   });

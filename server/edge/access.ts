@@ -226,7 +226,7 @@ function anonymous(arrived: Visit, access: Access) {
       if (minted.allowed) return done();
       const { limit, resetSeconds } = minted;
       const sentence =
-        `too many keys asked for from this address (${limit} an hour);` +
+        `too many keys asked for from this client network (${limit} an hour);` +
         ` try again in ${resetSeconds} s`;
       refuse(visit, 'mint_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
     });

@@ -24,7 +24,7 @@ import { createForwardedWarning } from './forwarded.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
 import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
-import { createReserve } from './reserve.ts';
+import { createReserve, type Reserve } from './reserve.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerDocs } from './routes/docs.ts';
@@ -52,6 +52,7 @@ export type Edge = {
   readonly keys: SharedKeys;
   readonly budgets: Budgets;
   readonly processorTime: ProcessorTime;
+  readonly reserve: Reserve;
   readonly operations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
   readonly underway: Underway;
@@ -136,6 +137,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     keys,
     budgets,
     processorTime,
+    reserve,
     operations: [],
     underway,
     checkReply: options.checkReply,

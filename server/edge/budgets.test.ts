@@ -271,7 +271,8 @@ for (const [where, open] of [
       assert.equal((await budgets.spendMint('2001:db8::2')).remaining, 0);
       assert.equal((await mint()).allowed, false);
       assert.equal((await budgets.spendClient('2001:db8::1')).remaining, 2);
-      assert.equal((await budgets.spendMint('2001:db8:0:1::1')).allowed, true);
+      assert.equal((await budgets.spendMint('2001:db8:0:ff::1')).allowed, false, 'the same /56');
+      assert.equal((await budgets.spendMint('2001:db8:0:100::1')).allowed, true);
       await pass(3_500_000);
       assert.equal((await mint()).allowed, false);
       await pass(100_000);

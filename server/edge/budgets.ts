@@ -1,5 +1,5 @@
 // Who may ask how often. A bucket is a fixed window that opens with its first request: one a key
-// and one that an account's keys share, one a client address without a key, one a client address
+// and one that an account's keys share, one a client address without a key, one a client network
 // for mints; some costly operations have one an account beside. A larger one of a client network
 // counts calls with and without keys, however many accounts make them, as far as their own buckets
 // allow them: what one stranger is refused takes nothing from its neighbours. Where they are kept:
@@ -45,7 +45,7 @@ export type Soon<T> = T | Promise<T>;
 export type Budgets = {
   spendCaller(caller: { keyId: string; accountId: string }, ip: string): Soon<Spent>;
   spendClient(ip: string): Soon<Spent>;
-  /** One attempt to mint a key from this address. */
+  /** One attempt to mint a key from this client network. */
   spendMint(ip: string): Soon<Spent>;
   /** One token that this account asks to have listed. */
   spendListing(accountId: string): Soon<Spent>;
@@ -133,8 +133,10 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
     limit: settings.feedSocketsPerIp * openingsOfEach,
     windowMs: window.windowMs,
   };
-  const spendOne = (rule: Rule, ip: string) =>
-    whenKnown(buckets.spend(rule, [clientNetwork(ip)]), (tally) => ofAddress(rule, tally));
+  const spendOne = (rule: Rule, ip: string, prefixes?: Prefixes) =>
+    whenKnown(buckets.spend(rule, [clientNetwork(ip, prefixes)]), (tally) =>
+      ofAddress(rule, tally),
+    );
   const spendOwn = (rule: Rule, accountId: string) =>
     whenKnown(buckets.spend(rule, [accountId]), (tally) => ofAccount(rule, tally));
   /** Of its own buckets, and only where they allow it of the wider one that others share. */
@@ -165,7 +167,7 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
       spendBoth(reserves, [`${accountId} ${part}`], ofAccount, () => spendOwn(parties, accountId)),
     spendStranger: (accountId) => spendOwn(strangers, accountId),
     giveBackStranger: (accountId) => buckets.giveBack(strangers, [accountId]),
-    spendMint: (ip) => spendOne(mints, ip),
+    spendMint: (ip) => spendOne(mints, ip, settings.clientPrefixes),
     spendListing: (accountId) => spendOwn(listings, accountId),
     giveBackListing: (accountId) => buckets.giveBack(listings, [accountId]),
     spendSchedule: (accountId) => spendOwn(schedules, accountId),

@@ -6,7 +6,13 @@ import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMetrics } from '../metrics.ts';
-import { type ConnectionLimits, connectionsWithin, limitConnections } from './connections.ts';
+import {
+  type ConnectionLimits,
+  connectionsWithin,
+  limitConnections,
+  lookMs,
+  unreadMs,
+} from './connections.ts';
 
 /** A server with these limits, and its sides of the connections. */
 async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
@@ -125,6 +131,12 @@ test('who reads nothing of what waits for it is cut off, who reads slowly is not
   );
   assert.deepEqual(await dropped(), { unread: 1 });
   close();
+});
+
+test('who reads nothing is cut off within 30 s, also where one look comes too early to count', () => {
+  // It may have read right after a look; the next one begins to count.
+  const countedFrom = lookMs;
+  assert.ok(countedFrom + unreadMs + lookMs <= 30_000);
 });
 
 test('a process serves what its descriptors are enough for, or says how many it needs', () => {

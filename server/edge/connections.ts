@@ -10,9 +10,9 @@ import { clientNetwork, type Prefixes } from './budgets.ts';
 
 /** Descriptors that are left for nodes, the database, deliveries of webhooks, and files. */
 export const reservedDescriptors = 2_000;
-const lookMs = 5_000;
-/** With the time between two looks 30 s. */
-const unreadMs = 25_000;
+export const lookMs = 5_000;
+/** It is reset within 30 s: looks come late, and one that comes early does not count. */
+export const unreadMs = 20_000;
 
 /** With descriptors enough, and unless PARLEY_CONNECTIONS says so many. */
 export const mostConnections = 25_000;

@@ -34,6 +34,7 @@ export const httpCodes = {
   listing_rate_limited: 429,
   schedule_rate_limited: 429,
   relay_rate_limited: 429,
+  ping_rate_limited: 429,
   processor_time_limited: 429,
   kept_replies_full: 429,
   headers_too_large: 431,

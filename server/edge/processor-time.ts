@@ -1,7 +1,8 @@
 // Processor time of requests that take more of it than others: made in steps, one in a turn of the
-// event loop for all of them, and charged to the account and to the client's address. The first
-// milliseconds of a request always pass, so that no claim waits for what others have done. Of one
-// process: it is its own core that is shared out. Instants and durations in milliseconds.
+// event loop for all of them, and charged to the account and to the client network. The first
+// milliseconds of a request pass as long as its network has some left of these, and of a party of
+// an open swap always: no claim waits for what others have done. Of one process: it is its own core
+// that is shared out. Instants and durations in milliseconds.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { InTurns } from '../../chains/turns.ts';
@@ -16,36 +17,53 @@ export const burstMs = 2_000;
 /** What comes back of it: with the free part an account has at most a fifth of a core. */
 export const refillShare = 0.1;
 /**
- * An address (an IPv6 /64 is one) has a fifth of the times as much that a network has of requests:
- * twice, unless configured. Several customers may share it, and with dev chains all of them do.
+ * A network has a fifth of the times as much that it has of requests: twice, unless configured.
+ * Several customers may share it, and with dev chains all of them do.
  */
 const sharers = 5;
+/** Of the free parts of a network's requests, that many times: half a core, unless configured. */
+export const free = { burstMs: 5_000, refillShare: 0.25 } as const;
 /** What is forgotten first was charged longest ago. */
 const mostPayers = 10_000;
 
 export type ProcessorTime = {
   /** For one request: throws 429 between two steps once the time of a payer is used up. */
-  meter(payers: { readonly accountId: string; readonly client: string }): InTurns;
+  meter(who: Who): InTurns;
 };
 
-type Payer = { readonly name: string; readonly whose: string; readonly times: number };
+type Who = {
+  readonly accountId: string;
+  readonly client: string;
+  /** Whether it keeps requests beyond its network's: asked once, and only where that has none. */
+  readonly isParty: () => Promise<boolean>;
+};
+type Payer = {
+  readonly name: string;
+  readonly whose: string;
+  readonly burstMs: number;
+  readonly refillShare: number;
+};
 type Level = { readonly ms: number; readonly at: number };
 
 export function createProcessorTime(
-  { rateLimit, rateLimitPerNetwork }: Pick<Settings, 'rateLimit' | 'rateLimitPerNetwork'>,
+  {
+    rateLimit,
+    rateLimitPerNetwork,
+    clientPrefixes,
+  }: Pick<Settings, 'rateLimit' | 'rateLimitPerNetwork' | 'clientPrefixes'>,
   clock: () => number = () => performance.now(),
   nextTurn: () => Promise<void> = () => turn(),
 ): ProcessorTime {
-  const ofAnAddress = Math.max(1, Math.floor(rateLimitPerNetwork / rateLimit / sharers));
+  const ofNetwork = Math.max(1, Math.floor(rateLimitPerNetwork / rateLimit / sharers));
   const levels = new Map<string, Level>();
   let last = Promise.resolve();
   const rest = () => {
     last = last.then(nextTurn);
     return last;
   };
-  const levelOf = ({ name, times }: Payer, at: number): number => {
+  const levelOf = ({ name, refillShare }: Payer, at: number): number => {
     const level = levels.get(name);
-    return level === undefined ? 0 : Math.max(0, level.ms - (at - level.at) * refillShare * times);
+    return level === undefined ? 0 : Math.max(0, level.ms - (at - level.at) * refillShare);
   };
   const charge = (payer: Payer, ms: number, at: number) => {
     const next = { ms: levelOf(payer, at) + ms, at };
@@ -54,28 +72,35 @@ export function createProcessorTime(
     const [oldest = ''] = levels.keys();
     if (levels.size > mostPayers) levels.delete(oldest);
   };
-  const mustHaveTime = (payer: Payer, at: number) => {
-    const over = levelOf(payer, at) - burstMs * payer.times;
-    if (over >= 0) throw usedUp(payer, over);
-  };
+  const isOver = (payer: Payer, at: number) => levelOf(payer, at) >= payer.burstMs;
   return {
-    meter: ({ accountId, client }) => {
+    meter: ({ accountId, client, isParty }) => {
+      const network = clientNetwork(client, clientPrefixes);
       const payers: readonly Payer[] = [
-        { name: `account ${accountId}`, whose: 'account', times: 1 },
-        { name: `address ${clientNetwork(client)}`, whose: 'address', times: ofAnAddress },
+        { name: `account ${accountId}`, whose: 'account', burstMs, refillShare },
+        payerOf(`network ${network}`, { burstMs, refillShare }, ofNetwork),
       ];
+      const freely = payerOf(`free ${network}`, free, ofNetwork);
       let used = 0;
+      let party: boolean | null = null;
       return async (steps, signal) => {
         for (;;) {
-          const began = clock();
-          if (used >= freeMs) for (const payer of payers) mustHaveTime(payer, began);
+          let began = clock();
+          const isFree = used < freeMs;
+          const over = (isFree ? [freely] : payers).find((payer) => isOver(payer, began));
+          if (over !== undefined) {
+            if (isFree) party ??= await isParty();
+            if (!isFree || party !== true) throw usedUp(over, levelOf(over, began));
+            began = clock();
+          }
           let step: ReturnType<typeof steps.next>;
           try {
             step = steps.next();
           } finally {
             const at = clock();
-            used += at - began;
-            for (const payer of payers) charge(payer, at - began, at);
+            const ms = at - began;
+            used += ms;
+            for (const payer of isFree ? [...payers, freely] : payers) charge(payer, ms, at);
           }
           if (step.done) return step.value;
           await rest();
@@ -86,11 +111,24 @@ export function createProcessorTime(
   };
 }
 
-function usedUp({ whose, times }: Payer, over: number): HttpError {
-  const backMs = refillShare * 1_000 * times;
-  const seconds = Math.max(1, Math.ceil(over / backMs));
+function payerOf(
+  name: string,
+  { burstMs, refillShare }: Pick<Payer, 'burstMs' | 'refillShare'>,
+  times: number,
+): Payer {
+  return {
+    name,
+    whose: 'client network',
+    burstMs: burstMs * times,
+    refillShare: refillShare * times,
+  };
+}
+
+function usedUp({ whose, burstMs, refillShare }: Payer, level: number): HttpError {
+  const backMs = refillShare * 1_000;
+  const seconds = Math.max(1, Math.ceil((level - burstMs) / backMs));
   const sentence =
-    `the dear requests of this ${whose} have taken ${(burstMs * times) / 1_000} s of processor` +
+    `the dear requests of this ${whose} have taken ${burstMs / 1_000} s of processor` +
     ` time, and ${backMs} ms come back a second; try again in ${seconds} s`;
   return new HttpError('processor_time_limited', sentence, { 'retry-after': String(seconds) });
 }

@@ -11,7 +11,7 @@ import type { Budgets } from './budgets.ts';
 /** Whether this request is taken although the budget is out. Fails where the database does. */
 export type Reserve = (accountId: string, part: string) => Promise<boolean>;
 
-const broadcasts = 'broadcasts';
+export const broadcasts = 'broadcasts';
 
 /** The swap that a request is about, or that it broadcasts; null where nothing is kept for it. */
 export function reservedPart({ routeOptions, params }: FastifyRequest): string | null {
@@ -29,8 +29,12 @@ export function createReserve(
   return async (accountId, part) => {
     // Looks that find nothing are counted: past its budget nobody has them without end.
     if (!(await budgets.spendStranger(accountId)).allowed) return false;
-    if (!(await isPartyOfOpen(db, accountId, part === broadcasts ? null : part))) return false;
+    const kept = (await budgets.spendReserve(accountId, part)).allowed;
+    // What is refused anyway is not looked at.
+    if (kept && !(await isPartyOfOpen(db, accountId, part === broadcasts ? null : part))) {
+      return false;
+    }
     await budgets.giveBackStranger(accountId);
-    return (await budgets.spendReserve(accountId, part)).allowed;
+    return kept;
   };
 }

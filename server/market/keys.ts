@@ -11,7 +11,7 @@ import { findLogin, insertLogin } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
 import { type RandomBytes, uuidv7 } from '../ids.ts';
 import type { Scope } from '../scopes.ts';
-import { checkMessage, keyTermsOf, mustName, nonceOf } from './messages.ts';
+import { checkMessage, clearText, keyTermsOf, mustName, nonceOf } from './messages.ts';
 import { minting, withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';
 
@@ -47,11 +47,12 @@ export async function mintKey(
   const { rail, message, signature } = request;
   const { network, productName, sites } = deps.settings;
   const address = canonicalAddress(rail, request.address, network);
+  const text = clearText(message);
   // The nonce goes first: whatever else is wrong with the text, it has been presented.
-  const { pubkey, terms } = await withNonce(deps, nonceOf(message), minting, async () => {
+  const { pubkey, terms } = await withNonce(deps, nonceOf(text), minting, async () => {
     const addresses = mustName(rail, spellingIn(message, rail, address));
-    checkMessage(message, { productName, sites, purpose: 'create an API key', addresses });
-    const terms = keyTermsOf(message);
+    checkMessage(text, { productName, sites, purpose: 'create an API key', addresses });
+    const terms = keyTermsOf(text);
     const signed = { family: rail, address, message, signature };
     return { terms, ...(await checkSignature(deps, signed, signal)) };
   });

@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import { checkMessage, keyTermsOf, mustName, nonceOf } from './messages.ts';
+import * as messages from './messages.ts';
+
+const { clearText, longestMessage, mustName } = messages;
+const nonceOf = (message: string) => messages.nonceOf(clearText(message));
+const keyTermsOf = (message: string) => messages.keyTermsOf(clearText(message));
+const checkMessage = (message: string, expected: Parameters<typeof messages.checkMessage>[1]) =>
+  messages.checkMessage(clearText(message), expected);
 
 const refused = (error: unknown) => error instanceof ParleyError && error.code === 'bad_message';
 
@@ -89,6 +95,7 @@ describe('what people and programs read differently is refused', () => {
     ...['\0', '\t', '\v', '\f', '\r', '\x1c', '\x1e', '\x1f', '\x7f', '\u0085'],
     ...['\u2028', '\u2029', '\u00ad', '\u200b', '\u200e', '\u202a', '\u202e', '\u2060'],
     ...['\u2067', '\u061c', '\u180e', '\ufeff', '\u3164', '\ud800', '\u{e0041}'],
+    ...['\ufdfa', '\ufdfb'],
   ];
   for (const character of characters) {
     const code = character.codePointAt(0)?.toString(16);
@@ -253,6 +260,7 @@ describe('a text for another site, or with what only reads like scopes', () => {
     '- Scope = read and nothing else',
     'Access → view only, no trades',
     'Permissions',
+    'PERMISSIOΝS: none',
     '  * Requested permissions',
     'Scopes read',
   ];
@@ -303,4 +311,38 @@ describe('a text for another site, or with what only reads like scopes', () => {
       }
     }
   });
+});
+
+// Each request of 300 a minute may take 40 ms of a core; anybody sends texts, signed or not.
+describe('no text of the longest size takes long', () => {
+  const start = 'Parley create an API key\nNonce: abc\n';
+  const room = longestMessage - start.length;
+  const each = (first: number) =>
+    Array.from({ length: room }, (_, at) => String.fromCodePoint(first + at)).join('');
+  const texts: [string, string][] = [
+    ['of a letter that stands for a sentence', '\ufdfa'.repeat(room)],
+    ['with such a letter on each line', '\ufdfa\n'.repeat(room / 2)],
+    ['of a sign that stands for seven letters', '\u321d'.repeat(room)],
+    ['with such a sign on each line', '\u321d\n'.repeat(room / 2)],
+    ['of different syllables', each(0xac00)],
+  ];
+  const read = (message: string) => {
+    const text = clearText(message);
+    messages.nonceOf(text);
+    const expected = { productName: 'Parley', sites: [], addresses: [] };
+    messages.checkMessage(text, { ...expected, purpose: 'create an API key' });
+    messages.keyTermsOf(text);
+  };
+  for (const [name, text] of texts) {
+    test(name, () => {
+      const taken = Array.from({ length: 9 }, () => {
+        const from = performance.now();
+        if (text.includes('\ufdfa')) assert.throws(() => read(start + text), refused);
+        else read(start + text);
+        return performance.now() - from;
+      });
+      // Under 3 ms, with room for a machine that is busy or slow.
+      assert.ok(Math.min(...taken) < 30, `${Math.min(...taken)} ms`);
+    });
+  }
 });

@@ -18,7 +18,8 @@ const unclear = new RegExp(
     // What is not drawn, and what turns the text around, which is not drawn either.
     String.raw`(?![\u200c\u200d\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}`,
     // What has no form of its own, or none that is known here: whatever a font makes of it.
-    String.raw`[\p{Co}\p{Cn}\ufff9-\ufffc\u2800]|(?![\u200c\u200d])\p{Cf}`,
+    // And what is a whole sentence: a text of these would be ten times as long once it is read.
+    String.raw`[\p{Co}\p{Cn}\ufff9-\ufffc\u2800\ufdfa\ufdfb]|(?![\u200c\u200d])\p{Cf}`,
     // But scripts and emoji need joiners and variation selectors; never after a Latin letter.
     String.raw`(?<=[\0-\u02ff])[\u200c\u200d\ufe0e\ufe0f]`,
   ].join('|'),
@@ -42,9 +43,25 @@ const longestHeading = 3;
 
 export type Purpose = 'create an API key' | 'link this wallet' | 'authorise this wallet';
 
+/** A text that people and programs read alike. */
+export type ClearText = {
+  readonly message: string;
+  /** Its lines as a person reads them, made once: this costs more than all that reads them. */
+  readonly drawn: string;
+};
+
+/** Throws `bad_message` where people and programs would not. */
+export function clearText(message: string): ClearText {
+  if (message.length > longestMessage) {
+    refuse(`the message is longer than ${longestMessage} characters`);
+  }
+  assertClear(message);
+  return { message, drawn: asDrawn(message) };
+}
+
 /** Throws `bad_message` unless the text is for this product and purpose and names each address. */
 export function checkMessage(
-  message: string,
+  text: ClearText,
   expected: {
     productName: string;
     /** Hosts of this market, in small letters. */
@@ -53,14 +70,11 @@ export function checkMessage(
     addresses: readonly string[];
   },
 ): void {
-  if (message.length > longestMessage) {
-    refuse(`the message is longer than ${longestMessage} characters`);
-  }
-  assertClear(message);
+  const { message } = text;
   if (!message.includes(expected.productName)) {
     refuse(`the message does not contain "${expected.productName}"`);
   }
-  mustBeForUs(message, expected);
+  mustBeForUs(text, expected);
   const lower = message.toLowerCase();
   if (!lower.includes(expected.purpose.toLowerCase())) {
     refuse(`the message does not contain the words "${expected.purpose}"`);
@@ -77,11 +91,11 @@ export function checkMessage(
  * One that only looks like ours is not ours.
  */
 function mustBeForUs(
-  message: string,
+  { message, drawn }: ClearText,
   { productName, sites }: { productName: string; sites: readonly string[] },
 ): void {
   const product = productName.toLowerCase();
-  const drawnProduct = asDrawn(product);
+  const drawnProduct = asDrawn(productName);
   const ours = [...sites, product, ...hostsIn(product)].map(normal);
   for (const line of message.toLowerCase().split('\n')) {
     const isName = line.startsWith('key name:');
@@ -89,9 +103,11 @@ function mustBeForUs(
     if (named !== undefined) {
       refuse(`the message names ${named.slice(0, 100)}, which is not a site of this market`);
     }
-    const drawn = asDrawn(line).replaceAll(drawnProduct, ' ');
-    const label = labelOf(drawn);
-    if (drawn.includes(':') && label.trim() === 'scopes') continue;
+  }
+  for (const line of drawn.replaceAll(drawnProduct, ' ').split('\n')) {
+    if (!scopeLabels.test(line)) continue;
+    const label = labelOf(line);
+    if (line.includes(':') && label.trim() === 'scopes') continue;
     const [scopeLike] = scopeLabels.exec(label) ?? [];
     if (scopeLike !== undefined) {
       refuse(`a line reads like scopes ("${scopeLike}"); only "Scopes:" is read`);
@@ -117,9 +133,8 @@ export function mustName(family: Family, address: string): string[] {
 }
 
 /** The nonce of the one `Nonce:` line. */
-export function nonceOf(message: string): string {
-  assertClear(message);
-  if (occurrences(message, labels.nonce) !== 1) {
+export function nonceOf({ message, drawn }: ClearText): string {
+  if (occurrences(drawn, labels.nonce) !== 1) {
     refuse('the message must have exactly one "Nonce:"');
   }
   const line = linesOf(message).find((each) => each.startsWith(labels.nonce.text));
@@ -131,14 +146,13 @@ export function nonceOf(message: string): string {
 }
 
 /** Name and scopes of the key that the message asks for. */
-export function keyTermsOf(message: string): { name: string | null; scopes: Scope[] } {
-  assertClear(message);
-  const name = optionalLine(message, labels.name);
+export function keyTermsOf(text: ClearText): { name: string | null; scopes: Scope[] } {
+  const name = optionalLine(text, labels.name);
   if (name !== null && [...name].length > longestName) {
     refuse(`the key name is longer than ${longestName} characters`);
   }
   if (name === '') refuse('"Key name:" is empty');
-  const list = optionalLine(message, labels.scopes);
+  const list = optionalLine(text, labels.scopes);
   return { name, scopes: list === null ? [...scopes] : parseScopes(list) };
 }
 
@@ -154,8 +168,8 @@ function parseScopes(list: string): Scope[] {
 }
 
 /** What follows the label on the one whole line that starts with it; null without such a line. */
-function optionalLine(message: string, label: Label): string | null {
-  const found = occurrences(message, label);
+function optionalLine({ message, drawn }: ClearText, label: Label): string | null {
+  const found = occurrences(drawn, label);
   if (found === 0) return null;
   const lines = linesOf(message).filter((line) => line.startsWith(label.text));
   if (found !== 1 || lines.length !== 1) {
@@ -166,8 +180,8 @@ function optionalLine(message: string, label: Label): string | null {
 
 // Counted anywhere, in any case and as drawn, not only at the start of lines: a second one that is
 // not a line of its own is somebody's attempt to be read differently by a person and by us.
-function occurrences(message: string, label: Label): number {
-  return [...asDrawn(message).matchAll(label.drawn)].length;
+function occurrences(drawn: string, label: Label): number {
+  return [...drawn.matchAll(label.drawn)].length;
 }
 
 function linesOf(message: string): string[] {

@@ -6,7 +6,6 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { findReplyRow, keepReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import { swapById, updateSwap } from '../db/swaps.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
 import { prune, startPruning } from './prune.ts';
 
@@ -223,22 +222,4 @@ test('a pass walks no swap again that is never pruned', async (t) => {
   const { swaps, swapsThatStay } = await prune({ ...deps, db });
   assert.deepEqual([swaps, swapsThatStay], [0, 20]);
   assert.equal(await walked(), 0);
-});
-
-test('updatedAt of a swap moves as long as a leg can change, and no more once it is done', async () => {
-  const { db } = database;
-  const text = 'select id from swaps limit 1';
-  const [{ id = '' } = {}] = await db.rows<{ id?: string }>({ name: '', text, values: [] });
-  const update = async (status: 'agreed' | 'counterparty_claimed', at: number, done = false) => {
-    const rest = { secret: null, lapsed: false, dueAt: null, done };
-    await updateSwap(db, { id, status, at: new Date(at), ...rest });
-    return (await swapById(db, id))?.updatedAt.getTime();
-  };
-  assert.equal(await update('agreed', 1_000), 1_000);
-  assert.equal(await update('agreed', 2_000), 2_000);
-  assert.equal(await update('counterparty_claimed', 3_000), 3_000);
-  assert.equal(await update('counterparty_claimed', 4_000), 4_000, 'the initiator claims later');
-  assert.equal(await update('counterparty_claimed', 5_000, true), 5_000);
-  assert.equal(await update('counterparty_claimed', 6_000, true), 5_000);
-  assert.equal(await update('agreed', 7_000), 7_000, 'taken back by a reorganisation');
 });

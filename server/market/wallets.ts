@@ -13,7 +13,7 @@ import {
   walletsOf,
 } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
-import { checkMessage, mustName, nonceOf } from './messages.ts';
+import { type ClearText, checkMessage, clearText, mustName, nonceOf } from './messages.ts';
 import { withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';
 
@@ -47,10 +47,11 @@ export async function checkProof(
   const { productName, sites, network } = deps.settings;
   const { message, signature, authorization } = given;
   const address = canonicalAddress(family, given.address, network);
+  const text = clearText(message);
   // The nonce goes first: whatever else is wrong with the proof, it has been presented.
-  return withNonce(deps, nonceOf(message), { pool: 'link', ...prover }, async () => {
+  return withNonce(deps, nonceOf(text), { pool: 'link', ...prover }, async () => {
     const addresses = mustName(family, spellingIn(message, family, address));
-    checkMessage(message, { productName, sites, purpose: 'link this wallet', addresses });
+    checkMessage(text, { productName, sites, purpose: 'link this wallet', addresses });
     const { pubkey } = await checkSignature(deps, { family, address, message, signature }, signal);
     if (authorization !== undefined) {
       const linked = { family, address };
@@ -69,16 +70,17 @@ async function checkAuthorization(
   signal: AbortSignal,
 ): Promise<void> {
   const { message, signature } = given;
-  const check = async () => {
+  const check = async (text: ClearText) => {
     const { family, address } = await loginOf(deps, prover.accountId, given.address);
     const named = spellingIn(message, linked.family, linked.address);
     const addresses = [named, ...mustName(family, spellingIn(message, family, address))];
     const { productName, sites } = deps.settings;
-    checkMessage(message, { productName, sites, purpose: 'authorise this wallet', addresses });
+    checkMessage(text, { productName, sites, purpose: 'authorise this wallet', addresses });
     await checkSignature(deps, { family, address, message, signature }, signal);
   };
   try {
-    await withNonce(deps, nonceOf(message), { pool: 'authorize', ...prover }, check);
+    const text = clearText(message);
+    await withNonce(deps, nonceOf(text), { pool: 'authorize', ...prover }, () => check(text));
   } catch (error) {
     throw asAuthorization(error);
   }

@@ -9,7 +9,7 @@ import type { EscrowFacts } from '../../core/facts.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { swapById } from '../db/swaps.ts';
+import { type Swap, swapById } from '../db/swaps.ts';
 import type { Asset } from '../market/assets.ts';
 import { createSettlement, passLimits, type Settlement } from './follow.ts';
 import { reconcile } from './reconcile.ts';
@@ -125,6 +125,36 @@ test('what does not change writes nothing', async () => {
   const before = await swapById(deps.db, swap.id);
   assert.equal((await reconcile(deps, swap.id, all()))?.changed, false);
   assert.equal((await swapById(deps.db, swap.id))?.revision, before?.revision);
+});
+
+test('updatedAt moves with what its parties read of it, and of a swap that has ended with its status alone', async () => {
+  deps.freeze();
+  const swap = await newSwap();
+  const look = async (long: EscrowFacts, short: EscrowFacts) => {
+    script.set(swap.long, () => long).set(swap.short, () => short);
+    deps.advance(1_000);
+    const { changed } = (await reconcile(deps, swap.id, all())) ?? {};
+    const { updatedAt, done } = (await swapById(deps.db, swap.id)) as Swap;
+    return [changed, updatedAt.getTime() === deps.now(), done];
+  };
+  const later = (facts: EscrowFacts, by: number): EscrowFacts => {
+    const { claimed } = facts;
+    const more = claimed && { ...claimed, confirmations: claimed.confirmations + by };
+    return { ...facts, claimed: more, empty: false };
+  };
+  const { seen, funded, claimed } = shows;
+  const [moves, stays] = [true, false];
+  assert.deepEqual(await look(seen, nothingSeen), [true, moves, false]);
+  assert.deepEqual(await look(seen, { ...nothingSeen, empty: false }), [true, stays, false]);
+  assert.deepEqual(await look(funded, nothingSeen), [true, moves, false]);
+  assert.deepEqual(await look(funded, { ...nothingSeen, balance: 1n }), [true, moves, false]);
+  assert.deepEqual(await look(later(claimed, 0), later(claimed, 0)), [true, moves, false]);
+  // Followed on for some blocks, and then done.
+  assert.deepEqual(await look(later(claimed, 1), later(claimed, 0)), [true, stays, false]);
+  assert.deepEqual(await look(later(claimed, 2), later(claimed, 9)), [true, stays, false]);
+  assert.deepEqual(await look(claimed, claimed), [true, stays, true]);
+  // Taken back by a reorganisation.
+  assert.deepEqual(await look(later(claimed, 0), funded), [true, moves, false]);
 });
 
 test('with the secret public a funding that goes shallow and deep again is told once', async () => {

@@ -2,7 +2,7 @@
 // the escrows, computes the status, and stores it with its events in one transaction. Running it
 // again, or twice at once, changes nothing more.
 
-import type { EscrowFacts } from '../../core/facts.ts';
+import type { EscrowFacts, Sighting } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { SwapStatus } from '../../core/status.ts';
@@ -11,6 +11,7 @@ import {
   type EscrowRow,
   escrowsOfSwap,
   factsOf,
+  type StoredFacts,
   storedFacts,
   updateEscrow,
 } from '../db/escrows.ts';
@@ -135,7 +136,10 @@ async function store(
   }
   const { status, dueAt, done } = after;
   const { secret, lapsed } = after.state;
-  await updateSwap(tx, { id: swap.id, status, secret, lapsed, dueAt, done, at });
+  const isShown =
+    differsForItsParties(swap, after) || moved.some(({ row, facts }) => !looksSame(row, facts));
+  const updatedAt = isShown ? at : null;
+  await updateSwap(tx, { id: swap.id, status, secret, lapsed, dueAt, done, at: updatedAt });
   await insertOutbox(
     tx,
     events.flatMap(({ topic, status: told }) =>
@@ -192,12 +196,25 @@ function equal(one: unknown, other: unknown): boolean {
 
 function differs(swap: Swap, after: Outcome): boolean {
   return (
+    differsForItsParties(swap, after) || swap.dueAt !== after.dueAt || swap.done !== after.done
+  );
+}
+
+function differsForItsParties(swap: Swap, after: Outcome): boolean {
+  return (
     swap.status !== after.status ||
     swap.state.secret !== after.state.secret ||
-    swap.state.lapsed !== after.state.lapsed ||
-    swap.dueAt !== after.dueAt ||
-    swap.done !== after.done
+    swap.state.lapsed !== after.state.lapsed
   );
+}
+
+/** To its parties: more confirmations of what is deep are no news, as a swap that ended has them. */
+function looksSame(row: EscrowRow, facts: EscrowFacts): boolean {
+  const seen = (each: Sighting | null) =>
+    each === null ? '' : `${each.txid} ${each.deep || each.confirmations}`;
+  const looks = ({ funded, claimed, refunded, balance }: StoredFacts) =>
+    [funded, claimed, refunded].map(seen).concat(balance).join();
+  return looks(storedFacts(facts)) === looks(row.facts);
 }
 
 function forget(deps: Deps, rows: readonly EscrowRow[]): void {

@@ -1,10 +1,11 @@
-// Who is counted as a host: what the operator calls its own is not, by address and by name.
+// Who is counted as a host: what the operator calls its own is not, by address and by name. And who
+// is sent to a host that gets no more.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { testDeps } from '../../test/support/deps.ts';
-import { createHosts, HostBusy, hostLimits } from './hosts.ts';
+import { createHosts, HostBusy, hostLimits, mostFirst } from './hosts.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -29,6 +30,40 @@ test('a name with an address of the operator’s own is not counted, and is agai
   await many(unknown * 3, '[fd00::1]', 'fd00::1');
   await many(unknown * 3, 'hooks.inside.example', '10.1.2.3');
   // The name stands for a stranger's address now: that one delivery counts for both.
-  await many(unknown - 1, 'hooks.inside.example', '192.0.2.1');
+  // And one of an account passes in any case.
+  await many(unknown, 'hooks.inside.example', '192.0.2.1');
   await assert.rejects(deliver('hooks.inside.example', '192.0.2.1'), HostBusy);
+});
+
+test('others who flood a host that never answers keep the first delivery of no account from it', async () => {
+  const deps = testDeps({ db: database.db });
+  deps.freeze(Date.UTC(2030, 0, 1));
+  const hosts = createHosts(deps);
+  const host = 'silent.example';
+  const passes = async (accountId: string) => {
+    try {
+      await hosts.visit({ accountId, begins: true }).admit(host);
+      return true;
+    } catch (error) {
+      assert.ok(error instanceof HostBusy);
+      return false;
+    }
+  };
+  const flood = async (account: string) => {
+    for (let at = 0; at < hostLimits.unknown * 2; at += 1) await passes(account);
+  };
+  await flood('flood');
+  assert.equal(await passes('new'), true);
+  assert.equal(await passes('new'), false, 'its second waits');
+  // All accounts together have a few: it stays no flood.
+  const others = Array.from({ length: mostFirst * 2 }, (_, at) => `other ${at}`);
+  const passed: boolean[] = [];
+  for (const each of others) passed.push(await passes(each));
+  assert.equal(passed.filter(Boolean).length, mostFirst - 2, 'with those of the flood and of new');
+  deps.advance(59 * 60_000);
+  await flood('flood');
+  assert.equal(await passes('new'), false);
+  deps.advance(60_000);
+  await flood('flood');
+  assert.equal(await passes('new'), true, 'an hour later');
 });

@@ -2,8 +2,9 @@
 // has not asked for it. A host is a name, and the address that it has: many names may have one.
 //
 // Deliveries are counted as they begin; their further attempts come at their times. One that never
-// answered 2xx gets few. Of one that did, each account has as few in any case: others who name it
-// cannot delay them.
+// answered 2xx gets few, and of each account one an hour in any case: the first that it answers
+// makes it known. Of one that did, each account has as few in any case. So others who name a host
+// cannot keep it from an account.
 
 import { type HostSpent, hostsAnswered, spendHost } from '../db/webhook-hosts.ts';
 import type { Deps } from '../deps.ts';
@@ -11,7 +12,10 @@ import { listOf } from '../networks.ts';
 
 /** A minute. */
 export const hostLimits = { unknown: 20, known: 1_200 } as const;
+/** Of accounts' first in an hour, to one that never answered: so many a minute beyond the few. */
+export const mostFirst = 5;
 const minuteMs = 60_000;
+const hourMs = 3_600_000;
 /** Accounts and hosts of a minute. */
 const mostOwn = 100_000;
 
@@ -48,17 +52,9 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
     own.check(host, 'ipv4') || own.check(host.replace(/^\[|\]$/g, ''), 'ipv6');
   /** Names whose address was one of these when last looked up: it decides anew each time. */
   const ownNames = new Set<string>();
-  let minute = 0;
-  const begun = new Map<string, number>();
-  /** The how manieth of this account in this minute. */
-  const countOwn = (name: string): number => {
-    const current = Math.floor(now() / minuteMs);
-    if (current !== minute || begun.size >= mostOwn) begun.clear();
-    minute = current;
-    const count = (begun.get(name) ?? 0) + 1;
-    begun.set(name, count);
-    return count;
-  };
+  const begun = counting(now, minuteMs);
+  const refused = counting(now, hourMs);
+  const firsts = counting(now, minuteMs);
 
   // One after the other: those that begin together are sent in the order of their events.
   let turn: Promise<unknown> = Promise.resolve();
@@ -77,8 +73,13 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
         hosts.push(host);
         if (!begins) return;
         const spent = await inTurn(host);
-        const own = countOwn(`${accountId} ${host}`);
-        if (spent.allowed || (spent.answered && own <= hostLimits.unknown)) return;
+        const name = `${accountId} ${host}`;
+        const own = begun(name);
+        if (spent.allowed) return;
+        const passes = spent.answered
+          ? own <= hostLimits.unknown
+          : refused(name) === 1 && firsts(host) <= mostFirst;
+        if (passes) return;
         throw new HostBusy(host, spent.until);
       };
       let name: string | null = null;
@@ -101,5 +102,19 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
         },
       };
     },
+  };
+}
+
+/** The how manieth of a name in this window. */
+function counting(now: () => number, windowMs: number): (name: string) => number {
+  let window = 0;
+  const counts = new Map<string, number>();
+  return (name) => {
+    const current = Math.floor(now() / windowMs);
+    if (current !== window || counts.size >= mostOwn) counts.clear();
+    window = current;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count;
   };
 }

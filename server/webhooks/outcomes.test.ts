@@ -11,7 +11,8 @@ import { uuidv7 } from '../ids.ts';
 import { prune } from '../market/prune.ts';
 import { createDelivering, retryAfterSeconds } from './deliver.ts';
 import { handOut, mostWaiting } from './hand-out.ts';
-import { createPinging, storePing } from './ping.ts';
+import { hostLimits } from './hosts.ts';
+import { createPinging, PingsLimited, storePing } from './ping.ts';
 import { happens, newAccount, newWebhook, reached, recording } from './testing/market.ts';
 import { startReceiver } from './testing/receiver.ts';
 
@@ -253,7 +254,7 @@ function counting(answer: (url: string) => number) {
   };
 }
 
-test('a host that never answered 2xx is begun 20 deliveries a minute over all accounts, and tried again at its times', async () => {
+test('a host that never answered 2xx is begun 20 deliveries a minute and the first few of accounts, and tried again at its times', async () => {
   for (let n = 0; n < 5; n += 1) {
     const accountId = await newAccount(deps);
     for (let at = 0; at < 5; at += 1) {
@@ -263,7 +264,8 @@ test('a host that never answered 2xx is begun 20 deliveries a minute over all ac
     await agreed(accountId);
   }
   const after = counting(() => 404);
-  assert.deepEqual([await after(0), await after(15_000), await after(30_000)], [20, 20, 20]);
+  // Two accounts have all of theirs among the 20, and each of the others has one more.
+  assert.deepEqual([await after(0), await after(15_000), await after(30_000)], [23, 23, 23]);
   assert.deepEqual([await after(14_999), await after(1)], [0, 20]);
 });
 
@@ -278,6 +280,23 @@ test('nobody delays 20 deliveries a minute of an account to a host that answered
   for (let n = 0; n < 30; n += 1) await agreed(own);
   assert.equal(await after(0), 20);
   assert.equal(await after(60_000), 10);
+});
+
+test('a ping to a host that gets no more says when it does', async () => {
+  const { accountId, id } = await owner();
+  const ping = createPinging(deps, recording(() => 404).send);
+  const asked = { accountId, webhookId: id, attempt: null };
+  // One of an account passes beyond what the host gets.
+  for (let at = 0; at <= hostLimits.unknown; at += 1) await ping(asked);
+  deps.advance(18_000);
+  await assert.rejects(ping(asked), (error) => {
+    assert.ok(error instanceof PingsLimited);
+    assert.equal(error.seconds, 42);
+    assert.match(error.message, /this host is sent as much as it may be; try again in 42 s/);
+    return true;
+  });
+  deps.advance(42_000);
+  assert.equal((await ping(asked)).ended.status, 404);
 });
 
 test('a webhook that fails for a day is switched off, and on again by a ping that is answered', async () => {

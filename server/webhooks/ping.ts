@@ -29,7 +29,18 @@ export type Asked = {
   readonly attempt: Uint8Array | null;
 };
 
-/** Sends; throws `no_such_webhook` and `overloaded`. */
+/** Too many of this account are under way, or its host gets no more for now. */
+export class PingsLimited extends Error {
+  readonly seconds: number;
+
+  constructor(sentence: string, seconds: number) {
+    super(`${sentence}; try again in ${seconds} s`);
+    this.name = 'PingsLimited';
+    this.seconds = seconds;
+  }
+}
+
+/** Sends; throws `no_such_webhook`, `overloaded` and PingsLimited. */
 export type Ping = (asked: Asked) => Promise<Pinged>;
 
 export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)): Ping {
@@ -39,9 +50,10 @@ export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)):
   return async ({ accountId, webhookId, attempt: tried }) => {
     const own = underway.get(accountId) ?? 0;
     const mostOwn = all < mostPings / 2 ? mostPingsEach : 1;
-    if (all >= mostPings || own >= mostOwn) {
-      const most = own >= mostOwn ? `${mostOwn} of this account` : `${mostPings}`;
-      const sentence = `as many pings as there may be are under way (${most}); try again later`;
+    const full = 'as many pings as there may be are under way';
+    if (own >= mostOwn) throw new PingsLimited(`${full} (${mostOwn} of this account)`, 1);
+    if (all >= mostPings) {
+      const sentence = `${full} (${mostPings}); try again later`;
       throw new ParleyError('overloaded', sentence, { underway: all });
     }
     underway.set(accountId, own + 1);
@@ -57,9 +69,8 @@ export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)):
       return { webhookId, message, ended: await attempt(deps, target, message, send, visit) };
     } catch (error) {
       if (!(error instanceof HostBusy)) throw error;
-      const seconds = Math.ceil((error.until.getTime() - deps.now()) / 1_000);
-      const sentence = `this host is sent as much as it may be; try again in ${seconds} s`;
-      throw new ParleyError('overloaded', sentence, { seconds });
+      const seconds = Math.max(1, Math.ceil((error.until.getTime() - deps.now()) / 1_000));
+      throw new PingsLimited('this host is sent as much as it may be', seconds);
     } finally {
       all -= 1;
       const left = (underway.get(accountId) ?? 1) - 1;

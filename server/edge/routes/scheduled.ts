@@ -30,7 +30,9 @@ export function registerScheduled(app: FastifyInstance, deps: Deps): void {
         if (!spent.allowed) throw tooOften(spent);
         const { transactions, escrow = null } = body;
         const { id: swapId, leg } = params;
-        const inTurns = app.edge.processorTime.meter({ accountId, client });
+        const { processorTime, reserve } = app.edge;
+        const isParty = () => reserve(accountId, swapId.toLowerCase());
+        const inTurns = processorTime.meter({ accountId, client, isParty });
         const request = { accountId, swapId, leg, transactions, escrow, inTurns, signal };
         return prepareSchedule(deps, request);
       };

@@ -6,7 +6,6 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { buildSpend } from '../../../chains/bitcoin/plan.ts';
 import { testSwap } from '../../../chains/bitcoin/testing/swaps.ts';
-import { readSettings } from '../../config.ts';
 import { escrowsOfSwap, termsOf } from '../../db/escrows.ts';
 import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
 import {
@@ -38,7 +37,6 @@ import {
   type World,
 } from '../../settle/testing/world.ts';
 import { buildApp } from '../app.ts';
-import { createProcessorTime } from '../processor-time.ts';
 
 let world: World;
 let somebody: Party;
@@ -158,10 +156,10 @@ test('who has used up the processor time is told so, and short work of anybody s
     const more = await postOf(somebody)('/v1/tx/broadcast', body);
     assert.equal(Number(more.headers['ratelimit-remaining']), asked - 1, 'requests are counted');
     must(await postOf(somebody)('/v1/tx/broadcast', { chain: bitcoin, signed: paid.hex }));
-    // All of one address together have twice as much.
+    // All of one network together have twice as much.
     refused(await postUntilOver(deal.initiator), 429, 'processor_time_limited');
     const network = await postUntilOver(deal.counterparty);
-    assert.match(network.body.error, /of this address have taken 4 s/);
+    assert.match(network.body.error, /of this client network have taken 4 s/);
     each = 4;
     const short = await postOf(somebody)('/v1/tx/broadcast', body);
     refused(short, 400, 'bad_transaction');
@@ -180,38 +178,20 @@ test('the signatures of a raw transaction are charged as those of a PSBT', async
   let ms = 0;
   let each = 30;
   const app = await buildApp(world.deps, { processorClock: () => (ms += each) });
-  const post = () => requestsTo(app, somebody.key).post('/v1/tx/broadcast', { chain: evm, signed });
+  const { post } = requestsTo(app, somebody.key);
+  const postRaw = () => post('/v1/tx/broadcast', { chain: evm, signed });
+  const psbt = { chain: bitcoin, signed: await unsignedRefund(await agree(world)) };
+  const postPsbt = () => post('/v1/tx/broadcast', psbt);
   try {
-    let answer = await post();
-    // Each is read twice: 60 ms, and some come back meanwhile.
-    for (let posted = 1; posted < 50 && answer.status !== 429; posted += 1) answer = await post();
-    refused(answer, 429, 'processor_time_limited');
+    refused(await postPsbt(), 400, 'bad_transaction');
+    // 30 ms each in one step, of which 6 come back meanwhile.
+    for (let posted = 0; posted < 90; posted += 1) must(await postRaw());
+    refused(await postPsbt(), 429, 'processor_time_limited');
     each = 4;
-    assert.notEqual((await post()).status, 429, 'what is short always passes');
+    assert.notEqual((await postRaw()).status, 429, 'what is short passes');
   } finally {
     await app.close();
   }
-});
-
-test('with dev chains, where all come from one address, it has 200 times an account', async () => {
-  let ms = 0;
-  const settings = readSettings({});
-  const { meter } = createProcessorTime(
-    settings,
-    () => ms,
-    async () => {},
-  );
-  const spend = (accountId: string, steps: number) => {
-    const work = (function* () {
-      for (let at = 0; at < steps; at += 1) {
-        ms += 100;
-        yield;
-      }
-    })();
-    return meter({ accountId, client: '127.0.0.1' })(work, AbortSignal.timeout(10_000));
-  };
-  for (let at = 0; at < 5; at += 1) await spend(`${at}`, 19);
-  await assert.rejects(spend('dear', 30), /of this account have taken 2 s/);
 });
 
 test('a funding signed in time and sent too late is stopped', async () => {
@@ -409,3 +389,28 @@ async function withHangingNodes(
     await nodes.evm.close();
   }
 }
+
+test('a network that has used up its free parts stops no broadcast of a party of an open swap', async () => {
+  const deal = await agree(world);
+  const txs: EvmCalls['txs'] = [{ to: somebody.evmAccount.address, data: '0x', value: '0x1' }];
+  const [signed] = await signEvm(world, somebody.evmAccount, { chainId: 31_337, txs });
+  let ms = 0;
+  const settings = { ...world.deps.settings };
+  settings.rateLimitPerNetwork = 5 * settings.rateLimit;
+  const app = await buildApp({ ...world.deps, settings }, { processorClock: () => (ms += 100) });
+  const postOf = ({ key }: Party) =>
+    requestsTo(app, key).post('/v1/tx/broadcast', { chain: evm, signed });
+  try {
+    let answer = await postOf(somebody);
+    // 100 ms each, of which 50 come back meanwhile.
+    for (let posted = 1; posted < 150 && answer.status === 200; posted += 1) {
+      answer = await postOf(somebody);
+    }
+    refused(answer, 429, 'processor_time_limited');
+    assert.match(answer.body.error, /of this client network have taken 5 s/);
+    must(await postOf(deal.initiator));
+    refused(await postOf(somebody), 429, 'processor_time_limited');
+  } finally {
+    await app.close();
+  }
+});

@@ -7,6 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
 import { createFreshness } from '../../settle/take-up.ts';
 import { command } from '../command.ts';
+import { broadcasts } from '../reserve.ts';
 import { broadcastBody, broadcastReply } from '../schemas/material.ts';
 
 export function registerTx(app: FastifyInstance, deps: Deps): void {
@@ -24,7 +25,9 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
     // Sent outside the transaction: the same bytes give the same txid however often.
     withoutRoom: 'anew',
     before: ({ body, caller: { accountId }, client, signal }) => {
-      const inTurns = app.edge.processorTime.meter({ accountId, client });
+      const { processorTime, reserve } = app.edge;
+      const isParty = () => reserve(accountId, broadcasts);
+      const inTurns = processorTime.meter({ accountId, client, isParty });
       const { chain, signed } = body;
       return broadcast(deps, fresh, { chain, signed: signedOf(signed), inTurns, signal });
     },

@@ -4,10 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { listWebhooks } from '../../db/webhooks.ts';
 import type { Deps } from '../../deps.ts';
 import type { Send } from '../../webhooks/attempt.ts';
-import { createPinging, storePing } from '../../webhooks/ping.ts';
+import { createPinging, PingsLimited, storePing } from '../../webhooks/ping.ts';
 import { registerWebhook, removeWebhook } from '../../webhooks/register.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
+import { HttpError } from '../errors.ts';
 import { idParams, pageLimit, pageQuery } from '../schemas/common.ts';
 import { webhookEvents } from '../schemas/events.ts';
 import {
@@ -95,10 +96,16 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     replies: { 200: pinged },
     withoutRoom: 'anew',
     before: ({ caller, params, attempt }) =>
-      ping({ accountId: caller.accountId, webhookId: params.id, attempt }),
+      ping({ accountId: caller.accountId, webhookId: params.id, attempt }).catch(limited),
     run: async (tx, { caller, prepared }) => ({
       status: 200,
       body: await storePing(tx, deps, caller.accountId, prepared),
     }),
   });
+}
+
+function limited(error: unknown): never {
+  if (!(error instanceof PingsLimited)) throw error;
+  const headers = { 'retry-after': String(error.seconds) };
+  throw new HttpError('ping_rate_limited', error.message, headers);
 }

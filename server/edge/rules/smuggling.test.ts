@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { ParleyError } from '../../../core/errors.ts';
 import { runs } from '../../../test/support/runs.ts';
-import { keyTermsOf, nonceOf } from '../../market/messages.ts';
+import { clearText, keyTermsOf, nonceOf } from '../../market/messages.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
 import { mintOf } from '../testing/hands.ts';
 import { evmWallet } from '../testing/signers.ts';
@@ -125,7 +125,8 @@ function readBy(drawn: Piece[][]): Terms | null {
 
 function takenBy(message: string): Terms | null {
   try {
-    return { ...keyTermsOf(message), nonce: nonceOf(message) };
+    const text = clearText(message);
+    return { ...keyTermsOf(text), nonce: nonceOf(text) };
   } catch (error) {
     if (error instanceof ParleyError && error.code === 'bad_message') return null;
     throw error;

@@ -1,0 +1,84 @@
+// What a party keeps beyond its budget, and how often that is looked up.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import type { Database } from '../db/database.ts';
+import { isPartyOfOpen } from '../db/swaps.ts';
+import { agreedSwaps } from '../doctor/testing/agreed.ts';
+import { createBudgets, strangerLimit, swapLimit } from './budgets.ts';
+import { createMemoryBuckets } from './memory-buckets.ts';
+import { broadcasts, createReserve } from './reserve.ts';
+
+let database: TestDatabase;
+let open: string;
+let maker: string;
+before(async () => {
+  database = await testDatabase();
+  [open = ''] = await agreedSwaps(database.db, 1);
+  const [row] = await sql('select maker_id from swaps');
+  maker = row?.maker_id as string;
+});
+after(() => database.drop());
+
+const sql = (text: string, ...values: unknown[]) =>
+  database.db.rows<Record<string, string>>({ name: '', text, values });
+
+function counted() {
+  let looks = 0;
+  const rows: Database['rows'] = (query) => {
+    looks += 1;
+    return database.db.rows(query);
+  };
+  const limits = { rateLimit: 1, rateLimitPerNetwork: 1, mintLimit: 1, listingLimit: 1 };
+  const settings = { ...limits, feedSocketsPerIp: 1, clientPrefixes: { ipv4: 32, ipv6: 56 } };
+  const budgets = createBudgets(
+    settings,
+    createMemoryBuckets(() => 0),
+  );
+  return { reserve: createReserve({ ...database.db, rows }, budgets), looks: () => looks };
+}
+
+test('what the reserve refuses is not looked up, and its other parts are kept all the same', async () => {
+  const { reserve, looks } = counted();
+  for (let at = 0; at < swapLimit; at += 1) assert.equal(await reserve(maker, open), true);
+  for (let at = 0; at < strangerLimit + 1; at += 1) {
+    assert.equal(await reserve(maker, open), false);
+  }
+  assert.equal(looks(), swapLimit);
+  assert.equal(await reserve(maker, broadcasts), true);
+});
+
+test('a stranger is looked up so often, and no more', async () => {
+  const { reserve, looks } = counted();
+  const stranger = '00000000-0000-4000-8000-000000000001';
+  for (let at = 0; at < strangerLimit * 2; at += 1) {
+    assert.equal(await reserve(stranger, `${at}`.padStart(8, '0') + open.slice(8)), false);
+  }
+  assert.equal(looks(), strangerLimit);
+});
+
+test('a party keeps its broadcasts, however many of its swaps expired since', async () => {
+  const { db } = database;
+  await db.transaction(async (tx) => {
+    const run = (text: string) => tx.rows({ name: '', text, values: [] });
+    // What newer swaps refer to is no part of it.
+    await run('set local session_replication_role = replica');
+    await run(`insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg,
+        status, agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by,
+        created_at, updated_at)
+      select ('ffffffff-ffff-4fff-8fff-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(),
+        gen_random_uuid(), n::text, maker_id, taker_id, 'a', 'expired', 0, 0, 0, 0, 0, now(), now()
+      from swaps, generate_series(1, 1001) n`);
+  });
+  await sql('analyze swaps');
+  assert.equal(await isPartyOfOpen(db, maker, null), true);
+  const [{ 'QUERY PLAN': plan } = { 'QUERY PLAN': '' }] = await sql(
+    `explain (format json) select from swaps
+      where maker_id = $1 and not done and status <> 'expired' limit 1`,
+    maker,
+  );
+  assert.match(JSON.stringify(plan), /swaps_open_by_/);
+  await sql('update swaps set done = true where id = $1', open);
+  assert.equal(await isPartyOfOpen(db, maker, null), false);
+});
