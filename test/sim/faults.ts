@@ -332,7 +332,7 @@ const delicate = [
   'deliveries_insert',
   'deliveries_claim',
   'deliveries_hold',
-  'upsert_reply',
+  'keep_reply',
   ' changes',
   ' readEscrow',
   ' broadcast',

@@ -204,7 +204,7 @@ export const moments: readonly Drill[] = [
     ...plain,
     name: 'it dies between an effect and its reply',
     isKeyed: true,
-    open: (world) => strike(world, { fate: 'crash', when: 'before', at: 'upsert_reply' }),
+    open: (world) => strike(world, { fate: 'crash', when: 'before', at: 'keep_reply' }),
   },
   {
     ...quiet,
