@@ -208,7 +208,7 @@ function differsForItsParties(swap: Swap, after: Outcome): boolean {
   );
 }
 
-/** To its parties: more confirmations of what is deep are no news, as a swap that ended has them. */
+/** To its parties: confirmations beyond the depth are no news. One that has ended gets them too. */
 function looksSame(row: EscrowRow, facts: EscrowFacts): boolean {
   const seen = (each: Sighting | null) =>
     each === null ? '' : `${each.txid} ${each.deep || each.confirmations}`;
