@@ -281,7 +281,10 @@ const said: Record<string, string> = {
     'deliveries begun to one host in a minute:',
     'in all, to one that never answered 2xx, and of one account in any case to one that did',
   ].join(' ')]: [hostLimits.known, hostLimits.unknown, hostLimits.unknown].map(written).join(', '),
-  "accounts' first deliveries in an hour that would wait for a host that never answered 2xx": `${mostFirst} a minute pass`,
+  [[
+    "accounts' first deliveries in an hour",
+    'that would wait for a host that never answered 2xx',
+  ].join(' ')]: `${mostFirst} a minute pass`,
   'url of a webhook, as it is stored': `${written(longestUrl)} characters`,
   'a delivery': [
     `${deliveryMs / 1_000} s, ${attempts} attempts`,
