@@ -308,7 +308,7 @@ for (const { name, effect, early, make } of commands) {
     ];
     const others: readonly KillPoint[] = [
       ['before its lock', { statement: 'try_lock', when: 'before' }, false],
-      ['after its reply is stored', { statement: 'upsert_reply', when: 'after' }, false],
+      ['after its reply is stored', { statement: 'keep_reply', when: 'after' }, false],
     ];
     const isWhole = name === wholly || process.env.PARLEY_FAULTS === 'all';
     const points = isWhole ? [...others, ...always] : always.slice(-2);

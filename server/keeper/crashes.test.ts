@@ -87,7 +87,7 @@ for (const place of [
   'keeper_take_turn',
   'keeper_insert_relay',
   'keeper_insert_attempt',
-  'upsert_reply',
+  'keep_reply',
   'keeper_mark_sent',
   'before the node has it',
   'after the node has it',

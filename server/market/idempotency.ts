@@ -124,7 +124,7 @@ function packed(plain: Buffer): Buffer {
   return plain.length < leastPacked ? plain : deflateSync(plain);
 }
 
-function unpacked(stored: Buffer): Buffer {
+export function unpacked(stored: Buffer): Buffer {
   return stored[0] === zlibHead ? inflateSync(stored) : stored;
 }
 

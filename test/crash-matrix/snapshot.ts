@@ -2,6 +2,7 @@
 // what every receiver heard, what is on the chains. Two runs ended alike when these are the same.
 
 import { isDeepStrictEqual } from 'node:util';
+import { unpacked } from '../../server/market/idempotency.ts';
 import { chainNamed, type World } from './world.ts';
 
 export type Row = Record<string, unknown>;
@@ -36,6 +37,10 @@ const numbered: Readonly<Record<string, string>> = {
 };
 /** Drawn, sealed with what was drawn, or counted by the database. */
 const drawn: Readonly<Record<string, readonly string[]>> = {
+  // Of a sequence that no ending takes back.
+  feed_log: ['number'],
+  // As long as what was drawn is when packed.
+  kept_replies: ['bytes'],
   api_keys: ['hash', 'prefix'],
   webhooks: ['secret'],
   escrows: ['created_xact'],
@@ -73,7 +78,7 @@ function readable(name: string, row: Row): Row {
   for (const field of drawn[name] ?? []) fields[field] = '(drawn)';
   if (name === 'idempotency') {
     const bytes = Buffer.from(String(row.reply).slice(2), 'hex');
-    fields.reply = row.key_version === null ? JSON.parse(bytes.toString()) : '(sealed)';
+    fields.reply = row.key_version === null ? JSON.parse(unpacked(bytes).toString()) : '(sealed)';
   }
   const { body } = fields;
   if (typeof body === 'string' && body.startsWith('{')) fields.body = JSON.parse(body);
