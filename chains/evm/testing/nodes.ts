@@ -42,22 +42,32 @@ async function body(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** A node that answers as `lie` says. */
+type Asked = Request & { readonly id: number };
+
+/** undefined where it hangs. */
+async function told(rpcUrl: string, lie: Lie, asked: Asked): Promise<object | undefined> {
+  const forward = async () => {
+    const headers = { 'content-type': 'application/json' };
+    const real = await fetch(rpcUrl, { method: 'POST', headers, body: JSON.stringify(asked) });
+    return (await real.json()) as Answer;
+  };
+  // A test may stop the real node while it is still asked.
+  const answer = await Promise.resolve(lie(asked, forward)).catch(() => undefined);
+  if (answer === undefined) return undefined;
+  const plain = 'error' in answer ? { error: answer.error } : { result: answer.result };
+  return { jsonrpc: '2.0', id: asked.id, ...plain };
+}
+
+/** A node that answers as `lie` says, each request of a batch by itself. */
 export function lyingNode(rpcUrl: string, lie: Lie): Promise<TestNode> {
   const server = createServer(async (request, response) => {
     const text = await body(request);
-    const asked = JSON.parse(text) as Request & { id: number };
-    const forward = async () => {
-      const headers = { 'content-type': 'application/json' };
-      const real = await fetch(rpcUrl, { method: 'POST', headers, body: text });
-      return (await real.json()) as Answer;
-    };
-    // A test may stop the real node while it is still asked.
-    const answer = await Promise.resolve(lie(asked, forward)).catch(() => undefined);
-    if (answer === undefined) return;
-    const plain = 'error' in answer ? { error: answer.error } : { result: answer.result };
+    const asked = JSON.parse(text) as Asked | Asked[];
+    const answers = await Promise.all([asked].flat().map((each) => told(rpcUrl, lie, each)));
+    // One that hangs holds up its whole batch.
+    if (answers.includes(undefined)) return;
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, ...plain }));
+    response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
   });
   return listen(server);
 }
