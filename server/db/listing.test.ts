@@ -1,10 +1,8 @@
 // The schema of what may be traded: what was closed before it stays closed, and its state follows.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import pg from 'pg';
+import { beforeMigration } from '../../test/support/before-migration.ts';
 import { testDatabase } from '../../test/support/database.ts';
 import {
   countPendingOf,
@@ -16,27 +14,13 @@ import {
 import type { Statement, Tx } from './database.ts';
 import { findListedToken } from './listing.ts';
 
-const folder = new URL('./migrations/', import.meta.url);
-const own = '007_listing.sql';
-
 test('what the schema before had closed is held closed by the settings, the rest is open', async (t) => {
-  const { url, drop } = await testDatabase();
-  const schema = `s_${randomBytes(6).toString('hex')}`;
-  const client = new pg.Client(url);
-  await client.connect();
-  t.after(async () => {
-    await client.end();
-    await drop();
-  });
-  await client.query(`create schema ${schema}; set search_path to ${schema}`);
-  for (const name of (await readdir(folder)).filter((each) => each < own).sort()) {
-    await client.query(await readFile(new URL(name, folder), 'utf8'));
-  }
+  const { client, upgrade } = await beforeMigration(t, '007_listing.sql');
   await client.query(`insert into assets
     (id, chain, symbol, decimals, enabled, verified, source, created_at, address) values
     (gen_random_uuid(), 'bitcoin', 'BTC', 8, true, true, 'curated', now(), null),
     (gen_random_uuid(), 'evm-dev', 'OLD', 6, false, true, 'curated', now(), '0xd0')`);
-  await client.query(await readFile(new URL(own, folder), 'utf8'));
+  await upgrade();
   const stateOf = async (symbol: string) =>
     (
       await client.query(

@@ -8,7 +8,7 @@ import type { ChainPolicy } from '../../core/policy.ts';
 import type { Database } from '../../server/db/database.ts';
 import { newChain, type SimChain } from '../sim/chain.ts';
 import { type Chance, chanceOf } from '../sim/chance.ts';
-import type { Node } from '../sim/facts.ts';
+import { type Node, nodeWith } from '../sim/facts.ts';
 import type { Party } from '../sim/people.ts';
 import { createReceiver, type Receiver } from '../sim/receiver.ts';
 import type { Doom } from '../sim/wire.ts';
@@ -60,7 +60,7 @@ const evmPolicy: ChainPolicy = {
 
 function nodeOf(family: Family, policy: ChainPolicy): Node {
   const chain = newChain({ chain: `sim-${family}`, family, policy }, epochMs / 1_000);
-  return { chain, down: false, slow: false, refuses: false, lag: 0, otherLag: 0, lies: new Map() };
+  return nodeWith(chain);
 }
 
 /** An empty market on Bitcoin and an EVM chain, and its first process. */

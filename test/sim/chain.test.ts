@@ -8,7 +8,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import { planOf, simAdapter } from './adapter.ts';
 import { forget, issue, mine, newChain, submit } from './chain.ts';
 import { chanceOf } from './chance.ts';
-import type { Node } from './facts.ts';
+import { nodeWith } from './facts.ts';
 import type { SimTransaction } from './transaction.ts';
 
 const start = 1_900_000_000;
@@ -68,15 +68,7 @@ test('what a mempool forgets takes with it what spends it', () => {
 
 test('what one reader was shown is news once it has gone, whoever read in between', async () => {
   const { chain, address, payment } = bitcoin();
-  const node: Node = {
-    chain,
-    down: false,
-    slow: false,
-    refuses: false,
-    lag: 0,
-    otherLag: 0,
-    lies: new Map(),
-  };
+  const node = nodeWith(chain);
   const adapter = simAdapter({
     node,
     chance: chanceOf(1),

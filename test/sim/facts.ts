@@ -28,6 +28,17 @@ export type Node = {
   readonly lies: Map<string, Lie>;
 };
 
+/** One that is well. */
+export const nodeWith = (chain: SimChain): Node => ({
+  chain,
+  down: false,
+  slow: false,
+  refuses: false,
+  lag: 0,
+  otherLag: 0,
+  lies: new Map(),
+});
+
 export type View = { readonly height: number; readonly mempool: boolean };
 
 export function viewOf({ chain }: Node, lag: number): View {

@@ -12,7 +12,7 @@ import { type Chance, chanceOf } from './chance.ts';
 import { escrowsOn } from './depth.ts';
 import { type Drill, drillOf, highValueFrom, isBare, notComeOf } from './drills.ts';
 import { estimatesOf, planEstimates } from './estimates.ts';
-import type { Node } from './facts.ts';
+import { type Node, nodeWith } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { checkHalts, haltsOf, planHalts } from './halts.ts';
 import { keep, keeperOf, keepPolling, planKeeperDooms } from './keeper.ts';
@@ -121,16 +121,7 @@ function chainsFor(chance: Chance, drill: Drill | null): Node[] {
   return picked.map((family) => {
     const policy = drill?.isRollup && family === 'evm' ? rollup : policies[family];
     const about = { chain: `sim-${family}`, family, policy };
-    const chain = newChain(about, epochMs / 1_000);
-    return {
-      chain,
-      down: false,
-      slow: false,
-      refuses: false,
-      lag: 0,
-      otherLag: 0,
-      lies: new Map(),
-    };
+    return nodeWith(newChain(about, epochMs / 1_000));
   });
 }
 
