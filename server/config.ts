@@ -21,6 +21,7 @@ import {
 } from './listing/settings.ts';
 import { misspelt, recording, serviceLink } from './misspelt.ts';
 import { networkNames } from './networks.ts';
+import { type PeopleSettings, readPeople } from './people/settings.ts';
 import { parseValkeyUrl } from './valkey-url.ts';
 
 export type Settings = {
@@ -84,6 +85,8 @@ export type Settings = {
   readonly marketData: readonly ProviderSettings[];
   /** What is wanted of a token that is listed by request or from a launchpad. */
   readonly listingRules: ListingRules;
+  /** What people are offered in the browser. Holds secrets. */
+  readonly people: PeopleSettings;
   readonly logLevel: string;
 };
 
@@ -161,6 +164,7 @@ export function readSettings(given: Environment): Settings {
       defaultListingRules,
       wrong,
     ),
+    people: readPeople(env, (name) => json(env, name, wrong), whole, wrong),
     logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
   wrong.push(...misspelt(given, read));

@@ -28,7 +28,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 /** Rooms inside the server, from the edge inwards. */
 const insideServer: Readonly<Record<string, readonly string[]>> = {
-  edge: ['keeper', 'listing', 'market', 'settle', 'webhooks', 'db'],
+  edge: ['keeper', 'listing', 'market', 'messages', 'people', 'settle', 'webhooks', 'db'],
+  people: ['market', 'settle', 'db'],
+  messages: ['db'],
   doctor: ['settle', 'restore', 'db'],
   keeper: ['settle', 'db'],
   listing: ['market', 'db'],

@@ -35,3 +35,12 @@ export async function waitForLock(tx: Tx, number: bigint): Promise<void> {
     values: [number.toString()],
   });
 }
+
+/** From now on it holds ten keys, and never one again. */
+export async function makeBrowserAccount(tx: Tx, id: string): Promise<void> {
+  await tx.rows({
+    name: 'account_to_browser',
+    text: `update accounts set kind = 'browser' where id = $1 and kind = 'wallet'`,
+    values: [id],
+  });
+}

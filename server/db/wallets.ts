@@ -9,6 +9,8 @@ export type Wallet = {
   readonly standing: 'login' | 'proven';
   readonly authorised: boolean;
   readonly web: boolean;
+  /** Until when it may not receive although it signs in; null = it does not wait. */
+  readonly waitsUntil: Date | null;
 };
 
 /** The account that this wallet signs in to. */
@@ -31,14 +33,17 @@ export async function insertLogin(
     readonly address: string;
     readonly pubkey: string | null;
     readonly at: Date;
+    /** Until when it may not receive; it does not wait unless told. */
+    readonly waitsUntil?: Date | null;
   },
 ): Promise<void> {
+  const { accountId, family, address, pubkey, at, waitsUntil = null } = login;
   await tx.rows({
     name: 'insert_login',
     text: `
-      insert into wallets (account_id, family, address, standing, pubkey, proven_at)
-      values ($1, $2, $3, 'login', $4, $5)`,
-    values: [login.accountId, login.family, login.address, login.pubkey, login.at],
+      insert into wallets (account_id, family, address, standing, pubkey, proven_at, waits_until)
+      values ($1, $2, $3, 'login', $4, $5, $6)`,
+    values: [accountId, family, address, pubkey, at, waitsUntil],
   });
 }
 
@@ -46,7 +51,7 @@ export async function walletsOf(tx: Tx, accountId: string): Promise<Wallet[]> {
   return tx.rows<Wallet>({
     name: 'wallets_of',
     text: `
-      select family, address, standing, authorised, web from wallets
+      select family, address, standing, authorised, web, waits_until as "waitsUntil" from wallets
       where account_id = $1 order by proven_at, address`,
     values: [accountId],
   });
@@ -72,7 +77,7 @@ export async function upsertProof(tx: Tx, proof: Proof): Promise<Wallet | null> 
         authorised = wallets.authorised or excluded.authorised,
         pubkey = coalesce(wallets.pubkey, excluded.pubkey)
         where wallets.account_id = excluded.account_id
-      returning family, address, standing, authorised, web`,
+      returning family, address, standing, authorised, web, waits_until as "waitsUntil"`,
     values: [
       proof.accountId,
       proof.family,

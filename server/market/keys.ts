@@ -62,6 +62,12 @@ export async function mintKey(
   });
 }
 
+/** The number of the lock on who signs in with this wallet. */
+export function loginLock(family: Family, address: string): bigint {
+  const digest = createHash('sha256').update(`login ${family} ${address}`).digest();
+  return digest.readBigInt64BE(0);
+}
+
 /** The account that the wallet signs in to, made on first use. */
 async function signIn(
   tx: Tx,
@@ -69,9 +75,8 @@ async function signIn(
   wallet: { family: Family; address: string; pubkey: string | null },
 ): Promise<string> {
   const { family, address } = wallet;
-  const digest = createHash('sha256').update(`login ${family} ${address}`).digest();
   // Two first mints of one wallet at once make one account.
-  await waitForLock(tx, digest.readBigInt64BE(0));
+  await waitForLock(tx, loginLock(family, address));
   const known = await findLogin(tx, family, address);
   if (known !== null) return known;
   const accountId = uuidv7(deps.now(), deps.randomBytes);

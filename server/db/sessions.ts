@@ -1,0 +1,175 @@
+// Sessions of browsers. Only the SHA-256 of a token is stored.
+
+import type { Family } from '../../core/families.ts';
+import type { Tx } from './database.ts';
+
+export type SignedInBy = 'email' | 'provider' | 'passkey' | 'wallet';
+
+export type Session = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly madeAt: Date;
+  readonly lastUsedAt: Date;
+  readonly signedInAt: Date;
+  readonly signedInBy: SignedInBy;
+  readonly walletFamily: Family | null;
+  readonly walletAddress: string | null;
+  readonly device: string;
+  readonly place: string;
+  readonly expiresAt: Date;
+};
+
+const columns = `id, account_id as "accountId", made_at as "madeAt",
+  last_used_at as "lastUsedAt", signed_in_at as "signedInAt", signed_in_by as "signedInBy",
+  wallet_family as "walletFamily", wallet_address as "walletAddress", device, place,
+  expires_at as "expiresAt"`;
+
+/** `$2` now, `$3` the oldest use of a session that is not idle. */
+const isLive = 'revoked_at is null and expires_at > $2 and last_used_at > $3';
+
+/** Now, and the oldest last use of a session that is not idle. */
+export type Window = { readonly now: Date; readonly idleSince: Date };
+
+/** Those of the sessions with these hashes that are live. */
+export function findLiveSessions(
+  tx: Tx,
+  hashes: readonly Buffer[],
+  { now, idleSince }: Window,
+): Promise<(Session & { hash: Buffer })[]> {
+  return tx.rows<Session & { hash: Buffer }>({
+    name: 'sessions_find_live',
+    text: `select ${columns}, hash from sessions where hash = any($1::bytea[]) and ${isLive}`,
+    values: [hashes, now, idleSince],
+  });
+}
+
+export function liveSessionsOf(
+  tx: Tx,
+  accountId: string,
+  { now, idleSince }: Window,
+): Promise<Session[]> {
+  return tx.rows<Session>({
+    name: 'sessions_live_of',
+    text: `select ${columns} from sessions where account_id = $1 and ${isLive}
+      order by last_used_at desc, id desc limit 100`,
+    values: [accountId, now, idleSince],
+  });
+}
+
+export async function insertSession(tx: Tx, session: Session & { hash: Buffer }): Promise<void> {
+  await tx.rows({
+    name: 'sessions_insert',
+    text: `insert into sessions (id, account_id, hash, made_at, last_used_at, signed_in_at,
+        signed_in_by, wallet_family, wallet_address, device, place, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    values: [
+      session.id,
+      session.accountId,
+      session.hash,
+      session.madeAt,
+      session.lastUsedAt,
+      session.signedInAt,
+      session.signedInBy,
+      session.walletFamily,
+      session.walletAddress,
+      session.device,
+      session.place,
+      session.expiresAt,
+    ],
+  });
+}
+
+export type Renewal = {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly at: Date;
+  readonly by: SignedInBy;
+  readonly walletFamily: Family | null;
+  readonly walletAddress: string | null;
+};
+
+/** Its person has signed in again: under another token. False where it has ended. */
+export async function renewSession(tx: Tx, renewal: Renewal): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'sessions_renew',
+    text: `update sessions set hash = $2, signed_in_at = $3, last_used_at = $3, signed_in_by = $4,
+        wallet_family = $5, wallet_address = $6
+      where id = $1 and revoked_at is null and expires_at > $3 returning 1 as one`,
+    values: [
+      renewal.id,
+      renewal.hash,
+      renewal.at,
+      renewal.by,
+      renewal.walletFamily,
+      renewal.walletAddress,
+    ],
+  });
+  return rows.length === 1;
+}
+
+/** Ends one, and tells all processes so; false where the account has no such live one. */
+export async function revokeSession(
+  tx: Tx,
+  accountId: string,
+  id: string,
+  notice: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'sessions_revoke_one',
+    text: `with gone as (
+        update sessions set revoked_at = $4
+        where account_id = $1 and id = $2 and revoked_at is null returning account_id
+      )
+      select pg_notify('key_revoked', account_id || ' ' || $3) from gone`,
+    values: [accountId, id, notice, now],
+  });
+  return rows.length === 1;
+}
+
+/** Ends all of the account but one; null = all. Returns how many. */
+export async function revokeSessions(
+  tx: Tx,
+  accountId: string,
+  but: string | null,
+  notice: string,
+  now: Date,
+): Promise<number> {
+  const rows = await tx.rows({
+    name: 'sessions_revoke_all',
+    text: `with gone as (
+        update sessions set revoked_at = $4
+        where account_id = $1 and id is distinct from $2 and revoked_at is null
+        returning account_id
+      )
+      select pg_notify('key_revoked', account_id || ' ' || $3) from gone`,
+    values: [accountId, but, notice, now],
+  });
+  return rows.length;
+}
+
+/** Tells all processes to forget what they remember of the account: a token was replaced. */
+export async function tellReplaced(tx: Tx, accountId: string, notice: string): Promise<void> {
+  await tx.rows({
+    name: 'sessions_tell_replaced',
+    text: `select pg_notify('key_revoked', $1 || ' ' || $2)`,
+    values: [accountId, notice],
+  });
+}
+
+/** The account was signed in from this browser before; remembers it. */
+export async function seeDevice(
+  tx: Tx,
+  accountId: string,
+  hash: Buffer,
+  at: Date,
+): Promise<boolean> {
+  const rows = await tx.rows<{ known: boolean }>({
+    name: 'devices_see',
+    text: `insert into devices (account_id, hash, seen_at) values ($1, $2, $3)
+      on conflict (account_id, hash) do update set seen_at = excluded.seen_at
+      returning xmax <> 0 as known`,
+    values: [accountId, hash, at],
+  });
+  return rows[0]?.known ?? false;
+}

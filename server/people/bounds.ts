@@ -1,0 +1,28 @@
+// Limits of accounts of people, in one place.
+
+export const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** A session that nobody used ends. */
+export const idleMs = 30 * dayMs;
+/** And any session. */
+export const sessionMs = 90 * dayMs;
+/** How long a sign-in counts for what only a fresh session may do. */
+export const freshMs = 10 * minuteMs;
+/** How long a sign-in that was begun waits for its proof. */
+export const ceremonyMs = 10 * minuteMs;
+/** Live sessions of an account: the one used longest ago makes room. */
+export const mostSessions = 50;
+/** Logins of an account, login wallets not counted. */
+export const mostLogins = 20;
+/** Six digits have a million values. */
+export const codeTries = 5;
+/** Codes that an address is sent in an hour. */
+export const codesAnHour = 5;
+export const hourMs = 60 * minuteMs;
+/** RFC 5321, 4.5.3.1.3: 256 with its angle brackets. */
+export const longestAddress = 254;
+/** A browser that was not seen for so long is new again. */
+export const deviceMs = 365 * dayMs;
+/** Of a name that a provider or a person gives. */
+export const longestLabel = 100;

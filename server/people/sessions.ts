@@ -1,0 +1,155 @@
+// Sessions of browsers: made and renewed at a sign-in, used by a cookie, ended by their person.
+
+import { createHash } from 'node:crypto';
+import { ParleyError } from '../../core/errors.ts';
+import type { Family } from '../../core/families.ts';
+import type { Tx } from '../db/database.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import {
+  insertSession,
+  liveSessionsOf,
+  renewSession,
+  revokeSession,
+  type Session,
+  type SignedInBy,
+  seeDevice,
+  tellReplaced,
+  type Window,
+} from '../db/sessions.ts';
+import { type Wallet, walletsOf } from '../db/wallets.ts';
+import type { Deps } from '../deps.ts';
+import { uuidv7 } from '../ids.ts';
+import { base62 } from '../market/keys.ts';
+import { freshMs, idleMs, mostSessions, sessionMs } from './bounds.ts';
+
+export type { Session };
+
+/** A browser that asks: the SHA-256 of its own cookie, what it says it is, and its network. */
+export type Browser = { readonly hash: Buffer; readonly device: string; readonly place: string };
+
+/** What was signed in with. */
+export type Means = {
+  readonly by: SignedInBy;
+  readonly wallet: { readonly family: Family; readonly address: string } | null;
+};
+
+const tokenBytes = 32;
+
+export function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** What begins the tokens of sessions, and of nothing else. */
+export function sessionPrefix(shortName: string): string {
+  return `${shortName}_session_`;
+}
+
+function newToken({ settings, randomBytes }: Pick<Deps, 'settings' | 'randomBytes'>): string {
+  return sessionPrefix(settings.shortName) + base62(randomBytes(tokenBytes));
+}
+
+/** The instants between which sessions are live. */
+export function windowAt(nowMs: number): Window {
+  return { now: new Date(nowMs), idleSince: new Date(nowMs - idleMs) };
+}
+
+export type Opened = {
+  /** For the cookie alone: it is stored nowhere. */
+  readonly token: string;
+  readonly session: Session;
+};
+
+/**
+ * A session of the account. From a browser that it was not signed in from before, its person is
+ * told, unless the account is new.
+ */
+export async function openSession(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  opened: { accountId: string; means: Means; browser: Browser; isNew: boolean },
+): Promise<Opened> {
+  const { accountId, means, browser, isNew } = opened;
+  const at = new Date(deps.now());
+  await makeRoom(tx, accountId, deps.now());
+  const token = newToken(deps);
+  const session: Session = {
+    id: uuidv7(deps.now(), deps.randomBytes),
+    accountId,
+    madeAt: at,
+    lastUsedAt: at,
+    signedInAt: at,
+    signedInBy: means.by,
+    walletFamily: means.wallet?.family ?? null,
+    walletAddress: means.wallet?.address ?? null,
+    device: browser.device,
+    place: browser.place,
+    expiresAt: new Date(at.getTime() + sessionMs),
+  };
+  await insertSession(tx, { ...session, hash: hashOf(token) });
+  const isKnown = await seeDevice(tx, accountId, browser.hash, at);
+  if (!isKnown && !isNew) {
+    const payload = { sessionId: session.id, device: session.device, place: session.place };
+    await insertOutbox(tx, [{ topic: 'session.created', accountId, payload, at }]);
+  }
+  return { token, session };
+}
+
+/** The session used longest ago ends where there are too many. */
+async function makeRoom(tx: Tx, accountId: string, nowMs: number): Promise<void> {
+  const live = await liveSessionsOf(tx, accountId, windowAt(nowMs));
+  for (const { id } of live.slice(mostSessions - 1)) {
+    await revokeSession(tx, accountId, id, id, new Date(nowMs));
+  }
+}
+
+/** Its person has signed in again: fresh, under another token. Throws `session_ended`. */
+export async function renew(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  session: Session,
+  { by, wallet }: Means,
+): Promise<Opened> {
+  const at = new Date(deps.now());
+  const token = newToken(deps);
+  const walletFamily = wallet?.family ?? null;
+  const walletAddress = wallet?.address ?? null;
+  const renewal = { id: session.id, hash: hashOf(token), at, by, walletFamily, walletAddress };
+  if (!(await renewSession(tx, renewal))) {
+    throw new ParleyError('session_ended', 'the session has ended; sign in again');
+  }
+  await tellReplaced(tx, session.accountId, session.id);
+  const told = { lastUsedAt: at, signedInAt: at, signedInBy: by, walletFamily, walletAddress };
+  return { token, session: { ...session, ...told } };
+}
+
+/** Throws `session_stale` where the last sign-in is too long ago for what is asked. */
+export function mustBeFresh(session: Session, nowMs: number): void {
+  const age = nowMs - session.signedInAt.getTime();
+  if (age <= freshMs) return;
+  throw new ParleyError(
+    'session_stale',
+    `this needs a sign-in of the last ${freshMs / 60_000} minutes; the last one was ` +
+      `${Math.floor(age / 60_000)} minutes ago`,
+    { signedInAt: session.signedInAt.toISOString() },
+  );
+}
+
+/**
+ * Whether the session's last sign-in was by a wallet of the account that may receive: the only kind
+ * of session that changes where the account is paid.
+ */
+export async function isWalletSession(tx: Tx, session: Session, nowMs: number): Promise<boolean> {
+  if (session.signedInBy !== 'wallet') return false;
+  const wallets = await walletsOf(tx, session.accountId);
+  return wallets.some((each) => signedInWith(session, each) && mayReceiveAt(each, nowMs));
+}
+
+function signedInWith({ walletFamily, walletAddress }: Session, wallet: Wallet): boolean {
+  const { family, address, standing } = wallet;
+  return standing === 'login' && family === walletFamily && address === walletAddress;
+}
+
+/** A login wallet may receive unless it waits. */
+export function mayReceiveAt({ waitsUntil }: Pick<Wallet, 'waitsUntil'>, nowMs: number): boolean {
+  return waitsUntil === null || waitsUntil.getTime() <= nowMs;
+}

@@ -1,0 +1,240 @@
+// The one place where the proof of a login becomes something: a session, a further login of the
+// account, or a session that is fresh again. Two accounts never become one: a login that another
+// account has is refused, and whoever proved it may sign in there instead.
+
+import { createHash } from 'node:crypto';
+import { ParleyError } from '../../core/errors.ts';
+import type { Family } from '../../core/families.ts';
+import {
+  type AccountKind,
+  insertAccount,
+  lockAccount,
+  makeBrowserAccount,
+  waitForLock,
+} from '../db/accounts.ts';
+import type { Tx } from '../db/database.ts';
+import {
+  findLoginOf,
+  insertLoginOf,
+  type LoginName,
+  loginsOf,
+  markLoginUsed,
+  type PasskeyFacts,
+} from '../db/logins.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import { findLogin, insertLogin, walletsOf } from '../db/wallets.ts';
+import type { Deps } from '../deps.ts';
+import { uuidv7 } from '../ids.ts';
+import { loginLock } from '../market/keys.ts';
+import { mostLogins } from './bounds.ts';
+import { waitOf } from './hold.ts';
+import {
+  type Browser,
+  type Means,
+  mustBeFresh,
+  openSession,
+  renew,
+  type Session,
+} from './sessions.ts';
+
+/** What a way in has found to be true of whoever asks. */
+export type Proven =
+  | { readonly way: 'email'; readonly address: string }
+  | {
+      readonly way: 'provider';
+      readonly issuer: string;
+      readonly subject: string;
+      readonly label: string;
+      /** Where the bot may write; null = nowhere. */
+      readonly chatId: string | null;
+    }
+  | {
+      readonly way: 'passkey';
+      readonly credentialId: string;
+      readonly label: string;
+      /** Of one that is to be added; null = it is known. */
+      readonly made: PasskeyFacts | null;
+    }
+  | {
+      readonly way: 'wallet';
+      readonly family: Family;
+      readonly address: string;
+      /** Bitcoin: the key, where the signature showed it. */
+      readonly pubkey: string | null;
+    };
+
+export type Intent =
+  | { readonly purpose: 'sign-in' }
+  | { readonly purpose: 'add' | 'renew'; readonly session: Session };
+
+export type TakenUp = {
+  /** Of the cookie; null = the cookie stays. */
+  readonly token: string | null;
+  readonly session: Session;
+  /** The account was made for it. */
+  readonly isNew: boolean;
+};
+
+export type SignInDeps = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
+
+/** Throws `login_taken`, `unknown_passkey`, `session_stale`, `too_many_logins`. */
+export async function takeUp(
+  tx: Tx,
+  deps: SignInDeps,
+  proven: Proven,
+  intent: Intent,
+  browser: Browser,
+): Promise<TakenUp> {
+  // Two at once with one login make one account.
+  await waitForLock(tx, lockOf(proven));
+  const owner = await ownerOf(tx, proven);
+  const means = meansOf(proven);
+  if (intent.purpose === 'sign-in') {
+    const accountId = owner?.accountId ?? (await makeAccount(tx, deps, proven));
+    const isNew = owner === null;
+    if (owner !== null) await markUsed(tx, deps, proven, owner.loginId);
+    const opened = await openSession(tx, deps, { accountId, means, browser, isNew });
+    return { ...opened, isNew };
+  }
+  const { session } = intent;
+  if (owner !== null && owner.accountId !== session.accountId) throw taken(proven);
+  if (owner !== null) {
+    await markUsed(tx, deps, proven, owner.loginId);
+    return { ...(await renew(tx, deps, session, means)), isNew: false };
+  }
+  if (intent.purpose === 'renew') {
+    const sentence = 'this is no login of the account that is signed in here; nothing changed';
+    throw new ParleyError('unknown_login', sentence);
+  }
+  await addLogin(tx, deps, proven, session);
+  return { token: null, session, isNew: false };
+}
+
+/** The number of a lock on this login; that of a wallet is the one of key mints. */
+function lockOf(proven: Proven): bigint {
+  if (proven.way === 'wallet') return loginLock(proven.family, proven.address);
+  const { way, issuer, subject } = nameOf(proven);
+  const text = JSON.stringify([way, issuer, subject]);
+  return createHash('sha256').update(text).digest().readBigInt64BE(0);
+}
+
+function nameOf(proven: Exclude<Proven, { way: 'wallet' }>): LoginName {
+  switch (proven.way) {
+    case 'email':
+      return { way: 'email', issuer: '', subject: proven.address };
+    case 'provider':
+      return { way: 'provider', issuer: proven.issuer, subject: proven.subject };
+    case 'passkey':
+      return { way: 'passkey', issuer: '', subject: proven.credentialId };
+  }
+}
+
+function meansOf(proven: Proven): Means {
+  if (proven.way !== 'wallet') return { by: proven.way, wallet: null };
+  const { family, address } = proven;
+  return { by: 'wallet', wallet: { family, address } };
+}
+
+type Owner = { readonly accountId: string; readonly loginId: string | null };
+
+async function ownerOf(tx: Tx, proven: Proven): Promise<Owner | null> {
+  if (proven.way === 'wallet') {
+    const accountId = await findLogin(tx, proven.family, proven.address);
+    return accountId === null ? null : { accountId, loginId: null };
+  }
+  const login = await findLoginOf(tx, nameOf(proven));
+  return login === null ? null : { accountId: login.accountId, loginId: login.id };
+}
+
+async function markUsed(
+  tx: Tx,
+  deps: SignInDeps,
+  proven: Proven,
+  loginId: string | null,
+): Promise<void> {
+  if (loginId === null || proven.way === 'wallet') return;
+  const chatId = proven.way === 'provider' ? proven.chatId : null;
+  await markLoginUsed(tx, {
+    id: loginId,
+    label: labelOf(proven),
+    chatId,
+    at: new Date(deps.now()),
+  });
+}
+
+function labelOf(proven: Exclude<Proven, { way: 'wallet' }>): string {
+  return proven.way === 'email' ? proven.address : proven.label;
+}
+
+/** A passkey alone makes none: it is a login of an account that has another. */
+async function makeAccount(tx: Tx, deps: SignInDeps, proven: Proven): Promise<string> {
+  if (proven.way === 'passkey') {
+    const sentence = 'no account has this passkey; sign in another way and add it there';
+    throw new ParleyError('unknown_passkey', sentence);
+  }
+  const at = new Date(deps.now());
+  const accountId = uuidv7(deps.now(), deps.randomBytes);
+  const kind: AccountKind = proven.way === 'wallet' ? 'wallet' : 'browser';
+  await insertAccount(tx, { id: accountId, kind, createdAt: at });
+  await storeLogin(tx, deps, proven, accountId, null);
+  return accountId;
+}
+
+async function storeLogin(
+  tx: Tx,
+  deps: SignInDeps,
+  proven: Proven,
+  accountId: string,
+  waitsUntil: Date | null,
+): Promise<void> {
+  const at = new Date(deps.now());
+  if (proven.way === 'wallet') {
+    const { family, address, pubkey } = proven;
+    await insertLogin(tx, { accountId, family, address, pubkey, at, waitsUntil });
+    return;
+  }
+  await insertLoginOf(tx, {
+    ...nameOf(proven),
+    id: uuidv7(deps.now(), deps.randomBytes),
+    accountId,
+    label: labelOf(proven),
+    chatId: proven.way === 'provider' ? proven.chatId : null,
+    passkey: proven.way === 'passkey' ? proven.made : null,
+    at,
+  });
+}
+
+/** From an e-mail, provider or messaging login on, the account holds ten keys. */
+async function addLogin(tx: Tx, deps: SignInDeps, proven: Proven, session: Session): Promise<void> {
+  mustBeFresh(session, deps.now());
+  const { accountId } = session;
+  await lockAccount(tx, accountId);
+  const at = new Date(deps.now());
+  if (proven.way === 'wallet') {
+    const wallets = await walletsOf(tx, accountId);
+    const held = wallets.find((each) => each.standing === 'login' && each.family === proven.family);
+    if (held !== undefined) {
+      throw new ParleyError(
+        'login_family_taken',
+        `the account signs in with ${held.address} on this family already; remove it first`,
+      );
+    }
+  } else if ((await loginsOf(tx, accountId)).length >= mostLogins) {
+    const sentence = `the account has ${mostLogins} logins already; remove one first`;
+    throw new ParleyError('too_many_logins', sentence);
+  }
+  const waitsUntil = proven.way === 'wallet' ? await waitOf(tx, deps, session) : null;
+  await storeLogin(tx, deps, proven, accountId, waitsUntil);
+  if (proven.way === 'email' || proven.way === 'provider') await makeBrowserAccount(tx, accountId);
+  const what = proven.way === 'wallet' ? proven.address : labelOf(proven);
+  const payload = { way: proven.way, what, waitsUntil: waitsUntil?.toISOString() ?? null };
+  await insertOutbox(tx, [{ topic: 'login.added', accountId, payload, at }]);
+}
+
+function taken(proven: Proven): ParleyError {
+  const what = proven.way === 'wallet' ? proven.address : labelOf(proven);
+  return new ParleyError(
+    'login_taken',
+    `${what} belongs to another account; sign in there with it, or use another login here`,
+  );
+}

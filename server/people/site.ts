@@ -1,0 +1,34 @@
+// Where this market's own pages are: the one origin that its cookies are for.
+
+/** Names of this machine that no DNS answers for. */
+export function isLoopback(hostname: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+export type Site = {
+  /** `https://market.example`, with a port where there is one. */
+  readonly origin: string;
+  readonly host: string;
+  /** What passkeys are bound to. */
+  readonly hostname: string;
+  /** Cookies are Secure and named `__Host-…`. */
+  readonly secure: boolean;
+};
+
+/**
+ * The site that a request with this `Host` is for; null where it is none of ours: a name that
+ * somebody else points at this server, or none was configured. The dev network has no name: there
+ * it is loopback, whatever the port.
+ */
+export function siteOf(
+  settings: { readonly publicUrl: string | null; readonly network: string },
+  host: string | undefined,
+): Site | null {
+  if (host === undefined) return null;
+  const { publicUrl, network } = settings;
+  const url = publicUrl ?? (network === 'dev' ? `http://${host}` : null);
+  if (url === null || !URL.canParse(url)) return null;
+  const { origin, host: ours, hostname, protocol } = new URL(url);
+  if (ours !== host.toLowerCase() || (publicUrl === null && !isLoopback(hostname))) return null;
+  return { origin, host: ours, hostname, secure: protocol === 'https:' };
+}
