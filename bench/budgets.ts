@@ -19,6 +19,7 @@ const settings = {
   rateLimit: 300,
   rateLimitPerNetwork: 1_000_000_000,
   mintLimit: 20,
+  signInLimit: 120,
   listingLimit: 20,
   feedSocketsPerIp: 20,
   clientPrefixes: { ipv4: 32, ipv6: 56 },

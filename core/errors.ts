@@ -41,12 +41,12 @@ export const refusalKinds = {
   too_many_wallets: 'conflict',
   unknown_wallet: 'absent',
   // accounts of people
-  accounts_off: 'unavailable',
   way_off: 'absent',
   mail_down: 'unavailable',
   provider_down: 'unavailable',
   bad_email: 'invalid',
   bad_code: 'invalid',
+  too_many_codes: 'conflict',
   bad_proof: 'invalid',
   ceremony_gone: 'conflict',
   login_taken: 'conflict',

@@ -59,6 +59,8 @@ export type Settings = {
   readonly rateLimitPerNetwork: number;
   /** Key mints a client IP may try in an hour. */
   readonly mintLimit: number;
+  /** Steps of sign-ins in the browser that a client network may try in an hour. */
+  readonly signInLimit: number;
   /** Tokens that an account may ask to have listed in an hour. */
   readonly listingLimit: number;
   /** Sockets of the maker feed that a client IP may have open. */
@@ -129,11 +131,15 @@ export function readSettings(given: Environment): Settings {
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(productName)) {
     wrong.push('PARLEY_PRODUCT_NAME must be one line, without control characters');
   }
+  const people = readPeople(env, (name) => json(env, name, wrong), whole, wrong);
   const settings: Settings = {
     network: network as Network,
     productName,
     shortName,
-    sites: sitesOf(env, wrong),
+    sites: [
+      ...sitesOf(env, wrong),
+      ...(people.publicUrl === null ? [] : [new URL(people.publicUrl).host]),
+    ],
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 8080, 0, 65_535),
     home: text('PARLEY_HOME', '.parley'),
@@ -164,7 +170,7 @@ export function readSettings(given: Environment): Settings {
       defaultListingRules,
       wrong,
     ),
-    people: readPeople(env, (name) => json(env, name, wrong), whole, wrong),
+    people,
     logLevel: text('PARLEY_LOG_LEVEL', dev ? 'warn' : 'info'),
   };
   wrong.push(...misspelt(given, read));
@@ -188,6 +194,7 @@ function limitsOfClients(whole: Whole, dev: boolean) {
       1_000_000_000,
     ),
     mintLimit: whole('PARLEY_MINT_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
+    signInLimit: whole('PARLEY_SIGN_IN_LIMIT', dev ? 10_000 : 120, 1, 1_000_000),
     listingLimit: whole('PARLEY_LISTING_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
     feedSocketsPerIp,
     connections: connections === 0 ? null : connections,

@@ -5,7 +5,7 @@ import type { ChainAdapter } from '../chains/adapter.ts';
 import type { Rpc } from '../chains/rpc.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Settings } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Database, Tx } from './db/database.ts';
 import type { RandomBytes } from './ids.ts';
 import type { Gas } from './keeper/gas.ts';
 import type { Keeper } from './keeper/passes.ts';
@@ -31,8 +31,25 @@ export type Deps = {
   readonly keeper?: Pick<Keeper, 'wake'>;
   /** None = real time. */
   readonly signingTime?: SigningTime;
+  /** What tells people; none = nobody is told anything. */
+  readonly messaging?: Messaging;
   readonly log: Logger;
   /** What this process knows of time that may be missing; none where nobody counts. */
   readonly presence?: Presence;
   readonly metrics: Metrics;
+};
+
+/** Mail and messages to people, as the ways in need it. */
+export type Messaging = {
+  /** Queues a sign-in code; null where no mail is sent. */
+  readonly sendCode:
+    | ((
+        tx: Tx,
+        mail: { readonly address: string; readonly code: string; readonly expiresAt: Date },
+      ) => Promise<void>)
+    | null;
+  /** Something was queued. */
+  wake(): void;
+  /** The last mails could not be sent. */
+  mailIsDown(): boolean;
 };

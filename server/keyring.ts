@@ -3,7 +3,7 @@
 // first signs and encrypts, all are accepted), else from a file in the server's home of the same
 // form, made on first use. docs/operations.md tells how one is replaced.
 
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
@@ -24,6 +24,8 @@ const tagBytes = 16;
 export type Keyring = {
   /** The first signs; what any of them signed is accepted. */
   readonly cursorSecrets: readonly Uint8Array[];
+  /** What is too short to be stored as a bare hash: HMAC-SHA256 by each key, the first one's first. */
+  readonly marks: (text: string) => readonly string[];
   /** AES-256-GCM; `version` names the key. */
   encrypt(plain: Uint8Array): { version: number; sealed: Buffer };
   /** Null when the key is not held any more or the bytes were altered. */
@@ -46,9 +48,11 @@ export function keyringFrom(text: string): Keyring {
   const masters = text.split(',').map((each) => masterOf(each.trim()));
   const first = masters[0] as Buffer;
   const ciphers = new Map<number, Buffer>();
+  const marking = masters.map((master) => derive(master, 'marks'));
   for (const master of masters) ciphers.set(versionOf(master), derive(master, 'replies'));
   return {
     cursorSecrets: masters.map((master) => derive(master, 'cursors')),
+    marks: (text) => marking.map((key) => createHmac('sha256', key).update(text).digest('base64')),
     encrypt(plain) {
       const version = versionOf(first);
       const iv = randomBytes(ivBytes);

@@ -16,6 +16,8 @@ export type Metrics = {
   readonly decisionsAlone: Counter;
   /** Attempts to deliver to a webhook, by outcome: delivered, failed (again later), dropped. */
   readonly webhookAttempts: Counter<'outcome'>;
+  /** Proofs of logins in the browser, by way, and outcome: made (an account), signed_in, refused. */
+  readonly signIns: Counter<'way' | 'outcome'>;
   /** Makers on the feed now. */
   readonly feedMakers: Gauge;
   /** Sockets of the feed that were ended by us, by close code. */
@@ -74,6 +76,12 @@ export function createMetrics(shortName: string): Metrics {
     decisionsAlone: new Counter({
       name: `${shortName}_budget_decisions_alone_total`,
       help: 'Decisions on a budget that a process made by itself, because Valkey did not answer',
+      registers,
+    }),
+    signIns: new Counter({
+      name: `${shortName}_sign_ins_total`,
+      help: 'Proofs of logins in the browser, by way and outcome',
+      labelNames: ['way', 'outcome'],
       registers,
     }),
     webhookAttempts: new Counter({

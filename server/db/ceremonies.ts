@@ -98,17 +98,19 @@ export async function endCeremonies(
   });
 }
 
-/** How many of this subject were begun since. */
+/** How many of this subject were begun since, in this browser; null = in any. */
 export async function countCeremonies(
   tx: Tx,
   way: CeremonyWay,
   subject: string,
+  browser: Buffer | null,
   since: Date,
 ): Promise<number> {
   const rows = await tx.rows<{ count: number }>({
     name: 'ceremonies_count',
-    text: `select count(*) from ceremonies where way = $1 and subject = $2 and made_at > $3`,
-    values: [way, subject, since],
+    text: `select count(*) from ceremonies where way = $1 and subject = $2 and made_at > $4
+        and ($3::bytea is null or browser = $3)`,
+    values: [way, subject, browser, since],
   });
   return rows[0]?.count ?? 0;
 }

@@ -111,3 +111,15 @@ export async function deleteLogin(tx: Tx, accountId: string, id: string): Promis
   });
   return rows[0] ?? null;
 }
+
+/** Whether somebody signed in from this browser to the account that has this e-mail address. */
+export async function isKnownBrowser(tx: Tx, address: string, browser: Buffer): Promise<boolean> {
+  const rows = await tx.rows<{ known: boolean }>({
+    name: 'logins_known_browser',
+    text: `select exists (select 1 from logins l
+          join devices d on d.account_id = l.account_id and d.hash = $2
+        where l.way = 'email' and l.issuer = '' and l.subject = $1) as known`,
+    values: [address, browser],
+  });
+  return rows[0]?.known ?? false;
+}

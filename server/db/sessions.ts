@@ -43,6 +43,18 @@ export function findLiveSessions(
   });
 }
 
+/** The live session with this token's hash; null where there is none. */
+export async function findLiveSession(
+  tx: Tx,
+  hash: Buffer,
+  window: Window,
+): Promise<Session | null> {
+  const [row] = await findLiveSessions(tx, [hash], window);
+  if (row === undefined) return null;
+  const { hash: _, ...session } = row;
+  return session;
+}
+
 export function liveSessionsOf(
   tx: Tx,
   accountId: string,

@@ -2,9 +2,12 @@
 // this order. Sets the headers that every answer carries. Nothing here waits unless a key has
 // to be looked up or budgets are shared.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { Scope } from '../scopes.ts';
-import { type Caller, type Keys, keyOf } from './auth.ts';
+import { cookieName, cookieOf } from './account/cookies.ts';
+import { ownSite, type SiteSettings } from './account/same-origin.ts';
+import { type Caller, type Credential, type Keys, keyOf } from './auth.ts';
 import {
   type Budgets,
   type Soon,
@@ -19,10 +22,13 @@ import type { RouteTable } from './route-table.ts';
 
 /** Declared by a route in its config. */
 export type Access = {
-  readonly kind: 'key' | 'open';
+  /** `session`: the cookie of a signed-in browser; `browser`: any browser on our own pages. */
+  readonly kind: 'key' | 'open' | 'session' | 'browser';
   readonly scope?: Scope | undefined;
   /** Counts against the mints of the client's address. */
   readonly mint?: boolean | undefined;
+  /** Counts against the sign-ins of the client's network. */
+  readonly signIn?: boolean | undefined;
   /** Counts against the sockets that the client's address opens, not against its requests. */
   readonly socket?: boolean | undefined;
 };
@@ -35,6 +41,7 @@ export type Gate = (
 
 export type GateState = {
   readonly shortName: string;
+  readonly settings: SiteSettings;
   readonly keys: Keys;
   readonly budgets: Budgets;
   readonly reserve: Reserve;
@@ -70,13 +77,15 @@ export function createGate(state: GateState): Gate {
     const { access } = request.routeOptions.config;
     if (access === undefined) return done();
     if (access.kind === 'open') return anonymous(visit, access);
-    const key = keyOf(request.headers);
-    if (key === null) return withoutKey(visit, false);
-    const known = keys.known(key);
+    const shown = shownBy(state.settings, request, access);
+    if (shown instanceof HttpError) return notFromHere(visit, shown);
+    if (access.kind === 'browser') return anonymous(visit, access);
+    if (shown === null) return withoutKey(visit, access, false);
+    const known = keys.known(shown);
     if (known !== undefined) return withKey(visit, access, known);
     const looked = clientKnown(visit);
     keys
-      .find(key)
+      .find(shown)
       .then(
         (caller) => withKey(looked, access, caller),
         (error: Error) => spendClient(looked, () => done(error)),
@@ -89,21 +98,54 @@ export function createGate(state: GateState): Gate {
  * Once more when the whole request is there: a body may take half a minute, and a key that
  * was revoked meanwhile does nothing any more. Nothing is spent again.
  */
-export function createSecondLook({ keys, shortName }: GateState): Gate {
+export function createSecondLook({ keys, shortName, settings }: GateState): Gate {
   return (request, reply, done) => {
     const { caller } = request;
-    const key = caller === null ? null : keyOf(request.headers);
-    if (key === null) return done();
+    const { access = { kind: 'open' } } = request.routeOptions.config;
+    const shown = caller === null ? null : shownBy(settings, request, access);
+    if (shown === null || shown instanceof HttpError) return done();
     const judge = (found: Caller | null) => {
       if (found !== null) return done();
       reply.header('www-authenticate', 'Bearer');
-      const sentence = 'the API key was revoked or expired while the request arrived';
+      const what = typeof shown === 'string' ? 'API key was revoked' : 'session was ended';
+      const sentence = `the ${what} or expired while the request arrived`;
       sendRefusal(reply, httpRefusal('key_invalid', sentence), shortName);
     };
-    const known = keys.known(key);
+    const known = keys.known(shown);
     if (known !== undefined) return judge(known);
-    keys.find(key).then(judge).catch(done);
+    keys.find(shown).then(judge).catch(done);
   };
+}
+
+/**
+ * The API key, else the session of the cookie where the request is from a page of our own. With a
+ * key the cookie does not count. A refusal where a cookie is shown from elsewhere, or is wanted.
+ */
+function shownBy(
+  settings: SiteSettings,
+  request: FastifyRequest,
+  { kind }: Access,
+): Credential | HttpError | null {
+  const { method, headers } = request;
+  const forKeys = kind === 'key';
+  if (forKeys) {
+    const key = keyOf(headers);
+    if (key !== null) return key;
+    if (headers.cookie === undefined) return null;
+  }
+  const site = ownSite(settings, { method, headers }, forKeys);
+  if (site instanceof HttpError) return forKeys && !hasSession(settings, headers) ? null : site;
+  const token = cookieOf(headers, cookieName(settings.shortName, 'session', site));
+  return token === null ? null : { kind: 'session', token };
+}
+
+/** Some cookie that a session of ours could have; other programs on this host have cookies too. */
+function hasSession({ shortName }: SiteSettings, { cookie = '' }: IncomingHttpHeaders): boolean {
+  return cookie.includes(`${shortName}_session=`);
+}
+
+function notFromHere(visit: Visit, { code, message, headers }: HttpError) {
+  spendClient(visit, () => refuse(visit, code, message, headers));
 }
 
 /** While the socket is there: one that is gone after a wait has no address. */
@@ -221,6 +263,7 @@ function anonymous(arrived: Visit, access: Access) {
   const own = access.socket ? budgets.spendSocket(client) : budgets.spendClient(client);
   spend(visit, own, (spent) => {
     if (!spent.allowed) return overBudget(visit, spent);
+    if (access.signIn === true) return signingIn(visit);
     if (access.mint !== true) return done();
     whenKnown(budgets.spendMint(client), (minted) => {
       if (minted.allowed) return done();
@@ -233,9 +276,23 @@ function anonymous(arrived: Visit, access: Access) {
   });
 }
 
-function withoutKey(visit: Visit, given: boolean) {
+function signingIn(visit: Visit) {
+  const { state, done, client = '' } = visit;
+  whenKnown(state.budgets.spendSignIn(client), ({ allowed, limit, resetSeconds }) => {
+    if (allowed) return done();
+    const sentence =
+      `too many tries to sign in from this client network (${limit} an hour);` +
+      ` try again in ${resetSeconds} s`;
+    refuse(visit, 'sign_in_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
+  });
+}
+
+function withoutKey(visit: Visit, { kind }: Access, given: boolean) {
   spendClient(visit, (spent) => {
     if (!spent.allowed) return overBudget(visit, spent);
+    if (kind === 'session') {
+      return refuse(visit, 'session_missing', 'nobody is signed in here, or the session has ended');
+    }
     const headers = { 'www-authenticate': 'Bearer' };
     if (given) {
       return refuse(visit, 'key_invalid', 'the API key is invalid, revoked or expired', headers);
@@ -246,7 +303,7 @@ function withoutKey(visit: Visit, given: boolean) {
 }
 
 function withKey(visit: Visit, access: Access, caller: Caller | null) {
-  if (caller === null) return withoutKey(visit, true);
+  if (caller === null) return withoutKey(visit, access, true);
   const { state, request, done, client = clientOf(request) } = visit;
   request.caller = caller;
   const go = () => {

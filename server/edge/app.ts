@@ -12,6 +12,7 @@ import {
   createGate,
   createSecondLook,
 } from './access.ts';
+import { registerAccount } from './account/register.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
@@ -54,6 +55,8 @@ export type Edge = {
   readonly processorTime: ProcessorTime;
   readonly reserve: Reserve;
   readonly operations: Operation[];
+  /** Of `/account`, which have a description of their own. */
+  readonly accountOperations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
   readonly underway: Underway;
   /** In tests: throws when a reply is not what its operation declares. */
@@ -99,7 +102,8 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const { budgets, close: closeBudgets } = await openBudgets(deps);
   const routes = createRouteTable();
   const reserve = createReserve(deps.db, budgets);
-  const state = { shortName, keys, budgets, reserve, routes, closing: false };
+  const { settings } = deps;
+  const state = { shortName, settings, keys, budgets, reserve, routes, closing: false };
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -139,6 +143,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     processorTime,
     reserve,
     operations: [],
+    accountOperations: [],
     underway,
     checkReply: options.checkReply,
   });
@@ -196,6 +201,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerTx(app, deps);
   registerWebhooks(app, deps, send);
   registerDocs(app, deps);
+  registerAccount(app, deps);
   registerFeed(app, deps, quoting, feed);
 }
 

@@ -7,18 +7,29 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { findLiveKeys, type LiveKey } from '../db/keys.ts';
+import { findLiveSessions, type Session } from '../db/sessions.ts';
 import type { Deps } from '../deps.ts';
-import type { Scope } from '../scopes.ts';
+import { idleMs } from '../people/bounds.ts';
+import { sessionPrefix, windowAt } from '../people/sessions.ts';
+import { type Scope, scopes } from '../scopes.ts';
 import { inBatches } from './batches.ts';
 import { openRevocations, rememberedMs } from './revocations.ts';
 
 export type Caller = {
   readonly accountId: string;
+  /** The key's id, or the session's. */
   readonly keyId: string;
   readonly scopes: readonly Scope[];
   /** On the market's clock. */
   readonly expiresAtMs: number;
 };
+
+/** What a caller shows: an API key, or a session, whose token is none. */
+export type Credential =
+  | string
+  | { readonly kind: 'session'; readonly token: string }
+  /** Of a token that is not at hand: what is stored of it, in base64. */
+  | { readonly kind: 'session-hash'; readonly digest: string };
 
 const mostRemembered = 20_000;
 /** In a place of their own, so that they drive out no caller. */
@@ -31,9 +42,9 @@ type Remembered = { readonly caller: Caller | null; readonly askedAt: number };
 
 export type Keys = {
   /** The caller if it is remembered; undefined = it must be looked up. */
-  known(key: string): Caller | null | undefined;
-  find(key: string): Promise<Caller | null>;
-  /** No key of this account is remembered from now on; null = of any. */
+  known(shown: Credential): Caller | null | undefined;
+  find(shown: Credential): Promise<Caller | null>;
+  /** Nothing of this account is remembered from now on; null = of any. */
   forget(accountId: string | null): void;
   /** Told, until it takes that back, of every `forget` after it. */
   onForgotten(listener: (accountId: string | null) => void): () => void;
@@ -77,8 +88,14 @@ export async function openKeys(
   };
 }
 
-function callerOf({ accountId, id: keyId, scopes, expiresAt }: LiveKey): Caller {
+function callerOfKey({ accountId, id: keyId, scopes, expiresAt }: LiveKey): Caller {
   return { accountId, keyId, scopes, expiresAtMs: expiresAt.getTime() };
+}
+
+/** A key of all scopes, for as long as the session would live unused. */
+function callerOfSession({ accountId, id: keyId, expiresAt, lastUsedAt }: Session): Caller {
+  const expiresAtMs = Math.min(expiresAt.getTime(), lastUsedAt.getTime() + idleMs);
+  return { accountId, keyId, scopes, expiresAtMs };
 }
 
 /** What look-ups found. */
@@ -108,27 +125,60 @@ function createMemory() {
   };
 }
 
+/** Whether a look-up could find it. */
+function shapesOf({ shortName, network }: Pick<Deps['settings'], 'shortName' | 'network'>) {
+  const world = network === 'mainnet' ? 'live' : 'test';
+  const key = new RegExp(`^${shortName}_${world}_[0-9A-Za-z]{43}$`);
+  const session = new RegExp(`^${sessionPrefix(shortName)}[0-9A-Za-z]{43}$`);
+  return (shown: Credential): boolean => {
+    if (typeof shown === 'string') return key.test(shown);
+    return shown.kind === 'session-hash' || session.test(shown.token);
+  };
+}
+
+function digestOf(shown: Credential): string {
+  if (typeof shown === 'string') return hash('sha256', shown, 'base64');
+  switch (shown.kind) {
+    case 'session':
+      return hash('sha256', shown.token, 'base64');
+    case 'session-hash':
+      return shown.digest;
+  }
+}
+
 /** Nothing is remembered while `isListening` is false. */
 export function createKeys(
   deps: Pick<Deps, 'settings' | 'db' | 'now'>,
   isListening: () => boolean,
 ): Keys {
-  const { shortName, network } = deps.settings;
-  const shape = new RegExp(
-    `^${shortName}_${network === 'mainnet' ? 'live' : 'test'}_[0-9A-Za-z]{43}$`,
-  );
+  const hasShape = shapesOf(deps.settings);
   const memory = createMemory();
   const underway = new Map<string, Promise<Caller | null>>();
-  const find = inBatches(batches, lookUp);
+  const findKey = inBatches(batches, (digests: readonly string[]) => lookUp(digests, keysOf));
+  const findSession = inBatches(batches, (digests: readonly string[]) =>
+    lookUp(digests, sessionsOf),
+  );
   const listeners = new Set<(accountId: string | null) => void>();
   let generation = 0;
 
-  async function lookUp(digests: readonly string[]): Promise<(Caller | null)[]> {
+  async function keysOf(hashes: readonly Buffer[]): Promise<[Buffer, Caller][]> {
+    const rows = await findLiveKeys(deps.db, hashes, new Date(deps.now()));
+    return rows.map((row) => [row.hash, callerOfKey(row)]);
+  }
+
+  async function sessionsOf(hashes: readonly Buffer[]): Promise<[Buffer, Caller][]> {
+    const rows = await findLiveSessions(deps.db, hashes, windowAt(deps.now()));
+    return rows.map((row) => [row.hash, callerOfSession(row)]);
+  }
+
+  async function lookUp(
+    digests: readonly string[],
+    callersOf: (hashes: readonly Buffer[]) => Promise<[Buffer, Caller][]>,
+  ): Promise<(Caller | null)[]> {
     const started = isListening() ? generation : null;
     const askedAt = performance.now();
-    const hashes = digests.map((digest) => Buffer.from(digest, 'base64'));
-    const rows = await findLiveKeys(deps.db, hashes, new Date(deps.now()));
-    const found = new Map(rows.map((row) => [row.hash.toString('base64'), callerOf(row)]));
+    const rows = await callersOf(digests.map((digest) => Buffer.from(digest, 'base64')));
+    const found = new Map(rows.map(([own, caller]) => [own.toString('base64'), caller]));
     return digests.map((digest) => {
       const caller = found.get(digest) ?? null;
       // A revocation since then may not be in what was read.
@@ -138,18 +188,19 @@ export function createKeys(
   }
 
   return {
-    known(key) {
-      if (!shape.test(key)) return null;
-      const digest = hash('sha256', key, 'base64');
+    known(shown) {
+      if (!hasShape(shown)) return null;
+      const digest = digestOf(shown);
       const entry = memory.get(digest);
       if (entry === undefined || performance.now() - entry.askedAt > rememberedMs) return undefined;
       const { caller } = entry;
       return caller !== null && deps.now() < caller.expiresAtMs ? caller : null;
     },
-    find(key) {
-      const digest = hash('sha256', key, 'base64');
+    find(shown) {
+      const digest = digestOf(shown);
       let looking = underway.get(digest);
       if (looking === undefined) {
+        const find = typeof shown === 'string' ? findKey : findSession;
         const own = find(digest).finally(() => {
           if (underway.get(digest) === own) underway.delete(digest);
         });

@@ -18,6 +18,7 @@ const settings = {
   rateLimit: 3,
   rateLimitPerNetwork: 1_000,
   mintLimit: 2,
+  signInLimit: 120,
   listingLimit: 2,
   feedSocketsPerIp: 1,
   clientPrefixes: { ipv4: 32, ipv6: 56 },

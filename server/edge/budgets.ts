@@ -11,6 +11,7 @@ import type { Settings } from '../config.ts';
 export const windowSeconds = 60;
 export const mintWindowSeconds = 3_600;
 export const listingWindowSeconds = 3_600;
+export const signInWindowSeconds = 3_600;
 /** Checks of signed refunds that an account may ask for in a minute: each costs 0.2 s of a core. */
 export const scheduleLimit = 20;
 /** Relays of one account that are refused in a window: looking at each reads chains. */
@@ -47,6 +48,8 @@ export type Budgets = {
   spendClient(ip: string): Soon<Spent>;
   /** One attempt to mint a key from this client network. */
   spendMint(ip: string): Soon<Spent>;
+  /** One step of a sign-in from this client network. */
+  spendSignIn(ip: string): Soon<Spent>;
   /** One token that this account asks to have listed. */
   spendListing(accountId: string): Soon<Spent>;
   /** Takes that back: it was asked for in vain. */
@@ -75,6 +78,7 @@ export const ruleNames = [
   'relays',
   'reserves',
   'schedules',
+  'sign-ins',
   'sockets',
   'strangers',
 ] as const;
@@ -102,6 +106,7 @@ export type BudgetSettings = Pick<
   | 'rateLimit'
   | 'rateLimitPerNetwork'
   | 'mintLimit'
+  | 'signInLimit'
   | 'listingLimit'
   | 'feedSocketsPerIp'
   | 'clientPrefixes'
@@ -119,6 +124,11 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
     name: 'mints',
     limit: settings.mintLimit,
     windowMs: mintWindowSeconds * 1_000,
+  };
+  const signIns: Rule = {
+    name: 'sign-ins',
+    limit: settings.signInLimit,
+    windowMs: signInWindowSeconds * 1_000,
   };
   const listings: Rule = {
     name: 'listings',
@@ -168,6 +178,7 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
     spendStranger: (accountId) => spendOwn(strangers, accountId),
     giveBackStranger: (accountId) => buckets.giveBack(strangers, [accountId]),
     spendMint: (ip) => spendOne(mints, ip, settings.clientPrefixes),
+    spendSignIn: (ip) => spendOne(signIns, ip, settings.clientPrefixes),
     spendListing: (accountId) => spendOwn(listings, accountId),
     giveBackListing: (accountId) => buckets.giveBack(listings, [accountId]),
     spendSchedule: (accountId) => spendOwn(schedules, accountId),

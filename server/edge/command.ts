@@ -248,7 +248,7 @@ function declare(
   });
 }
 
-function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(spec: {
+export function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(spec: {
   readonly method: Method;
   readonly params?: P;
   readonly query?: Q;
@@ -287,7 +287,7 @@ function refuse(sentence: string | null): void {
   if (sentence !== null) throw new HttpError('bad_field', sentence);
 }
 
-function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
+export function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
   return reply
     .code(status)
     .header('content-type', 'application/json; charset=utf-8')

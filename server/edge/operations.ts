@@ -12,7 +12,7 @@ export type Operation = {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
-  readonly access: 'key' | 'open';
+  readonly access: 'key' | 'open' | 'session' | 'browser';
   readonly scope?: Scope | undefined;
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;

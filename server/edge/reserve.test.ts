@@ -30,7 +30,13 @@ function counted() {
     looks += 1;
     return database.db.rows(query);
   };
-  const limits = { rateLimit: 1, rateLimitPerNetwork: 1, mintLimit: 1, listingLimit: 1 };
+  const limits = {
+    rateLimit: 1,
+    rateLimitPerNetwork: 1,
+    mintLimit: 1,
+    signInLimit: 120,
+    listingLimit: 1,
+  };
   const settings = { ...limits, feedSocketsPerIp: 1, clientPrefixes: { ipv4: 32, ipv6: 56 } };
   const budgets = createBudgets(
     settings,

@@ -17,9 +17,11 @@ export const mostSessions = 50;
 export const mostLogins = 20;
 /** Six digits have a million values. */
 export const codeTries = 5;
-/** Codes that an address is sent in an hour. */
-export const codesAnHour = 5;
-export const hourMs = 60 * minuteMs;
+/** Codes that an address is sent: fewer a day than an hour's would make. */
+export const codeLimits = [
+  { most: 5, ms: 60 * minuteMs, words: 'an hour' },
+  { most: 10, ms: dayMs, words: 'a day' },
+] as const;
 /** RFC 5321, 4.5.3.1.3: 256 with its angle brackets. */
 export const longestAddress = 254;
 /** A browser that was not seen for so long is new again. */

@@ -1,0 +1,9 @@
+// Every route of `/account`, by file.
+
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { registerEmail } from './routes/email.ts';
+
+export function registerAccount(app: FastifyInstance, deps: Deps): void {
+  registerEmail(app, deps);
+}

@@ -1,0 +1,31 @@
+// What all ways in share: a sign-in is begun in one browser for one purpose, and its proof is taken
+// up for that purpose alone.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Ceremony, Purpose } from '../db/ceremonies.ts';
+import type { Browser, Session } from './sessions.ts';
+import type { Intent } from './sign-in.ts';
+
+export type Begun = {
+  readonly browser: Browser;
+  readonly purpose: Purpose;
+  /** That adds a login or is renewed; null to sign in. */
+  readonly session: Session | null;
+};
+
+/** Throws `session_ended` where something is to be done to a session and there is none. */
+export function begun(purpose: Purpose, browser: Browser, session: Session | null): Begun {
+  if (purpose === 'sign-in') return { browser, purpose, session: null };
+  if (session !== null) return { browser, purpose, session };
+  throw new ParleyError('session_ended', 'nobody is signed in here; sign in first');
+}
+
+/** What the ceremony was begun for. Throws `session_ended` where its session is not here any more. */
+export function intentOf({ purpose, sessionId }: Ceremony, session: Session | null): Intent {
+  if (purpose === 'sign-in') return { purpose };
+  if (session !== null && session.id === sessionId) return { purpose, session };
+  throw new ParleyError(
+    'session_ended',
+    'the session that this was begun in has ended; sign in and begin again',
+  );
+}
