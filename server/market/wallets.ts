@@ -10,6 +10,7 @@ import {
   findLogin,
   upsertProof,
   type Wallet,
+  waits,
   walletsOf,
 } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
@@ -92,7 +93,10 @@ async function loginOf(
   accountId: string,
   text: string,
 ): Promise<{ family: Family; address: string }> {
-  const logins = (await walletsOf(deps.db, accountId)).filter((each) => each.standing === 'login');
+  // One that may not receive itself vouches for nobody.
+  const logins = (await walletsOf(deps.db, accountId)).filter(
+    (each) => each.standing === 'login' && !waits(each, deps.now()),
+  );
   for (const family of families) {
     const address = tryCanonical(family, text, deps.settings.network);
     if (address === null) continue;
@@ -151,7 +155,8 @@ export async function addProof(
     const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
     throw new ParleyError('too_many_wallets', sentence);
   }
-  return { address, family, proven: true, authorised: held.authorised || held.web };
+  const receives = held.authorised || (held.web && !waits(held, deps.now()));
+  return { address, family, proven: true, authorised: receives };
 }
 
 function taken(address: string): ParleyError {

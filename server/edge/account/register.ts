@@ -2,8 +2,10 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
+import { registerAccountItself } from './routes/account.ts';
 import { registerEmail } from './routes/email.ts';
 
 export function registerAccount(app: FastifyInstance, deps: Deps): void {
   registerEmail(app, deps);
+  registerAccountItself(app, deps);
 }
