@@ -1,0 +1,83 @@
+// A browser on a page of the market's own site, for tests: a cookie jar over `call`, and the headers
+// that browsers and the page's scripts send.
+
+import type { Answer, Call, TestEdge } from './edge.ts';
+
+export type TestBrowser = {
+  readonly origin: string;
+  /** Name and value of every cookie. A copy of the map is a stolen or an older jar. */
+  readonly cookies: Map<string, string>;
+  /** `headers`: beside its own, or instead of them; null = not sent. */
+  call(
+    method: string,
+    url: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string | null>>,
+  ): Promise<Answer>;
+  get(url: string): Promise<Answer>;
+  post(url: string, body?: unknown): Promise<Answer>;
+  /** The cookie's session token; null where nobody is signed in. */
+  session(): string | null;
+};
+
+export type BrowserOptions = {
+  /** http://localhost:8080 unless told. */
+  readonly origin?: string;
+  readonly shortName?: string;
+  readonly userAgent?: string;
+  readonly ip?: string;
+  /** What another browser holds: the same browser on another server. */
+  readonly cookies?: ReadonlyMap<string, string>;
+};
+
+export const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+export function browserOn(
+  { call }: Pick<TestEdge, 'call'>,
+  options: BrowserOptions = {},
+): TestBrowser {
+  const { origin = 'http://localhost:8080', shortName = 'parley', userAgent = firefox } = options;
+  const cookies = new Map(options.cookies ?? []);
+  const ask: TestBrowser['call'] = async (method, url, body, headers = {}) => {
+    const jar = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const own: Record<string, string | null> = {
+      host: new URL(origin).host,
+      'user-agent': userAgent,
+      'sec-fetch-site': 'same-origin',
+      [`x-${shortName}-request`]: '1',
+      ...(method === 'GET' ? {} : { origin }),
+      ...(jar === '' ? {} : { cookie: jar }),
+      ...headers,
+    };
+    const sent = Object.entries(own).filter((each): each is [string, string] => each[1] !== null);
+    const told: Parameters<Call>[2] = {
+      headers: Object.fromEntries(sent),
+      ...(body === undefined ? {} : { body }),
+      ...(options.ip === undefined ? {} : { ip: options.ip }),
+    };
+    const answer = await call(method, url, told);
+    keep(cookies, answer);
+    return answer;
+  };
+  const prefix = origin.startsWith('https:') ? '__Host-' : '';
+  return {
+    origin,
+    cookies,
+    call: ask,
+    get: (url) => ask('GET', url),
+    post: (url, body) => ask('POST', url, body),
+    session: () => cookies.get(`${prefix}${shortName}_session`) ?? null,
+  };
+}
+
+/** Several of one answer come as a list. */
+function keep(cookies: Map<string, string>, { headers }: Answer): void {
+  const given: string | readonly string[] | undefined = headers['set-cookie'];
+  for (const each of [given ?? []].flat()) {
+    const [pair = '', ...attributes] = each.split('; ');
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, at);
+    if (attributes.includes('Max-Age=0')) cookies.delete(name);
+    else cookies.set(name, pair.slice(at + 1));
+  }
+}
