@@ -3,7 +3,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { registerEmail } from './routes/email.ts';
+import { registerWallet } from './routes/wallet.ts';
 
 export function registerAccount(app: FastifyInstance, deps: Deps): void {
   registerEmail(app, deps);
+  registerWallet(app, deps);
 }
