@@ -150,16 +150,19 @@ export async function addProof(
   if (owner !== null) throw taken(address);
   const held = await upsertProof(tx, { accountId, ...proof, at: new Date(deps.now()) });
   if (held === null) throw taken(address);
-  // Counted after, so that one held already may be proven again; what is too many is rolled back.
-  if ((await countProofs(tx, accountId)) > mostProofs) {
-    const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
-    throw new ParleyError('too_many_wallets', sentence);
-  }
+  await mustHaveRoomForProofs(tx, accountId);
   const receives = held.authorised || (held.web && !waits(held, deps.now()));
   return { address, family, proven: true, authorised: receives };
 }
 
-function taken(address: string): ParleyError {
+/** Asked after, so that one held already may be proven again; what is too many is rolled back. */
+export async function mustHaveRoomForProofs(tx: Tx, accountId: string): Promise<void> {
+  if ((await countProofs(tx, accountId)) <= mostProofs) return;
+  const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
+  throw new ParleyError('too_many_wallets', sentence);
+}
+
+export function taken(address: string): ParleyError {
   return new ParleyError('wallet_taken', `${address} belongs to another account`);
 }
 

@@ -4,10 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { registerAccountItself } from './routes/account.ts';
 import { registerEmail } from './routes/email.ts';
+import { registerPayout } from './routes/payout.ts';
 import { registerWallet } from './routes/wallet.ts';
 
 export function registerAccount(app: FastifyInstance, deps: Deps): void {
   registerEmail(app, deps);
   registerAccountItself(app, deps);
   registerWallet(app, deps);
+  registerPayout(app, deps);
 }
