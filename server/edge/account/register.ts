@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { registerAccountItself } from './routes/account.ts';
 import { registerEmail } from './routes/email.ts';
+import { registerPage } from './routes/page.ts';
 import { registerPayout } from './routes/payout.ts';
 import { registerWallet } from './routes/wallet.ts';
 
@@ -11,5 +12,6 @@ export function registerAccount(app: FastifyInstance, deps: Deps): void {
   registerEmail(app, deps);
   registerAccountItself(app, deps);
   registerWallet(app, deps);
+  registerPage(app, deps);
   registerPayout(app, deps);
 }

@@ -1,0 +1,29 @@
+// The account page: signs in, and shows and changes the account that is signed in. Everything that
+// it shows is written as text, never as markup.
+
+import { accountView } from './page-account.js';
+import { ask, fill, say } from './page-common.js';
+import { signInView } from './page-sign-in.js';
+
+/** What a way in that left this page came back with. */
+const problems = {
+  ceremony_gone: 'That sign-in was used already, is too old, or was begun in another browser.',
+  login_taken: 'That login belongs to another account. Sign in there with it, or use another one.',
+  provider_down: 'The provider does not answer. Try again later, or sign in in another way.',
+  access_denied: 'The sign-in was cancelled.',
+  session_stale: 'Adding a login needs a sign-in of the last 10 minutes. Sign in again first.',
+  session_ended: 'The session has ended. Sign in again.',
+};
+
+export async function show() {
+  const me = await ask('GET', '/account/me');
+  if (me.status === 200) return fill(await accountView(me.body, show));
+  if (me.status !== 401) return say(me.body.error, true);
+  fill(await signInView(show));
+}
+
+const { searchParams } = new URL(location.href);
+const problem = searchParams.get('problem');
+if (location.search !== '') history.replaceState(null, '', '/account');
+if (problem !== null) say(problems[problem] ?? 'The sign-in did not succeed. Try again.', true);
+await show();
