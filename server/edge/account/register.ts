@@ -3,7 +3,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { registerEmail } from './routes/email.ts';
+import { registerProvider } from './routes/provider.ts';
+import { registerWays } from './routes/ways.ts';
 
 export function registerAccount(app: FastifyInstance, deps: Deps): void {
+  registerWays(app, deps);
   registerEmail(app, deps);
+  registerProvider(app, deps);
 }
