@@ -1,5 +1,5 @@
-// A market with a real identity provider (oidc-provider) and a hostile one, for tests, and the steps
-// of a sign-in through them as a browser takes them.
+// A market with a real identity provider (oidc-provider) and a hostile one, for tests, and the
+// steps of a sign-in through them as a browser takes them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
