@@ -7,11 +7,15 @@ import { registerEmail } from './routes/email.ts';
 import { registerPage } from './routes/page.ts';
 import { registerPayout } from './routes/payout.ts';
 import { registerWallet } from './routes/wallet.ts';
+import { registerProvider } from './routes/provider.ts';
+import { registerWays } from './routes/ways.ts';
 
 export function registerAccount(app: FastifyInstance, deps: Deps): void {
+  registerWays(app, deps);
   registerEmail(app, deps);
   registerAccountItself(app, deps);
   registerWallet(app, deps);
   registerPage(app, deps);
   registerPayout(app, deps);
+  registerProvider(app, deps);
 }
