@@ -6,8 +6,8 @@ import { registerAccountItself } from './routes/account.ts';
 import { registerEmail } from './routes/email.ts';
 import { registerPage } from './routes/page.ts';
 import { registerPayout } from './routes/payout.ts';
-import { registerWallet } from './routes/wallet.ts';
 import { registerProvider } from './routes/provider.ts';
+import { registerWallet } from './routes/wallet.ts';
 import { registerWays } from './routes/ways.ts';
 
 export function registerAccount(app: FastifyInstance, deps: Deps): void {
