@@ -98,6 +98,11 @@ export async function takeUp(
   }
   const { session } = intent;
   if (owner !== null && owner.accountId !== session.accountId) throw taken(proven);
+  if (owner !== null && isMade(proven)) {
+    // Whoever makes a passkey names its id, and shows nothing of the one that has it.
+    const sentence = 'this passkey is a login of the account already; nothing changed';
+    throw new ParleyError('login_taken', sentence);
+  }
   if (owner !== null) {
     await markUsed(tx, deps, proven, owner.loginId);
     return { ...(await renew(tx, deps, session, means)), isNew: false };
@@ -127,6 +132,10 @@ function nameOf(proven: Exclude<Proven, { way: 'wallet' }>): LoginName {
     case 'passkey':
       return { way: 'passkey', issuer: '', subject: proven.credentialId };
   }
+}
+
+function isMade(proven: Proven): boolean {
+  return proven.way === 'passkey' && proven.made !== null;
 }
 
 function meansOf(proven: Proven): Means {

@@ -3,6 +3,8 @@
 
 -- Deleted: the row stays for the swaps that name it; nothing of it is personal.
 alter table accounts add column deleted_at timestamptz;
+-- What passkeys know the account by: random, made with the first of them.
+alter table accounts add column passkey_user bytea;
 
 -- A login that is no wallet. `issuer` and `subject` name the person: an e-mail address in small
 -- letters (issuer ''), a provider's issuer and its `sub`, a passkey's credential id (issuer '').
@@ -22,6 +24,8 @@ create table logins (
   public_key bytea,
   counter bigint,
   transports text[],
+  -- It can be, and is, on other devices too; the first never changes.
+  backup_eligible boolean,
   backed_up boolean,
   added_at timestamptz not null,
   last_used_at timestamptz not null,

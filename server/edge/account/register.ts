@@ -7,6 +7,7 @@ import { registerEmail } from './routes/email.ts';
 import { registerPage } from './routes/page.ts';
 import { registerPayout } from './routes/payout.ts';
 import { registerProvider } from './routes/provider.ts';
+import { registerPasskey } from './routes/passkey.ts';
 import { registerWallet } from './routes/wallet.ts';
 import { registerWays } from './routes/ways.ts';
 
@@ -18,4 +19,5 @@ export function registerAccount(app: FastifyInstance, deps: Deps): void {
   registerPage(app, deps);
   registerPayout(app, deps);
   registerProvider(app, deps);
+  registerPasskey(app, deps);
 }
