@@ -1,6 +1,8 @@
 // People in a real Chromium on the account page: each way in, and what its page does then.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -11,14 +13,24 @@ import { launch } from './support/chromium.ts';
 let edge: PeopleEdge;
 let browser: Browser;
 let origin: string;
+/** A page of another site, with a form that signs out here. */
+let elsewhere: string;
+let others: Server;
 before(async () => {
   [edge, browser] = await Promise.all([startPeople(), launch()]);
   await edge.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = edge.app.server.address() as AddressInfo;
   origin = `http://localhost:${port}`;
+  others = createServer((_, reply) => {
+    reply.setHeader('content-type', 'text/html').end(`<form method=post target=_blank
+      action="${origin}/account/sign-out" enctype=text/plain><input name="{" value="}"></form>`);
+  }).listen(0, '127.0.0.1');
+  await once(others, 'listening');
+  elsewhere = `http://127.0.0.1:${(others.address() as AddressInfo).port}`;
 });
 after(async () => {
   await browser.close();
+  others.close();
   await edge.close();
 });
 
@@ -108,20 +120,42 @@ test('by passkey: one that was added signs in alone', async () => {
   await page.getByText('Signed in by passkey').waitFor();
 });
 
+/** Run in a page of another site, whose types are not those of node: what it gets of each. */
+const attack = `async (there) => {
+  const send = (init) =>
+    fetch(there + '/account/sign-out', { method: 'POST', credentials: 'include', ...init }).then(
+      ({ status, type }) => (type === 'opaque' ? 'opaque' : String(status)),
+      () => 'refused',
+    );
+  const socket = new WebSocket(there.replace('http', 'ws') + '/v1/ws');
+  const closed = new Promise((resolve) => {
+    socket.onopen = () => resolve('opened');
+    socket.onerror = () => resolve('refused');
+  });
+  const frame = document.createElement('iframe');
+  frame.src = there + '/account';
+  const shown = new Promise((resolve) => {
+    frame.onload = () => resolve(frame.contentDocument === null ? 'blocked' : 'shown');
+  });
+  document.body.append(frame);
+  document.querySelector('form').submit();
+  const blind = await send({ mode: 'no-cors' });
+  const withHeader = await send({ headers: { 'x-parley-request': '1' } });
+  return { blind, withHeader, socket: await closed, frame: await shown };
+}`;
+
 test('a page of another site gets nothing, neither by a form nor by a script nor in a frame', async () => {
   const page = await open();
   await byEmail(page, 'vic@example.test');
   const other = await page.context().newPage();
-  await other.goto(origin.replace('localhost', '127.0.0.1'));
-  const asked = await other.evaluate(async (there) => {
-    const send = (init: RequestInit) =>
-      fetch(`${there}/account/sign-out`, { method: 'POST', credentials: 'include', ...init }).then(
-        ({ status, type }) => (type === 'opaque' ? 'opaque' : String(status)),
-        () => 'refused',
-      );
-    return [await send({ mode: 'no-cors' }), await send({ headers: { 'x-parley-request': '1' } })];
-  }, origin);
-  assert.deepEqual(asked, ['opaque', 'refused']);
+  await other.goto(elsewhere);
+  const got = await other.evaluate(`(${attack})(${JSON.stringify(origin)})`);
+  assert.deepEqual(got, {
+    blind: 'opaque',
+    withHeader: 'refused',
+    socket: 'refused',
+    frame: 'blocked',
+  });
   await page.reload();
   await page.getByRole('heading', { name: 'Logins' }).waitFor();
 });

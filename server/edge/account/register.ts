@@ -5,9 +5,9 @@ import type { Deps } from '../../deps.ts';
 import { registerAccountItself } from './routes/account.ts';
 import { registerEmail } from './routes/email.ts';
 import { registerPage } from './routes/page.ts';
+import { registerPasskey } from './routes/passkey.ts';
 import { registerPayout } from './routes/payout.ts';
 import { registerProvider } from './routes/provider.ts';
-import { registerPasskey } from './routes/passkey.ts';
 import { registerWallet } from './routes/wallet.ts';
 import { registerWays } from './routes/ways.ts';
 

@@ -6,7 +6,7 @@ export function passkeyWay(purpose, after) {
   const go = async () => {
     const begun = await ask('POST', '/account/passkey', { purpose });
     if (!done(begun)) return;
-    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.body.options);
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.body);
     const credential = await fromBrowser(() => navigator.credentials.get({ publicKey }));
     if (credential === null) return;
     const body = { response: credential.toJSON() };
@@ -17,9 +17,9 @@ export function passkeyWay(purpose, after) {
 
 export function addPasskey(after) {
   const send = async ({ name }) => {
-    const begun = await ask('POST', '/account/passkey/add', {});
+    const begun = await ask('POST', '/account/passkey/add');
     if (!done(begun)) return;
-    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(begun.body.options);
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(begun.body);
     const credential = await fromBrowser(() => navigator.credentials.create({ publicKey }));
     if (credential === null) return;
     const body = { name, response: credential.toJSON() };
