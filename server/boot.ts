@@ -24,6 +24,7 @@ import {
   devChains,
   devPeople,
   giveGas,
+  peopleWith,
   type ReadyChain,
   servedChains,
 } from './dev-network.ts';
@@ -104,20 +105,21 @@ async function unwind(undo: Stack, log: Logger): Promise<void> {
 
 async function start(given: Settings, log: Logger, undo: Stack): Promise<Market> {
   const files = openFiles();
-  const settings = { ...given, connections: connectionsWithin(given.connections, files) };
-  log.info({ connections: settings.connections, nofile: files }, 'connections that are served');
-  const home = resolve(settings.home);
+  const limited = { ...given, connections: connectionsWithin(given.connections, files) };
+  log.info({ connections: limited.connections, nofile: files }, 'connections that are served');
+  const home = resolve(limited.home);
   await openHome(home);
-  for (const place of placesOf(settings)) await mustBeFree(place);
-  const { databaseUrl: own } = settings;
+  for (const place of placesOf(limited)) await mustBeFree(place);
+  const { databaseUrl: own } = limited;
   if (own !== null) await naming((error) => databaseFault(own, error), migrate(own));
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: { db?: Database } = {};
   const [databaseUrl, devnet] = await startParts([
-    openDatabase(settings, home, log, undo),
-    openDevnet(settings, home, log, undo, clock, () => market.db),
+    openDatabase(limited, home, log, undo),
+    openDevnet(limited, home, log, undo, clock, () => market.db),
   ]);
+  const settings = { ...limited, people: peopleWith(limited, devnet) };
   clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
   const db = connect(databaseUrl, {
     ...databaseLimits,
