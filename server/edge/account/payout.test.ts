@@ -77,15 +77,16 @@ test('a thief of the e-mail changes nothing of where one is paid for 72 hours', 
   assert.deepEqual([held.paid, held.receives, held.waiting.length], [null, [], 1]);
   // Nor by way of what that wallet vouches for.
   const { key } = (await edge.mint(loot)).body;
-  const [proof, authorization] = [
-    await edge.proof(bitcoinWallet(), key),
-    await edge.proof(loot, key, 'authorise this wallet'),
-  ];
-  const linked = await edge.call('POST', '/v1/wallets/bitcoin', {
-    key,
-    body: { ...proof, authorization },
-  });
-  assert.deepEqual(told(linked), [400, 'bad_authorization']);
+  const vouched = async () => {
+    const linked = bitcoinWallet();
+    const words = `authorise this wallet ${linked.address}`;
+    const [proof, authorization] = [
+      await edge.proof(linked, key),
+      await edge.proof(loot, key, words),
+    ];
+    return edge.call('POST', '/v1/wallets/bitcoin', { key, body: { ...proof, authorization } });
+  };
+  assert.deepEqual(told(await vouched()), [400, 'bad_authorization']);
   // Nor by putting another wallet in the place of the one that is paid.
   const evmLoot = evmWallet();
   assert.deepEqual(told(await byWallet(thief, evmLoot, 'add')), [409, 'login_family_taken']);
@@ -101,6 +102,7 @@ test('a thief of the e-mail changes nothing of where one is paid for 72 hours', 
   }
   edge.deps.advance(60_000);
   assert.equal((await shown(thief, 'solana')).paid, loot.address);
+  assert.equal((await vouched()).status, 200);
 });
 
 test('what waits is stopped from any session, and the thief is signed out', async () => {
