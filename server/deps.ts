@@ -11,6 +11,7 @@ import type { Gas } from './keeper/gas.ts';
 import type { Keeper } from './keeper/passes.ts';
 import type { SigningTime } from './keeper/time.ts';
 import type { Markets } from './listing/markets.ts';
+import type { Messaging } from './messages/messaging.ts';
 import type { Metrics } from './metrics.ts';
 import type { Presence } from './restore/gate.ts';
 
@@ -29,6 +30,8 @@ export type Deps = {
   readonly gas?: ReadonlyMap<ChainKey, Gas>;
   /** Told of relays that wait. */
   readonly keeper?: Pick<Keeper, 'wake'>;
+  /** Told of what is to leave at once; knows whether mail can be sent. None where nobody sends. */
+  readonly messaging?: Pick<Messaging, 'wake' | 'mailIsDown'>;
   /** None = real time. */
   readonly signingTime?: SigningTime;
   readonly log: Logger;
