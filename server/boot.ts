@@ -19,7 +19,14 @@ import { connect, type Database, databaseLimits } from './db/database.ts';
 import { startPostgres } from './db/embedded/postgres.ts';
 import { migrate } from './db/migrate.ts';
 import type { Deps } from './deps.ts';
-import { devAssets, devChains, giveGas, type ReadyChain, servedChains } from './dev-network.ts';
+import {
+  devAssets,
+  devChains,
+  devPeople,
+  giveGas,
+  type ReadyChain,
+  servedChains,
+} from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
 import { connectionsWithin, openFiles } from './edge/connections.ts';
 import { devKeeper, openGas } from './keeper/open.ts';
@@ -61,6 +68,9 @@ export type Ready = {
   readonly chains: readonly ReadyChain[];
   /** The dev network's control address; null where there are no dev chains. */
   readonly dev: string | null;
+  /** The dev network's page of mails, and the issuer of its identity provider. */
+  readonly inbox?: string;
+  readonly identityProvider?: string;
   /** Where Prometheus metrics are, if asked for. */
   readonly metrics?: string;
   readonly database: 'embedded' | 'external';
@@ -178,6 +188,7 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
     network: settings.network,
     chains: servedChains(chains, devnet, gas),
     dev: devnet?.dev ?? null,
+    ...devPeople(devnet),
     ...(metricsUrl === null ? {} : { metrics: metricsUrl }),
     database: settings.databaseUrl === null ? 'embedded' : 'external',
   };
@@ -260,6 +271,7 @@ async function openDevnet(
   const starting = startDevnet({
     dir: join(home, 'chains'),
     log,
+    people: true,
     controlPort: settings.devControlPort,
     evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => devEvmChain(index)),
     moveClock: (seconds) => {

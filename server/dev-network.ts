@@ -71,6 +71,15 @@ export function devAssets(
   });
 }
 
+/** Where people find the dev network's mails and accounts; nothing of it on real chains. */
+export function devPeople(devnet: Pick<Devnet, 'people'> | null): {
+  readonly inbox?: string;
+  readonly identityProvider?: string;
+} {
+  const { people = null } = devnet ?? {};
+  return people === null ? {} : { inbox: people.inbox, identityProvider: people.provider.issuer };
+}
+
 export function servedChains(
   chains: readonly ChainSettings[],
   devnet: Devnet | null,
