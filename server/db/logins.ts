@@ -127,3 +127,23 @@ export async function isKnownBrowser(tx: Tx, address: string, browser: Buffer): 
   });
   return rows[0]?.known ?? false;
 }
+
+/**
+ * The bot may write to this chat no more: it was blocked, or the chat is gone. Null where that was
+ * known, or where the login has another chat by now.
+ */
+export async function endChat(
+  tx: Tx,
+  id: string,
+  chatId: string,
+  at: Date,
+): Promise<{ readonly accountId: string; readonly label: string } | null> {
+  const rows = await tx.rows<{ accountId: string; label: string }>({
+    name: 'logins_end_chat',
+    text: `update logins set chat_ended_at = $3
+      where id = $1 and chat_id = $2 and chat_ended_at is null
+      returning account_id as "accountId", label`,
+    values: [id, chatId, at],
+  });
+  return rows[0] ?? null;
+}
