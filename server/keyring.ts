@@ -24,7 +24,7 @@ const tagBytes = 16;
 export type Keyring = {
   /** The first signs; what any of them signed is accepted. */
   readonly cursorSecrets: readonly Uint8Array[];
-  /** What is too short to be stored as a bare hash: HMAC-SHA256 by each key, the first one's first. */
+  /** Of what is too short for a bare hash: HMAC-SHA256 by each key, the first one's first. */
   readonly marks: (text: string) => readonly string[];
   /** AES-256-GCM; `version` names the key. */
   encrypt(plain: Uint8Array): { version: number; sealed: Buffer };

@@ -16,7 +16,7 @@ export type Metrics = {
   readonly decisionsAlone: Counter;
   /** Attempts to deliver to a webhook, by outcome: delivered, failed (again later), dropped. */
   readonly webhookAttempts: Counter<'outcome'>;
-  /** Proofs of logins in the browser, by way, and outcome: made (an account), signed_in, refused. */
+  /** Proofs of logins in the browser, by way and outcome: made (an account), signed_in, refused. */
   readonly signIns: Counter<'way' | 'outcome'>;
   /** Messages to people, by channel and outcome: sent, failed (again later), dropped, ended. */
   readonly messages: Counter<'channel' | 'outcome'>;

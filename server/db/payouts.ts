@@ -1,4 +1,4 @@
-// Which wallet of each family is paid: the newest choice whose time has come, else the login wallet.
+// Which wallet of each family is paid: the newest choice whose time has come, else the login one.
 
 import type { Family } from '../../core/families.ts';
 import type { Tx } from './database.ts';

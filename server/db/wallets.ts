@@ -127,7 +127,7 @@ export type WebProof = Omit<Proof, 'authorised'> & {
   readonly waitsUntil: Date | null;
 };
 
-/** One proven in a wallet session; null when another account holds it. What it waits can only get less. */
+/** One proven in a wallet session; null when another account holds it. Its wait only gets less. */
 export async function upsertWebProof(tx: Tx, proof: WebProof): Promise<Wallet | null> {
   const rows = await tx.rows<Wallet>({
     name: 'upsert_web_proof',

@@ -20,7 +20,7 @@ export function begun(purpose: Purpose, browser: Browser, session: Session | nul
   throw new ParleyError('session_ended', 'nobody is signed in here; sign in first');
 }
 
-/** What the ceremony was begun for. Throws `session_ended` where its session is not here any more. */
+/** What the ceremony was begun for. Throws `session_ended` where its session is gone. */
 export function intentOf({ purpose, sessionId }: Ceremony, session: Session | null): Intent {
   if (purpose === 'sign-in') return { purpose };
   if (session !== null && session.id === sessionId) return { purpose, session };

@@ -96,8 +96,8 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     row: 'reminding.deadlines',
     edits: [
       edit('server/messages/reminders.ts')(
-        "return { topic: 'swap.reminder', accountId, payload: { swapId, ...due }, at };\n    });\n    await insertOutbox(tx, entries);",
-        "return { topic: 'swap.reminder', accountId, payload: { swapId, ...due }, at };\n    });\n    void insertOutbox(db, entries);",
+        '...due }, at };\n    });\n    await insertOutbox(tx, entries);',
+        '...due }, at };\n    });\n    void insertOutbox(db, entries);',
       ),
     ],
   },
