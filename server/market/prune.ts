@@ -1,7 +1,7 @@
 // What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's log
-// after a day, used and expired nonces, stored replies, and what ended with nothing at stake after
-// 30 days; of people sign-ins that were begun, tickets, sessions that ended and browsers not seen.
-// Webhooks that fail for a day are switched off.
+// after a day, used and expired nonces, stored replies, and what ended with nothing at stake, as
+// messages that were sent or dropped, after 30 days; of people also sign-ins that were begun,
+// tickets, sessions that ended and browsers not seen. Webhooks that fail for a day are switched off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pruneCeremonies } from '../db/ceremonies.ts';
@@ -11,6 +11,7 @@ import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/en
 import { pruneFeedLog } from '../db/feed-log.ts';
 import { pruneTickets } from '../db/feed-tickets.ts';
 import { deleteReplies, pruneKeptReplies } from '../db/idempotency.ts';
+import { pruneMessages } from '../db/messages.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
 import { pruneDevices, pruneSessions } from '../db/sessions.ts';
@@ -24,6 +25,7 @@ import {
   feedLogDays,
   feedLogEntries,
   idleDays,
+  messageDays,
   outboxDays,
 } from './bounds.ts';
 import { keptMs } from './idempotency.ts';
@@ -52,6 +54,7 @@ export type Pruned = {
   readonly deliveries: number;
   readonly webhookHosts: number;
   readonly keptReplies: number;
+  readonly messages: number;
   /** Never pruned, and looked at no more. */
   readonly swapsThatStay: number;
   readonly swaps: number;
@@ -78,6 +81,7 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
     deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
     webhookHosts: await inBatches(db, pruneHosts, new Date(now - outboxDays * dayMs)),
     keptReplies: await inBatches(db, pruneKeptReplies, new Date(now - 2 * dayMs)),
+    messages: await inBatches(db, pruneMessages, new Date(now - messageDays * dayMs)),
     swapsThatStay: await inBatches(db, markSwapsThatStay, ended),
     swaps: await inBatches(db, pruneSwaps, ended),
     threads: await inBatches(db, pruneThreads, ended),

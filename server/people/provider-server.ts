@@ -72,11 +72,8 @@ export function openProviders(deps: ServerDeps): Providers {
   const known = new Map<string, Known>();
   return {
     configurationOf: async (provider) => {
-      let one = known.get(provider.issuer);
-      if (one === undefined) {
-        one = nothingKnown();
-        known.set(provider.issuer, one);
-      }
+      const one = known.get(provider.id) ?? nothingKnown();
+      known.set(provider.id, one);
       const metadata = await metadataOf(deps, provider, one);
       return configured(deps, provider, metadata, one);
     },

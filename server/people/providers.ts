@@ -1,6 +1,6 @@
 // Sign-in through OpenID Connect providers: authorization code flow with PKCE (RFC 7636), state and
-// nonce. A sign-in is begun in one browser and ends in it, once, at an address of the provider's own:
-// an answer that another provider leads to it proves nothing (RFC 9207; RFC 9700, 4.4).
+// nonce. A sign-in is begun in one browser and ends in it, once, at an address that this provider
+// alone leads back to: the answer of another one proves nothing (RFC 9207; RFC 9700, 4.4).
 
 import { createHash } from 'node:crypto';
 import {
