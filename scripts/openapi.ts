@@ -1,10 +1,13 @@
-// Rewrites docs/openapi.json and docs/asyncapi.json from the source: node scripts/openapi.ts
+// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source: node
+// scripts/openapi.ts
 
 import { mkdir, writeFile } from 'node:fs/promises';
-import { goldenDescription, goldenFeed } from '../server/edge/describe.ts';
+import { goldenDescriptions, goldenFeed } from '../server/edge/describe.ts';
 
 const docs = new URL('../docs/', import.meta.url);
 await mkdir(docs, { recursive: true });
-await writeFile(new URL('openapi.json', docs), await goldenDescription());
+const { api, account } = await goldenDescriptions();
+await writeFile(new URL('openapi.json', docs), api);
+await writeFile(new URL('openapi-account.json', docs), account);
 await writeFile(new URL('asyncapi.json', docs), goldenFeed());
-console.log('docs/openapi.json and docs/asyncapi.json are as the source declares');
+console.log('docs/openapi.json, openapi-account.json and asyncapi.json are as the source declares');

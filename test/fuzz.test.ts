@@ -90,9 +90,10 @@ test(
 /** Who calls in this turn: all who may, those who trade most often, and two who may not. */
 function callersOf(turn: number): Caller[] {
   const able = market.callers.filter(({ scopes }) => scopes !== null);
+  const [initiator, counterparty] = able as [Caller, Caller];
   const not = market.callers.filter(({ scopes }) => scopes === null);
   const refused = [0, 1].map((each) => not[(2 * turn + each) % not.length] as Caller);
-  return [...able, ...able.slice(0, 2), ...able.slice(0, 2), ...refused];
+  return [...able, initiator, counterparty, counterparty, ...refused];
 }
 
 /** The property's own seed: neighbours of the run's seed share none. */

@@ -131,3 +131,71 @@ export async function revokeAllKeys(tx: Tx, now: Date): Promise<number> {
   });
   return row?.revoked ?? 0;
 }
+
+/** A key as its person sees it. */
+export type KeyShown = {
+  readonly id: string;
+  readonly prefix: string;
+  readonly name: string | null;
+  readonly scopes: Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** YYYY-MM-DD, UTC; null = never, or not for as long as uses are noted. */
+  readonly usedOn: string | null;
+  /** The client's network. */
+  readonly usedFrom: string | null;
+};
+
+const shown = `id, prefix, name, scopes, created_at as "createdAt", expires_at as "expiresAt",
+  to_char(used_on, 'YYYY-MM-DD') as "usedOn", used_from as "usedFrom"`;
+
+/** The live ones, newest first. */
+export function liveKeysOf(tx: Tx, accountId: string, now: Date): Promise<KeyShown[]> {
+  return tx.rows<KeyShown>({
+    name: 'keys_live_of',
+    text: `select ${shown} from api_keys
+      where account_id = $1 and revoked_at is null and expires_at > $2
+      order by created_at desc, id desc limit 100`,
+    values: [accountId, now],
+  });
+}
+
+/** A live key of the account; null where it has no such one. */
+export async function liveKeyOf(
+  tx: Tx,
+  accountId: string,
+  id: string,
+  now: Date,
+): Promise<KeyShown | null> {
+  const rows = await tx.rows<KeyShown>({
+    name: 'keys_live_one',
+    text: `select ${shown} from api_keys
+      where account_id = $1 and id = $2 and revoked_at is null and expires_at > $3`,
+    values: [accountId, id, now],
+  });
+  return rows[0] ?? null;
+}
+
+/** `on`: YYYY-MM-DD. */
+export type KeyUse = { readonly id: string; readonly on: string; readonly network: string };
+
+/** Written where day or network changed; one that somebody else writes now is left to them. */
+export async function noteKeyUses(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
+  await tx.rows({
+    name: 'keys_note_uses',
+    text: `with own as (
+        select api_keys.id, used.day, used.network
+        from unnest($1::uuid[], $2::date[], $3::text[]) as used (id, day, network)
+        join api_keys on api_keys.id = used.id
+        where (api_keys.used_on, api_keys.used_from) is distinct from (used.day, used.network)
+          and (api_keys.used_on is null or api_keys.used_on <= used.day)
+        for no key update of api_keys skip locked)
+      update api_keys set used_on = own.day, used_from = own.network
+      from own where api_keys.id = own.id`,
+    values: [
+      uses.map(({ id }) => id),
+      uses.map(({ on }) => on),
+      uses.map(({ network }) => network),
+    ],
+  });
+}

@@ -160,6 +160,20 @@ export async function revokeSessions(
   return rows.length;
 }
 
+/** Which of these hashes, in base64, are of no session that is live; idle ones count as such. */
+export async function endedAmong(tx: Tx, hashes: readonly string[], now: Date): Promise<string[]> {
+  if (hashes.length === 0) return [];
+  const rows = await tx.rows<{ hash: string }>({
+    name: 'sessions_ended_among',
+    text: `select hash from unnest($1::text[]) as asked (hash)
+      where not exists (select 1 from sessions
+        where sessions.hash = decode(asked.hash, 'base64')
+          and revoked_at is null and expires_at > $2)`,
+    values: [hashes, now],
+  });
+  return rows.map(({ hash }) => hash);
+}
+
 /** Tells all processes to forget what they remember of the account: a token was replaced. */
 export async function tellReplaced(tx: Tx, accountId: string, notice: string): Promise<void> {
   await tx.rows({
@@ -167,6 +181,58 @@ export async function tellReplaced(tx: Tx, accountId: string, notice: string): P
     text: `select pg_notify('key_revoked', $1 || ' ' || $2)`,
     values: [accountId, notice],
   });
+}
+
+export type SessionUse = { readonly id: string; readonly at: Date };
+
+/** Written once a minute at most; one that somebody else writes now is left to them. */
+export async function noteSessionUses(tx: Tx, uses: readonly SessionUse[]): Promise<void> {
+  await tx.rows({
+    name: 'sessions_note_uses',
+    text: `with own as (
+        select sessions.id, used.at
+        from unnest($1::uuid[], $2::timestamptz[]) as used (id, at)
+        join sessions on sessions.id = used.id
+        where sessions.last_used_at <= used.at - interval '1 minute'
+        for no key update of sessions skip locked)
+      update sessions set last_used_at = own.at from own where sessions.id = own.id`,
+    values: [uses.map(({ id }) => id), uses.map(({ at }) => at)],
+  });
+}
+
+/**
+ * Deletes at most `limit` that ended before `before`: revoked, at their end, or not used since
+ * `idleBefore`; returns how many.
+ */
+export async function pruneSessions(
+  tx: Tx,
+  before: Date,
+  idleBefore: Date,
+  limit: number,
+): Promise<number> {
+  const rows = await tx.rows({
+    name: 'sessions_prune',
+    text: `delete from sessions where id in (
+        (select id from sessions where revoked_at < $1 limit $3)
+        union (select id from sessions where expires_at < $1 limit $3)
+        union (select id from sessions where last_used_at < $2 limit $3)
+        limit $3)
+      returning 1 as one`,
+    values: [before, idleBefore, limit],
+  });
+  return rows.length;
+}
+
+/** Deletes at most `limit` browsers that were not seen since `before`; returns how many. */
+export async function pruneDevices(tx: Tx, before: Date, limit: number): Promise<number> {
+  const rows = await tx.rows({
+    name: 'devices_prune',
+    text: `delete from devices where (account_id, hash) in
+        (select account_id, hash from devices where seen_at < $1 order by seen_at limit $2)
+      returning 1 as one`,
+    values: [before, limit],
+  });
+  return rows.length;
 }
 
 /** The account was signed in from this browser before; remembers it. */

@@ -16,7 +16,9 @@ import {
   whenKnown,
   windowSeconds,
 } from './budgets.ts';
+import type { Cors } from './cors.ts';
 import { type HttpCode, HttpError, httpRefusal, sendRefusal } from './errors.ts';
+import type { LastUses } from './last-uses.ts';
 import { type Reserve, reservedPart } from './reserve.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -46,6 +48,8 @@ export type GateState = {
   readonly budgets: Budgets;
   readonly reserve: Reserve;
   readonly routes: RouteTable;
+  readonly uses: LastUses;
+  readonly cors: Cors | null;
   closing: boolean;
 };
 
@@ -53,6 +57,8 @@ export const baseHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  // Of browsers that know no frame-ancestors.
+  'x-frame-options': 'DENY',
   'cache-control': 'no-store',
 };
 
@@ -67,12 +73,15 @@ type Visit = {
 };
 
 export function createGate(state: GateState): Gate {
-  const { keys } = state;
+  const { keys, cors } = state;
   return (request, reply, done) => {
     reply.headers(baseHeaders);
+    if (cors !== null) reply.headers(cors.headers(request));
     const visit = { state, request, reply, done };
     if (state.closing) return shuttingDown(visit);
     if (breaksHttp(request)) return broken(visit);
+    const preflight = cors === null ? null : cors.preflight(request);
+    if (preflight !== null) return answerPreflight(visit, preflight);
     if (request.is404) return unknownRoute(visit);
     const { access } = request.routeOptions.config;
     if (access === undefined) return done();
@@ -80,14 +89,14 @@ export function createGate(state: GateState): Gate {
     const shown = shownBy(state.settings, request, access);
     if (shown instanceof HttpError) return notFromHere(visit, shown);
     if (access.kind === 'browser') return anonymous(visit, access);
-    if (shown === null) return withoutKey(visit, access, false);
+    if (shown === null) return withoutKey(visit, access, null);
     const known = keys.known(shown);
-    if (known !== undefined) return withKey(visit, access, known);
+    if (known !== undefined) return withKey(visit, access, shown, known);
     const looked = clientKnown(visit);
     keys
       .find(shown)
       .then(
-        (caller) => withKey(looked, access, caller),
+        (caller) => withKey(looked, access, shown, caller),
         (error: Error) => spendClient(looked, () => done(error)),
       )
       .catch(done);
@@ -106,10 +115,12 @@ export function createSecondLook({ keys, shortName, settings }: GateState): Gate
     if (shown === null || shown instanceof HttpError) return done();
     const judge = (found: Caller | null) => {
       if (found !== null) return done();
-      reply.header('www-authenticate', 'Bearer');
-      const what = typeof shown === 'string' ? 'API key was revoked' : 'session was ended';
-      const sentence = `the ${what} or expired while the request arrived`;
-      sendRefusal(reply, httpRefusal('key_invalid', sentence), shortName);
+      const isKey = typeof shown === 'string';
+      if (isKey) reply.header('www-authenticate', 'Bearer');
+      const what = isKey ? 'API key was revoked or expired' : 'session ended';
+      const sentence = `the ${what} while the request arrived`;
+      const code = isKey ? 'key_invalid' : 'session_missing';
+      sendRefusal(reply, httpRefusal(code, sentence), shortName);
     };
     const known = keys.known(shown);
     if (known !== undefined) return judge(known);
@@ -146,6 +157,13 @@ function hasSession({ shortName }: SiteSettings, { cookie = '' }: IncomingHttpHe
 
 function notFromHere(visit: Visit, { code, message, headers }: HttpError) {
   spendClient(visit, () => refuse(visit, code, message, headers));
+}
+
+function answerPreflight(visit: Visit, headers: Readonly<Record<string, string>>) {
+  spendClient(visit, (spent) => {
+    if (!spent.allowed) return overBudget(visit, spent);
+    visit.reply.code(204).headers(headers).send();
+  });
 }
 
 /** While the socket is there: one that is gone after a wait has no address. */
@@ -264,37 +282,45 @@ function anonymous(arrived: Visit, access: Access) {
   spend(visit, own, (spent) => {
     if (!spent.allowed) return overBudget(visit, spent);
     if (access.signIn === true) return signingIn(visit);
-    if (access.mint !== true) return done();
-    whenKnown(budgets.spendMint(client), (minted) => {
-      if (minted.allowed) return done();
-      const { limit, resetSeconds } = minted;
-      const sentence =
-        `too many keys asked for from this client network (${limit} an hour);` +
-        ` try again in ${resetSeconds} s`;
-      refuse(visit, 'mint_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
-    });
+    if (access.mint === true) return minting(visit);
+    done();
   });
+}
+
+function minting({ client = '', ...visit }: Visit) {
+  const asked = whenKnown(visit.state.budgets.spendMint(client), (minted) => {
+    if (minted.allowed) return visit.done();
+    const { limit, resetSeconds } = minted;
+    const sentence =
+      `too many keys asked for from this client network (${limit} an hour);` +
+      ` try again in ${resetSeconds} s`;
+    refuse(visit, 'mint_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
+  });
+  if (asked instanceof Promise) asked.catch(visit.done);
 }
 
 function signingIn(visit: Visit) {
   const { state, done, client = '' } = visit;
-  whenKnown(state.budgets.spendSignIn(client), ({ allowed, limit, resetSeconds }) => {
+  const asked = whenKnown(state.budgets.spendSignIn(client), ({ allowed, limit, resetSeconds }) => {
     if (allowed) return done();
     const sentence =
       `too many tries to sign in from this client network (${limit} an hour);` +
       ` try again in ${resetSeconds} s`;
     refuse(visit, 'sign_in_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
   });
+  if (asked instanceof Promise) asked.catch(done);
 }
 
-function withoutKey(visit: Visit, { kind }: Access, given: boolean) {
+/** `shown`: what was shown in vain; null = nothing was. */
+function withoutKey(visit: Visit, { kind }: Access, shown: Credential | null) {
   spendClient(visit, (spent) => {
     if (!spent.allowed) return overBudget(visit, spent);
-    if (kind === 'session') {
+    const isKey = kind === 'key' && (shown === null || typeof shown === 'string');
+    if (!isKey) {
       return refuse(visit, 'session_missing', 'nobody is signed in here, or the session has ended');
     }
     const headers = { 'www-authenticate': 'Bearer' };
-    if (given) {
+    if (shown !== null) {
       return refuse(visit, 'key_invalid', 'the API key is invalid, revoked or expired', headers);
     }
     const sentence = 'an API key is needed: Authorization: Bearer <key>, or X-Api-Key: <key>';
@@ -302,16 +328,18 @@ function withoutKey(visit: Visit, { kind }: Access, given: boolean) {
   });
 }
 
-function withKey(visit: Visit, access: Access, caller: Caller | null) {
-  if (caller === null) return withoutKey(visit, access, true);
+function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller | null) {
+  if (caller === null) return withoutKey(visit, access, shown);
   const { state, request, done, client = clientOf(request) } = visit;
   request.caller = caller;
+  state.uses.note(caller, client);
   const go = () => {
     if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
       const held = caller.scopes.join(', ');
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
       return refuse(visit, 'scope_missing', sentence);
     }
+    if (access.mint === true) return minting({ ...visit, client });
     done();
   };
   spend(visit, state.budgets.spendCaller(caller, client), (spent) => {

@@ -18,10 +18,12 @@ import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, whenKnown } from './budgets.ts';
 import { type ConnectionLimits, limitConnections } from './connections.ts';
+import { createCors } from './cors.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { createForwardedWarning } from './forwarded.ts';
+import { createLastUses, type LastUses } from './last-uses.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
 import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
@@ -54,6 +56,7 @@ export type Edge = {
   readonly budgets: Budgets;
   readonly processorTime: ProcessorTime;
   readonly reserve: Reserve;
+  readonly uses: LastUses;
   readonly operations: Operation[];
   /** Of `/account`, which have a description of their own. */
   readonly accountOperations: Operation[];
@@ -103,7 +106,10 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const routes = createRouteTable();
   const reserve = createReserve(deps.db, budgets);
   const { settings } = deps;
-  const state = { shortName, settings, keys, budgets, reserve, routes, closing: false };
+  const uses = createLastUses(deps);
+  const cors = createCors(shortName, settings.people.corsOrigins);
+  const parts = { keys, budgets, reserve, routes, uses, cors };
+  const state = { shortName, settings, ...parts, closing: false };
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -127,7 +133,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
         ? httpRefusal('not_found', 'there is nothing at this path')
         : httpRefusal('malformed_url', 'the URL is malformed');
       whenKnown(budgets.spendClient(clientOf(request)), (spent) => {
-        reply.headers({ ...baseHeaders, ...budgetHeaders(spent) });
+        reply.headers({ ...baseHeaders, ...budgetHeaders(spent), ...cors?.headers(request) });
         sendRefusal(reply as FastifyReply, refusal, shortName);
       });
     },
@@ -142,6 +148,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     budgets,
     processorTime,
     reserve,
+    uses,
     operations: [],
     accountOperations: [],
     underway,
@@ -174,6 +181,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   });
   app.addHook('onClose', async () => {
     clearInterval(sweeping);
+    await uses.close();
     keys.close();
     closeBudgets();
   });

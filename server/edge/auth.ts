@@ -17,6 +17,7 @@ import { openRevocations, rememberedMs } from './revocations.ts';
 
 export type Caller = {
   readonly accountId: string;
+  readonly by: 'key' | 'session';
   /** The key's id, or the session's. */
   readonly keyId: string;
   readonly scopes: readonly Scope[];
@@ -89,13 +90,13 @@ export async function openKeys(
 }
 
 function callerOfKey({ accountId, id: keyId, scopes, expiresAt }: LiveKey): Caller {
-  return { accountId, keyId, scopes, expiresAtMs: expiresAt.getTime() };
+  return { accountId, by: 'key', keyId, scopes, expiresAtMs: expiresAt.getTime() };
 }
 
 /** A key of all scopes, for as long as the session would live unused. */
 function callerOfSession({ accountId, id: keyId, expiresAt, lastUsedAt }: Session): Caller {
   const expiresAtMs = Math.min(expiresAt.getTime(), lastUsedAt.getTime() + idleMs);
-  return { accountId, keyId, scopes, expiresAtMs };
+  return { accountId, by: 'session', keyId, scopes, expiresAtMs };
 }
 
 /** What look-ups found. */

@@ -1,5 +1,6 @@
-// The descriptions of the source tree, as the golden files docs/openapi.json and docs/asyncapi.json
-// keep them: they need no database and no chain, because routes only declare.
+// The descriptions of the source tree, as the golden files docs/openapi.json,
+// docs/openapi-account.json and docs/asyncapi.json keep them: they need no database and no chain,
+// because routes only declare.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,11 +10,13 @@ import { pino } from 'pino';
 import { readSettings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { createMetrics } from '../metrics.ts';
+import { describeAccount } from './account/openapi.ts';
 import { buildApp } from './app.ts';
 import { describeFeed } from './feed/asyncapi.ts';
 import { describeApi } from './openapi.ts';
 
-export async function goldenDescription(): Promise<string> {
+/** That of `/v1`, and that of `/account`. */
+export async function goldenDescriptions(): Promise<{ api: string; account: string }> {
   const home = await mkdtemp(join(tmpdir(), 'parley-describe-'));
   const untouched = () => Promise.reject(new Error('describing asks no database'));
   const refused = { rows: untouched, transaction: untouched, pipelined: untouched };
@@ -29,7 +32,11 @@ export async function goldenDescription(): Promise<string> {
     log: pino({ level: 'silent' }),
   });
   try {
-    return `${JSON.stringify(describeApi(app.edge.operations, settings), null, 2)}\n`;
+    const { operations, accountOperations } = app.edge;
+    return {
+      api: written(describeApi(operations, settings)),
+      account: written(describeAccount(accountOperations, settings)),
+    };
   } finally {
     await app.close();
     await rm(home, { recursive: true, force: true });
@@ -37,5 +44,9 @@ export async function goldenDescription(): Promise<string> {
 }
 
 export function goldenFeed(): string {
-  return `${JSON.stringify(describeFeed(readSettings({})), null, 2)}\n`;
+  return written(describeFeed(readSettings({})));
+}
+
+function written(description: object): string {
+  return `${JSON.stringify(description, null, 2)}\n`;
 }

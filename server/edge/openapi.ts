@@ -9,7 +9,7 @@ import { webhookEvents } from './schemas/events.ts';
 
 export const apiVersion = '1.0.0';
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 /** Schemas that have a name. */
 export type Components = Map<string, unknown>;
 
@@ -42,7 +42,7 @@ export function describeApi(
   const components: Components = new Map();
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
-    const path = operation.url.replace(/:(\w+)/g, '{$1}');
+    const path = pathOf(operation);
     paths[path] = {
       ...paths[path],
       [operation.method.toLowerCase()]: describeOperation(operation, components, shortName),
@@ -89,6 +89,11 @@ export function describeApi(
   };
 }
 
+/** As the description writes it: `/v1/rfqs/{id}`. */
+export function pathOf({ url }: Operation): string {
+  return url.replace(/:(\w+)/g, '{$1}');
+}
+
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -106,7 +111,7 @@ const withoutEffect = {
 };
 
 const whole = { schema: { type: 'integer' } };
-const rateHeaders = {
+export const rateHeaders = {
   'RateLimit-Limit': { description: 'requests in 60 s', ...whole },
   'RateLimit-Remaining': { description: 'what is left of them', ...whole },
   'RateLimit-Reset': { description: 'seconds until they are all back', ...whole },
@@ -127,11 +132,11 @@ const replayRefs = {
 /** Refusals that are stored under an Idempotency-Key (once.ts). */
 const storedErrors: readonly string[] = ['400', '403', '404', '409', '413', '415', '500'];
 
-const headerRefs = Object.fromEntries(
+export const headerRefs = Object.fromEntries(
   Object.keys(rateHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
 
-function codeHeader(shortName: string): Json {
+export function codeHeader(shortName: string): Json {
   return {
     [`x-${shortName}-error`]: {
       description: 'a stable code for programs; listed in docs/errors.md',
@@ -246,7 +251,7 @@ function errorsOf({ method, access, params }: Operation): number[] {
   return [...new Set(wanted)].sort((a, b) => a - b);
 }
 
-function parametersOf(
+export function parametersOf(
   schema: TSchema | undefined,
   place: 'path' | 'query',
   components: Components,
@@ -294,7 +299,7 @@ function describeWebhook(name: string, when: string, body: unknown, shortName: s
   };
 }
 
-function json(schema: unknown): Json {
+export function json(schema: unknown): Json {
   return { 'application/json': { schema } };
 }
 

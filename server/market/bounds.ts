@@ -40,3 +40,11 @@ export const feedLogEntries = 20_000;
 
 /** What a maker who comes back may have missed: more of it is told by a fresh snapshot. */
 export const mostReplayed = 10_000;
+
+/** Sessions in the browser: one that nobody uses ends; what has ended is known for so long. */
+export const idleDays = 30;
+export const endedSessionDays = 30;
+/** A browser that was not seen for so long is new again, and forgotten. */
+export const deviceDays = 365;
+/** Sign-ins that were begun: as long as codes are counted. */
+export const ceremonyDays = 1;

@@ -15,7 +15,8 @@ import { checkMessage, clearText, keyTermsOf, mustName, nonceOf } from './messag
 import { minting, withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';
 
-const keyLifeDays = 90;
+/** And the longest that may be asked for. */
+export const keyLifeDays = 90;
 export const mostBrowserKeys = 10;
 const secretBytes = 32;
 const prefixCharacters = 6;
@@ -35,6 +36,8 @@ export type MintedKey = {
   readonly name: string | null;
   readonly expiresAt: Date;
   readonly replaced: boolean;
+  /** What its owner should know of the account's keys. */
+  readonly note: string | null;
   readonly accountId: string;
 };
 
@@ -93,9 +96,14 @@ async function signIn(
 export async function createKey(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
-  wanted: { accountId: string; name: string | null; scopes: readonly Scope[] },
+  wanted: {
+    accountId: string;
+    name: string | null;
+    scopes: readonly Scope[];
+    lifeDays?: number | undefined;
+  },
 ): Promise<MintedKey> {
-  const { accountId, name, scopes } = wanted;
+  const { accountId, name, scopes, lifeDays = keyLifeDays } = wanted;
   const kind = await lockAccount(tx, accountId);
   const createdAt = new Date(deps.now());
   const id = uuidv7(deps.now(), deps.randomBytes);
@@ -109,11 +117,21 @@ export async function createKey(
     );
   }
   const { key, prefix } = newSecret(deps.settings, deps.randomBytes);
-  const expiresAt = new Date(deps.now() + keyLifeDays * 86_400_000);
+  const expiresAt = new Date(deps.now() + lifeDays * 86_400_000);
   const hash = createHash('sha256').update(key).digest();
   await insertKey(tx, { id, accountId, hash, prefix, name, scopes, createdAt, expiresAt });
   await announce(tx, accountId, { keyId: id, prefix, name, scopes, expiresAt }, createdAt);
-  return { id, key, prefix, scopes, name, expiresAt, replaced, accountId };
+  const note = kind === 'browser' ? noteFor(deps.settings) : null;
+  return { id, key, prefix, scopes, name, expiresAt, replaced, note, accountId };
+}
+
+/** Whoever holds ten keys is not rid of a leaked one by minting another. */
+function noteFor({ people: { publicUrl } }: Deps['settings']): string {
+  const place = publicUrl === null ? 'in the browser' : `in the browser, at ${publicUrl}`;
+  return (
+    `this account holds up to ${mostBrowserKeys} keys and the others stay good: ` +
+    `a leaked key is revoked ${place}`
+  );
 }
 
 /** Told to the account's owner, never to its webhooks. The key itself is in no event. */

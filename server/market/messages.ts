@@ -10,7 +10,8 @@ import { asDrawn } from './look-alikes.ts';
 import { hostsIn, normal } from './named-hosts.ts';
 
 export const longestMessage = 4_096;
-const longestName = 80;
+/** Of a key's name. */
+export const longestName = 80;
 const unclear = new RegExp(
   [
     // LF and CRLF break lines everywhere; what others do is up to who draws them.

@@ -1,19 +1,33 @@
 // What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's log
 // after a day, used and expired nonces, stored replies, and what ended with nothing at stake, as
-// messages that were sent or dropped, after 30 days. Webhooks that fail for a day are switched off.
+// messages that were sent or dropped, after 30 days; of people also sign-ins that were begun,
+// tickets, sessions that ended and browsers not seen. Webhooks that fail for a day are switched off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pruneCeremonies } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
 import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
+import { pruneTickets } from '../db/feed-tickets.ts';
 import { deleteReplies, pruneKeptReplies } from '../db/idempotency.ts';
 import { pruneMessages } from '../db/messages.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
+import { pruneDevices, pruneSessions } from '../db/sessions.ts';
 import { pruneHosts } from '../db/webhook-hosts.ts';
 import type { Deps } from '../deps.ts';
-import { endedDays, feedLogDays, feedLogEntries, messageDays, outboxDays } from './bounds.ts';
+import {
+  ceremonyDays,
+  deviceDays,
+  endedDays,
+  endedSessionDays,
+  feedLogDays,
+  feedLogEntries,
+  idleDays,
+  messageDays,
+  outboxDays,
+} from './bounds.ts';
 import { keptMs } from './idempotency.ts';
 
 /** Rows a statement: some 10 ms of work. */
@@ -46,6 +60,10 @@ export type Pruned = {
   readonly swaps: number;
   readonly threads: number;
   readonly rfqs: number;
+  readonly ceremonies: number;
+  readonly feedTickets: number;
+  readonly sessions: number;
+  readonly devices: number;
   /** Switched off. */
   readonly webhooks: number;
 };
@@ -68,11 +86,18 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
     swaps: await inBatches(db, pruneSwaps, ended),
     threads: await inBatches(db, pruneThreads, ended),
     rfqs: await inBatches(db, pruneRfqs, ended),
+    ceremonies: await inBatches(db, pruneCeremonies, new Date(now - ceremonyDays * dayMs)),
+    feedTickets: await inBatches(db, pruneTickets, new Date(now - graceMs)),
+    sessions: await inBatches(db, pruneEnded, new Date(now - endedSessionDays * dayMs)),
+    devices: await inBatches(db, pruneDevices, new Date(now - deviceDays * dayMs)),
     webhooks: await switchOffFailing(db, new Date(now), mostSwitchedOff),
   };
 }
 
 const pruneLog: Pruner = (tx, before, limit) => pruneFeedLog(tx, before, feedLogEntries, limit);
+
+const pruneEnded: Pruner = (tx, before, limit) =>
+  pruneSessions(tx, before, new Date(before.getTime() - idleDays * dayMs), limit);
 
 /** Repeats one bounded statement until it finds less than a batch, or enough for one pass. */
 async function inBatches(tx: Tx, pruner: Pruner, before: Date): Promise<number> {

@@ -1,10 +1,12 @@
 // Limits of accounts of people, in one place.
 
+import { ceremonyDays, deviceDays, idleDays } from '../market/bounds.ts';
+
 export const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /** A session that nobody used ends. */
-export const idleMs = 30 * dayMs;
+export const idleMs = idleDays * dayMs;
 /** And any session. */
 export const sessionMs = 90 * dayMs;
 /** How long a sign-in counts for what only a fresh session may do. */
@@ -20,11 +22,15 @@ export const codeTries = 5;
 /** Codes that an address is sent: fewer a day than an hour's would make. */
 export const codeLimits = [
   { most: 5, ms: 60 * minuteMs, words: 'an hour' },
-  { most: 10, ms: dayMs, words: 'a day' },
+  { most: 10, ms: ceremonyDays * dayMs, words: 'a day' },
 ] as const;
 /** RFC 5321, 4.5.3.1.3: 256 with its angle brackets. */
 export const longestAddress = 254;
 /** A browser that was not seen for so long is new again. */
-export const deviceMs = 365 * dayMs;
+export const deviceMs = deviceDays * dayMs;
 /** Of a name that a provider or a person gives. */
 export const longestLabel = 100;
+/** A ticket for the maker feed: long enough to open a socket with it. */
+export const ticketMs = 30_000;
+/** Tickets of a session that are good at once: the oldest makes room. */
+export const mostTickets = 20;

@@ -98,10 +98,15 @@ function operationsOf(document: Document): Operation[] {
           return [status, { ...found, headers: Object.fromEntries(headers) }];
         }),
       ),
-      needsKey: (each.security ?? document.security).length > 0,
+      needsKey: wantsOne(each.security ?? document.security),
       scope: /scope `(\w+)`/.exec(each.description ?? '')?.[1] ?? null,
     })),
   );
+}
+
+/** Whether every way that is described shows something: `{}` shows nothing. */
+function wantsOne(security: readonly object[]): boolean {
+  return security.length > 0 && security.every((each) => Object.keys(each).length > 0);
 }
 
 function resolved(document: Document, part: Json): unknown {
@@ -156,6 +161,7 @@ const rateHeaders = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'
 const ofHttp = new Set([
   ...['date', 'connection', 'keep-alive', 'content-type', 'content-length', 'transfer-encoding'],
   ...['cache-control', 'content-security-policy', 'referrer-policy', 'x-content-type-options'],
+  'x-frame-options',
 ]);
 
 function faultsOf(
@@ -205,8 +211,10 @@ function faultsOfHeaders(
       faults.push(`the header ${name} is not described`);
       continue;
     }
-    const whole = schema.type === 'integer' && /^\d+$/.test(String(value));
-    if (!check(schema)(whole ? Number(value) : value)) faults.push(`${name} is ${value}`);
+    // Cookies come as a list.
+    const text = String(value);
+    const whole = schema.type === 'integer' && /^\d+$/.test(text);
+    if (!check(schema)(whole ? Number(text) : text)) faults.push(`${name} is ${text}`);
   }
   return faults;
 }

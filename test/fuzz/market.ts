@@ -2,7 +2,7 @@
 // with swaps at every stage, and callers with every kind of key that there is.
 
 import { randomBytes } from 'node:crypto';
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -11,7 +11,9 @@ import { bitcoinAdapter } from '../../chains/bitcoin/adapter.ts';
 import { evmAdapter } from '../../chains/evm/adapter.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import { buildApp } from '../../server/edge/app.ts';
+import { pageHeaders } from '../../server/edge/testing/session.ts';
 import * as signers from '../../server/edge/testing/signers.ts';
+import { openSession } from '../../server/people/sessions.ts';
 import type { Scope } from '../../server/scopes.ts';
 import {
   agree,
@@ -31,11 +33,11 @@ import {
   swapOf,
   type World,
 } from '../../server/settle/testing/world.ts';
+import { ask } from './ask.ts';
 import type { Answer, Json, Operation } from './description.ts';
 import { createMemory, type Memory } from './memory.ts';
 import type { Request } from './requests.ts';
 
-const answerLimitMs = 30_000;
 // Nothing listens on the discard port.
 const nowhere = 'http://127.0.0.1:9';
 
@@ -173,6 +175,7 @@ async function callersOf(world: World, parties: Parties): Promise<Caller[]> {
   const callers: Caller[] = [
     { name: 'initiator', headers: bearer(parties.initiator.key), scopes: all },
     { name: 'counterparty', headers: { 'x-api-key': parties.counterparty.key }, scopes: all },
+    { name: 'a page', headers: await pageOf(world, parties.initiator), scopes: all },
   ];
   for (const scopes of [['read'], ['taker'], ['maker'], ['taker', 'maker']] as Scope[][]) {
     const { accountId, key } = await newParty(world);
@@ -195,6 +198,19 @@ async function callersOf(world: World, parties: Parties): Promise<Caller[]> {
     { name: 'another scheme', headers: { authorization: 'Basic eDp5' }, scopes: null },
   );
   return callers;
+}
+
+/** What a page of the market's own site sends for the party, who is signed in there. */
+async function pageOf({ deps }: World, { accountId }: Party): Promise<Record<string, string>> {
+  const { token } = await deps.db.transaction((tx) =>
+    openSession(tx, deps, {
+      accountId,
+      means: { by: 'email', wallet: null },
+      browser: { hash: randomBytes(32), device: 'Firefox on Linux', place: '127.0.0.1' },
+      isNew: true,
+    }),
+  );
+  return pageHeaders(token);
 }
 
 async function change(world: World, set: string, accountId: string, value: unknown) {
@@ -256,34 +272,4 @@ function bodiesOf(
       return { chain: 'bitcoin', signed: hex };
     },
   };
-}
-
-function ask(port: number, agent: Agent, { method, url, headers, body }: Request): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(answerLimitMs);
-    const length = body === null ? {} : { 'content-length': String(body.length) };
-    const request = httpRequest({
-      host: '127.0.0.1',
-      port,
-      agent,
-      method,
-      path: url,
-      headers: { ...headers, ...length },
-      signal,
-    });
-    request.on('error', reject);
-    request.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode as number,
-          headers: response.headers,
-          text: Buffer.concat(chunks).toString(),
-        }),
-      );
-    });
-    request.end(body ?? undefined);
-  });
 }

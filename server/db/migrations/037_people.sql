@@ -71,7 +71,10 @@ create table sessions (
   check ((signed_in_by = 'wallet') = (wallet_address is not null))
 );
 create index live_sessions_by_account on sessions (account_id) where revoked_at is null;
+-- What has ended is found for pruning: at its end, when it was revoked, or idle.
 create index sessions_by_expiry on sessions (expires_at);
+create index sessions_by_revocation on sessions (revoked_at) where revoked_at is not null;
+create index sessions_by_use on sessions (last_used_at);
 
 -- Browsers that an account was signed in from, by the SHA-256 of a cookie of their own.
 create table devices (
@@ -103,6 +106,7 @@ create table ceremonies (
 );
 create index ceremonies_by_subject on ceremonies (way, subject, made_at);
 create index ceremonies_by_expiry on ceremonies (expires_at);
+create index ceremonies_by_session on ceremonies (session_id) where session_id is not null;
 
 -- A feed ticket: stands for a session in the first frame of a socket, once, for 30 s.
 create table feed_tickets (
@@ -111,6 +115,7 @@ create table feed_tickets (
   expires_at timestamptz not null
 );
 create index feed_tickets_by_expiry on feed_tickets (expires_at);
+create index feed_tickets_by_session on feed_tickets (session_id, expires_at);
 
 -- Last use of keys, to the day.
 alter table api_keys add column used_on date;

@@ -62,6 +62,8 @@ export type SignedInSpec<P extends TSchema, Q extends TSchema, B extends TSchema
 > & {
   /** Only with a sign-in of the last 10 minutes. */
   readonly fresh?: true;
+  /** Counts against the key mints of the client's network. */
+  readonly mint?: true;
   readonly handle: (input: Input<P, Q, B> & { readonly session: Session }) => Promise<Answer>;
 };
 
@@ -106,7 +108,7 @@ export function anyBrowser<P extends TSchema, Q extends TSchema, B extends TSche
 function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
   app: FastifyInstance,
   deps: Deps,
-  spec: Declared<P, Q, B> & { readonly signIn?: true },
+  spec: Declared<P, Q, B> & { readonly signIn?: true; readonly mint?: true },
   kind: 'session' | 'browser',
   answer: (input: Input<P, Q, B>, request: FastifyRequest) => Promise<Answer>,
 ): void {
@@ -117,7 +119,7 @@ function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
   app.route({
     method,
     url,
-    config: { access: { kind, signIn: spec.signIn } },
+    config: { access: { kind, signIn: spec.signIn, mint: spec.mint } },
     handler: async (request, reply) => {
       const site = siteFor(deps, request);
       const browser = browserFor(deps, site, request, reply);

@@ -3,7 +3,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { registerAccountItself } from './routes/account.ts';
+import { registerDescription } from './routes/description.ts';
 import { registerEmail } from './routes/email.ts';
+import { registerFeedTicket } from './routes/feed-ticket.ts';
+import { registerAccountKeys } from './routes/keys.ts';
 import { registerPage } from './routes/page.ts';
 import { registerPasskey } from './routes/passkey.ts';
 import { registerPayout } from './routes/payout.ts';
@@ -19,5 +22,8 @@ export function registerAccount(app: FastifyInstance, deps: Deps): void {
   registerPage(app, deps);
   registerPayout(app, deps);
   registerProvider(app, deps);
+  registerAccountKeys(app, deps);
+  registerFeedTicket(app, deps);
+  registerDescription(app, deps);
   registerPasskey(app, deps);
 }

@@ -3,13 +3,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import { revokedAmong } from '../../db/keys.ts';
+import { endedAmong } from '../../db/sessions.ts';
 import type { Deps } from '../../deps.ts';
 import { clientNetwork } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
 import { type Inbox, openInbox } from './inbox.ts';
-import { endKey, type Feed } from './maker.ts';
+import { endKey, type Feed, type Maker } from './maker.ts';
 import { closeCodes, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { acceptSockets } from './upgrade.ts';
@@ -47,7 +48,7 @@ export function registerFeed(
 ): void {
   const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets } = limits;
   const hub = createHub();
-  const { keys, budgets } = app.edge;
+  const { keys, budgets, uses } = app.edge;
   const open = new Set<Open>();
   let closing = false;
   let following: Following | null = null;
@@ -58,6 +59,7 @@ export function registerFeed(
     hub,
     keys,
     budgets,
+    uses,
     snapshots,
     quote,
     started: started.promise,
@@ -69,7 +71,7 @@ export function registerFeed(
   const networks = createCounter();
   const limit = deps.settings.feedSocketsPerIp;
 
-  acceptSockets(app, (ws, socket, client) => {
+  acceptSockets(app, deps.settings, (ws, socket, client) => {
     const network = clientNetwork(client);
     const there = networks.add(network);
     ws.on('error', () => {}); // Said by the close that comes with it.
@@ -139,10 +141,13 @@ function createWatch(deps: Deps, open: ReadonlySet<Open>, pingMs: number) {
 
   const recheck = async () => {
     const makers = [...open].flatMap(({ inbox }) => inbox.maker() ?? []);
-    const ids = [...new Set(makers.map(({ keyId }) => keyId))];
-    const revoked = new Set(await revokedAmong(deps.db, ids));
+    const ids = new Set(makers.flatMap(({ by, keyId }) => (by === 'key' ? [keyId] : [])));
+    const digests = new Set(makers.flatMap((maker) => digestOf(maker) ?? []));
+    const revoked = await revokedAmong(deps.db, [...ids]);
+    const ended = await endedAmong(deps.db, [...digests], new Date(deps.now()));
+    const gone = new Set([...revoked, ...ended]);
     for (const maker of makers) {
-      if (revoked.has(maker.keyId)) endKey(maker);
+      if (gone.has(digestOf(maker) ?? maker.keyId)) endKey(maker);
     }
   };
 
@@ -181,6 +186,11 @@ function createWatch(deps: Deps, open: ReadonlySet<Open>, pingMs: number) {
     },
     stop: () => clearInterval(ticking),
   };
+}
+
+/** Of a session: one that was signed in to anew has its id still, and another token. */
+function digestOf({ shown }: Maker): string | null {
+  return typeof shown !== 'string' && shown.kind === 'session-hash' ? shown.digest : null;
 }
 
 /** How many there are of each name. */

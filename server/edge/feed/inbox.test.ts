@@ -13,6 +13,7 @@ import { createPeer } from './peer.ts';
 const key = `parley_test_${'k'.repeat(43)}`;
 const caller: Caller = {
   accountId: 'an account',
+  by: 'key',
   keyId: 'a key',
   scopes: ['maker'],
   expiresAtMs: Number.POSITIVE_INFINITY,
@@ -36,6 +37,8 @@ function held() {
     hub: createHub(),
     keys: { known: () => caller },
     budgets: { spendCaller: () => ({ allowed: true }) },
+    uses: { note: () => {} },
+    deps: { settings: { shortName: 'parley' } },
     started: new Promise<void>(() => {}),
     isClosing: () => false,
     quote: async () => {

@@ -63,8 +63,9 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
     const answer = await tryGreeting(feed, data, isBinary, client);
     looking = false;
     if (!peer.isOpen()) return;
-    if ('key' in answer) {
+    if ('caller' in answer) {
       maker = createMaker(feed, peer, answer);
+      feed.uses.note(answer.caller, client);
       clearTimeout(timer);
       feed.hub.join(maker);
       // Not waited for: frames that come meanwhile are heard.
@@ -155,8 +156,9 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   const quote = async (maker: Maker, { rfqId: given, quoteAmount, idempotencyKey }: Quote) => {
     // As REST shows it, whose keys are kept by path.
     const rfqId = given.toLowerCase();
-    const caller = await callerOf(feed.keys, maker.key);
+    const caller = await callerOf(feed.keys, maker.shown);
     if (caller === null) return endKey(maker);
+    feed.uses.note(caller, client);
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;

@@ -6,9 +6,10 @@ import { findHoldings } from '../../db/holdings.ts';
 import type { Deps } from '../../deps.ts';
 import { holds } from '../../market/addresses.ts';
 import { feedLogDays, mostReplayed } from '../../market/bounds.ts';
-import type { Keys } from '../auth.ts';
+import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Run } from '../command.ts';
+import type { LastUses } from '../last-uses.ts';
 import { callerOf, type Greeting } from './first-frame.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 import { type Entry, type Hub, isFor, type Listener } from './hub.ts';
@@ -31,6 +32,7 @@ export type Feed = {
   readonly hub: Hub;
   readonly keys: Keys;
   readonly budgets: Budgets;
+  readonly uses: LastUses;
   readonly snapshots: Snapshots;
   readonly quote: Run;
   /** Until then nobody is told anything. */
@@ -39,7 +41,8 @@ export type Feed = {
 };
 
 export type Maker = Listener & {
-  readonly key: string;
+  readonly shown: Credential;
+  readonly by: Caller['by'];
   readonly keyId: string;
   readonly expiresAtMs: number;
   readonly peer: Peer;
@@ -50,10 +53,11 @@ export type Maker = Listener & {
 };
 
 /** One who is not told anything yet. */
-export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Greeting): Maker {
+export function createMaker(feed: Feed, peer: Peer, { shown, caller, manner }: Greeting): Maker {
   const asked = manner === 'resume';
   const maker: Maker = {
-    key,
+    shown,
+    by: caller.by,
     keyId: caller.keyId,
     accountId: caller.accountId,
     expiresAtMs: caller.expiresAtMs,
@@ -80,15 +84,19 @@ export function createMaker(feed: Feed, peer: Peer, { key, caller, manner }: Gre
   return maker;
 }
 
-/** Its key is good no more. */
-export function endKey({ peer, manner }: Maker): void {
+/** Its key or session is good no more. */
+export function endKey({ peer, manner, by }: Maker): void {
   const code = manner === 'resume' ? { code: 'key_invalid' } : {};
-  peer.end(closeCodes.noKey, 'the API key was revoked or has expired', code);
+  const sentence =
+    by === 'key'
+      ? 'the API key was revoked or has expired'
+      : 'the session has ended or was signed in to anew: connect with a new ticket';
+  peer.end(closeCodes.noKey, sentence, code);
 }
 
 /** False, and the socket is ended, where the key is revoked or expired. Throws as look-ups do. */
 export async function checkKey({ keys }: Feed, maker: Maker): Promise<boolean> {
-  if ((await callerOf(keys, maker.key)) !== null) return true;
+  if ((await callerOf(keys, maker.shown)) !== null) return true;
   endKey(maker);
   return false;
 }

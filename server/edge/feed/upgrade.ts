@@ -5,6 +5,8 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Settings } from '../../config.ts';
+import { siteOf } from '../../people/site.ts';
 import { type Access, clientOf } from '../access.ts';
 import { HttpError } from '../errors.ts';
 import { FeedSocket, mostFrameBytes } from './peer.ts';
@@ -24,7 +26,7 @@ export function wantsSocket({ url = '', headers }: IncomingMessage): boolean {
 }
 
 /** Declares the path, and calls `opened` for every socket that passes the gate. */
-export function acceptSockets(app: FastifyInstance, opened: Opened): void {
+export function acceptSockets(app: FastifyInstance, settings: Sites, opened: Opened): void {
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -66,6 +68,7 @@ export function acceptSockets(app: FastifyInstance, opened: Opened): void {
         throw new HttpError('upgrade_required', sentence, { upgrade: 'websocket' });
       }
       mustBeHandshake(request);
+      mustBeFromUs(settings, request);
       const client = clientOf(request);
       const socket = raw.socket;
       named.set(raw, reply);
@@ -75,6 +78,18 @@ export function acceptSockets(app: FastifyInstance, opened: Opened): void {
       return reply;
     },
   );
+}
+
+type Sites = Pick<Settings, 'people' | 'network'>;
+
+/** Browsers let any page open a socket anywhere, and say of which page it is; nobody else does. */
+function mustBeFromUs({ people, network }: Sites, { headers: { origin, host } }: FastifyRequest) {
+  if (origin === undefined || people.corsOrigins.includes(origin)) return;
+  const { publicUrl } = people;
+  const ours = publicUrl ?? siteOf({ publicUrl, network }, host)?.origin;
+  if (origin === ours) return;
+  const from = JSON.stringify(origin.slice(0, 100));
+  throw new HttpError('cross_site', `pages of ${from} may not open a socket here`);
 }
 
 /** What the library would refuse in its own form (RFC 6455, 4.2.1). */

@@ -13,7 +13,10 @@ const seq = Type.Optional(
 export const firstFrame = named(
   'FirstFrame',
   input({
-    apiKey: Type.String({ maxLength: 200, description: 'a key with the scope `maker`' }),
+    apiKey: Type.String({
+      maxLength: 200,
+      description: 'a key with the scope `maker`, or a ticket of POST /account/feed-ticket',
+    }),
     resume: Type.Optional(
       Type.Boolean({ description: 'asks for `seq`, `gone`, `pong` and what was missed' }),
     ),

@@ -46,6 +46,10 @@ export const mintedKey = named(
     name: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     expiresAt: dateTime,
     replaced: Type.Boolean({ description: 'this mint revoked a key of the account' }),
+    note: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'of an account that holds several keys: how a leaked one is revoked',
+    }),
   }),
 );
 

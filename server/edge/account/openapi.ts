@@ -1,0 +1,168 @@
+// The description of `/account` (OpenAPI 3.1.0), beside that of `/v1`: for the pages of this market's
+// own site, which carry the cookie of a session. Made of what its routes declare.
+
+import type { TSchema } from 'typebox';
+import type { Settings } from '../../config.ts';
+import {
+  apiVersion,
+  type Components,
+  codeHeader,
+  headerRefs,
+  type Json,
+  json,
+  parametersOf,
+  pathOf,
+  publish,
+  rateHeaders,
+} from '../openapi.ts';
+import type { Operation } from '../operations.ts';
+import { errorBody } from '../schemas/common.ts';
+import { requestHeader } from './same-origin.ts';
+
+const errors: Readonly<Record<number, string>> = {
+  400: 'malformed or refused input',
+  401: 'nobody is signed in here, or the session has ended',
+  403:
+    'not from a page of this site; or this needs a sign-in of the last 10 minutes, or one by a ' +
+    'wallet',
+  404: 'unknown, or a way of signing in that is not offered here',
+  408: 'the request took too long to arrive',
+  409: 'not in this state; the code says what has changed',
+  413: 'the body is larger than 64 KiB',
+  415: 'the body is not JSON',
+  429: 'over a budget; see Retry-After',
+  500: 'a fault on our side, of which nothing is left',
+  503: 'shutting down, accounts are off, or something that is asked does not answer; see Retry-After',
+  504: 'a chain read timed out',
+};
+
+/** What no operation is alone with: the answers of HTTP itself. */
+const anyError =
+  '405 (another method is meant; see Allow), 417 (unknown Expect), 431 (headers too large): what ' +
+  'HTTP itself refuses';
+
+const cookieHeader = {
+  'Set-Cookie': {
+    description: "a session's token, or the browser's own name; HttpOnly, SameSite=Lax",
+    schema: { type: 'string' },
+  },
+};
+const cookieRef = { 'Set-Cookie': { $ref: '#/components/headers/Set-Cookie' } };
+
+export function describeAccount(
+  operations: readonly Operation[],
+  settings: Pick<Settings, 'productName' | 'shortName'>,
+): Json {
+  const { productName, shortName } = settings;
+  const components: Components = new Map();
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const path = pathOf(operation);
+    const described = describeOperation(operation, components);
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described };
+  }
+  publish(errorBody, components);
+  const tags = [...new Set(operations.flatMap((operation) => operation.tags))];
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `${productName} accounts`,
+      version: apiVersion,
+      description:
+        "Accounts of people, for the pages of this market's own site alone. A request from " +
+        'anywhere else is 403; there is no CORS. Times are RFC 3339 UTC.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ session: [] }],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses: describeErrors(shortName),
+      parameters: { FromOurPage: fromOurPage(shortName) },
+      headers: { ...rateHeaders, ...cookieHeader },
+      securitySchemes: {
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: `__Host-${shortName}_session`,
+          description: 'On http at loopback its name is without `__Host-`.',
+        },
+      },
+    },
+  };
+}
+
+/** A form cannot send it, nor a script of another origin. */
+function fromOurPage(shortName: string): Json {
+  return {
+    name: requestHeader(shortName),
+    in: 'header',
+    required: true,
+    description: 'Sent with every write by our own pages, beside Origin.',
+    schema: { type: 'string', enum: ['1'] },
+  };
+}
+
+function describeErrors(shortName: string): Json {
+  const retry = {
+    'Retry-After': { description: 'seconds', schema: { type: 'integer' } },
+  };
+  const allow = { Allow: { description: 'on 405: the methods', schema: { type: 'string' } } };
+  const own: Readonly<Record<string, Json>> = { 429: retry, 503: retry, Any: allow };
+  const all = Object.entries({ ...errors, Any: anyError });
+  return Object.fromEntries(
+    all.map(([status, description]) => [
+      `Error${status}`,
+      {
+        description,
+        headers: { ...headerRefs, ...codeHeader(shortName), ...cookieRef, ...own[status] },
+        content: json({ $ref: '#/components/schemas/Error' }),
+      },
+    ]),
+  );
+}
+
+function describeOperation(operation: Operation, components: Components): Json {
+  const { method, access, params, query, body, replies } = operation;
+  const responses: Json = {};
+  for (const [status, schema] of Object.entries(replies)) {
+    responses[status] = describeReply(schema, components);
+  }
+  for (const status of errorsOf(operation)) {
+    responses[status] ??= { $ref: `#/components/responses/Error${status}` };
+  }
+  responses.default = { $ref: '#/components/responses/ErrorAny' };
+  const parameters = [
+    ...parametersOf(params, 'path', components),
+    ...parametersOf(query, 'query', components),
+    ...(method === 'GET' ? [] : [{ $ref: '#/components/parameters/FromOurPage' }]),
+  ];
+  return {
+    operationId: operation.operationId,
+    summary: operation.summary,
+    tags: operation.tags,
+    // Whoever is signed in is known there too.
+    ...(access === 'browser' ? { security: [{}, { session: [] }] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: json(publish(body, components)) } }),
+    responses,
+  };
+}
+
+function describeReply(schema: TSchema, components: Components): Json {
+  const content = json(publish(schema, components));
+  return { description: 'done', headers: { ...headerRefs, ...cookieRef }, content };
+}
+
+function errorsOf({ method, access, params }: Operation): number[] {
+  // 400 on all: a URL may be malformed.
+  const wanted = [400, 403, 429, 500, 503];
+  if (access === 'session') wanted.push(401);
+  if (params !== undefined) wanted.push(404);
+  if (method !== 'GET') wanted.push(404, 408, 409, 413, 415, 504);
+  return [...new Set(wanted)].sort((a, b) => a - b);
+}

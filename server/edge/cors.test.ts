@@ -1,0 +1,173 @@
+// Pages of other origins with API keys: those that the operator names, without cookies, below `/v1`
+// alone.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startEdge, type TestEdge } from './testing/edge.ts';
+import { type SignedIn, signedIn, siteAt } from './testing/session.ts';
+import { evmWallet } from './testing/signers.ts';
+
+const site = 'https://market.example';
+const partner = 'https://desk.example';
+let edge: TestEdge;
+let key: string;
+let browser: SignedIn;
+
+before(async () => {
+  edge = await startEdge({ settings: siteAt(site, { corsOrigins: [partner] }) });
+  key = (await edge.mint(evmWallet())).body.key;
+  browser = await signedIn(edge, { origin: site });
+});
+after(() => edge.close());
+
+const preflight = { origin: partner, 'access-control-request-method': 'POST' };
+const corsHeadersOf = (headers: Readonly<Record<string, unknown>>) =>
+  Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+
+test('a preflight is 204 with what may be sent, and spends a request of the client', async () => {
+  const asked = { ...preflight, 'access-control-request-headers': 'authorization' };
+  const { status, headers, body } = await edge.call('OPTIONS', '/v1/rfqs', { headers: asked });
+  assert.deepEqual([status, body], [204, undefined]);
+  const { headers: next } = await edge.call('OPTIONS', '/v1/rfqs', { headers: asked });
+  assert.equal(Number(next['ratelimit-remaining']), Number(headers['ratelimit-remaining']) - 1);
+  assert.equal(headers['access-control-allow-origin'], partner);
+  assert.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, DELETE');
+  assert.equal(
+    headers['access-control-allow-headers'],
+    'authorization, x-api-key, content-type, idempotency-key',
+  );
+  assert.equal(headers['access-control-max-age'], '7200');
+  assert.equal(headers.vary, 'Origin');
+  assert.equal(headers['access-control-allow-credentials'], undefined);
+});
+
+test('a preflight is refused with 429 where the budget of its client is out', async () => {
+  const small = await startEdge({
+    settings: { ...siteAt(site, { corsOrigins: [partner] }), rateLimit: 1 },
+  });
+  const statuses: number[] = [];
+  for (let count = 0; count < 2; count += 1) {
+    statuses.push((await small.call('OPTIONS', '/v1/me', { headers: preflight })).status);
+  }
+  await small.close();
+  assert.deepEqual(statuses, [204, 429]);
+});
+
+describe('what is no preflight from there is answered as without CORS:', () => {
+  const cases: [string, string, Record<string, string>, string[]][] = [
+    ['OPTIONS alone', '/v1/rfqs', {}, []],
+    [
+      'OPTIONS of a page, that asks for no method',
+      '/v1/rfqs',
+      { origin: partner },
+      ['access-control-allow-origin', 'access-control-expose-headers'],
+    ],
+    ['from another origin', '/v1/rfqs', { ...preflight, origin: 'https://evil.example' }, []],
+    ['from our own site', '/v1/rfqs', { ...preflight, origin: site }, []],
+    ['from a name that begins alike', '/v1/rfqs', { ...preflight, origin: `${partner}.ev` }, []],
+    ['from no origin', '/v1/rfqs', { ...preflight, origin: 'null' }, []],
+    ['for what is not of the API', '/account/keys', preflight, []],
+  ];
+  for (const [name, url, headers, expected] of cases) {
+    test(name, async () => {
+      const answer = await edge.call('OPTIONS', url, { headers });
+      assert.deepEqual(
+        [answer.status, answer.headers['x-parley-error']],
+        [405, 'method_not_allowed'],
+      );
+      assert.deepEqual(corsHeadersOf(answer.headers), expected);
+    });
+  }
+});
+
+describe('every answer to a page from there can be read by it:', () => {
+  const huge = 'x'.repeat(66_000);
+  const cases: [number, string, string, Record<string, unknown>][] = [
+    [200, 'GET', '/v1/me', { key: 'the key' }],
+    [200, 'GET', '/%761/me', { key: 'the key' }],
+    [200, 'GET', '/v1/openapi.json', {}],
+    [302, 'GET', '/v1', {}],
+    [401, 'GET', '/v1/me', {}],
+    [401, 'GET', '/v1/me', { key: 'nonsense' }],
+    [404, 'GET', '/v1/nothing', {}],
+    [404, 'DELETE', `/v1/wallets/${'w'.repeat(201)}`, {}],
+    [405, 'PUT', '/v1/me', {}],
+    [400, 'POST', '/v1/rfqs', { key: 'the key', body: '{' }],
+    [413, 'POST', '/v1/rfqs', { key: 'the key', body: { a: huge } }],
+    [415, 'POST', '/v1/keys', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+    [400, 'GET', '/v1/rfqs/%zz', {}],
+    [417, 'GET', '/v1/me', { headers: { expect: 'cake' } }],
+  ];
+  for (const [status, method, url, { headers, key: named, ...options }] of cases) {
+    test(`${status} ${method} ${url.slice(0, 40)}`, async () => {
+      const shown = named === undefined ? {} : { key: named === 'the key' ? key : String(named) };
+      const own = { origin: partner, ...(headers as object) };
+      const answer = await edge.call(method, url, { ...options, ...shown, headers: own });
+      assert.equal(answer.status, status, JSON.stringify(answer.body));
+      assert.equal(answer.headers['access-control-allow-origin'], partner);
+      assert.equal(answer.headers.vary, 'Origin');
+      assert.equal(answer.headers['access-control-allow-credentials'], undefined);
+      const exposed = String(answer.headers['access-control-expose-headers']).toLowerCase();
+      for (const name of Object.keys(answer.headers)) {
+        const isOurs = /^(x-)?ratelimit-|^x-parley-|^retry-after$|^idempotency-/.test(name);
+        if (isOurs) assert.ok(exposed.split(', ').includes(name), name);
+      }
+    });
+  }
+});
+
+test('a write is replayed there, and the header that says so can be read', async () => {
+  const headers = { origin: partner, 'idempotency-key': 'from a page' };
+  await edge.call('POST', '/v1/webhooks', { key, body: { url: 'no url' }, headers });
+  const again = await edge.call('POST', '/v1/webhooks', { key, body: { url: 'no url' }, headers });
+  assert.equal(again.headers['idempotency-replayed'], 'true');
+  assert.match(String(again.headers['access-control-expose-headers']), /Idempotency-Replayed/);
+});
+
+test('an answer to anybody else says that it depends on the origin, and allows none', async () => {
+  for (const headers of [{}, { origin: 'https://evil.example' }, { origin: site }]) {
+    const answer = await edge.call('GET', '/v1/me', { key, headers });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.vary, 'Origin');
+    assert.deepEqual(corsHeadersOf(answer.headers), []);
+  }
+});
+
+test('a cookie from there never counts, whatever else is sent', async () => {
+  const headers = {
+    host: 'market.example',
+    origin: partner,
+    cookie: `__Host-parley_session=${browser.session()}`,
+    'x-parley-request': '1',
+  };
+  for (const [method, url] of [
+    ['GET', '/v1/me'],
+    ['POST', '/v1/webhooks'],
+    ['GET', '/account/keys'],
+  ] as const) {
+    const { status, headers: said } = await edge.call(method, url, { headers });
+    assert.deepEqual([status, said['x-parley-error']], [403, 'cross_site'], url);
+  }
+  const withKey = await edge.call('GET', '/v1/me', { key, headers });
+  assert.equal(withKey.status, 200);
+  assert.notEqual(withKey.body.userId, browser.accountId);
+});
+
+test('accounts have no CORS: an answer there allows nobody', async () => {
+  for (const url of ['/account/ways', '/account/openapi.json', '/account/keys', '/account/no']) {
+    const { headers } = await edge.call('GET', url, { headers: { origin: partner } });
+    assert.deepEqual(corsHeadersOf(headers), [], url);
+    assert.equal(headers.vary, undefined, url);
+  }
+});
+
+test('where no origin is named there is no CORS at all', async () => {
+  const none = await startEdge({ settings: siteAt(site) });
+  const options = await none.call('OPTIONS', '/v1/rfqs', { headers: preflight });
+  assert.equal(options.status, 405);
+  const read = await none.call('GET', '/v1/keys/nonce', { headers: { origin: partner } });
+  await none.close();
+  for (const { headers } of [options, read]) {
+    assert.deepEqual([corsHeadersOf(headers), headers.vary], [[], undefined]);
+  }
+});

@@ -1,0 +1,93 @@
+// When and from where keys and sessions were used last, for their person to see, and for sessions
+// to end when nobody uses them. Kept in memory and written now and then: no request waits for it,
+// and what a crash loses is half a minute of it.
+
+import type { Tx } from '../db/database.ts';
+import { type KeyUse, noteKeyUses } from '../db/keys.ts';
+import { noteSessionUses, type SessionUse } from '../db/sessions.ts';
+import type { Deps } from '../deps.ts';
+import type { Caller } from './auth.ts';
+import { clientNetwork } from './budgets.ts';
+
+export const writeEveryMs = 30_000;
+/** Keys and sessions between two writes: what is beyond is noted after the next one. */
+const mostHeld = 20_000;
+/** Rows a statement. */
+const batch = 500;
+/** A database that is gone does not hold up a stop. */
+export const mostStopMs = 2_000;
+
+export type LastUses = {
+  note(caller: Pick<Caller, 'by' | 'keyId'>, client: string): void;
+  /** Writes what was noted since; what cannot be written is let go. */
+  write(): Promise<void>;
+  /** The last of it. */
+  close(): Promise<void>;
+};
+
+type Use = { readonly by: Caller['by']; client: string; atMs: number };
+type Needs = Pick<Deps, 'db' | 'now' | 'log' | 'settings'>;
+
+export function createLastUses(deps: Needs, stopMs = mostStopMs): LastUses {
+  let held = new Map<string, Use>();
+  let writing = Promise.resolve();
+
+  async function writeAll(): Promise<void> {
+    const noted = [...held];
+    held = new Map();
+    if (noted.length === 0) return;
+    await writeUses(deps, noted).catch((error: unknown) => {
+      deps.log.warn({ err: error }, 'last uses of keys and sessions were not written');
+    });
+  }
+
+  const write = () => {
+    writing = writing.then(writeAll);
+    return writing;
+  };
+  const timer = setInterval(write, writeEveryMs);
+  timer.unref();
+  return {
+    note({ by, keyId }, client) {
+      const known = held.get(keyId);
+      if (known !== undefined) {
+        known.client = client;
+        known.atMs = deps.now();
+      } else if (held.size < mostHeld) {
+        held.set(keyId, { by, client, atMs: deps.now() });
+      }
+    },
+    write,
+    close: () => {
+      clearInterval(timer);
+      if (held.size === 0) return writing;
+      return Promise.race([
+        write(),
+        new Promise<void>((resolve) => setTimeout(resolve, stopMs).unref()),
+      ]);
+    },
+  };
+}
+
+async function writeUses({ db, settings }: Needs, noted: readonly [string, Use][]): Promise<void> {
+  const keys: KeyUse[] = [];
+  const sessions: SessionUse[] = [];
+  for (const [id, { by, client, atMs }] of noted) {
+    const at = new Date(atMs);
+    if (by === 'session') sessions.push({ id, at });
+    else {
+      const network = clientNetwork(client, settings.clientPrefixes);
+      keys.push({ id, on: at.toISOString().slice(0, 10), network });
+    }
+  }
+  await inBatches(db, keys, noteKeyUses);
+  await inBatches(db, sessions, noteSessionUses);
+}
+
+async function inBatches<Row>(
+  tx: Tx,
+  rows: readonly Row[],
+  write: (tx: Tx, rows: readonly Row[]) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < rows.length; at += batch) await write(tx, rows.slice(at, at + batch));
+}

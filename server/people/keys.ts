@@ -1,0 +1,63 @@
+// API keys of an account as its person sees them in the browser: which there are, a new one, and
+// the end of one.
+
+import { ParleyError } from '../../core/errors.ts';
+import { type KeyShown, liveKeyOf, liveKeysOf } from '../db/keys.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import type { Deps } from '../deps.ts';
+import { isUuid } from '../ids.ts';
+import { createKey, type MintedKey, revokeKey } from '../market/keys.ts';
+import { type Scope, scopes } from '../scopes.ts';
+
+/** The live ones, newest first. */
+export function keysOf({ db, now }: Pick<Deps, 'db' | 'now'>, accountId: string) {
+  return liveKeysOf(db, accountId, new Date(now()));
+}
+
+export type KeyWanted = {
+  readonly name: string | null;
+  readonly scopes: readonly Scope[];
+  /** 1 to 90; undefined = 90. */
+  readonly lifeDays?: number | undefined;
+};
+
+/** Throws `bad_field` and `too_many_keys`. Where it replaced one, whoever commits it waits. */
+export function makeKey(deps: Deps, accountId: string, wanted: KeyWanted): Promise<MintedKey> {
+  const name = wanted.name === null ? null : clearName(wanted.name);
+  const given = scopes.filter((scope) => wanted.scopes.includes(scope));
+  const { lifeDays } = wanted;
+  return deps.db.transaction((tx) =>
+    createKey(tx, deps, { accountId, name, scopes: given, lifeDays }),
+  );
+}
+
+/** It is read out in messages and lists: what breaks a line or is not drawn has no place in it. */
+function clearName(text: string): string {
+  const name = text.trim();
+  const [odd] = /[\p{C}\p{Zl}\p{Zp}\u2800]/u.exec(name) ?? [];
+  if (name !== '' && odd === undefined) return name;
+  const code = (odd?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const sentence =
+    odd === undefined ? 'the name is empty' : `the name holds U+${code}, which is not drawn`;
+  throw new ParleyError('bad_field', sentence);
+}
+
+/** Revoked and told to its owner. Throws `unknown_key`. Whoever commits it waits. */
+export async function endKey(deps: Deps, accountId: string, id: string): Promise<KeyShown> {
+  if (!isUuid(id)) throw unknown();
+  return deps.db.transaction(async (tx) => {
+    const at = new Date(deps.now());
+    const key = await liveKeyOf(tx, accountId, id, at);
+    // Of two at once, one revokes it.
+    const revoked = key !== null && (await revokeKey(tx, deps, { accountId, keyId: id }));
+    if (key === null || !revoked) throw unknown();
+    const { prefix, name } = key;
+    const payload = { keyId: id, prefix, name };
+    await insertOutbox(tx, [{ topic: 'key.revoked', accountId, payload, at }]);
+    return key;
+  });
+}
+
+function unknown(): ParleyError {
+  return new ParleyError('unknown_key', 'the account has no live key of this id');
+}

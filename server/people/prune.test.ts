@@ -1,0 +1,139 @@
+// What age does to rows of people, on both sides of each boundary.
+
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { type TestDeps, testDeps } from '../../test/support/deps.ts';
+import { countCeremonies, insertCeremony } from '../db/ceremonies.ts';
+import { revokeSession } from '../db/sessions.ts';
+import { prune } from '../market/prune.ts';
+import { issueTicket } from './feed-tickets.ts';
+import type { Session } from './sessions.ts';
+import { takeUp } from './sign-in.ts';
+
+let database: TestDatabase;
+let deps: TestDeps;
+
+before(async () => {
+  database = await testDatabase();
+  deps = testDeps({ db: database.db });
+  deps.freeze();
+});
+after(() => database.drop());
+
+const day = 86_400_000;
+
+async function signIn(): Promise<Session> {
+  const proven = { way: 'email', address: `${randomUUID()}@example.org` } as const;
+  const browser = { hash: randomBytes(32), device: 'Firefox on Linux', place: '192.0.2.7' };
+  const { session } = await database.db.transaction((tx) =>
+    takeUp(tx, deps, proven, { purpose: 'sign-in' }, browser),
+  );
+  return session;
+}
+
+const begin = (sessionId: string | null, subject: string) =>
+  insertCeremony(database.db, {
+    id: randomUUID(),
+    browser: randomBytes(32),
+    way: 'email',
+    purpose: sessionId === null ? 'sign-in' : 'renew',
+    sessionId,
+    subject,
+    facts: {},
+    madeAt: new Date(deps.now()),
+    expiresAt: new Date(deps.now() + 600_000),
+  });
+
+async function use({ id }: Session): Promise<void> {
+  await database.db.rows({
+    name: 'test_use',
+    text: 'update sessions set last_used_at = $2 where id = $1',
+    values: [id, new Date(deps.now())],
+  });
+}
+
+async function left(): Promise<string[]> {
+  const rows = await database.db.rows<{ id: string }>({
+    name: 'test_sessions_left',
+    text: 'select id from sessions order by id',
+    values: [],
+  });
+  return rows.map(({ id }) => id);
+}
+
+test('sign-ins that were begun go a day after they expired: codes are counted until then', async () => {
+  await begin(null, 'counted');
+  const since = () => new Date(deps.now() - day);
+  deps.advance(day);
+  assert.equal((await prune(deps)).ceremonies, 0);
+  deps.advance(-1);
+  assert.equal(await countCeremonies(database.db, 'email', 'counted', null, since()), 1);
+  deps.advance(600_001);
+  assert.equal((await prune(deps)).ceremonies, 0);
+  deps.advance(1);
+  assert.equal((await prune(deps)).ceremonies, 1);
+});
+
+test('a ticket goes a minute after it expired', async () => {
+  await issueTicket(deps, await signIn());
+  deps.advance(30_000 + 60_000);
+  assert.equal((await prune(deps)).feedTickets, 0);
+  deps.advance(1);
+  assert.equal((await prune(deps)).feedTickets, 1);
+});
+
+test('a session goes 30 days after it was revoked, was idle for 30, or was 90 old', async () => {
+  await database.db.rows({ name: 'test_none', text: 'delete from sessions', values: [] });
+  const [revoked, idle, old] = [await signIn(), await signIn(), await signIn()];
+  await issueTicket(deps, revoked);
+  await begin(revoked.id, 'of a session');
+  const { accountId, id } = revoked;
+  await revokeSession(database.db, accountId, id, id, new Date(deps.now()));
+  const began = deps.now();
+  const at = async (days: number) => {
+    await prune(deps);
+    deps.freeze(began + days * day);
+    assert.equal((await prune(deps)).sessions, 0, `${days} days`);
+    deps.advance(1);
+    if (days < 90) await use(old);
+    return (await prune(deps)).sessions;
+  };
+  assert.equal(await at(30), 1);
+  assert.deepEqual(await left(), [idle.id, old.id].sort());
+  assert.equal(await at(60), 1);
+  assert.deepEqual(await left(), [old.id]);
+  deps.freeze(began + 89 * day);
+  await use(old);
+  // Its end, 90 days, comes before it would be idle.
+  assert.equal(await at(120), 1);
+});
+
+test('a browser is forgotten a year after it was seen last', async () => {
+  await database.db.rows({ name: 'test_no_devices', text: 'delete from devices', values: [] });
+  await signIn();
+  deps.advance(365 * day);
+  assert.equal((await prune(deps)).devices, 0);
+  deps.advance(1);
+  assert.equal((await prune(deps)).devices, 1);
+});
+
+test('what is due is found by indexes, and so is what goes with a session', async () => {
+  const plans = [
+    ['select id from sessions where revoked_at < now() limit 500', /sessions_by_revocation/],
+    ['select id from sessions where last_used_at < now() limit 500', /sessions_by_use/],
+    ['select id from sessions where expires_at < now() limit 500', /sessions_by_expiry/],
+    ['select hash from devices where seen_at < now() order by seen_at limit 9', /devices_by_age/],
+    [`select 1 from ceremonies where session_id = '${randomUUID()}'`, /ceremonies_by_session/],
+    [`select 1 from feed_tickets where session_id = '${randomUUID()}'`, /feed_tickets_by_session/],
+  ] as const;
+  for (const [text, index] of plans) {
+    const [plan] = await database.db.rows({
+      name: `test_plan_${index.source}`,
+      text: `explain (format json) ${text}`,
+      values: [],
+    });
+    assert.match(JSON.stringify(plan), index);
+  }
+});

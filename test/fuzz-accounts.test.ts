@@ -1,0 +1,180 @@
+// Every operation of `/account` as its description says, and as it does not: with a session, with
+// one that is not fresh, without one, with a key, and from a page of another site. Each answer is
+// one that the description names, and none is a fault of ours.
+//
+//   PARLEY_FUZZ_SEED=1 npm test -- test/fuzz-accounts
+
+import assert from 'node:assert/strict';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { Agent } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { startEdge, type TestEdge } from '../server/edge/testing/edge.ts';
+import { pageHeaders } from '../server/edge/testing/session.ts';
+import { openSession } from '../server/people/sessions.ts';
+import { type Proven, takeUp } from '../server/people/sign-in.ts';
+import { ask } from './fuzz/ask.ts';
+import { type Answer, type Description, describedBy, type Operation } from './fuzz/description.ts';
+import { createMemory } from './fuzz/memory.ts';
+import { type Draft, draftFor, isReadable, type Request, written } from './fuzz/requests.ts';
+import { insertTrader, someAddress } from './support/trading.ts';
+
+const wanted = Math.ceil(Number(process.env.PARLEY_FUZZ_REQUESTS ?? 500) * 0.4);
+const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
+/** Of one account, which may be deleted by one of them. */
+const requestsOfAccount = 20;
+
+let edge: TestEdge;
+let port: number;
+let description: Description;
+let key: string;
+const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+const memory = createMemory();
+const faults: string[] = [];
+const statuses = new Map<string, number>();
+const succeeded = new Set<Operation>();
+let sent = 0;
+
+before(async () => {
+  const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
+  const settings = { mintLimit: 1_000_000, signInLimit: 1_000_000 };
+  edge = await startEdge({ log, settings });
+  await edge.app.listen({ host: '127.0.0.1', port: 0 });
+  port = (edge.app.server.address() as AddressInfo).port;
+  const wallets = [{ family: 'evm', address: someAddress('evm') }] as const;
+  key = (await insertTrader(edge.deps, ['read', 'taker', 'maker'], wallets)).key;
+  description = describedBy((await edge.call('GET', '/account/openapi.json')).body);
+});
+after(async () => {
+  agent.destroy();
+  await edge?.close();
+});
+
+type Caller = {
+  readonly name: string;
+  /** Refused whatever it asks, with this; null = not for who it is. */
+  readonly refused: (operation: Operation) => string | null;
+  headers(): Promise<Record<string, string>>;
+};
+
+let accountId = '';
+
+/** A session of its own for each request: one may end it. */
+async function tokenOf(signedInAgoMs = 0): Promise<string> {
+  const { deps } = edge;
+  const browser = { hash: randomBytes(32), device: 'Firefox on Linux', place: '127.0.0.1' };
+  return deps.db.transaction(async (tx) => {
+    if (sent % requestsOfAccount === 0 || accountId === '') {
+      const proven: Proven = { way: 'email', address: `${randomUUID()}@example.org` };
+      const { session } = await takeUp(tx, deps, proven, { purpose: 'sign-in' }, browser);
+      accountId = session.accountId;
+    }
+    const address = someAddress('evm');
+    const means =
+      sent % 2 === 0
+        ? ({ by: 'wallet', wallet: { family: 'evm', address } } as const)
+        : ({ by: 'email', wallet: null } as const);
+    const then = { ...deps, now: () => deps.now() - signedInAgoMs };
+    return (await openSession(tx, then, { accountId, means, browser, isNew: true })).token;
+  });
+}
+
+const callers: readonly Caller[] = [
+  { name: 'a page', refused: () => null, headers: async () => pageHeaders(await tokenOf()) },
+  {
+    name: 'a page whose person signed in an hour ago',
+    refused: () => null,
+    headers: async () => pageHeaders(await tokenOf(3_600_000)),
+  },
+  {
+    name: 'a page that nobody is signed in to',
+    refused: ({ needsKey }) => (needsKey ? '401 session_missing' : null),
+    headers: async () => pageHeaders(null),
+  },
+  {
+    name: 'a key',
+    refused: ({ needsKey }) => (needsKey ? '401 session_missing' : null),
+    headers: async () => ({ ...pageHeaders(null), authorization: `Bearer ${key}` }),
+  },
+  {
+    name: 'a page of another site',
+    refused: () => '403 cross_site',
+    headers: async () => ({ ...pageHeaders(await tokenOf()), origin: 'https://evil.example' }),
+  },
+];
+/** Half of the requests are of whom something may come. */
+const turns = [0, 0, 0, 1, 2, 0, 3, 0, 1, 4].map((at) => callers[at] as Caller);
+
+const isMint = ({ method, path }: Operation) => `${method} ${path}` === 'POST /account/keys';
+const drafts = new Map<Operation, fc.Arbitrary<Draft>>();
+
+function draftsOf(operation: Operation): fc.Arbitrary<Draft> {
+  const shape = { schemaOf: description.schemaOf, prepares: isMint };
+  const known = drafts.get(operation) ?? draftFor(operation, shape);
+  drafts.set(operation, known);
+  return known;
+}
+
+async function tryOut(caller: Caller, draft: Draft): Promise<void> {
+  const plain = await written(draft, memory, async () => ({ scopes: ['read'] }));
+  const request = { ...plain, headers: { ...plain.headers, ...(await caller.headers()) } };
+  const answer = await ask(port, agent, request);
+  sent += 1;
+  statuses.set(`${answer.status}`, (statuses.get(`${answer.status}`) ?? 0) + 1);
+  const reached = description.reached(request.method, request.url);
+  const found = [
+    ...description.faults(reached, request.url, answer),
+    ...(answer.status >= 500 ? ['a fault of ours'] : []),
+    ...(reached === null ? [] : faultsOfAccess(reached, caller, request, answer)),
+  ];
+  assert.deepEqual(found, [], shown(request, caller, answer));
+  if (answer.status >= 300) return;
+  if (reached !== null) succeeded.add(reached);
+  memory.learn(request.url, JSON.parse(answer.text));
+}
+
+function faultsOfAccess(
+  operation: Operation,
+  { refused }: Caller,
+  request: Request,
+  { status, headers }: Answer,
+): string[] {
+  if (!isReadable(request) || status === 431) return [];
+  const expected = refused(operation);
+  const said = `${status} ${headers['x-parley-error']}`;
+  if (expected !== null) return said === expected ? [] : [`${said} instead of ${expected}`];
+  return ['401 session_missing', '403 cross_site', '403 wrong_site'].includes(said) ? [said] : [];
+}
+
+function shown(request: Request, { name }: Caller, answer: Answer): string {
+  const { method, url, headers, body } = request;
+  const sentBody = body === null ? '' : `\n${body.toString().slice(0, 2_000)}`;
+  return (
+    `${name}: ${method} ${url}\n${JSON.stringify(headers)}${sentBody}\n` +
+    `-> ${answer.status} ${JSON.stringify(answer.headers)}\n${answer.text.slice(0, 2_000)}`
+  );
+}
+
+test('no request is answered with a fault of ours, or as the description does not say', async (t) => {
+  t.diagnostic(`seed ${seed}`);
+  const { operations } = description;
+  for (let nth = 0; sent < wanted; nth += 1) {
+    const operation = operations[nth % operations.length] as Operation;
+    const caller = turns[Math.floor(nth / operations.length) % turns.length] as Caller;
+    const property = fc.asyncProperty(draftsOf(operation), (draft) => tryOut(caller, draft));
+    await fc.assert(property, { numRuns: 1, seed: Math.imul(seed, 0x9e3779b1) + nth });
+  }
+  const summary = [...statuses].sort().map(([status, count]) => `${count} x ${status}`);
+  t.diagnostic(`${sent} requests: ${summary.join(', ')}`);
+  assert.deepEqual(faults, []);
+  assert.ok([...succeeded].some(({ needsKey }) => needsKey));
+  // With so few requests each, chance alone may leave one without success.
+  const own = operations.filter(({ path }) => /^\/account\/(keys|feed-ticket)$/.test(path));
+  if (sent >= 2_000)
+    assert.deepEqual(
+      own.filter((each) => !succeeded.has(each)),
+      [],
+    );
+});
