@@ -21,8 +21,8 @@ export type Login = {
 };
 
 const columns = `id, account_id as "accountId", way, issuer, subject, label,
-  chat_id as "chatId", chat_ended_at as "chatEndedAt",
-  backup_eligible as "backupEligible", backed_up as "backedUp", added_at as "addedAt", last_used_at as "lastUsedAt"`;
+  chat_id as "chatId", chat_ended_at as "chatEndedAt", backup_eligible as "backupEligible",
+  backed_up as "backedUp", added_at as "addedAt", last_used_at as "lastUsedAt"`;
 
 /** Who it is at the way in. */
 export type LoginName = {
