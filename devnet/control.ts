@@ -79,18 +79,22 @@ async function answer(
   }
 }
 
-/** Not from a page of somebody else's, nor by a name that somebody points at this machine. */
-function mustBeLocal({ headers }: IncomingMessage): void {
-  const { host = '', origin, 'sec-fetch-site': site } = headers;
-  if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(host)) {
-    throw new RefusedRequest(403, `Host is "${host.slice(0, 100)}", not this machine.`);
-  }
+/** Not by a name that somebody points at this machine. */
+export function mustNameThisMachine({ headers: { host = '' } }: IncomingMessage): void {
+  if (/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(host)) return;
+  throw new RefusedRequest(403, `Host is "${host.slice(0, 100)}", not this machine.`);
+}
+
+/** Nor from a page of somebody else's. */
+export function mustBeLocal(request: IncomingMessage): void {
+  mustNameThisMachine(request);
+  const { host = '', origin, 'sec-fetch-site': site } = request.headers;
   const isOwn = origin === undefined || origin === `http://${host}`;
   if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return;
   throw new RefusedRequest(403, 'A page of another origin may not ask this.');
 }
 
-function reply(response: ServerResponse, status: number, body: object): void {
+export function reply(response: ServerResponse, status: number, body: object): void {
   if (response.destroyed || response.headersSent) return;
   const text = JSON.stringify(body);
   response.writeHead(status, {
@@ -103,7 +107,7 @@ function reply(response: ServerResponse, status: number, body: object): void {
   response.end(text);
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -116,7 +120,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function parseObject(text: string): Record<string, unknown> {
+export function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);

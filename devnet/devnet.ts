@@ -17,6 +17,7 @@ import { DevnetError } from './failure.ts';
 import { findBitcoind } from './find-bitcoind.ts';
 import { javaTronChain } from './nodes/java-tron.ts';
 import { validatorChain } from './nodes/solana-validator.ts';
+import type { People, PeopleOptions } from './people/people.ts';
 import { loopback, type Running } from './processes.ts';
 import { type Queue, queue } from './queue.ts';
 import { solanaChain } from './solana/chain.ts';
@@ -43,6 +44,8 @@ export type DevnetOptions = {
   readonly tron?: boolean;
   /** The simulator `solana-dev`; default true. */
   readonly solana?: boolean;
+  /** An inbox and an identity provider; default false: a chain needs neither. */
+  readonly people?: boolean | PeopleOptions;
   /** Default: any free port. */
   readonly controlPort?: number;
   /** Moves the market's clock forward; called after the chains have moved. */
@@ -61,6 +64,8 @@ export type Devnet = {
   readonly chains: readonly ChainInfo[];
   /** The address of the control server. */
   readonly dev: string;
+  /** Null where they were not asked for. */
+  readonly people: People | null;
   /** What earlier runs moved the clock by; the market's clock starts with it. */
   readonly clockOffsetSeconds: number;
   /** Between two steps of the chain's mining; simulators alone, the nodes have calls for it. */
@@ -78,17 +83,25 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   }
   let chains: readonly DevChain[] = [];
   let mining: Mining | null = null;
+  let people: StartedPeople | null = null;
   const stopChains = async () => {
     // A node that hangs must not hold up its own end.
     await Promise.race([mining?.stop(), sleep(miningStopMs, undefined, { ref: false })]);
-    const stopped = await Promise.allSettled(chains.map((chain) => chain.stop()));
+    const parts = [...chains, ...(people === null ? [] : [people])];
+    const stopped = await Promise.allSettled(parts.map((part) => part.stop()));
     await lock.release();
     const failed = stopped.find(({ status }) => status === 'rejected');
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
   };
   try {
     const clock = await openClock(join(dir, 'clock.json'));
-    chains = await startChains(options, dir, clock);
+    const starts = [startChains(options, dir, clock), openPeople(options, dir)] as const;
+    const [chainsStarted, peopleStarted] = await Promise.allSettled(starts);
+    // First what is to be stopped again, then why.
+    if (chainsStarted.status === 'fulfilled') chains = chainsStarted.value;
+    if (peopleStarted.status === 'fulfilled') people = peopleStarted.value;
+    if (chainsStarted.status === 'rejected') throw chainsStarted.reason;
+    if (peopleStarted.status === 'rejected') throw peopleStarted.reason;
     const parts: ControlParts = {
       chains: new Map(chains.map((chain) => [chain.info.chain, { chain, queue: queue() }])),
       clock,
@@ -104,6 +117,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     return {
       chains: chains.map(({ info }) => info),
       dev: control.url,
+      people: people?.facts ?? null,
       clockOffsetSeconds: clock.offsetSeconds(),
       takeBack: async (name, blocks) => {
         const entry = parts.chains.get(name);
@@ -121,6 +135,16 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     await stopChains();
     throw error;
   }
+}
+
+type StartedPeople = { readonly facts: People; stop(): Promise<void> };
+
+/** Brings a mail server and an identity provider along, which who wants chains is without. */
+async function openPeople(options: DevnetOptions, dir: string): Promise<StartedPeople | null> {
+  const { people = false, log } = options;
+  if (people === false) return null;
+  const { startPeople } = await import('./people/people.ts');
+  return startPeople(dir, log, people === true ? {} : people);
 }
 
 async function startChains(

@@ -29,3 +29,11 @@ test('what agreements wait for is said only where they wait', () => {
   const [line = ''] = heldLine(['evm-dev begins', 'bitcoin has 3 to go']);
   assert.match(line, /^Agreements wait .*: evm-dev begins; bitcoin has 3 to go\. /);
 });
+
+test('the dev network’s inbox and identity provider are shown where there are any', () => {
+  const people = { inbox: 'http://127.0.0.1:3/', identityProvider: 'http://127.0.0.1:4' };
+  const shown = banner({ ...ready, ...people }).split('\n');
+  assert.ok(shown.includes('  inbox            http://127.0.0.1:3/'));
+  assert.ok(shown.includes('  dev identity     http://127.0.0.1:4'));
+  assert.doesNotMatch(banner(ready), /inbox|identity/);
+});

@@ -14,10 +14,16 @@ export function banner(ready: Ready): string {
     `Chains (${ready.network}):`,
     ...lines,
     `  ${'database'.padEnd(16)} PostgreSQL, ${ready.database}`,
-    ...(ready.dev === null ? [] : [`  ${'dev control'.padEnd(16)} ${ready.dev}`]),
-    `  ${'API reference'.padEnd(16)} ${ready.url}/v1/docs`,
+    ...place('dev control', ready.dev),
+    ...place('inbox', ready.inbox),
+    ...place('dev identity', ready.identityProvider),
+    ...place('API reference', `${ready.url}/v1/docs`),
     `Ready: ${ready.url}`,
   ].join('\n');
+}
+
+function place(name: string, url: string | null | undefined): string[] {
+  return typeof url === 'string' ? [`  ${name.padEnd(16)} ${url}`] : [];
 }
 
 /** What is on a screen stays on it: the whole address is in the file ready.json. */

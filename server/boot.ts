@@ -19,7 +19,15 @@ import { connect, type Database, databaseLimits } from './db/database.ts';
 import { startPostgres } from './db/embedded/postgres.ts';
 import { migrate } from './db/migrate.ts';
 import type { Deps } from './deps.ts';
-import { devAssets, devChains, giveGas, type ReadyChain, servedChains } from './dev-network.ts';
+import {
+  devAssets,
+  devChains,
+  devPeople,
+  giveGas,
+  peopleWith,
+  type ReadyChain,
+  servedChains,
+} from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
 import { connectionsWithin, openFiles } from './edge/connections.ts';
 import { devKeeper, openGas } from './keeper/open.ts';
@@ -58,6 +66,9 @@ export type Ready = {
   readonly chains: readonly ReadyChain[];
   /** The dev network's control address; null where there are no dev chains. */
   readonly dev: string | null;
+  /** The dev network's page of mails, and the issuer of its identity provider. */
+  readonly inbox?: string;
+  readonly identityProvider?: string;
   /** Where Prometheus metrics are, if asked for. */
   readonly metrics?: string;
   readonly database: 'embedded' | 'external';
@@ -94,20 +105,21 @@ async function unwind(undo: Stack, log: Logger): Promise<void> {
 
 async function start(given: Settings, log: Logger, undo: Stack): Promise<Market> {
   const files = openFiles();
-  const settings = { ...given, connections: connectionsWithin(given.connections, files) };
-  log.info({ connections: settings.connections, nofile: files }, 'connections that are served');
-  const home = resolve(settings.home);
+  const limited = { ...given, connections: connectionsWithin(given.connections, files) };
+  log.info({ connections: limited.connections, nofile: files }, 'connections that are served');
+  const home = resolve(limited.home);
   await openHome(home);
-  for (const place of placesOf(settings)) await mustBeFree(place);
-  const { databaseUrl: own } = settings;
+  for (const place of placesOf(limited)) await mustBeFree(place);
+  const { databaseUrl: own } = limited;
   if (own !== null) await naming((error) => databaseFault(own, error), migrate(own));
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: { db?: Database } = {};
   const [databaseUrl, devnet] = await startParts([
-    openDatabase(settings, home, log, undo),
-    openDevnet(settings, home, log, undo, clock, () => market.db),
+    openDatabase(limited, home, log, undo),
+    openDevnet(limited, home, log, undo, clock, () => market.db),
   ]);
+  const settings = { ...limited, people: peopleWith(limited, devnet) };
   clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
   const db = connect(databaseUrl, {
     ...databaseLimits,
@@ -168,6 +180,7 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
     network: settings.network,
     chains: servedChains(chains, devnet, gas),
     dev: devnet?.dev ?? null,
+    ...devPeople(devnet),
     ...(metricsUrl === null ? {} : { metrics: metricsUrl }),
     database: settings.databaseUrl === null ? 'embedded' : 'external',
   };
@@ -250,6 +263,7 @@ async function openDevnet(
   const starting = startDevnet({
     dir: join(home, 'chains'),
     log,
+    people: true,
     controlPort: settings.devControlPort,
     evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => devEvmChain(index)),
     moveClock: (seconds) => {

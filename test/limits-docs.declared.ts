@@ -49,6 +49,52 @@ export const declared: readonly Declared[] = [
     },
   },
   {
+    what: 'steps of sign-ins of a client network',
+    limit: '120 an hour (`PARLEY_SIGN_IN_LIMIT`)',
+    by: {
+      'server/config.ts': ["'PARLEY_SIGN_IN_LIMIT', dev ? 10_000 : 120,"],
+      'server/edge/budgets.ts': ['signInWindowSeconds = 3_600;'],
+    },
+  },
+  {
+    what: 'a sign-in that was begun',
+    limit: '10 minutes; one use, in one browser',
+    by: { 'server/people/bounds.ts': ['ceremonyMs = 10 * minuteMs;'] },
+  },
+  {
+    what: 'identity providers; scopes asked of one',
+    limit: '20; 20',
+    by: { 'server/people/settings.ts': ['mostProviders = 20;', 'mostScopes = 20;'] },
+  },
+  {
+    what: 'an answer of an identity provider',
+    limit: [
+      '5 s, or `PARLEY_CHAIN_TIMEOUT_MS` where that is less; 262 144 bytes unpacked;',
+      'no redirect',
+    ].join(' '),
+    by: { 'server/people/provider-fetch.ts': ['mostMs = 5_000;', 'mostBytes = 256 * 1024;'] },
+  },
+  {
+    what: [
+      'what is remembered of an identity provider: endpoints, keys, a failure; keys asked',
+      'for again',
+    ].join(' '),
+    limit: 'an hour, 5 minutes, 3 s; every 10 s',
+    by: {
+      'server/people/provider-server.ts': [
+        'metadataMs = 60 * minuteMs;',
+        'keysMs = 5 * minuteMs;',
+        'failureMs = 3_000;',
+        'keysAgainMs = 10_000;',
+      ],
+    },
+  },
+  {
+    what: 'clocks of an identity provider and of the market apart',
+    limit: '2 minutes',
+    by: { 'server/people/provider-server.ts': ['toleranceSeconds = 120;'] },
+  },
+  {
     what: 'look that a request waits for',
     limit: 'four fifths of `PARLEY_CHAIN_TIMEOUT_MS`',
     by: { 'server/listing/requests.ts': ['shareOfTime = 0.8;'] },

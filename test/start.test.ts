@@ -56,8 +56,11 @@ test('one JSON line says what runs where; SIGTERM ends all of it', async (t) => 
     assert.equal(gasKey === '', family === 'bitcoin', `the gas key of ${family}: "${gasKey}"`);
   }
   for (const { rpcUrl } of ready.chains) assert.match(rpcUrl ?? '', /@?127\.0\.0\.1:\d+/);
-  const status = await fetch(`${ready.dev}/status`);
-  assert.equal(status.status, 200);
+  const { dev, inbox, identityProvider } = ready;
+  const settings = `${identityProvider}/.well-known/openid-configuration`;
+  for (const url of [`${dev}/status`, `${inbox}`, settings]) {
+    assert.equal((await fetch(url)).status, 200, url);
+  }
   assert.deepEqual(JSON.parse(readFileSync(join(home, 'ready.json'), 'utf8')), ready);
   assert.equal(await market.stop(), 0, market.log());
   assert.deepEqual(await processesIn(home), []);
@@ -135,6 +138,7 @@ test('with a database and chains of its own it starts neither', async (t) => {
   });
   assert.equal(second.ready.database, 'external');
   assert.equal(second.ready.dev, null);
+  assert.deepEqual([second.ready.inbox, second.ready.identityProvider], [undefined, undefined]);
   const { rpcUrl = '' } = evm ?? {};
   const served = { chain: 'evm-dev', family: 'evm', rpcUrl, chainId: 31_337 };
   assert.deepEqual(second.ready.chains, [served]);

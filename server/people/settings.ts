@@ -5,15 +5,17 @@ import { readFileSync } from 'node:fs';
 import { isLoopback } from './site.ts';
 
 export type ProviderSettings = {
-  /** In paths: `/account/provider/<id>`. */
+  /** In the address that it leads back to: `/account/provider/return/<id>`. */
   readonly id: string;
   readonly label: string;
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scopes: readonly string[];
-  /** Its `sub` is where the bot may write: Telegram. */
+  /** Its claim `id` is where the bot may write: Telegram. */
   readonly messages: boolean;
+  /** Its ID tokens give back the nonce of the request, as the protocol wants. */
+  readonly nonce: boolean;
 };
 
 export type MailSettings = {
@@ -139,7 +141,11 @@ const providerFields = [
   'clientSecretFile',
   'scopes',
   'messages',
+  'nonce',
 ];
+const mostScopes = 20;
+/** Lets a bot write to whoever signs in (core.telegram.org/bots/telegram-login). */
+export const writingScope = 'telegram:bot_access';
 
 function providersOf(given: unknown, wrong: string[]): ProviderSettings[] {
   if (given === undefined) return [];
@@ -184,11 +190,13 @@ function providerOf(given: unknown, faults: string[]): ProviderSettings | null {
   if (issuer !== '' && !(URL.canParse(issuer) && isHttps(new URL(issuer)))) {
     faults.push('issuer must be https (http on loopback only)');
   }
-  const { messages = false, scopes = ['openid', 'email', 'profile'] } = fields;
-  const isList =
-    Array.isArray(scopes) && scopes.every((each) => typeof each === 'string' && /^\S+$/.test(each));
-  if (!isList || !scopes.includes('openid')) faults.push('scopes must be a list with openid in it');
+  const { messages = false, nonce = true } = fields;
+  const scopes = scopesOf(fields.scopes, faults);
   if (typeof messages !== 'boolean') faults.push('messages must be true or false');
+  if (typeof nonce !== 'boolean') faults.push('nonce must be true or false');
+  if (messages === true && !(scopes.includes(writingScope) && scopes.includes('profile'))) {
+    faults.push(`messages needs the scopes profile and ${writingScope}`);
+  }
   const file = text('clientSecretFile', /^.{1,1000}$/, 'the path of a file with its secret');
   return {
     id: text('id', /^[a-z][a-z0-9-]{0,31}$/, 'small letters, digits and dashes, at most 32'),
@@ -196,9 +204,20 @@ function providerOf(given: unknown, faults: string[]): ProviderSettings | null {
     issuer,
     clientId: text('clientId', /^\S{1,500}$/, 'its client id'),
     clientSecret: file === '' ? '' : secretOf('clientSecretFile', file, faults),
-    scopes: isList ? scopes : ['openid'],
+    scopes,
     messages: messages === true,
+    nonce: nonce !== false,
   };
+}
+
+/** RFC 6749, 3.3: printable ASCII without space, quotes and backslash. */
+function scopesOf(given: unknown = ['openid', 'email', 'profile'], faults: string[]): string[] {
+  const isScope = (each: unknown) =>
+    typeof each === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(each);
+  const isList = Array.isArray(given) && given.length <= mostScopes && given.every(isScope);
+  if (isList && given.includes('openid')) return given;
+  faults.push(`scopes must be a list of at most ${mostScopes} with openid in it`);
+  return ['openid'];
 }
 
 function isHttps({ protocol, hostname }: URL): boolean {

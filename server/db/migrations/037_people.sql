@@ -33,8 +33,8 @@ create table logins (
 );
 create index logins_by_account on logins (account_id, added_at);
 
--- Until when a login wallet may not receive: somebody who has only an e-mail or provider login could
--- have added it. Null = it does not wait.
+-- Until when a login wallet, or one proven in a wallet session, may not receive: somebody who has
+-- only stolen an e-mail login or a session could have added it. Null = it does not wait.
 alter table wallets add column waits_until timestamptz;
 
 -- Which wallet of a family is paid, newest last; none = the login wallet of the family. One whose

@@ -3,6 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import { ParleyError } from '../../../core/errors.ts';
 import { findLiveSession } from '../../db/sessions.ts';
 import type { Deps } from '../../deps.ts';
 import { base62 } from '../../market/keys.ts';
@@ -122,12 +123,21 @@ function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
       const browser = browserFor(deps, site, request, reply);
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
       const input = { ...parse(request), site, browser, signal };
-      const { status = 200, body: replied, token } = await answer(input, request);
+      const answered = answer(input, request);
+      if (spec.signIn) answered.catch((error: unknown) => countRefused(deps, url, error));
+      const { status = 200, body: replied, token } = await answered;
       if (token !== undefined) setCookie(reply, deps.settings.shortName, site, 'session', token);
       app.edge.checkReply?.(spec, status, replied);
       return sendJson(reply, status, replied);
     },
   });
+}
+
+/** Of the way in whose address it is: `/account/<way>…`. */
+export function countRefused({ metrics }: Deps, url: string, error: unknown): void {
+  const [, way] = /^\/account\/(email|provider|passkey|wallet)\b/.exec(url) ?? [];
+  if (way === undefined || !(error instanceof ParleyError)) return;
+  metrics.signIns.inc({ way, outcome: 'refused' });
 }
 
 /** The gate has let it pass. */
@@ -160,9 +170,12 @@ export function browserFor(
 }
 
 /** As it is stored now: what a process remembers says too little of it. */
-export async function sessionOf(deps: Deps, request: FastifyRequest): Promise<Session | null> {
+export async function sessionOf(
+  deps: Deps,
+  request: FastifyRequest,
+  site = siteFor(deps, request),
+): Promise<Session | null> {
   const { settings } = deps;
-  const site = siteFor(deps, request);
   const token = cookieOf(request.headers, cookieName(settings.shortName, 'session', site));
   return token === null ? null : findLiveSession(deps.db, hashOf(token), windowAt(deps.now()));
 }

@@ -25,9 +25,8 @@ export function ownSite(
   { method, headers }: Asked,
   strict: boolean,
 ): Site | HttpError {
-  const { publicUrl } = settings.people;
-  const site = siteOf({ publicUrl, network: settings.network }, headers.host);
-  if (site === null) return notOurs(settings);
+  const site = siteNamed(settings, headers);
+  if (site instanceof HttpError) return site;
   const { origin, 'sec-fetch-site': from } = headers;
   const writes = method !== 'GET' && method !== 'HEAD';
   if (origin !== undefined && origin !== site.origin) {
@@ -45,6 +44,12 @@ export function ownSite(
     return refusal('cross_site', `the header ${name}: 1 is missing, which our own pages send`);
   }
   return site;
+}
+
+/** The site that `Host` names, whichever page the request comes from. */
+export function siteNamed(settings: SiteSettings, { host }: Asked['headers']): Site | HttpError {
+  const { publicUrl } = settings.people;
+  return siteOf({ publicUrl, network: settings.network }, host) ?? notOurs(settings);
 }
 
 function notOurs({ people, network }: SiteSettings): HttpError {

@@ -1,0 +1,242 @@
+// The identity provider as a client of its protocol, a browser and a stranger meet it.
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { test } from 'node:test';
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  randomPKCECodeVerifier,
+} from 'openid-client';
+import { recorder } from '../testing/start.ts';
+import { startIdentityProvider, telegramId } from './identity-provider.ts';
+import { browserOf, signInAtProvider } from './testing/browser.ts';
+
+const { log, lines } = recorder();
+const noise: unknown[] = [];
+for (const level of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+  test.mock.method(console, level, (...words: unknown[]) => noise.push(words));
+}
+const market = 'http://127.0.0.1:8080/account/provider/return';
+const provider = await startIdentityProvider({
+  log,
+  redirectUris: ['https://market.example/account/provider/return'],
+});
+test.after(() => provider.stop());
+
+function clientOf(secret = provider.client.secret): Promise<Configuration> {
+  return discovery(new URL(provider.issuer), provider.client.id, secret, undefined, {
+    execute: [allowInsecureRequests, enableNonRepudiationChecks],
+  });
+}
+
+const client = await clientOf();
+
+type Asked = { scope?: string; redirectUri?: string; more?: Record<string, string> };
+
+async function authorization({ scope = 'openid', redirectUri = market, more = {} }: Asked = {}) {
+  const pkceCodeVerifier = randomPKCECodeVerifier();
+  const url = buildAuthorizationUrl(client, {
+    redirect_uri: redirectUri,
+    scope,
+    state: 'the-state',
+    nonce: 'the-nonce',
+    code_challenge: await calculatePKCECodeChallenge(pkceCodeVerifier),
+    code_challenge_method: 'S256',
+    ...more,
+  });
+  return {
+    url,
+    checks: { pkceCodeVerifier, expectedState: 'the-state', expectedNonce: 'the-nonce' },
+  };
+}
+
+async function signedIn(name: string, asked: Asked = {}) {
+  const { url, checks } = await authorization(asked);
+  return authorizationCodeGrant(client, await signInAtProvider(url, name), checks);
+}
+
+async function claimsOf(name: string, scope: string): Promise<Readonly<Record<string, unknown>>> {
+  return (await signedIn(name, { scope })).claims() ?? {};
+}
+
+/** The first page a browser sees. */
+async function firstPage(asked: Asked, left: readonly string[] = []) {
+  const { url } = await authorization(asked);
+  for (const name of left) url.searchParams.delete(name);
+  return browserOf(provider.issuer).open(url);
+}
+
+test('a name is an account, with a proven e-mail address, in the ID token and at userinfo', async () => {
+  const tokens = await signedIn('alice', { scope: 'openid email profile' });
+  const claims = tokens.claims();
+  const facts = {
+    sub: 'alice',
+    name: 'alice',
+    preferred_username: 'alice',
+    email: 'alice@example.test',
+    email_verified: true,
+  };
+  assert.deepEqual(await fetchUserInfo(client, tokens.access_token, 'alice'), facts);
+  const { iss, aud, nonce, iat, exp, ...rest } = claims ?? {};
+  assert.deepEqual([iss, aud, nonce, rest], [provider.issuer, 'parley', 'the-nonce', facts]);
+  assert.equal(Number(exp) - Number(iat), 3_600);
+  const bare = await claimsOf('alice', 'openid');
+  assert.deepEqual([bare.sub, bare.email, bare.name], ['alice', undefined, undefined]);
+});
+
+test('with the scope that lets a bot write it says what Telegram says: id, and no e-mail', async () => {
+  const claims = await claimsOf('bob', 'openid profile email telegram:bot_access');
+  const { id, sub, email, preferred_username: name } = claims;
+  assert.deepEqual([id, sub, email, name], [telegramId('bob'), 'bob', undefined, 'bob']);
+  assert.ok(Number.isSafeInteger(id) && Number(id) > 0 && Number(id) < 2 ** 52);
+  assert.notEqual(telegramId('bob'), telegramId('bob2'));
+  // Telegram gives it for the scope profile alone.
+  assert.equal((await claimsOf('bob', 'openid telegram:bot_access')).id, undefined);
+  assert.equal((await claimsOf('bob', 'openid profile')).id, undefined);
+});
+
+test('the response names its issuer (RFC 9207), and so does one that was cancelled', async () => {
+  const { url } = await authorization();
+  const back = await signInAtProvider(url, 'alice');
+  assert.equal(back.searchParams.get('iss'), provider.issuer);
+  const cancelled = await signInAtProvider((await authorization()).url, null);
+  const { error, iss, state } = Object.fromEntries(cancelled.searchParams);
+  assert.deepEqual([error, iss, state], ['access_denied', provider.issuer, 'the-state']);
+  assert.equal(cancelled.searchParams.get('code'), null);
+});
+
+test('PKCE is demanded, with S256 alone, and so is the secret', async () => {
+  for (const [asked, left] of [
+    [{}, ['code_challenge', 'code_challenge_method']],
+    [{ more: { code_challenge_method: 'plain' } }, []],
+  ] as const) {
+    const { left: back } = await firstPage(asked, left);
+    assert.equal(back?.searchParams.get('error'), 'invalid_request', JSON.stringify(asked));
+  }
+  const { url, checks } = await authorization();
+  const back = await signInAtProvider(url, 'alice');
+  const other = { ...checks, pkceCodeVerifier: randomPKCECodeVerifier() };
+  await assert.rejects(authorizationCodeGrant(client, back, other), { error: 'invalid_grant' });
+  const thief = await clientOf('a guess');
+  const next = await authorization();
+  const code = await signInAtProvider(next.url, 'alice');
+  await assert.rejects(authorizationCodeGrant(thief, code, next.checks), {
+    error: 'invalid_client',
+  });
+  assert.ok((await authorizationCodeGrant(client, code, next.checks)).id_token);
+});
+
+test('it leads back to a market on loopback at any port, to addresses it was given, and nowhere else', async () => {
+  for (const redirectUri of [
+    'http://localhost:5173/account/provider/return',
+    'http://127.0.0.1:1/account/provider/return',
+    'https://market.example/account/provider/return',
+  ]) {
+    const { url } = await authorization({ redirectUri });
+    assert.ok((await signInAtProvider(url, 'alice')).href.startsWith(`${redirectUri}?code=`));
+  }
+  const refused = [
+    'http://127.0.0.1:8080/account/provider/return/more',
+    'http://127.0.0.1:8080/account/provider/return?next=evil',
+    'http://127.0.0.1:8080@evil.example/account/provider/return',
+    'http://evil.example/account/provider/return',
+    'http://127.0.0.1.evil.example:80/account/provider/return',
+    'https://later.example/return',
+  ];
+  for (const redirectUri of refused) {
+    const { status, text, left } = await firstPage({ redirectUri });
+    assert.deepEqual([status, left], [400, undefined], redirectUri);
+    assert.match(text, /This sign-in cannot go on.*invalid_redirect_uri/s);
+  }
+  provider.allowRedirect('https://later.example/return');
+  assert.equal((await firstPage({ redirectUri: 'https://later.example/return' })).status, 200);
+});
+
+test('each sign-in asks for a name, and one that is no name is asked again', async () => {
+  const browser = browserOf(provider.issuer);
+  for (const name of ['alice', 'bob']) {
+    const { url, checks } = await authorization();
+    const page = await browser.open(url);
+    assert.equal(page.status, 200, 'nobody is remembered');
+    const again = await browser.open(page.url, { name: '"><script>' });
+    assert.equal(again.status, 400);
+    assert.match(again.text, /&#34;&#62;&#60;script&#62;/);
+    const { left } = await browser.open(page.url, { name });
+    const tokens = await authorizationCodeGrant(client, left ?? page.url, checks);
+    assert.equal(tokens.claims()?.sub, name);
+  }
+});
+
+test('a form from another page, another sign-in or another host is refused', async () => {
+  const { url: start } = await authorization();
+  const page = await browserOf(provider.issuer).open(start);
+  const ask = (headers: Record<string, string>, path: string, method = 'POST') =>
+    new Promise<number>((resolve, reject) => {
+      const sent = request(`${provider.issuer}${path}`, { headers, method }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      sent.once('error', reject);
+      sent.end(method === 'POST' ? 'name=alice' : undefined);
+    });
+  const cookie = async () => {
+    const { headers } = await fetch((await authorization()).url, { redirect: 'manual' });
+    const path = new URL(headers.get('location') ?? '', provider.issuer).pathname;
+    const all = headers.getSetCookie().map((each) => each.split(';')[0]);
+    return { path, cookie: all.join('; ') };
+  };
+  const one = await cookie();
+  const origin = provider.issuer;
+  assert.equal(await ask({ cookie: one.cookie, origin: 'http://127.0.0.1:8080' }, one.path), 403);
+  assert.equal(await ask({ cookie: one.cookie }, one.path), 403);
+  assert.equal(await ask({ origin }, one.path), 400, 'no cookie');
+  assert.equal(await ask({ cookie: one.cookie, origin }, page.url.pathname), 400, 'of another');
+  assert.equal(await ask({ host: 'rebound.example' }, '/', 'GET'), 403);
+  assert.equal(await ask({ cookie: one.cookie, origin }, one.path), 303);
+});
+
+test('its pages have a policy without scripts that lets a form lead to the market', async () => {
+  const { url } = await authorization();
+  const browser = browserOf(provider.issuer);
+  for (const path of ['/', '/auth?client_id=nobody', '/interaction/none', url.href]) {
+    const { headers, text } = await browser.open(new URL(path, provider.issuer));
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'/, path);
+    assert.doesNotMatch(text, /<script|style="/, path);
+    const targets = /form-action ([^;]+)/.exec(policy)?.[1]?.split(' ') ?? [];
+    assert.equal(targets.includes('http://127.0.0.1:*'), path === url.href, path);
+    assert.equal(targets.includes('https://market.example'), path === url.href, path);
+  }
+});
+
+test('after a rotation another key signs, codes under way stay good, and two keys are published', async () => {
+  const keys = async (): Promise<string[]> => {
+    const answer = await fetch(`${provider.issuer}/jwks`);
+    const { keys: all } = (await answer.json()) as { keys: { kid: string; d?: string }[] };
+    assert.ok(all.every(({ d }) => d === undefined));
+    return all.map(({ kid }) => kid);
+  };
+  const kidOf = ({ id_token: token = '' }) =>
+    JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+  const first = kidOf(await signedIn('alice'));
+  const { url, checks } = await authorization();
+  const back = await signInAtProvider(url, 'alice');
+  await provider.rotateKeys();
+  const fresh = await clientOf();
+  const second = kidOf(await authorizationCodeGrant(fresh, back, checks));
+  assert.notEqual(second, first);
+  assert.deepEqual(await keys(), [second, first]);
+  await provider.rotateKeys();
+  const [third, ...rest] = await keys();
+  assert.deepEqual([rest, [first, second].includes(third ?? '')], [[second], false]);
+});
+
+test('nothing was written to the console or the log', () => {
+  assert.deepEqual([lines, noise], [[], []]);
+});

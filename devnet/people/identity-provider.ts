@@ -1,0 +1,361 @@
+// The dev network's identity provider: a real OpenID Connect provider on loopback that asks for a
+// name and believes it, so that signing in through a provider can be tried without one. Whoever
+// reaches it is whoever they say: never beside real money.
+//
+// It can stand in for Telegram, whose sign-in is OpenID Connect at https://oauth.telegram.org
+// (core.telegram.org/bots/telegram-login): code flow with PKCE; the client id is the bot's id. The
+// scope openid gives `sub`; profile gives `id`, `name`, `preferred_username` and `picture`; phone
+// gives `phone_number`; telegram:bot_access gives no claim and lets the bot write to the person.
+// `sub` is opaque, and `id`, a number below 2^52, is what the Bot API takes as chat_id: the example
+// quoted has {"sub": "1234123412341234123", "id": 987654321}. Telegram has no userinfo endpoint and
+// no e-mail; all claims are in the ID token, signed RS256 unless the bot's owner chose otherwise.
+// Reports disagree on whether a `nonce` comes back in the code flow: clients that are published
+// expect one, github.com/trip2g/trip2g/issues/334 (August 2026) found none. Here it comes back.
+//
+// It goes by the clock of the machine, whatever the dev network's clock was moved to.
+
+import { createHash, generateKeyPair, randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import type { Configuration, errors, JWK, Provider } from 'oidc-provider';
+import { readBody } from '../control.ts';
+import type { Log } from '../dev-chain.ts';
+import { RefusedRequest } from '../failure.ts';
+import { loopback } from '../processes.ts';
+import { listenOnLoopback, type WantedPort } from './listening.ts';
+import { html, type Page, pageHeaders, pageText, sendPage } from './pages.ts';
+import { providerStore } from './provider-store.ts';
+
+export type Client = { readonly id: string; readonly secret: string };
+
+export type IdentityProvider = {
+  readonly issuer: string;
+  readonly port: number;
+  readonly client: Client;
+  /** As on a button: "Sign in with …". */
+  readonly label: string;
+  /** Besides the market's own return path on loopback, at any port. */
+  allowRedirect(uri: string): void;
+  /** Signs with a new key from now on; the one before it stays published, older ones do not. */
+  rotateKeys(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type IdentityProviderOptions = {
+  readonly log: Log;
+  readonly port?: WantedPort;
+  readonly client?: Client;
+  readonly redirectUris?: readonly string[];
+};
+
+export const marketReturnPath = '/account/provider/return';
+export const telegramScope = 'telegram:bot_access';
+const label = 'Dev identity provider';
+/** What may stand before the @ of a mail address, so that every account has one. */
+const accountName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
+const requestLimitMs = 10_000;
+const mostConnections = 100;
+/** People leave a page open; nobody leaves it for longer. */
+const interactionSeconds = 3_600;
+const codeSeconds = 60;
+const tokenSeconds = 3_600;
+const cookiePrefix = 'dev_provider';
+
+type Running = {
+  readonly issuer: string;
+  readonly client: Client;
+  readonly redirectUris: Set<string>;
+  readonly log: Log;
+  /** Another one after each rotation of keys. */
+  provider(): Promise<Provider>;
+};
+
+/** Throws DevnetError where a port that was chosen is taken. */
+export async function startIdentityProvider(
+  options: IdentityProviderOptions,
+): Promise<IdentityProvider> {
+  const { log, port = {}, redirectUris = [] } = options;
+  const client = options.client ?? { id: 'parley', secret: randomBytes(24).toString('base64url') };
+  const allowed = new Set(redirectUris);
+  let running: Running | null = null;
+  const server = createServer((request, response) => {
+    if (running === null) response.writeHead(503).end();
+    else void answer(running, request, response);
+  });
+  server.requestTimeout = requestLimitMs;
+  server.maxConnections = mostConnections;
+  const taken = await listenOnLoopback(server, port);
+  const issuer = `http://${loopback}:${taken}`;
+  const { provider, rotateKeys } = providerWhenAsked(issuer, client, allowed, log);
+  running = { issuer, client, redirectUris: allowed, log, provider };
+  return {
+    issuer,
+    port: taken,
+    client,
+    label,
+    allowRedirect: (uri) => {
+      allowed.add(uri);
+    },
+    rotateKeys,
+    stop: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/**
+ * The library and a key take half a second of a processor (RSA, two cores), which a dev network
+ * where nobody signs in this way is without: they come with the first request.
+ */
+function providerWhenAsked(
+  issuer: string,
+  client: Client,
+  allowed: ReadonlySet<string>,
+  log: Log,
+): Pick<Running, 'provider'> & Pick<IdentityProvider, 'rotateKeys'> {
+  const adapter = providerStore();
+  const cookieKey = randomBytes(32).toString('base64url');
+  let keys: readonly JWK[] = [];
+  let current: Promise<Provider> | null = null;
+  const build = async () => {
+    const { Provider } = await import('oidc-provider');
+    if (keys.length === 0) keys = [await signingKey()];
+    const jwks = { keys: structuredClone([...keys]) };
+    const settings = { ...configuration(client), adapter, jwks, cookies: cookies(cookieKey) };
+    const provider = new Provider(issuer, settings);
+    provider.Client.prototype.redirectUriAllowed = (uri) => allowed.has(uri) || isMarkets(uri);
+    provider.on('server_error', (_context, error) => {
+      log.error({ err: error }, 'the identity provider failed');
+    });
+    return provider;
+  };
+  const provider = () => {
+    current ??= build();
+    return current;
+  };
+  return {
+    provider,
+    rotateKeys: async () => {
+      await provider();
+      keys = [await signingKey(), ...keys.slice(0, 1)];
+      current = build();
+      await current;
+    },
+  };
+}
+
+/** RS256, which every client must take (OpenID Connect Core 15.1). */
+async function signingKey(): Promise<JWK> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2_048 });
+  const kid = randomBytes(8).toString('hex');
+  return { ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid } as JWK;
+}
+
+/** A market at any port of this machine, which has its port only when it listens. */
+function isMarkets(uri: string): boolean {
+  const port = /^http:\/\/(?:localhost|127\.0\.0\.1):\d{1,5}(\/.*)$/.exec(uri);
+  return port?.[1] === marketReturnPath;
+}
+
+function cookies(key: string): Configuration['cookies'] {
+  // Cookies know no ports: names that no market on this machine has.
+  const names = Object.fromEntries(
+    ['session', 'interaction', 'resume'].map((name) => [name, `${cookiePrefix}_${name}`]),
+  );
+  return { names, keys: [key], long: { signed: true }, short: { signed: true } };
+}
+
+function configuration(client: Client): Configuration {
+  return {
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        // Never asked for: `redirectUriAllowed` decides.
+        redirect_uris: [`http://${loopback}${marketReturnPath}`],
+        response_types: ['code'],
+        grant_types: ['authorization_code'],
+        // The other ways to answer run a script.
+        response_modes: ['query'],
+      },
+    ],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    scopes: ['openid', 'email', 'profile', telegramScope],
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'preferred_username', 'id'],
+    },
+    // Claims in the ID token too: Telegram has them nowhere else.
+    conformIdTokenClaims: false,
+    findAccount: (_context, sub) => ({
+      accountId: sub,
+      claims: async (_use, scope) => claimsOf(sub, scope),
+    }),
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      resourceIndicators: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+    },
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    renderError: (context, { error, error_description: why = '' }) => {
+      context.set(pageHeaders());
+      context.body = pageText(refusedPage(`${error}: ${why}`));
+    },
+    clientBasedCORS: () => false,
+    ttl: {
+      AccessToken: tokenSeconds,
+      AuthorizationCode: codeSeconds,
+      Grant: tokenSeconds,
+      IdToken: tokenSeconds,
+      Interaction: interactionSeconds,
+      Session: interactionSeconds,
+    },
+  };
+}
+
+function claimsOf(name: string, scope: string) {
+  const isTelegram = scope.split(' ').includes(telegramScope);
+  return {
+    sub: name,
+    name,
+    preferred_username: name,
+    ...(isTelegram ? { id: telegramId(name) } : { email: mailOf(name), email_verified: true }),
+  };
+}
+
+function mailOf(name: string): string {
+  return `${name}@example.test`;
+}
+
+/** The same number for a name at each start, in the range of Telegram's: at most 52 bits. */
+export function telegramId(name: string): number {
+  const hash = createHash('sha256').update(`telegram ${name}`).digest();
+  return 1_000_000_000 + (hash.readUInt32BE(0) % 8_000_000_000);
+}
+
+async function answer(
+  running: Running,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    mustNameTheIssuer(running, request);
+    const path = new URL(request.url ?? '/', running.issuer).pathname;
+    const [, uid, cancel] = /^\/interaction\/([\w-]{1,64})(\/cancel)?$/.exec(path) ?? [];
+    if (uid !== undefined) {
+      await interact(running, uid, cancel !== undefined, request, response);
+      return;
+    }
+    if (path === '/') return welcome(running, response);
+    forgetSession(request);
+    const provider = await running.provider();
+    await provider.callback()(request, response);
+  } catch (error) {
+    fail(running, error, response);
+  }
+}
+
+function fail({ log }: Running, error: unknown, response: ServerResponse): void {
+  const message = error instanceof Error ? error.message : String(error);
+  let status = 500;
+  if (error instanceof RefusedRequest) status = error.status;
+  else if (isOfTheLibrary(error)) status = error.statusCode;
+  else log.error({ err: error }, 'the identity provider failed');
+  if (response.headersSent) return void response.destroy();
+  sendPage(response, status, refusedPage(message));
+}
+
+function isOfTheLibrary(error: unknown): error is errors.OIDCProviderError {
+  return error instanceof Error && 'statusCode' in error && 'expose' in error;
+}
+
+function refusedPage(why: string): Page {
+  return {
+    title: 'This sign-in cannot go on',
+    body: html`<p>${why}</p><p>Go back to where you came from and begin again.</p>`,
+  };
+}
+
+/** By its own name alone, and no name that somebody points at this machine. */
+function mustNameTheIssuer({ issuer }: Running, { headers }: IncomingMessage): void {
+  const { host = '' } = headers;
+  if (host === new URL(issuer).host) return;
+  throw new RefusedRequest(403, `Host is "${host.slice(0, 100)}", and this is ${issuer}.`);
+}
+
+/** Each sign-in asks for a name, whoever signed in before; to change a session takes a script. */
+function forgetSession(request: IncomingMessage): void {
+  const kept = (request.headers.cookie ?? '')
+    .split(/; */)
+    .filter((each) => !each.startsWith(`${cookiePrefix}_session`));
+  request.headers.cookie = kept.join('; ');
+}
+
+function welcome({ issuer, client }: Running, response: ServerResponse): void {
+  sendPage(response, 200, {
+    title: label,
+    body: html`<p>It asks for a name and believes it. A market on this machine may use it: issuer
+${issuer}, client id ${client.id}. Its settings are under
+<a href="/.well-known/openid-configuration">/.well-known/openid-configuration</a>.</p>`,
+  });
+}
+
+async function interact(
+  running: Running,
+  uid: string,
+  isCancelled: boolean,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { issuer } = running;
+  const provider = await running.provider();
+  const details = await provider.interactionDetails(request, response);
+  if (details.uid !== uid) throw new RefusedRequest(400, 'Another sign-in was begun meanwhile.');
+  if (request.method === 'GET') return askForName(running, uid, response);
+  if (request.method !== 'POST') throw new RefusedRequest(405, 'A form is sent by POST.');
+  if (request.headers.origin !== issuer) {
+    throw new RefusedRequest(403, 'A page of another origin may not send this form.');
+  }
+  const form = new URLSearchParams(await readBody(request));
+  if (isCancelled) {
+    const result = { error: 'access_denied', error_description: 'cancelled by the person' };
+    return provider.interactionFinished(request, response, result);
+  }
+  const name = (form.get('name') ?? '').trim();
+  if (!accountName.test(name)) return askForName(running, uid, response, name);
+  const { client_id: clientId, scope } = details.params as { client_id: string; scope: string };
+  const grant = new provider.Grant({ accountId: name, clientId });
+  grant.addOIDCScope(scope);
+  const consent = { grantId: await grant.save() };
+  const result = { login: { accountId: name, remember: false }, consent };
+  await provider.interactionFinished(request, response, result);
+}
+
+function askForName(running: Running, uid: string, response: ServerResponse, refused = ''): void {
+  const again =
+    refused === ''
+      ? html``
+      : html`<p role="alert"><strong>"${refused.slice(0, 100)}" is no name here.</strong></p>`;
+  const page = {
+    title: label,
+    body: html`${again}
+<form method="post" action="/interaction/${uid}">
+<p><label for="name">Sign in as</label>
+<input id="name" name="name" value="alice" maxlength="64" required autofocus>
+<button>Sign in</button></p>
+<p>1 to 64 letters, digits, dots, dashes and underscores, such as alice. Each name is an account
+with the e-mail address ${mailOf('name')}.</p>
+</form>
+<form method="post" action="/interaction/${uid}/cancel"><button>Cancel</button></form>`,
+  };
+  const others = [...running.redirectUris].map((uri) => new URL(uri).origin);
+  const targets = ['http://localhost:*', `http://${loopback}:*`, ...others];
+  sendPage(response, refused === '' ? 200 : 400, page, targets);
+}

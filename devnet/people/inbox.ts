@@ -1,0 +1,256 @@
+// The dev network's inbox: a real SMTP server that takes mail for anybody and delivers none of it,
+// and a page that shows what came. Loopback only. It can be told to be down, busy or silent, so
+// that a market can be tried against a mail server that is.
+
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { mustBeLocal, mustNameThisMachine, parseObject, readBody, reply } from '../control.ts';
+import type { Log } from '../dev-chain.ts';
+import { RefusedRequest } from '../failure.ts';
+import { loopback } from '../processes.ts';
+import { listenOnLoopback, type WantedPort } from './listening.ts';
+import { type Mail, readMail } from './mail.ts';
+import { html, sendPage } from './pages.ts';
+
+/** The newest are kept: with `mostTextChars` a text, 13 MB at the very most. */
+export const mostMails = 200;
+export const mostMailBytes = 256 * 1024;
+export const mostRecipients = 20;
+/** A market sends over a handful of connections. */
+const mostConnections = 20;
+const connectionIdleMs = 10_000;
+const requestLimitMs = 10_000;
+
+/** `down` hangs up, `busy` answers 451 (try again later), `silent` never says a word. */
+const modes = ['up', 'down', 'busy', 'silent'] as const;
+export type InboxMode = (typeof modes)[number];
+
+export type ReceivedMail = Mail & {
+  /** Counts from 1 at each start. */
+  readonly id: number;
+  readonly receivedAt: string;
+  /** Whom SMTP named, which is who got it; lower case. */
+  readonly recipients: readonly string[];
+};
+
+export type Inbox = {
+  readonly smtpUrl: string;
+  readonly smtpPort: number;
+  /** The page. */
+  readonly url: string;
+  readonly port: number;
+  /** Newest first; of one recipient where one is given. */
+  mails(to?: string): readonly ReceivedMail[];
+  setMode(mode: InboxMode): void;
+  stop(): Promise<void>;
+};
+
+export type InboxOptions = {
+  readonly log: Log;
+  readonly smtpPort?: WantedPort;
+  readonly port?: WantedPort;
+  /** Default `mostMails`. */
+  readonly keeps?: number;
+};
+
+type State = {
+  readonly keeps: number;
+  readonly sockets: Set<Socket>;
+  mode: InboxMode;
+  received: number;
+  mails: ReceivedMail[];
+};
+
+/** Throws DevnetError where a port that was chosen is taken. */
+export async function startInbox(options: InboxOptions): Promise<Inbox> {
+  const { log, smtpPort = {}, port = {}, keeps = mostMails } = options;
+  const state: State = { keeps, sockets: new Set(), mode: 'up', received: 0, mails: [] };
+  const smtp = listener(state);
+  const http = createHttpServer((request, response) => void answer(state, log, request, response));
+  http.requestTimeout = requestLimitMs;
+  http.maxConnections = 4 * mostConnections;
+  const smtpTaken = await listenOnLoopback(smtp.server, smtpPort);
+  try {
+    const taken = await listenOnLoopback(http, port);
+    return {
+      smtpUrl: `smtp://${loopback}:${smtpTaken}`,
+      smtpPort: smtpTaken,
+      url: `http://${loopback}:${taken}/`,
+      port: taken,
+      mails: (to) => mailsTo(state, to),
+      setMode: (mode) => setMode(state, mode),
+      stop: async () => {
+        const closed = new Promise((resolve) => http.close(resolve));
+        http.closeAllConnections();
+        await Promise.all([smtp.stop(), closed]);
+      },
+    };
+  } catch (error) {
+    await smtp.stop();
+    throw error;
+  }
+}
+
+/** In front of the SMTP server, because that one cannot refuse to greet. */
+function listener(state: State): { server: Server; stop(): Promise<void> } {
+  const smtp = smtpServer(state);
+  const { sockets } = state;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    if (state.mode === 'down') socket.resetAndDestroy();
+    else if (state.mode !== 'silent') smtp.server.emit('connection', socket);
+  });
+  server.maxConnections = mostConnections;
+  const stop = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return { server, stop };
+}
+
+/** A server that is down has cut the connections that it had. */
+function setMode(state: State, mode: InboxMode): void {
+  state.mode = mode;
+  if (mode !== 'down') return;
+  for (const socket of state.sockets) socket.resetAndDestroy();
+}
+
+function smtpServer(state: State): SMTPServer {
+  const server = new SMTPServer({
+    name: 'inbox.localhost',
+    banner: 'mail to anybody stays here',
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    authOptional: true,
+    disableReverseLookup: true,
+    logger: false,
+    size: mostMailBytes,
+    maxClients: mostConnections,
+    socketTimeout: connectionIdleMs,
+    onMailFrom: (_address, _session, callback) => {
+      callback(state.mode === 'up' ? null : refusal(451, 'busy, try again later'));
+    },
+    onRcptTo: (_address, { envelope }, callback) => {
+      const isFull = envelope.rcptTo.length >= mostRecipients;
+      callback(isFull ? refusal(452, `a mail may have ${mostRecipients} recipients`) : null);
+    },
+    onData: (stream, session, callback) => {
+      receive(state, stream, session).then(
+        (refused) => callback(refused),
+        (error: Error) => callback(error),
+      );
+    },
+  });
+  // A client that hangs up in the middle is no news, and must not end the market.
+  server.on('error', () => undefined);
+  return server;
+}
+
+function refusal(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}
+
+async function receive(
+  state: State,
+  stream: SMTPServerDataStream,
+  session: SMTPServerSession,
+): Promise<Error | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // Read to its end all the same: SMTP answers after the last byte.
+    if (size <= mostMailBytes) chunks.push(chunk);
+  }
+  if (size > mostMailBytes || stream.sizeExceeded) {
+    return refusal(552, `a mail may have ${mostMailBytes} bytes`);
+  }
+  state.received += 1;
+  const mail: ReceivedMail = {
+    id: state.received,
+    receivedAt: new Date().toISOString(),
+    recipients: session.envelope.rcptTo.map(({ address }) => address.toLowerCase()),
+    ...readMail(Buffer.concat(chunks)),
+  };
+  state.mails = [mail, ...state.mails].slice(0, state.keeps);
+  return null;
+}
+
+function mailsTo(state: State, to: string | undefined): readonly ReceivedMail[] {
+  if (to === undefined) return state.mails;
+  return state.mails.filter(({ recipients }) => recipients.includes(to.toLowerCase()));
+}
+
+async function answer(
+  state: State,
+  log: Log,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    await route(state, request, response);
+  } catch (error) {
+    const refused = error instanceof RefusedRequest;
+    if (!refused) log.error({ err: error, url: request.url }, 'a request to the inbox failed');
+    const message = error instanceof Error ? error.message : String(error);
+    reply(response, refused ? error.status : 500, { error: message });
+  }
+}
+
+async function route(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://inbox');
+  const to = searchParams.get('to') ?? undefined;
+  switch (`${request.method} ${pathname}`) {
+    case 'GET /':
+      // A link on the market's page leads here, and no other page can read it.
+      mustNameThisMachine(request);
+      return sendInbox(state, to, response);
+    case 'GET /mails.json':
+      mustBeLocal(request);
+      return reply(response, 200, { mode: state.mode, mails: mailsTo(state, to) });
+    case 'POST /mode': {
+      mustBeLocal(request);
+      setMode(state, modeField(parseObject(await readBody(request))));
+      return reply(response, 200, { mode: state.mode });
+    }
+    default:
+      throw new RefusedRequest(404, 'There is GET /, GET /mails.json and POST /mode.');
+  }
+}
+
+function modeField({ mode }: Record<string, unknown>): InboxMode {
+  const found = modes.find((each) => each === mode);
+  if (found !== undefined) return found;
+  throw new RefusedRequest(400, `"mode" must be one of ${modes.join(', ')}.`);
+}
+
+function sendInbox(state: State, to: string | undefined, response: ServerResponse): void {
+  const mails = mailsTo(state, to);
+  const here = to === undefined ? '/' : `/?to=${encodeURIComponent(to)}`;
+  const whose = to === undefined ? html`` : html` to ${to} (<a href="/">all</a>)`;
+  const not = state.mode === 'up' ? html`` : html`<p><strong>It is ${state.mode} now.</strong></p>`;
+  const articles = mails.map(
+    (mail) => html`
+<article><h2>${mail.subject || '(no subject)'}</h2>
+<p class="facts">${mail.receivedAt} · from ${mail.from} · to ${mail.recipients.join(', ')}</p>
+<pre>${mail.text}</pre></article>`,
+  );
+  sendPage(response, 200, {
+    title: 'Inbox of the dev network',
+    // Whoever waits for a first mail need not ask; a page that is read stays still.
+    head: mails.length === 0 ? html`<meta http-equiv="refresh" content="2">` : html``,
+    body: html`<p>${String(mails.length)} of at most ${String(state.keeps)} mails${whose}.
+<a href="${here}">Look again</a></p>${not}${articles}`,
+  });
+}

@@ -1,0 +1,120 @@
+// A mail as it came over SMTP, read as far as the dev network's inbox shows it: headers with words
+// of RFC 2047, and the text. No library here reads mails (nodemailer writes them), and what the
+// market sends is plain: a text, or a text beside its HTML.
+
+import { parseHeaderValue } from 'nodemailer/lib/mime-funcs';
+
+/** Of each header that is shown; a longer one is cut. */
+export const mostHeaderChars = 998;
+/** Of the text: two hundred mails must not fill the memory of a market under development. */
+export const mostTextChars = 32_768;
+/** Parts within parts; an honest mail has two. */
+const deepestPart = 5;
+const mostParts = 20;
+
+export type Mail = {
+  readonly from: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly messageId: string;
+  readonly text: string;
+};
+
+export function readMail(raw: Buffer): Mail {
+  const { headers, body } = splitPart(raw.toString('latin1'));
+  const header = (name: string) => readHeader(headers.get(name) ?? '');
+  return {
+    from: header('from'),
+    to: header('to'),
+    subject: header('subject'),
+    messageId: header('message-id'),
+    text: shortened(textOf(headers, body, 0)?.text ?? ''),
+  };
+}
+
+function shortened(text: string): string {
+  if (text.length <= mostTextChars) return text;
+  return `${text.slice(0, mostTextChars)}\n[cut at ${mostTextChars} characters]`;
+}
+
+type Headers = ReadonlyMap<string, string>;
+type Part = { readonly headers: Headers; readonly body: string };
+
+/** `part`: one character a byte, in it and in what is returned. */
+function splitPart(part: string): Part {
+  const blank = /^\r?\n/.exec(part) ?? /\r?\n\r?\n/.exec(part);
+  const head = blank === null ? part : part.slice(0, blank.index);
+  const body = blank === null ? '' : part.slice(blank.index + blank[0].length);
+  const headers = new Map<string, string>();
+  for (const line of head.replace(/\r?\n(?=[ \t])/g, '').split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).trim().toLowerCase();
+    if (colon > 0 && !headers.has(name)) headers.set(name, line.slice(colon + 1).trim());
+  }
+  return { headers, body };
+}
+
+/** Words of RFC 2047; the white space between two of them is no part of the value. */
+export function readHeader(value: string): string {
+  const words = /=\?([^?\s]{1,40})\?([bq])\?([^?\s]*)\?=/gi;
+  return decoded(Buffer.from(value.slice(0, 4 * mostHeaderChars), 'latin1'), 'utf-8')
+    .replace(/(=\?[^?\s]+\?[bq]\?[^?\s]*\?=)\s+(?==\?[^?\s]+\?[bq]\?)/gi, '$1')
+    .replace(words, (_, charset: string, encoding: string, text: string) => {
+      if (/b/i.test(encoding)) return decoded(Buffer.from(text, 'base64'), charset);
+      return decoded(quotedPrintable(text.replace(/_/g, ' ')), charset);
+    })
+    .slice(0, mostHeaderChars);
+}
+
+function textOf(
+  headers: Headers,
+  body: string,
+  depth: number,
+): { readonly text: string; readonly isPlain: boolean } | null {
+  const { value, params } = parseHeaderValue(headers.get('content-type') ?? 'text/plain');
+  const type = value.toLowerCase();
+  if (type.startsWith('multipart/') && depth < deepestPart) {
+    const parts = partsOf(body, params.boundary ?? '').map(splitPart);
+    const texts = parts.flatMap((each) => textOf(each.headers, each.body, depth + 1) ?? []);
+    return texts.find(({ isPlain }) => isPlain) ?? texts[0] ?? null;
+  }
+  if (!type.startsWith('text/')) return null;
+  const bytes = decodedBody(body, headers.get('content-transfer-encoding') ?? '7bit');
+  const text = decoded(bytes, params.charset ?? 'utf-8').replace(/\r\n/g, '\n');
+  return { text, isPlain: type === 'text/plain' };
+}
+
+function partsOf(body: string, boundary: string): string[] {
+  if (boundary === '') return [];
+  const [, ...rest] = `\r\n${body}`.split(`\n--${boundary}`);
+  const parts = rest.filter((each) => !each.startsWith('--')).slice(0, mostParts);
+  // What is left of the line of the boundary, and the line end that belongs to the next one.
+  return parts.map((each) => each.replace(/^[^\n]*\n/, '').replace(/\r$/, ''));
+}
+
+function decodedBody(body: string, encoding: string): Buffer {
+  switch (encoding.trim().toLowerCase()) {
+    case 'base64':
+      return Buffer.from(body, 'base64');
+    case 'quoted-printable':
+      return quotedPrintable(body.replace(/=\r?\n/g, ''));
+    default:
+      return Buffer.from(body, 'latin1');
+  }
+}
+
+function quotedPrintable(text: string): Buffer {
+  const bytes = text.replace(/=([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(bytes, 'latin1');
+}
+
+/** In the charset that the mail names, or UTF-8 where nobody knows it. */
+function decoded(bytes: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}

@@ -1,0 +1,88 @@
+// What the dev network has for people: an inbox for the market's mail and an identity provider.
+// Both keep their ports from run to run: logins are of an issuer, and its address has the port.
+
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../dev-chain.ts';
+import { startIdentityProvider } from './identity-provider.ts';
+import { startInbox } from './inbox.ts';
+
+export type PeopleOptions = {
+  /** Each: what the last run had, else any free one. */
+  readonly smtpPort?: number;
+  readonly inboxPort?: number;
+  readonly providerPort?: number;
+  /** Where the provider may lead back to, besides a market's own return path on loopback. */
+  readonly redirectUris?: readonly string[];
+};
+
+/** What a market is configured with. */
+export type People = {
+  readonly smtpUrl: string;
+  /** The page of the inbox. */
+  readonly inbox: string;
+  readonly provider: {
+    readonly issuer: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly label: string;
+  };
+};
+
+type Kept = {
+  readonly smtpPort?: number;
+  readonly inboxPort?: number;
+  readonly providerPort?: number;
+  readonly clientSecret: string;
+};
+
+export async function startPeople(
+  dir: string,
+  log: Log,
+  options: PeopleOptions,
+): Promise<{ readonly facts: People; stop(): Promise<void> }> {
+  const file = join(dir, 'people.json');
+  const kept = await readKept(file);
+  const inbox = await startInbox({
+    log,
+    smtpPort: wanted(options.smtpPort, kept.smtpPort),
+    port: wanted(options.inboxPort, kept.inboxPort),
+  });
+  const stops = [inbox.stop];
+  const stop = async () => {
+    await Promise.all(stops.map((each) => each()));
+  };
+  try {
+    const provider = await startIdentityProvider({
+      log,
+      port: wanted(options.providerPort, kept.providerPort),
+      client: { id: 'parley', secret: kept.clientSecret },
+      redirectUris: options.redirectUris ?? [],
+    });
+    stops.push(provider.stop);
+    const { smtpPort, port: inboxPort } = inbox;
+    const next: Kept = { ...kept, smtpPort, inboxPort, providerPort: provider.port };
+    await writeFile(file, JSON.stringify(next), { mode: 0o600 });
+    const { issuer, client, label } = provider;
+    const { smtpUrl, url } = inbox;
+    const found = { issuer, clientId: client.id, clientSecret: client.secret, label };
+    return { facts: { smtpUrl, inbox: url, provider: found }, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function wanted(fixed: number | undefined, kept: number | undefined) {
+  return { ...(fixed === undefined ? {} : { fixed }), ...(kept === undefined ? {} : { kept }) };
+}
+
+async function readKept(file: string): Promise<Kept> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Kept;
+  } catch {
+    // Not there yet, or cut short by a crash: nothing in it is worth a start that fails.
+    return { clientSecret: randomBytes(24).toString('base64url') };
+  }
+}

@@ -1,0 +1,430 @@
+// A hostile OpenID Connect provider for attacks on the market's sign-in: it speaks discovery, code
+// flow with PKCE, tokens, keys and userinfo as it should, until a test tells it how to lie. Written
+// without a library, because libraries refuse to. It signs in whoever asks, without a page.
+
+import {
+  createHash,
+  createHmac,
+  createSign,
+  generateKeyPair,
+  type JsonWebKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+
+const endpoints = ['discovery', 'token', 'jwks', 'userinfo'] as const;
+export type Endpoint = (typeof endpoints)[number];
+
+/** What becomes of an answer on its way, whatever it says. */
+export type Fault =
+  | 'answers 500'
+  | 'answers 5 MB'
+  /** A byte now and then, for ever. */
+  | 'never ends'
+  /** Takes the request and says nothing. */
+  | 'hangs'
+  /** 302 to `elsewhere`, which answers as the endpoint should. */
+  | 'redirects elsewhere'
+  | 'answers no JSON';
+
+export const lies = [
+  'wrong iss in discovery',
+  'no iss in the response',
+  /** Mix-up (RFC 9207): the response says that it comes from another provider. */
+  'other iss in the response',
+  'no state in the response',
+  'other state in the response',
+  'error in the response',
+  'wrong iss in the ID token',
+  /** Of the authorization before this one. */
+  'replayed nonce',
+  'no nonce',
+  'alg none',
+  /** The key of the HMAC is the PEM of the public key. */
+  'HS256 with the public key',
+  /** Its `kid` is not in jwks. */
+  'unknown key',
+  /** Its `kid` is in jwks, for another key. */
+  'swapped keys',
+  'broken signature',
+  'other audience',
+  'two audiences',
+  'expired',
+  'issued in the future',
+  'no sub',
+  'empty sub',
+  'number as sub',
+  'no ID token',
+  'other sub at userinfo',
+] as const;
+export type Lie = (typeof lies)[number];
+
+export type Misbehaviour = Lie | `${Endpoint} ${Fault}`;
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+export type HostileProvider = {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Another server, which a redirect leads to. */
+  readonly elsewhere: string;
+  /** What reached `elsewhere`: its paths. */
+  readonly reachedElsewhere: readonly string[];
+  /** Every request, in order. */
+  readonly requests: readonly { readonly path: string; readonly parameters: Claims }[];
+  /** The ID tokens that went out. */
+  readonly idTokens: readonly string[];
+  /** From now on, all of these at once; none makes it behave. */
+  misbehave(...how: readonly Misbehaviour[]): void;
+  /** Besides the claims of the protocol; over them where they have the same name. */
+  claim(claims: Claims): void;
+  /** Where the browser is led to from an address of `/authorize`. */
+  authorize(url: URL | string): Promise<URL>;
+  stop(): Promise<void>;
+};
+
+type Code = {
+  readonly nonce: string | null;
+  readonly previousNonce: string | null;
+  readonly challenge: string | null;
+  readonly redirectUri: string;
+  readonly scope: string;
+};
+
+type State = {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly keys: Keys;
+  readonly codes: Map<string, Code>;
+  readonly requests: { path: string; parameters: Claims }[];
+  readonly idTokens: string[];
+  readonly accessTokens: Set<string>;
+  readonly unfinished: Set<NodeJS.Timeout>;
+  issuer: string;
+  elsewhere: string;
+  misbehaviours: ReadonlySet<Misbehaviour>;
+  claims: Claims;
+  lastNonce: string | null;
+};
+
+type Key = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+type Keys = { readonly published: Key; readonly other: Key };
+
+export const otherIssuer = 'https://honest.example';
+const tokenSeconds = 3_600;
+const trickleMs = 50;
+const mostBodyBytes = 64 * 1024;
+const hugeBytes = 5 * 1024 * 1024;
+
+/** Two for all providers of a process: making them takes longer than a test. */
+let made: Promise<Keys> | null = null;
+
+async function makeKeys(): Promise<Keys> {
+  const one = async (kid: string): Promise<Key> => {
+    return { kid, ...(await promisify(generateKeyPair)('rsa', { modulusLength: 2_048 })) };
+  };
+  const [published, other] = await Promise.all([one('published'), one('unpublished')]);
+  return { published, other };
+}
+
+export async function startHostileProvider(
+  client = { id: 'parley', secret: 'secret-of-the-hostile-provider' },
+): Promise<HostileProvider> {
+  made ??= makeKeys();
+  const state: State = {
+    clientId: client.id,
+    clientSecret: client.secret,
+    keys: await made,
+    codes: new Map(),
+    requests: [],
+    idTokens: [],
+    accessTokens: new Set(),
+    unfinished: new Set(),
+    issuer: '',
+    elsewhere: '',
+    misbehaviours: new Set(),
+    claims: { sub: 'mallory' },
+    lastNonce: null,
+  };
+  const reachedElsewhere: string[] = [];
+  const provider = await listen((request, response) => answer(state, request, response));
+  const elsewhere = await listen(async (request, response) => {
+    reachedElsewhere.push(request.url ?? '/');
+    await speak(state, request, response, true);
+  });
+  [state.issuer, state.elsewhere] = [provider.url, elsewhere.url];
+  return {
+    issuer: provider.url,
+    clientId: client.id,
+    clientSecret: client.secret,
+    elsewhere: elsewhere.url,
+    reachedElsewhere,
+    requests: state.requests,
+    idTokens: state.idTokens,
+    misbehave: (...how) => {
+      state.misbehaviours = new Set(how);
+    },
+    claim: (claims) => {
+      state.claims = claims;
+    },
+    authorize: async (url) => {
+      const { status, headers } = await fetch(url, { redirect: 'manual' });
+      const location = headers.get('location');
+      if (location === null) throw new Error(`/authorize answered ${status} and leads nowhere`);
+      return new URL(location);
+    },
+    stop: async () => {
+      for (const timer of state.unfinished) clearInterval(timer);
+      await Promise.all([provider.stop(), elsewhere.stop()]);
+    },
+  };
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+async function listen(handle: Handler): Promise<{ url: string; stop(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+}
+
+const paths: Readonly<Record<string, Endpoint>> = {
+  '/.well-known/openid-configuration': 'discovery',
+  '/token': 'token',
+  '/jwks': 'jwks',
+  '/userinfo': 'userinfo',
+};
+
+async function answer(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', state.issuer);
+  const endpoint = paths[pathname];
+  const is = (fault: Fault) =>
+    endpoint !== undefined && state.misbehaviours.has(`${endpoint} ${fault}`);
+  if (is('hangs')) {
+    state.requests.push({ path: pathname, parameters: {} });
+    request.resume();
+  } else if (is('never ends')) neverEnd(state, response);
+  else if (is('answers 500')) json(response, 500, { error: 'server_error' });
+  else if (is('answers 5 MB')) json(response, 200, { issuer: state.issuer, more: huge() });
+  else if (is('answers no JSON')) response.writeHead(200).end('<html>maintenance</html>');
+  else if (is('redirects elsewhere')) {
+    response.writeHead(302, { location: `${state.elsewhere}${request.url}` }).end();
+  } else await speak(state, request, response, false);
+}
+
+function huge(): string {
+  return 'x'.repeat(hugeBytes);
+}
+
+function neverEnd(state: State, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const timer = setInterval(() => response.write(' '), trickleMs);
+  state.unfinished.add(timer);
+  response.on('close', () => {
+    clearInterval(timer);
+    state.unfinished.delete(timer);
+  });
+}
+
+async function speak(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+  isElsewhere: boolean,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', state.issuer);
+  const parameters = { ...Object.fromEntries(url.searchParams), ...(await formOf(request)) };
+  if (!isElsewhere) state.requests.push({ path: url.pathname, parameters });
+  switch (url.pathname) {
+    case '/.well-known/openid-configuration':
+      return json(response, 200, discovery(state));
+    case '/authorize':
+      return authorize(state, url, response);
+    case '/token':
+      return token(state, request, parameters, response);
+    case '/jwks':
+      return json(response, 200, { keys: [publicJwk(state.keys.published)] });
+    case '/userinfo': {
+      const bearer = (request.headers.authorization ?? '').replace(/^Bearer /i, '');
+      if (!state.accessTokens.has(bearer)) return json(response, 401, { error: 'invalid_token' });
+      const other = state.misbehaviours.has('other sub at userinfo') ? { sub: 'somebody' } : {};
+      return json(response, 200, { ...state.claims, ...other });
+    }
+    default:
+      return json(response, 404, { error: 'not_found' });
+  }
+}
+
+function discovery({ issuer, misbehaviours }: State): object {
+  return {
+    issuer: misbehaviours.has('wrong iss in discovery') ? otherIssuer : issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/jwks`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    scopes_supported: ['openid', 'email', 'profile', 'telegram:bot_access'],
+    authorization_response_iss_parameter_supported: true,
+  };
+}
+
+function publicJwk({ kid, publicKey }: Key): JsonWebKey {
+  return { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
+}
+
+function authorize(state: State, { searchParams: asked }: URL, response: ServerResponse): void {
+  const redirectUri = asked.get('redirect_uri') ?? '';
+  if (asked.get('client_id') !== state.clientId || !URL.canParse(redirectUri)) {
+    json(response, 400, { error: 'invalid_request' });
+    return;
+  }
+  const code = randomBytes(16).toString('base64url');
+  const nonce = asked.get('nonce');
+  state.codes.set(code, {
+    nonce,
+    previousNonce: state.lastNonce,
+    challenge: asked.get('code_challenge_method') === 'S256' ? asked.get('code_challenge') : null,
+    redirectUri,
+    scope: asked.get('scope') ?? '',
+  });
+  state.lastNonce = nonce;
+  const tells = (lie: Lie) => state.misbehaviours.has(lie);
+  const back = new URL(redirectUri);
+  const put = (name: string, value: string | null, isLeftOut: boolean) => {
+    if (value !== null && !isLeftOut) back.searchParams.set(name, value);
+  };
+  if (tells('error in the response')) {
+    put('error', 'access_denied', false);
+    put('error_description', '<script>alert(1)</script> the person said no', false);
+  } else put('code', code, false);
+  const given = tells('other state in the response') ? 'state-of-another' : asked.get('state');
+  put('state', given, tells('no state in the response'));
+  const iss = tells('other iss in the response') ? otherIssuer : state.issuer;
+  put('iss', iss, tells('no iss in the response'));
+  response.writeHead(302, { location: back.href }).end();
+}
+
+function token(
+  state: State,
+  request: IncomingMessage,
+  parameters: Claims,
+  response: ServerResponse,
+): void {
+  const error = isClient(state, request, parameters) ? null : 'invalid_client';
+  const code = error === null ? spend(state, parameters) : null;
+  if (code === null) {
+    json(response, error === null ? 400 : 401, { error: error ?? 'invalid_grant' });
+    return;
+  }
+  const accessToken = randomBytes(16).toString('base64url');
+  state.accessTokens.add(accessToken);
+  const idToken = signed(state, claimsFor(state, code));
+  const isLeftOut = state.misbehaviours.has('no ID token');
+  if (!isLeftOut) state.idTokens.push(idToken);
+  json(response, 200, {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: tokenSeconds,
+    scope: code.scope,
+    ...(isLeftOut ? {} : { id_token: idToken }),
+  });
+}
+
+/** Once, as codes are (RFC 6749 4.1.2). */
+function spend({ codes }: State, parameters: Claims): Code | null {
+  const name = String(parameters.code);
+  const code = codes.get(name);
+  codes.delete(name);
+  const verifier = String(parameters.code_verifier ?? '');
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  if (code?.challenge !== challenge || parameters.redirect_uri !== code.redirectUri) return null;
+  return parameters.grant_type === 'authorization_code' ? code : null;
+}
+
+function isClient({ clientId, clientSecret }: State, request: IncomingMessage, form: Claims) {
+  const [, basic = ''] = /^Basic (\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  const [id = '', secret = ''] = Buffer.from(basic, 'base64')
+    .toString()
+    .split(':')
+    .map((each) => decodeURIComponent(each.replace(/\+/g, ' ')));
+  if (basic !== '') return id === clientId && secret === clientSecret;
+  return form.client_id === clientId && form.client_secret === clientSecret;
+}
+
+function claimsFor(state: State, code: Code): Claims {
+  const tells = (lie: Lie) => state.misbehaviours.has(lie);
+  const now = Math.floor(Date.now() / 1_000);
+  let issuedAt = now;
+  // A day: no clock tolerance is that wide.
+  if (tells('expired')) issuedAt -= 24 * 3_600;
+  if (tells('issued in the future')) issuedAt += 24 * 3_600;
+  const nonce = tells('replayed nonce') ? code.previousNonce : code.nonce;
+  const claims: Record<string, unknown> = {
+    iss: tells('wrong iss in the ID token') ? otherIssuer : state.issuer,
+    aud: state.clientId,
+    iat: issuedAt,
+    exp: issuedAt + tokenSeconds,
+    ...(nonce === null || tells('no nonce') ? {} : { nonce }),
+    ...state.claims,
+  };
+  if (tells('other audience')) claims.aud = 'another-client';
+  if (tells('two audiences')) claims.aud = [state.clientId, 'another-client'];
+  if (tells('no sub')) delete claims.sub;
+  if (tells('empty sub')) claims.sub = '';
+  if (tells('number as sub')) claims.sub = 42;
+  return claims;
+}
+
+function signed({ keys, misbehaviours }: State, claims: Claims): string {
+  const tells = (lie: Lie) => misbehaviours.has(lie);
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const { published, other } = keys;
+  const unsigned = (header: object) => `${encode({ typ: 'JWT', ...header })}.${encode(claims)}`;
+  if (tells('alg none')) return `${unsigned({ alg: 'none' })}.`;
+  if (tells('HS256 with the public key')) {
+    const text = unsigned({ alg: 'HS256', kid: published.kid });
+    const key = published.publicKey.export({ format: 'pem', type: 'spki' });
+    return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
+  }
+  const kid = tells('unknown key') ? other.kid : published.kid;
+  const key = tells('unknown key') || tells('swapped keys') ? other : published;
+  const text = unsigned({ alg: 'RS256', kid });
+  const signature = createSign('sha256').update(text).sign(key.privateKey);
+  if (tells('broken signature')) signature[0] = (signature[0] ?? 0) ^ 1;
+  return `${text}.${signature.toString('base64url')}`;
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
+}
+
+async function formOf(request: IncomingMessage): Promise<Claims> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > mostBodyBytes) throw new Error(`a body of more than ${mostBodyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
+}
