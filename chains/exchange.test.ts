@@ -7,7 +7,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { connectMs, exchangeWith, isUnreached, type NodeLimits } from './exchange.ts';
+import { connectMs, exchangeWith, isUnreached, mostParts, type NodeLimits } from './exchange.ts';
 
 const limits: NodeLimits = { timeMs: 20_000, bytes: 1_000 };
 const never = new AbortController().signal;
@@ -95,6 +95,17 @@ test('what is packed otherwise than was asked for fails, whatever it is called',
     reply.writeHead(404, { 'content-encoding': 'gzip', 'content-length': '0' }).end();
   });
   assert.deepEqual(await get(url), { status: 404, body: Buffer.alloc(0) });
+});
+
+test('what would fill the memory once it is read is refused, just before and just after', async (t) => {
+  const { url } = await nodeOf(t, (request, reply) => {
+    const parts = Number(new URL(request.url ?? '', 'http://x').searchParams.get('parts'));
+    reply.end(`[${Array.from({ length: parts - 1 }, () => '{}').join(',')}]`);
+  });
+  const large = { timeMs: 5_000, bytes: 16 * 1024 * 1024 };
+  const asked = (parts: number) => get(`${url}&parts=${parts}`, large);
+  assert.equal((await asked(mostParts)).status, 200);
+  assert.match((await failureOf(asked(mostParts + 1))).message, /1000000 objects and lists/);
 });
 
 test('what is too long is not unpacked to its end', async (t) => {

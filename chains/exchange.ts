@@ -24,11 +24,18 @@ export type NodeLimits = {
 export type NodeReply = { readonly status: number; readonly body: Buffer };
 
 export class AnswerTooLong extends Error {
-  constructor(bytes: number) {
-    super(`an answer of more than ${bytes} bytes`);
+  constructor(most: number, what = 'bytes') {
+    super(`an answer of more than ${most} ${what}`);
     this.name = 'AnswerTooLong';
   }
 }
+
+/**
+ * Objects and lists in one answer. Each is some 60 bytes once it is read, so that 16 MiB of empty
+ * ones would be 350 MB, and V8 ends the whole process where a thread has less. The fullest Bitcoin
+ * block holds a third of this.
+ */
+export const mostParts = 1_000_000;
 
 /** A gateway's no, before any node: of our key, our account or our haste, not of the question. */
 export class TurnedAway extends Error {
@@ -163,14 +170,27 @@ function readWhole(
   }
   const parts: Buffer[] = [];
   let size = 0;
+  let openings = 0;
   stream.on('error', fail);
   stream.on('data', (part: Buffer) => {
     size += part.length;
+    openings += openingsIn(part);
     if (size > mostBytes) fail(new AnswerTooLong(mostBytes));
+    else if (openings > mostParts) fail(new AnswerTooLong(mostParts, 'objects and lists'));
     else parts.push(part);
   });
   stream.on('end', () => done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)));
   return stream;
+}
+
+const opensObject = 0x7b;
+const opensList = 0x5b;
+
+/** In texts too: who writes so many of them there is no node. */
+function openingsIn(part: Buffer): number {
+  let count = 0;
+  for (const byte of part) if (byte === opensObject || byte === opensList) count += 1;
+  return count;
 }
 
 const unpackers: ReadonlyMap<string, () => Transform> = new Map([

@@ -318,10 +318,14 @@ test('a deadline that is near is told, with who is to act, and is no difference'
 test('what waits too long in the house, what others may read, and what is not of this version', async () => {
   await emptyOutbox();
   const { home } = world.deps.settings;
-  const event = (account: string) => `insert into outbox (topic, account_id, payload, created_at)
-    values ('swap.funded', ${account}, '{}', now() - interval '1 hour')`;
+  const event = (account: string, topic = 'swap.funded') => `insert into outbox
+    (topic, account_id, payload, created_at)
+    values ('${topic}', ${account}, '{}', now() - interval '1 hour')`;
   await sql(event('gen_random_uuid()'));
   await sql(event('null'));
+  await sql(event('gen_random_uuid()', 'key.created'));
+  await sql(`insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at)
+    values (gen_random_uuid(), 'email', 'code', '', 1, 'waiting', now() - interval '1 hour', now())`);
   await sql(`insert into candidates (id, chain, address, source, status, created_at, next_check_at,
       gives_up_at)
     values (gen_random_uuid(), 'evm-dev', '0x1', 'api', 'pending', now(),
@@ -342,19 +346,22 @@ test('what waits too long in the house, what others may read, and what is not of
   try {
     const { kinds, found } = await doctor();
     const expected = ['events_waiting', 'feed_waiting', 'keeper_stuck', 'migrations', 'mode'];
-    expected.push('refunds_overdue', 'work_overdue');
+    expected.push('refunds_overdue', 'work_overdue', 'messages_waiting');
     assert.deepEqual(
       kinds.filter((each) => expected.includes(each)),
-      expected,
+      expected.sort(),
     );
     const says = found.map(({ what, says: words }) => `${what}: ${words}`).join('\n');
     assert.match(says, /events_waiting: 1 events .*, the oldest for 36\d\d s/);
+    assert.match(says, /messages_waiting: 1 events for people .*, the oldest for 36\d\d s/);
+    assert.match(says, /messages_waiting: 1 messages to people .*, the oldest for 36\d\d s/);
     assert.match(says, /migrations: 1 migrations are missing \(010_\w+\.sql\), 1 unknown/);
     assert.match(says, /mode: other users may reach it \(mode 640\)/);
   } finally {
     await sql(
       `update migrations set name = '010_listing_indexes.sql' where name = '999_later.sql'`,
     );
+    await sql('delete from messages');
     await sql('delete from candidates');
     await sql('delete from keeper_jobs');
     await sql('delete from scheduled_refunds');

@@ -24,6 +24,7 @@ import {
   devChains,
   devPeople,
   giveGas,
+  peopleWith,
   type ReadyChain,
   servedChains,
 } from './dev-network.ts';
@@ -41,6 +42,9 @@ import { seedAssets } from './market/assets.ts';
 import { watchHalts } from './market/halts.ts';
 import { startPruning } from './market/prune.ts';
 import { byTurns } from './market/turns.ts';
+import { createMessaging } from './messages/messaging.ts';
+import { createReminding } from './messages/reminders.ts';
+import { resealMessages } from './messages/sealed.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { createPresence } from './restore/presence.ts';
 import { createSettlement } from './settle/follow.ts';
@@ -104,20 +108,21 @@ async function unwind(undo: Stack, log: Logger): Promise<void> {
 
 async function start(given: Settings, log: Logger, undo: Stack): Promise<Market> {
   const files = openFiles();
-  const settings = { ...given, connections: connectionsWithin(given.connections, files) };
-  log.info({ connections: settings.connections, nofile: files }, 'connections that are served');
-  const home = resolve(settings.home);
+  const limited = { ...given, connections: connectionsWithin(given.connections, files) };
+  log.info({ connections: limited.connections, nofile: files }, 'connections that are served');
+  const home = resolve(limited.home);
   await openHome(home);
-  for (const place of placesOf(settings)) await mustBeFree(place);
-  const { databaseUrl: own } = settings;
+  for (const place of placesOf(limited)) await mustBeFree(place);
+  const { databaseUrl: own } = limited;
   if (own !== null) await naming((error) => databaseFault(own, error), migrate(own));
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: { db?: Database } = {};
   const [databaseUrl, devnet] = await startParts([
-    openDatabase(settings, home, log, undo),
-    openDevnet(settings, home, log, undo, clock, () => market.db),
+    openDatabase(limited, home, log, undo),
+    openDevnet(limited, home, log, undo, clock, () => market.db),
   ]);
+  const settings = { ...limited, people: peopleWith(limited, devnet) };
   clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
   const db = connect(databaseUrl, {
     ...databaseLimits,
@@ -143,13 +148,20 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
   await presence.begin();
   undo.push(() => presence.stop());
   const keeper = createKeeper(parts);
-  const deps: Deps = { ...parts, keeper };
+  const messaging = createMessaging(parts);
+  const deps: Deps = { ...parts, keeper, messaging };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
   await resealSecrets(deps);
   await resealKept(deps);
+  await resealMessages(deps);
   const delivering = createDelivering(deps);
   delivering.start();
   undo.push(() => delivering.stop());
+  messaging.start();
+  undo.push(() => messaging.stop());
+  const reminding = createReminding(deps);
+  reminding.start();
+  undo.push(() => reminding.stop());
   const settlement = createSettlement(deps);
   settlement.start();
   undo.push(() => settlement.stop());

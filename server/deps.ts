@@ -48,8 +48,8 @@ export type Messaging = {
         mail: { readonly address: string; readonly code: string; readonly expiresAt: Date },
       ) => Promise<void>)
     | null;
-  /** Something was queued. */
+  /** Something is about to be committed that should leave at once. */
   wake(): void;
-  /** The last mails could not be sent. */
+  /** Whether mail was not taken when this process last tried, not long ago. */
   mailIsDown(): boolean;
 };

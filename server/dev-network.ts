@@ -6,7 +6,9 @@ import { devnetClient } from '../devnet/client.ts';
 import type { ChainInfo } from '../devnet/dev-chain.ts';
 import type { Devnet } from '../devnet/devnet.ts';
 import type { AssetSettings, ChainSettings } from './chain-settings.ts';
+import type { Settings } from './config.ts';
 import type { Gas } from './keeper/gas.ts';
+import type { PeopleSettings } from './people/settings.ts';
 
 export type ReadyChain = {
   readonly chain: string;
@@ -135,4 +137,32 @@ export async function giveGas(
     if ((await account.balance(signal)) >= 2n * lowBalance) continue;
     await dev.faucet({ chain, address, amount: 10n * lowBalance });
   }
+}
+
+/** With the dev network's own mailbox and identity provider, unless others are configured. */
+export function peopleWith(
+  { people, productName }: Pick<Settings, 'people' | 'productName'>,
+  devnet: Pick<Devnet, 'people'> | null,
+): PeopleSettings {
+  const own = devnet?.people ?? null;
+  if (own === null) return people;
+  const { issuer, clientId, clientSecret, label } = own.provider;
+  const scopes = ['openid', 'email', 'profile'];
+  const provider = {
+    id: 'dev',
+    label,
+    issuer,
+    clientId,
+    clientSecret,
+    scopes,
+    messages: false,
+    nonce: true,
+  };
+  const isTaken = people.providers.some(({ id }) => id === provider.id);
+  const from = `${productName.replace(/[<>]/g, '')} <no-reply@market.example>`;
+  return {
+    ...people,
+    mail: people.mail ?? { url: own.smtpUrl, from },
+    providers: isTaken ? people.providers : [...people.providers, provider],
+  };
 }

@@ -18,6 +18,8 @@ export type Metrics = {
   readonly webhookAttempts: Counter<'outcome'>;
   /** Proofs of logins in the browser, by way, and outcome: made (an account), signed_in, refused. */
   readonly signIns: Counter<'way' | 'outcome'>;
+  /** Messages to people, by channel and outcome: sent, failed (again later), dropped, ended. */
+  readonly messages: Counter<'channel' | 'outcome'>;
   /** Makers on the feed now. */
   readonly feedMakers: Gauge;
   /** Sockets of the feed that were ended by us, by close code. */
@@ -88,6 +90,12 @@ export function createMetrics(shortName: string): Metrics {
       name: `${shortName}_webhook_attempts_total`,
       help: 'Attempts to deliver to a webhook: delivered, failed (tried again later) or dropped',
       labelNames: ['outcome'],
+      registers,
+    }),
+    messages: new Counter({
+      name: `${shortName}_messages_total`,
+      help: 'Messages to people: sent, failed (tried again later), dropped, or ended (chat gone)',
+      labelNames: ['channel', 'outcome'],
       registers,
     }),
     tokenLooks: new Counter({

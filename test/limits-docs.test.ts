@@ -56,8 +56,9 @@ import { longestUrl, mostWebhooks } from '../server/webhooks/register.ts';
 import { deliveryMs } from '../server/webhooks/send.ts';
 import { declaredByChains } from './limits-docs.chains.ts';
 import { declared as declaredByOthers } from './limits-docs.declared.ts';
+import { declaredByMessages } from './limits-docs.messages.ts';
 
-const declared = [...declaredByOthers, ...declaredByChains];
+const declared = [...declaredByOthers, ...declaredByChains, ...declaredByMessages];
 
 const textOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const rows = textOf('docs/limits.md')

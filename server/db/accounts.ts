@@ -44,3 +44,66 @@ export async function makeBrowserAccount(tx: Tx, id: string): Promise<void> {
     values: [id],
   });
 }
+
+export async function findAccount(
+  tx: Tx,
+  id: string,
+): Promise<{ kind: AccountKind; createdAt: Date } | null> {
+  const rows = await tx.rows<{ kind: AccountKind; createdAt: Date }>({
+    name: 'account_find',
+    text: `select kind, created_at as "createdAt" from accounts
+      where id = $1 and deleted_at is null`,
+    values: [id],
+  });
+  return rows[0] ?? null;
+}
+
+/** What of the account's trading is not over. */
+export type OpenTrading = { readonly swaps: number; readonly rfqs: number };
+
+export async function openTradingOf(tx: Tx, id: string, now: Date): Promise<OpenTrading> {
+  const rows = await tx.rows<OpenTrading>({
+    name: 'account_open_trading',
+    text: `select
+        (select count(*) from swaps where not done and maker_id = $1)
+          + (select count(*) from swaps where not done and taker_id = $1) as swaps,
+        (select count(*) from rfqs where creator_id = $1 and status in ('open', 'negotiating')
+          and expires_at > $2)
+          + (select count(*) from threads t join rfqs r on r.id = t.rfq_id
+            where t.maker_id = $1 and t.status = 'open' and r.expires_at > $2
+              and r.status in ('open', 'negotiating')) as rfqs`,
+    values: [id, now],
+  });
+  return rows[0] ?? { swaps: 0, rfqs: 0 };
+}
+
+/**
+ * Takes away all that is personal: logins, wallets, payout choices, browsers, names of keys,
+ * webhooks with their deliveries, messages. The row stays for the swaps that name it.
+ */
+export async function emptyAccount(tx: Tx, id: string, at: Date): Promise<void> {
+  for (const [name, text] of emptying) {
+    await tx.rows({ name: `account_empty_${name}`, text, values: [id] });
+  }
+  await tx.rows({
+    name: 'account_deleted',
+    text: 'update accounts set deleted_at = $2 where id = $1',
+    values: [id, at],
+  });
+}
+
+const emptying = [
+  ['logins', 'delete from logins where account_id = $1'],
+  ['wallets', 'delete from wallets where account_id = $1'],
+  ['payouts', 'delete from payouts where account_id = $1'],
+  ['devices', 'delete from devices where account_id = $1'],
+  ['keys', 'update api_keys set name = null, used_from = null where account_id = $1'],
+  [
+    'sessions',
+    `update sessions set device = '', place = '', wallet_family = null, wallet_address = null,
+      signed_in_by = 'email' where account_id = $1`,
+  ],
+  ['webhooks', 'delete from webhooks where account_id = $1'],
+  ['messages', 'delete from messages where account_id = $1'],
+  ['nonces', 'delete from nonces where account_id = $1'],
+] as const;

@@ -65,6 +65,15 @@ export async function takeCeremony(
   return rows[0] ?? null;
 }
 
+/** As if it had not been taken; where it has expired since, that is all the same. */
+export async function giveBackCeremony(tx: Tx, id: string): Promise<void> {
+  await tx.rows({
+    name: 'ceremonies_give_back',
+    text: 'update ceremonies set ended_at = null where id = $1',
+    values: [id],
+  });
+}
+
 /** Counts one try; null where none is live here or its `most` tries are used up. */
 export async function tryCeremony(
   tx: Tx,

@@ -2,6 +2,7 @@
 
 import type { Tx } from './database.ts';
 import type { Reading } from './gaps.ts';
+import { peopleTopics } from './messages.ts';
 
 /** Ids of swaps after `after`, by id; with `done` those that have ended, newest first. */
 export async function openSwapIds(tx: Tx, after: string | null, limit: number): Promise<string[]> {
@@ -40,22 +41,34 @@ export type Waiting = {
   readonly oldest: number;
 };
 
-/** Events not handed out yet: of webhooks, and of the feed. `now` is the market's clock. */
-export async function waitingEvents(
-  tx: Tx,
-  now: Date,
-): Promise<{ webhooks: Waiting; feed: Waiting }> {
-  const rows = await tx.rows<{ feed: boolean; count: number; oldest: number }>({
+type Whose = 'webhooks' | 'feed' | 'people';
+
+/** Events not handed out yet, by whom they are for. `now` is the market's clock. */
+export async function waitingEvents(tx: Tx, now: Date): Promise<Readonly<Record<Whose, Waiting>>> {
+  const rows = await tx.rows<{ whose: Whose; count: number; oldest: number }>({
     name: 'doctor_outbox',
-    text: `select account_id is null as feed, count(*) as count,
+    text: `select case when account_id is null then 'feed'
+          when topic = any($2::text[]) then 'people' else 'webhooks' end as whose,
+        count(*) as count,
         ceil(extract(epoch from $1::timestamptz - min(created_at)))::bigint as oldest
-      from outbox
-      where account_id is null or topic <> 'key.created'
-      group by account_id is null`,
+      from outbox group by 1`,
+    values: [now, peopleTopics],
+  });
+  const one = (whose: Whose) =>
+    rows.find((each) => each.whose === whose) ?? { count: 0, oldest: 0 };
+  return { webhooks: one('webhooks'), feed: one('feed'), people: one('people') };
+}
+
+/** Messages to people that are due and not taken in hand. */
+export async function overdueMessages(tx: Tx, now: Date): Promise<Waiting> {
+  const [row] = await tx.rows<{ count: number; oldest: number | null }>({
+    name: 'doctor_messages',
+    text: `select count(*) as count,
+        ceil(extract(epoch from $1::timestamptz - min(next_at)))::bigint as oldest
+      from messages where state = 'waiting' and next_at < $1`,
     values: [now],
   });
-  const one = (feed: boolean) => rows.find((each) => each.feed === feed) ?? { count: 0, oldest: 0 };
-  return { webhooks: one(false), feed: one(true) };
+  return { count: row?.count ?? 0, oldest: row?.oldest ?? 0 };
 }
 
 /** Deliveries that are due and not taken in hand. */

@@ -78,9 +78,10 @@ export type PayableWallet = {
   readonly account_id: string;
   readonly family: Family;
   readonly address: string;
-  readonly standing: 'login' | 'proven';
-  readonly authorised: boolean;
-  readonly web: boolean;
+  /** May be named as where the account is paid. */
+  readonly receives: boolean;
+  /** Is where the account is paid unless it names another. */
+  readonly paid: boolean;
   readonly pubkey: string | null;
 };
 
@@ -89,12 +90,25 @@ export async function walletsToPay(
   tx: Tx,
   accountIds: readonly string[],
   families: readonly Family[],
+  now: Date,
 ): Promise<PayableWallet[]> {
   return tx.rows<PayableWallet>({
     name: 'wallets_to_pay',
-    text: `select account_id, family, address, standing, authorised, web, pubkey
-      from wallets where account_id = any($1) and family = any($2)
-      order by (standing = 'login') desc, proven_at, address`,
-    values: [accountIds, families],
+    text: `with chosen as (
+        select distinct on (account_id, family) account_id, family, address from payouts
+        where account_id = any($1) and family = any($2) and from_at <= $3 and stopped_at is null
+        order by account_id, family, from_at desc, id desc
+      ), held as (
+        select *, coalesce(waits_until > $3, false) as waits from wallets
+        where account_id = any($1) and family = any($2)
+      )
+      select w.account_id, w.family, w.address, w.pubkey,
+        w.authorised or (w.standing = 'login' or w.web) and not w.waits as receives,
+        case when c.address is null then w.standing = 'login' and not w.waits
+          else w.address = c.address
+            and (w.authorised or (w.standing = 'login' or w.web) and not w.waits) end as paid
+      from held w left join chosen c on c.account_id = w.account_id and c.family = w.family
+      order by (w.standing = 'login') desc, w.proven_at, w.address`,
+    values: [accountIds, families, now],
   });
 }

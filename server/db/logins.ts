@@ -14,14 +14,15 @@ export type Login = {
   readonly label: string;
   readonly chatId: string | null;
   readonly chatEndedAt: Date | null;
+  readonly backupEligible: boolean | null;
   readonly backedUp: boolean | null;
   readonly addedAt: Date;
   readonly lastUsedAt: Date;
 };
 
 const columns = `id, account_id as "accountId", way, issuer, subject, label,
-  chat_id as "chatId", chat_ended_at as "chatEndedAt", backed_up as "backedUp",
-  added_at as "addedAt", last_used_at as "lastUsedAt"`;
+  chat_id as "chatId", chat_ended_at as "chatEndedAt",
+  backup_eligible as "backupEligible", backed_up as "backedUp", added_at as "addedAt", last_used_at as "lastUsedAt"`;
 
 /** Who it is at the way in. */
 export type LoginName = {
@@ -44,6 +45,8 @@ export type PasskeyFacts = {
   readonly publicKey: Uint8Array;
   readonly counter: number;
   readonly transports: readonly string[];
+  /** It can be on other devices too, and is. */
+  readonly backupEligible: boolean;
   readonly backedUp: boolean;
 };
 
@@ -61,8 +64,8 @@ export async function insertLoginOf(tx: Tx, login: NewLogin): Promise<void> {
   await tx.rows({
     name: 'logins_insert',
     text: `insert into logins (id, account_id, way, issuer, subject, label, chat_id,
-        public_key, counter, transports, backed_up, added_at, last_used_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`,
+        public_key, counter, transports, backup_eligible, backed_up, added_at, last_used_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)`,
     values: [
       login.id,
       login.accountId,
@@ -74,6 +77,7 @@ export async function insertLoginOf(tx: Tx, login: NewLogin): Promise<void> {
       passkey === null ? null : Buffer.from(passkey.publicKey),
       passkey?.counter ?? null,
       passkey?.transports ?? null,
+      passkey?.backupEligible ?? null,
       passkey?.backedUp ?? null,
       login.at,
     ],
@@ -122,4 +126,24 @@ export async function isKnownBrowser(tx: Tx, address: string, browser: Buffer): 
     values: [address, browser],
   });
   return rows[0]?.known ?? false;
+}
+
+/**
+ * The bot may write to this chat no more: it was blocked, or the chat is gone. Null where that was
+ * known, or where the login has another chat by now.
+ */
+export async function endChat(
+  tx: Tx,
+  id: string,
+  chatId: string,
+  at: Date,
+): Promise<{ readonly accountId: string; readonly label: string } | null> {
+  const rows = await tx.rows<{ accountId: string; label: string }>({
+    name: 'logins_end_chat',
+    text: `update logins set chat_ended_at = $3
+      where id = $1 and chat_id = $2 and chat_ended_at is null
+      returning account_id as "accountId", label`,
+    values: [id, chatId, at],
+  });
+  return rows[0] ?? null;
 }

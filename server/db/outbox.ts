@@ -1,8 +1,8 @@
 // Events to deliver, written in the transaction of their effect. The topic says to whom: webhook
 // topics are event names (edge/schemas/events.ts), one row for each party's account;
 // `feed.created`, `feed.cancelled` and `feed.gone` are for every maker (no account) and move on to
-// the log of the feed (feed-log.ts); `key.created` is for the account's owner in a messaging app,
-// never for its webhooks. Kept for 7 days.
+// the log of the feed (feed-log.ts); those of messages.ts are for the account's owner, by mail and
+// chat, never for its webhooks. Kept for 7 days.
 
 import type { Statement, Tx } from './database.ts';
 

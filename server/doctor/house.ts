@@ -6,6 +6,7 @@ import type { Database } from '../db/database.ts';
 import {
   appliedMigrations,
   overdueDeliveries,
+  overdueMessages,
   overdueRefunds,
   overdueWork,
   serverState,
@@ -23,6 +24,7 @@ const bounds = {
   feedSeconds: 30,
   eventSeconds: 60,
   deliverySeconds: 600,
+  messageSeconds: 600,
   workSeconds: 3_600,
   senderSeconds: 600,
   keeperFailures: 5,
@@ -47,13 +49,14 @@ export const databaseParts: Readonly<
   'the database server': examineServer,
   'the outbox': examineOutbox,
   'the webhooks': examineDeliveries,
+  'the messages': examineMessages,
   'work in hand': examineWork,
   'the keeper': examineKeeper,
   'the scheduled refunds': examineRefunds,
 };
 
 async function examineOutbox({ db, now }: HouseDeps, findings: Findings): Promise<void> {
-  const { webhooks, feed } = await waitingEvents(db, new Date(now()));
+  const { webhooks, feed, people } = await waitingEvents(db, new Date(now()));
   const log = 'see that a market runs on this database, and its log';
   late(findings, webhooks, bounds.eventSeconds, {
     what: 'events_waiting',
@@ -66,6 +69,21 @@ async function examineOutbox({ db, now }: HouseDeps, findings: Findings): Promis
     where: 'the outbox',
     of: 'events of the maker feed were not told',
     todo: log,
+  });
+  late(findings, people, bounds.eventSeconds, {
+    what: 'messages_waiting',
+    where: 'the outbox',
+    of: 'events for people were not handed out',
+    todo: log,
+  });
+}
+
+async function examineMessages({ db, now }: HouseDeps, findings: Findings): Promise<void> {
+  late(findings, await overdueMessages(db, new Date(now())), bounds.messageSeconds, {
+    what: 'messages_waiting',
+    where: 'the messages',
+    of: 'messages to people are due and nobody takes them',
+    todo: 'see that a market runs on this database, and its log',
   });
 }
 

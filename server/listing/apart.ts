@@ -15,8 +15,8 @@ export const apartLimits = {
   /** A plain token's look works for half a second; waiting for nodes does not count. */
   workMs: 10_000,
   /**
-   * Of JavaScript's own; a plain token's look takes a tenth. A node of ours that answers 16 MiB of
-   * empty objects still ends the process: V8 kills no thread inside of JSON.parse.
+   * Of JavaScript's own; a plain token's look takes a tenth. V8 kills no thread inside of
+   * JSON.parse, so what an answer may hold is bounded before (`mostParts` of chains/exchange.ts).
    */
   memoryMb: 128,
   /** Beside it, as that counts none: answers of nodes, and a VM's memory (energy buys 10 MB). */

@@ -31,6 +31,9 @@ export const replyRowBytes = 450;
 /** How long an event waits for its deliveries. */
 export const outboxDays = 7;
 
+/** How long it is known that a message to a person was sent or dropped; not what it said. */
+export const messageDays = 30;
+
 /** How far back the feed's log reaches: a day, and so many entries (some 10 MB). */
 export const feedLogDays = 1;
 export const feedLogEntries = 20_000;

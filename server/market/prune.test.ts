@@ -57,6 +57,24 @@ test('no events are no statement, and what was written is what is read', async (
   assert.deepEqual(rows, [{ payload, created_at: new Date(deps.now()) }]);
 });
 
+test('it is known for 30 days that a message was sent, and of one that waits for ever', async () => {
+  const at = new Date(deps.now());
+  const insert = (state: string) => ({
+    name: '',
+    text: `insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at,
+        done_at)
+      values (gen_random_uuid(), 'email', 'code', '', 1, $1, $2, $2, $3)`,
+    values: [state, at, state === 'waiting' ? null : at],
+  });
+  for (const state of ['sent', 'dropped', 'waiting']) await database.db.rows(insert(state));
+  deps.advance(30 * day);
+  assert.equal((await prune(deps)).messages, 0);
+  deps.advance(1);
+  assert.equal((await prune(deps)).messages, 2);
+  const text = 'delete from messages returning state';
+  assert.deepEqual(await database.db.rows({ name: '', text, values: [] }), [{ state: 'waiting' }]);
+});
+
 const slotNamed = (key: string) => ({
   accountId: '0193b5a0-0000-7000-8000-000000000000',
   method: 'POST',

@@ -1,6 +1,6 @@
 // What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's log
-// after a day, used and expired nonces, stored replies, and what ended with nothing at stake after
-// 30 days. Webhooks that fail for a day are switched off.
+// after a day, used and expired nonces, stored replies, and what ended with nothing at stake, as
+// messages that were sent or dropped, after 30 days. Webhooks that fail for a day are switched off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
@@ -8,11 +8,12 @@ import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
 import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
 import { deleteReplies, pruneKeptReplies } from '../db/idempotency.ts';
+import { pruneMessages } from '../db/messages.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
 import { pruneHosts } from '../db/webhook-hosts.ts';
 import type { Deps } from '../deps.ts';
-import { endedDays, feedLogDays, feedLogEntries, outboxDays } from './bounds.ts';
+import { endedDays, feedLogDays, feedLogEntries, messageDays, outboxDays } from './bounds.ts';
 import { keptMs } from './idempotency.ts';
 
 /** Rows a statement: some 10 ms of work. */
@@ -39,6 +40,7 @@ export type Pruned = {
   readonly deliveries: number;
   readonly webhookHosts: number;
   readonly keptReplies: number;
+  readonly messages: number;
   /** Never pruned, and looked at no more. */
   readonly swapsThatStay: number;
   readonly swaps: number;
@@ -61,6 +63,7 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
     deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
     webhookHosts: await inBatches(db, pruneHosts, new Date(now - outboxDays * dayMs)),
     keptReplies: await inBatches(db, pruneKeptReplies, new Date(now - 2 * dayMs)),
+    messages: await inBatches(db, pruneMessages, new Date(now - messageDays * dayMs)),
     swapsThatStay: await inBatches(db, markSwapsThatStay, ended),
     swaps: await inBatches(db, pruneSwaps, ended),
     threads: await inBatches(db, pruneThreads, ended),

@@ -10,6 +10,7 @@ import {
   findLogin,
   upsertProof,
   type Wallet,
+  waits,
   walletsOf,
 } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
@@ -92,7 +93,10 @@ async function loginOf(
   accountId: string,
   text: string,
 ): Promise<{ family: Family; address: string }> {
-  const logins = (await walletsOf(deps.db, accountId)).filter((each) => each.standing === 'login');
+  // One that may not receive itself vouches for nobody.
+  const logins = (await walletsOf(deps.db, accountId)).filter(
+    (each) => each.standing === 'login' && !waits(each, deps.now()),
+  );
   for (const family of families) {
     const address = tryCanonical(family, text, deps.settings.network);
     if (address === null) continue;
@@ -146,15 +150,19 @@ export async function addProof(
   if (owner !== null) throw taken(address);
   const held = await upsertProof(tx, { accountId, ...proof, at: new Date(deps.now()) });
   if (held === null) throw taken(address);
-  // Counted after, so that one held already may be proven again; what is too many is rolled back.
-  if ((await countProofs(tx, accountId)) > mostProofs) {
-    const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
-    throw new ParleyError('too_many_wallets', sentence);
-  }
-  return { address, family, proven: true, authorised: held.authorised || held.web };
+  await mustHaveRoomForProofs(tx, accountId);
+  const receives = held.authorised || (held.web && !waits(held, deps.now()));
+  return { address, family, proven: true, authorised: receives };
 }
 
-function taken(address: string): ParleyError {
+/** Asked after, so that one held already may be proven again; what is too many is rolled back. */
+export async function mustHaveRoomForProofs(tx: Tx, accountId: string): Promise<void> {
+  if ((await countProofs(tx, accountId)) <= mostProofs) return;
+  const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
+  throw new ParleyError('too_many_wallets', sentence);
+}
+
+export function taken(address: string): ParleyError {
   return new ParleyError('wallet_taken', `${address} belongs to another account`);
 }
 

@@ -28,7 +28,9 @@ export function parseEmail(text: string): string {
   const given = text.normalize('NFC').trim();
   const at = given.lastIndexOf('@');
   const [local, domain] = [given.slice(0, at), given.slice(at + 1)];
-  const ascii = URL.canParse(`http://${domain}/`) ? new URL(`http://${domain}/`).hostname : '';
+  // Nothing that would end a host in a URL.
+  const isHost = /^[^\s/?#:@\\[\]%]+$/.test(domain) && URL.canParse(`http://${domain}/`);
+  const ascii = isHost ? new URL(`http://${domain}/`).hostname : '';
   const address = `${local.toLowerCase()}@${ascii}`;
   // A letter that only looks like another one would be another person's address.
   const isLocal = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;

@@ -1,23 +1,25 @@
-// Against a thief of somebody's e-mail: until when a wallet that is added may not receive.
+// Against whoever stole an e-mail login or a session: until when a wallet that is added may not
+// receive.
 
 import type { Tx } from '../db/database.ts';
 import { walletsOf } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
-import { isWalletSession, type Session } from './sessions.ts';
 
 /**
- * Null, so at once, from a wallet session, and on an account without any wallet: that cannot have
- * traded, because every order wants a wallet, and so there is nothing to be paid. Otherwise until
- * the hold has passed, within which its person can stop it.
+ * Null, so at once, on an account without any wallet: it cannot have traded, because every order
+ * wants a wallet, and so there is nothing to be paid. Otherwise until the hold has passed, within
+ * which its person can stop it, or end it by a signature of a wallet of before (payouts.ts).
  */
 export async function waitOf(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now'>,
-  session: Session,
+  accountId: string,
 ): Promise<Date | null> {
-  const now = deps.now();
-  const { payoutHoldSeconds } = deps.settings.people;
-  if (await isWalletSession(tx, session, now)) return null;
-  const wallets = await walletsOf(tx, session.accountId);
-  return wallets.length === 0 ? null : new Date(now + payoutHoldSeconds * 1_000);
+  const wallets = await walletsOf(tx, accountId);
+  return wallets.length === 0 ? null : holdFrom(deps);
+}
+
+/** When a hold that begins now ends. */
+export function holdFrom({ settings, now }: Pick<Deps, 'settings' | 'now'>): Date {
+  return new Date(now() + settings.people.payoutHoldSeconds * 1_000);
 }

@@ -16,7 +16,7 @@ import {
   tellReplaced,
   type Window,
 } from '../db/sessions.ts';
-import { type Wallet, walletsOf } from '../db/wallets.ts';
+import { type Wallet, waits, walletsOf } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
 import { base62 } from '../market/keys.ts';
@@ -141,15 +141,10 @@ export function mustBeFresh(session: Session, nowMs: number): void {
 export async function isWalletSession(tx: Tx, session: Session, nowMs: number): Promise<boolean> {
   if (session.signedInBy !== 'wallet') return false;
   const wallets = await walletsOf(tx, session.accountId);
-  return wallets.some((each) => signedInWith(session, each) && mayReceiveAt(each, nowMs));
+  return wallets.some((each) => signedInWith(session, each) && !waits(each, nowMs));
 }
 
 function signedInWith({ walletFamily, walletAddress }: Session, wallet: Wallet): boolean {
   const { family, address, standing } = wallet;
   return standing === 'login' && family === walletFamily && address === walletAddress;
-}
-
-/** A login wallet may receive unless it waits. */
-export function mayReceiveAt({ waitsUntil }: Pick<Wallet, 'waitsUntil'>, nowMs: number): boolean {
-  return waitsUntil === null || waitsUntil.getTime() <= nowMs;
 }

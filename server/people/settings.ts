@@ -98,7 +98,7 @@ function mailOf(env: Environment, wrong: string[]): MailSettings | null {
   if (given === undefined || given === '') return null;
   const url = given.startsWith('@') ? secretOf('PARLEY_SMTP_URL', given.slice(1), wrong) : given;
   // What was given is not quoted: it may hold a password.
-  if (!/^smtps?:\/\/[^\s/]+\/?$/.test(url)) {
+  if (!/^smtps?:\/\/[^\s/]+\/?$/.test(url) || !URL.canParse(url)) {
     wrong.push('PARLEY_SMTP_URL must be smtp://[user:password@]host[:port], smtps://… or @file');
   }
   if (!/^[^\s@]+@[^\s@]+$|^[^<>\r\n]{1,100} <[^\s@]+@[^\s@<>]+>$/.test(from)) {

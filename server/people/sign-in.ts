@@ -98,6 +98,11 @@ export async function takeUp(
   }
   const { session } = intent;
   if (owner !== null && owner.accountId !== session.accountId) throw taken(proven);
+  if (owner !== null && isMade(proven)) {
+    // Whoever makes a passkey names its id, and shows nothing of the one that has it.
+    const sentence = 'this passkey is a login of the account already; nothing changed';
+    throw new ParleyError('login_taken', sentence);
+  }
   if (owner !== null) {
     await markUsed(tx, deps, proven, owner.loginId);
     return { ...(await renew(tx, deps, session, means)), isNew: false };
@@ -127,6 +132,10 @@ function nameOf(proven: Exclude<Proven, { way: 'wallet' }>): LoginName {
     case 'passkey':
       return { way: 'passkey', issuer: '', subject: proven.credentialId };
   }
+}
+
+function isMade(proven: Proven): boolean {
+  return proven.way === 'passkey' && proven.made !== null;
 }
 
 function meansOf(proven: Proven): Means {
@@ -223,7 +232,7 @@ async function addLogin(tx: Tx, deps: SignInDeps, proven: Proven, session: Sessi
     const sentence = `the account has ${mostLogins} logins already; remove one first`;
     throw new ParleyError('too_many_logins', sentence);
   }
-  const waitsUntil = proven.way === 'wallet' ? await waitOf(tx, deps, session) : null;
+  const waitsUntil = proven.way === 'wallet' ? await waitOf(tx, deps, accountId) : null;
   await storeLogin(tx, deps, proven, accountId, waitsUntil);
   if (proven.way === 'email' || proven.way === 'provider') await makeBrowserAccount(tx, accountId);
   const what = proven.way === 'wallet' ? proven.address : labelOf(proven);

@@ -146,7 +146,12 @@ async function destinationOf(
   // Where a refund returns to whoever funded, the address only names the funder.
   const named = leg.family === 'evm' || leg.family === 'tron';
   if (named && !receives) return { address: text, pubkey: null };
-  const wallets = await walletsToPay(deps.db, [request.accountId], [leg.family]);
+  const wallets = await walletsToPay(
+    deps.db,
+    [request.accountId],
+    [leg.family],
+    new Date(deps.now()),
+  );
   if (leg.family !== 'bitcoin') {
     mustBePayable(wallets, text, adapter.parseAddress);
     return { address: text, pubkey: null };

@@ -12,7 +12,7 @@ import { insertLeg, type PayableWallet, walletsToPay } from '../db/legs.ts';
 import { insertSwap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
-import { destinationOfLogin } from './destinations.ts';
+import { destinationOfPayout } from './destinations.ts';
 import { type PlannedLeg, planLegs, type TradeTerms } from './preview.ts';
 
 export type Agreement = TradeTerms & {
@@ -53,6 +53,7 @@ export async function createSwap(
     tx,
     [agreement.makerId, agreement.takerId],
     [legs.a.adapter.family, legs.b.adapter.family],
+    at,
   );
   for (const leg of [legs.a, legs.b]) {
     await createLeg(tx, deps, { agreement, swapId, leg, times, wallets, at });
@@ -77,7 +78,7 @@ async function createLeg(
   const { family } = adapter;
   const accounts: Record<LegName, string> = { a: agreement.makerId, b: agreement.takerId };
   const destination = (accountId: string): Destination | null =>
-    destinationOfLogin(wallets, { accountId, adapter, network: deps.settings.network });
+    destinationOfPayout(wallets, { accountId, adapter, network: deps.settings.network });
   const refund = destination(accounts[leg.leg]);
   const payout = destination(accounts[otherLeg(leg.leg)]);
   const timelock = times.refundAt[leg.leg];

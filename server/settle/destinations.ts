@@ -13,31 +13,24 @@ import type { Network } from '../../core/families.ts';
 import type { Destination } from '../../core/terms.ts';
 import type { PayableWallet } from '../db/legs.ts';
 
-/** Signed in with, authorised by the login wallet, or proven in a web session. */
-function mayReceive(wallet: PayableWallet): boolean {
-  return wallet.standing === 'login' || wallet.authorised || wallet.web;
-}
-
-/** The destination a login wallet determines by itself, null where it does not. */
-export function destinationOfLogin(
+/** The destination that the account's payout wallet determines by itself; null: it does not. */
+export function destinationOfPayout(
   wallets: readonly PayableWallet[],
   about: { accountId: string; adapter: ChainAdapter; network: Network },
 ): Destination | null {
-  const login = wallets.find(
+  const own = wallets.find(
     (each) =>
-      each.account_id === about.accountId &&
-      each.family === about.adapter.family &&
-      each.standing === 'login',
+      each.account_id === about.accountId && each.family === about.adapter.family && each.paid,
   );
-  if (login === undefined) return null;
+  if (own === undefined) return null;
   if (about.adapter.family !== 'bitcoin') {
-    return { address: about.adapter.parseAddress(login.address), pubkey: null };
+    return { address: about.adapter.parseAddress(own.address), pubkey: null };
   }
-  if (login.pubkey === null || !/^0[23][0-9a-f]{64}$/.test(login.pubkey)) return null;
-  const { p2wpkh, p2shP2wpkh } = addressesOfPubkey(login.pubkey, bitcoinNetworkOf(about.network));
-  // A Taproot login shows an x-only key, whose parity only a signature can tell.
-  if (login.address !== p2wpkh && login.address !== p2shP2wpkh) return null;
-  return { address: login.address, pubkey: login.pubkey };
+  if (own.pubkey === null || !/^0[23][0-9a-f]{64}$/.test(own.pubkey)) return null;
+  const { p2wpkh, p2shP2wpkh } = addressesOfPubkey(own.pubkey, bitcoinNetworkOf(about.network));
+  // A Taproot wallet shows an x-only key, whose parity only a signature can tell.
+  if (own.address !== p2wpkh && own.address !== p2shP2wpkh) return null;
+  return { address: own.address, pubkey: own.pubkey };
 }
 
 /**
@@ -49,12 +42,12 @@ export function mustBePayable(
   address: string,
   parse: (text: string) => string,
 ): void {
-  const own = wallets.some((each) => mayReceive(each) && parse(each.address) === address);
+  const own = wallets.some((each) => each.receives && parse(each.address) === address);
   if (own) return;
   throw new ParleyError(
     'not_payable',
     `${address} may not be paid: it is neither a wallet you sign in with nor one that your login ` +
-      'wallet authorised',
+      'wallet authorised, or it still waits because it was added a short while ago',
     { address },
   );
 }
@@ -76,7 +69,7 @@ export function destinationOfKey(wallets: readonly PayableWallet[], key: Bitcoin
   const { pubkey } = key;
   const { p2wpkh, p2shP2wpkh, p2tr } = addressesOfPubkey(pubkey, bitcoinNetworkOf(key.network));
   const own = (address: string) =>
-    wallets.some((each) => each.address === address && mayReceive(each));
+    wallets.some((each) => each.address === address && each.receives);
   if (key.keySignature !== null) verifyKeySignature(key, key.keySignature);
   for (const address of [p2wpkh, p2shP2wpkh]) {
     if (own(address)) return { address, pubkey };

@@ -16,6 +16,9 @@ import { createLaunchpads, type Launchpads } from '../../server/listing/launchpa
 import { createRechecks, type Rechecks } from '../../server/listing/rechecks.ts';
 import { sequenceFeed } from '../../server/market/feed-log.ts';
 import { type Pruned, prune } from '../../server/market/prune.ts';
+import type { Courier, Outcome } from '../../server/messages/courier.ts';
+import { createMessaging, type Messaging } from '../../server/messages/messaging.ts';
+import { createReminding, type Reminding } from '../../server/messages/reminders.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createPresence, type Running } from '../../server/restore/presence.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
@@ -54,6 +57,8 @@ export type Passes = {
   readonly settlement: Settlement;
   readonly scheduled: ScheduledPasses;
   readonly delivering: Delivering;
+  readonly messaging: Pick<Messaging, 'pass'>;
+  readonly reminding: Pick<Reminding, 'deadlines' | 'keys'>;
   readonly rechecks: Rechecks;
   readonly launchpads: Launchpads;
   readonly pruning: { pass(): Promise<Pruned> };
@@ -104,7 +109,7 @@ export function startMachine(world: World, doom?: Doom): Machine {
   };
   const send: Send = (sending) => wire.at('send', () => world.receiver.take(sending));
   let app: Promise<FastifyInstance> | null = null;
-  const passes = passesOf(deps, send);
+  const passes = passesOf(deps, send, courierOf(world, wire));
   return {
     ...passes,
     wire,
@@ -141,15 +146,32 @@ function waitingIn(world: World): NonNullable<Deps['signingTime']> {
   };
 }
 
-function passesOf(deps: Deps, send: Send): Passes {
+/** Takes everything, but for chats that have ended. */
+function courierOf({ told, endedChats }: World, wire: Wire): Courier {
+  return {
+    send: (outgoing) =>
+      wire.at('message send', (): Outcome => {
+        if (endedChats.has(outgoing.to)) return { kind: 'ended', error: 'HTTP 403' };
+        told.push(outgoing);
+        return { kind: 'sent' };
+      }),
+    close: () => {},
+  };
+}
+
+function passesOf(deps: Deps, send: Send, courier: Courier): Passes {
   // A node of a dev chain is never asked whether it catches up.
   const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' } } as const;
   const { beatNow, readNow } = createPresence(live);
+  const messaging = createMessaging(deps, { email: courier, telegram: courier });
+  const { deadlines, keys } = createReminding(deps);
   return {
     keeper: createKeeper(deps),
     settlement: createSettlement(deps),
     scheduled: createScheduledRefunds(deps),
     delivering: createDelivering(deps, { send }),
+    messaging: { pass: messaging.pass },
+    reminding: { deadlines, keys },
     rechecks: createRechecks(deps),
     launchpads: createLaunchpads(deps),
     pruning: { pass: () => prune(deps) },

@@ -59,6 +59,61 @@ export const mutations: Readonly<Record<string, Mutation>> = {
       ),
     ],
   },
+  'messages: the outbox is emptied before': {
+    row: 'messaging.pass: new keys',
+    edits: [
+      edit('server/messages/hand-out.ts')(
+        'await insertMessages(tx, messages, new Date(deps.now()));',
+        'void insertMessages(deps.db, messages, new Date(deps.now()));',
+      ),
+    ],
+  },
+  'messages: sent before it is sent': {
+    row: 'messaging.pass: new keys',
+    edits: [
+      edit('server/messages/deliver.ts')(
+        '  const outcome = await courier.send(',
+        `  await give(deps, due, { kind: 'sent' }, until, to);
+  const outcome = await courier.send(`,
+      ),
+    ],
+  },
+  'messages: that a chat is over is told outside of the transaction': {
+    row: 'messaging.pass: a chat that is over',
+    edits: [
+      edit('server/messages/deliver.ts')(
+        'await tellEnd(tx, loginId, to, at);',
+        'await tellEnd(deps, tx, loginId, to, at);',
+      ),
+      edit('server/messages/deliver.ts')(
+        'async function tellEnd(tx: Tx,',
+        'async function tellEnd(deps: DeliverDeps, tx: Tx,',
+      ),
+      edit('server/messages/deliver.ts')('await insertOutbox(tx,', 'void insertOutbox(deps.db,'),
+    ],
+  },
+  'reminders: the event outside of the transaction': {
+    row: 'reminding.deadlines',
+    edits: [
+      edit('server/messages/reminders.ts')(
+        "return { topic: 'swap.reminder', accountId, payload: { swapId, ...due }, at };\n    });\n    await insertOutbox(tx, entries);",
+        "return { topic: 'swap.reminder', accountId, payload: { swapId, ...due }, at };\n    });\n    void insertOutbox(db, entries);",
+      ),
+    ],
+  },
+  'reminders: the end of a key outside of the transaction': {
+    row: 'reminding.keys',
+    edits: [
+      edit('server/messages/reminders.ts')(
+        'await insertOutbox(tx, entries);\n      return taken.length;',
+        'void insertOutbox(db, entries);\n      return taken.length;',
+      ),
+    ],
+  },
+  'start: what waits to be told stays under the old key': {
+    row: 'start: what waits to be told',
+    edits: [edit('server/messages/sealed.ts')('store: resealMessage,', 'store: async () => {},')],
+  },
   'webhooks: a ping has another id at each try': {
     row: 'POST /v1/webhooks/{id}/ping',
     edits: [

@@ -39,7 +39,7 @@ async function matrix(tree: string, databaseUrl: string, row: string): Promise<F
 
 /** What rows and the matrix say that is wrong without a kill. */
 const unharmedWords =
-  /^(.*(?:lies open|does not land|was not read|may still be|heard nothing|charged).*)$/m;
+  /^(.*(?:lies open|does not land|was not read|may still be|heard nothing|were told|charged).*)$/m;
 
 /** Where it was ended, or what was wrong without. Null: it is not found. */
 function finding({ code, output }: Found): string | null {

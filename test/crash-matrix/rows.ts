@@ -4,6 +4,7 @@ import { identityRequests } from './identity-requests.ts';
 import { keeperRows } from './keeper-rows.ts';
 import { marketRequests } from './market-requests.ts';
 import type { Row } from './matrix.ts';
+import { messageRows } from './message-rows.ts';
 import { passes } from './passes.ts';
 import { presenceRows } from './presence-rows.ts';
 import { scheduledRows } from './scheduled-rows.ts';
@@ -18,5 +19,6 @@ export const rows: readonly Row[] = [
   ...scheduledRows,
   ...presenceRows,
   ...startRows,
+  ...messageRows,
   ...passes,
 ];

@@ -22,7 +22,7 @@ import {
 import { chainNamed, restart, type World } from './world.ts';
 
 /** `of`: the call that a start makes. */
-function starting(
+export function starting(
   of: string,
   detail: string,
   work: Work,
@@ -35,7 +35,7 @@ function starting(
 const newKey = '6b'.repeat(32);
 
 /** As a server does that is started with the new key before the old one. */
-const under =
+export const under =
   (reseal: typeof resealKept): Work =>
   ({ deps }) => {
     const encryptionKey = `${newKey},${deps.settings.encryptionKey}`;
@@ -43,7 +43,7 @@ const under =
   };
 
 /** The old key is left out. */
-function forgetOldKey(world: World): void {
+export function forgetOldKey(world: World): void {
   world.encryptionKey = newKey;
   restart(world);
 }

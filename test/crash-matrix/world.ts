@@ -6,6 +6,7 @@ import type { Inspection } from '../../chains/inspection.ts';
 import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Database } from '../../server/db/database.ts';
+import type { Outgoing } from '../../server/messages/courier.ts';
 import { newChain, type SimChain } from '../sim/chain.ts';
 import { type Chance, chanceOf } from '../sim/chance.ts';
 import { type Node, nodeWith } from '../sim/facts.ts';
@@ -29,6 +30,10 @@ export type World = {
   readonly tokens: Map<string, Inspection>;
   /** What a launchpad has launched, oldest first. */
   readonly launched: string[];
+  /** What people were sent, in order: by the same id the same. */
+  readonly told: Outgoing[];
+  /** Chats where nothing can be written any more. */
+  readonly endedChats: Set<string>;
   /** What each chain shows of them since time was missing, oldest first. */
   readonly hashlocks: Map<string, string[]>;
   readonly chance: Chance;
@@ -75,6 +80,8 @@ export async function openWorld(): Promise<World> {
     hooks: new Map(),
     tokens: new Map(),
     launched: [],
+    told: [],
+    endedChats: new Set(),
     hashlocks: new Map(),
     chance: chanceOf(3),
     secrets: new Map(),
@@ -112,6 +119,8 @@ export async function seal(world: World): Promise<Prepared> {
       hooks: new Map(world.hooks),
       tokens: structuredClone(world.tokens),
       launched: [...world.launched],
+      told: [],
+      endedChats: new Set(world.endedChats),
       hashlocks: structuredClone(world.hashlocks),
       secrets: new Map(world.secrets),
       chance: chanceOf(5),

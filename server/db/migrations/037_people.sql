@@ -3,6 +3,8 @@
 
 -- Deleted: the row stays for the swaps that name it; nothing of it is personal.
 alter table accounts add column deleted_at timestamptz;
+-- What passkeys know the account by: random, made with the first of them.
+alter table accounts add column passkey_user bytea;
 
 -- A login that is no wallet. `issuer` and `subject` name the person: an e-mail address in small
 -- letters (issuer ''), a provider's issuer and its `sub`, a passkey's credential id (issuer '').
@@ -22,6 +24,8 @@ create table logins (
   public_key bytea,
   counter bigint,
   transports text[],
+  -- It can be, and is, on other devices too; the first never changes.
+  backup_eligible boolean,
   backed_up boolean,
   added_at timestamptz not null,
   last_used_at timestamptz not null,
@@ -29,8 +33,8 @@ create table logins (
 );
 create index logins_by_account on logins (account_id, added_at);
 
--- Until when a login wallet may not receive: somebody who has only an e-mail or provider login could
--- have added it. Null = it does not wait.
+-- Until when a login wallet, or one proven in a wallet session, may not receive: somebody who has
+-- only stolen an e-mail login or a session could have added it. Null = it does not wait.
 alter table wallets add column waits_until timestamptz;
 
 -- Which wallet of a family is paid, newest last; none = the login wallet of the family. One whose
@@ -123,19 +127,38 @@ create table messages (
   -- Of the login that it goes to; null = a code.
   login_id uuid,
   event text not null,
-  -- Address and facts, encrypted by the server's keyring.
+  -- Address and facts, encrypted by the server's keyring; empty once it was sent or dropped.
   sealed bytea not null,
   key_version integer not null,
   state text not null check (state in ('waiting', 'sent', 'dropped')),
+  -- Begun: one that a process died in counts.
   attempts integer not null default 0,
+  -- When it is due; of one in hand, until when nobody else takes it.
   next_at timestamptz not null,
   made_at timestamptz not null,
   done_at timestamptz,
   error text
 );
-create index messages_due on messages (next_at) where state = 'waiting';
+create index messages_due on messages (channel, next_at) where state = 'waiting';
+create index codes_due on messages (channel, next_at)
+  where state = 'waiting' and account_id is null;
+create index messages_waiting on messages (account_id) where state = 'waiting';
 create index messages_by_account on messages (account_id, made_at desc);
 create index messages_done on messages (done_at) where state <> 'waiting';
+
+-- Events for people, as server/db/messages.ts names them.
+create index outbox_people on outbox (id) where topic in (
+  'key.created', 'key.revoked', 'key.expiring', 'login.added', 'login.removed', 'session.created',
+  'payout.changing', 'payout.changed', 'payout.stopped', 'account.deleted', 'swap.reminder',
+  'chat.ended');
+
+-- Swaps that wait for a deadline of one side, and escrows that may be refunded: who is reminded.
+create index swaps_to_fund_first on swaps (initiator_fund_by) where status = 'agreed';
+create index swaps_to_fund_second on swaps (counterparty_fund_by)
+  where status = 'initiator_funded';
+create index swaps_to_reveal on swaps (reveal_by) where status = 'counterparty_funded';
+create index escrows_refundable on escrows (chain, ((terms ->> 'timelock')::bigint))
+  where not done and facts ->> 'balance' <> '0';
 
 -- Deadlines that a party was reminded of.
 create table reminders (

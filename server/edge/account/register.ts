@@ -2,12 +2,22 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
+import { registerAccountItself } from './routes/account.ts';
 import { registerEmail } from './routes/email.ts';
+import { registerPage } from './routes/page.ts';
+import { registerPasskey } from './routes/passkey.ts';
+import { registerPayout } from './routes/payout.ts';
 import { registerProvider } from './routes/provider.ts';
+import { registerWallet } from './routes/wallet.ts';
 import { registerWays } from './routes/ways.ts';
 
 export function registerAccount(app: FastifyInstance, deps: Deps): void {
   registerWays(app, deps);
   registerEmail(app, deps);
+  registerAccountItself(app, deps);
+  registerWallet(app, deps);
+  registerPage(app, deps);
+  registerPayout(app, deps);
   registerProvider(app, deps);
+  registerPasskey(app, deps);
 }

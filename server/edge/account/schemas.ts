@@ -41,8 +41,11 @@ export const loginShown = named(
     way: oneOf(['email', 'provider', 'passkey', 'wallet']),
     label: Type.String({ description: 'the address, or the name its provider or person gave it' }),
     issuer: nullable(Type.String({ description: 'of a provider' })),
-    addedAt: dateTime,
+    addedAt: nullable(dateTime),
     lastUsedAt: nullable(dateTime),
+    backupEligible: Type.Optional(
+      nullable(Type.Boolean({ description: 'of a passkey: it can be on other devices too' })),
+    ),
     backedUp: nullable(Type.Boolean({ description: 'of a passkey: also on other devices' })),
     messages: nullable(
       oneOf(['on', 'ended'], 'messages go there; ended: the bot was blocked or the chat is gone'),

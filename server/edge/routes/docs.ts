@@ -8,6 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import type { Access } from '../access.ts';
 import { describeFeed } from '../feed/asyncapi.ts';
+import { escapeHtml } from '../html.ts';
 import { describeApi } from '../openapi.ts';
 
 const scriptPath = '/v1/docs/scalar-1.72.1.js';
@@ -92,12 +93,4 @@ function pageOf(productName: string): string {
 </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

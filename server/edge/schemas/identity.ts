@@ -9,7 +9,8 @@ import { dateTime, input, named, oneOf } from './common.ts';
 // A contract wallet signs with up to 8 192 bytes, in hex.
 const longestSignature = 16_386;
 
-const words = {
+/** Of every text that a wallet signs. */
+export const words = {
   address: Type.String({
     minLength: 1,
     maxLength: 128,

@@ -1,5 +1,5 @@
-// A browser on a page of the market's own site, for tests: a cookie jar over `call`, and the headers
-// that browsers and the page's scripts send.
+// A browser on a page of the market's own site, for tests: a cookie jar over `call`, and what
+// browsers and the page's scripts send as headers.
 
 import type { Answer, Call, TestEdge } from './edge.ts';
 

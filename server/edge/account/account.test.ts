@@ -1,0 +1,209 @@
+// The account that is signed in: logins, sessions, and its end.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { openSession } from '../../people/sessions.ts';
+import { buildApp } from '../app.ts';
+import { browserOn, type TestBrowser } from '../testing/browser.ts';
+import { caller } from '../testing/edge.ts';
+import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
+import { evmWallet } from '../testing/signers.ts';
+
+let edge: PeopleEdge;
+before(async () => {
+  edge = await startPeople();
+});
+after(() => edge.close());
+
+type Answered = { status: number; headers: Readonly<Record<string, string>> };
+const told = ({ status, headers }: Answered) => [status, headers['x-parley-error']];
+let count = 0;
+const fresh = () => `owner${++count}@example.test`;
+const add = (browser: TestBrowser, address: string) =>
+  byEmail(browser, address, () => edge.codeOf(address), 'add');
+const loginsOf = async (browser: TestBrowser) =>
+  (await browser.get('/account/me')).body.logins as { id: string; label: string }[];
+const labelsOf = async (browser: TestBrowser) =>
+  (await loginsOf(browser)).map(({ label }) => label);
+const topicsOf = async (browser: TestBrowser) => {
+  const { accountId } = (await browser.get('/account/me')).body;
+  const rows = await edge.deps.db.rows<{ topic: string }>({
+    name: 'test_topics',
+    text: 'select topic from outbox where account_id = $1 order by id',
+    values: [accountId],
+  });
+  return rows.map(({ topic }) => topic);
+};
+/** A browser that the account's wallet signed in from. */
+const signedInByWallet = async (accountId: string, address: string) => {
+  const browser = browserOn(edge);
+  await browser.get('/account/me');
+  const { token } = await openSession(edge.deps.db, edge.deps, {
+    accountId,
+    means: { by: 'wallet', wallet: { family: 'evm', address } },
+    browser: { hash: randomBytes(32), device: 'a test', place: '127.0.0.1' },
+    isNew: false,
+  });
+  browser.cookies.set('parley_session', token);
+  return browser;
+};
+const minutes = (number: number) => number * 60_000;
+
+test('a login is added by its proof in a fresh session, and moves nothing of another account', async () => {
+  const [one, other] = [fresh(), fresh()];
+  const browser = await edge.person(one);
+  const elsewhere = await edge.person(other);
+  assert.deepEqual(told(await add(browser, other)), [409, 'login_taken']);
+  assert.deepEqual([await labelsOf(browser), await labelsOf(elsewhere)], [[one], [other]]);
+  const further = fresh();
+  const before = browser.session();
+  assert.equal((await add(browser, further)).status, 200);
+  assert.deepEqual(await labelsOf(browser), [one, further]);
+  assert.equal(browser.session(), before);
+  assert.deepEqual(await topicsOf(browser), ['login.added']);
+  edge.deps.advance(minutes(10) + 1);
+  assert.deepEqual(told(await add(browser, fresh())), [403, 'session_stale']);
+  const renewed = await byEmail(browser, one, () => edge.codeOf(one), 'renew');
+  assert.equal(renewed.status, 200);
+  assert.equal((await add(browser, fresh())).status, 200);
+});
+
+test('a session is renewed by a login of its own account alone, under another token', async () => {
+  const address = fresh();
+  const browser = await edge.person(address);
+  const stolen = browserOn(edge, { cookies: browser.cookies });
+  const stranger = fresh();
+  const tried = await byEmail(browser, stranger, () => edge.codeOf(stranger), 'renew');
+  assert.deepEqual(told(tried), [404, 'unknown_login']);
+  const before = browser.session();
+  await byEmail(browser, address, () => edge.codeOf(address), 'renew');
+  assert.notEqual(browser.session(), before);
+  assert.equal((await browser.get('/account/me')).status, 200);
+  assert.deepEqual(told(await stolen.get('/account/me')), [401, 'session_missing']);
+});
+
+test('signing in anew in a browser ends the session it had: none is fixed on', async () => {
+  const victim = fresh();
+  const attacker = await edge.person(fresh());
+  const shared = browserOn(edge, { cookies: attacker.cookies });
+  await byEmail(shared, victim, () => edge.codeOf(victim));
+  assert.deepEqual(await labelsOf(shared), [victim]);
+  assert.deepEqual(told(await attacker.get('/account/me')), [401, 'session_missing']);
+});
+
+test('the last login stays; removing another ends every other session', async () => {
+  const [one, other] = [fresh(), fresh()];
+  const browser = await edge.person(one);
+  const [only] = await loginsOf(browser);
+  const remove = (id = '') => browser.call('DELETE', `/account/logins/${id}`);
+  assert.deepEqual(told(await remove(only?.id)), [409, 'last_login']);
+  await add(browser, other);
+  const thief = await edge.person(one);
+  assert.equal((await remove(only?.id)).status, 200);
+  assert.deepEqual(await labelsOf(browser), [other]);
+  assert.deepEqual(told(await thief.get('/account/me')), [401, 'session_missing']);
+  assert.deepEqual(told(await remove(only?.id)), [404, 'unknown_login']);
+  const strangers = await edge.person(fresh());
+  const [theirs] = await loginsOf(strangers);
+  assert.deepEqual(told(await remove(theirs?.id)), [404, 'unknown_login']);
+});
+
+test('a wallet account that gains an e-mail login holds ten keys, and never one again', async () => {
+  const wallet = evmWallet();
+  const { key } = (await edge.mint(wallet)).body;
+  const { userId: accountId } = (await edge.call('GET', '/v1/me', { key })).body;
+  const browser = await signedInByWallet(accountId, wallet.address);
+  const kind = async () => (await browser.get('/account/me')).body.kind;
+  assert.equal(await kind(), 'wallet');
+  const address = fresh();
+  assert.equal((await add(browser, address)).status, 200);
+  assert.equal(await kind(), 'browser');
+  for (let held = 1; held < 10; held += 1) {
+    const { replaced } = (await edge.mint(wallet)).body;
+    assert.equal(replaced, false);
+  }
+  const eleventh = await edge.mint(wallet);
+  assert.deepEqual(told(eleventh), [400, 'too_many_keys']);
+  const login = (await loginsOf(browser)).find(({ label }) => label === address);
+  assert.equal((await browser.call('DELETE', `/account/logins/${login?.id}`)).status, 200);
+  assert.equal(await kind(), 'browser');
+});
+
+test('a new browser is told of, and the same one again is not', async () => {
+  const address = fresh();
+  const first = await edge.person(address);
+  assert.deepEqual(await topicsOf(first), []);
+  const second = await edge.person(address);
+  await byEmail(second, address, () => edge.codeOf(address));
+  assert.deepEqual(await topicsOf(second), ['session.created']);
+});
+
+test('one or all other sessions end at once, in another process as well', async (t) => {
+  const address = fresh();
+  const browser = await edge.person(address);
+  const phone = await edge.person(address);
+  const tablet = await edge.person(address);
+  const app = await buildApp(edge.deps);
+  t.after(() => app.close());
+  const there = (from: TestBrowser) => browserOn({ call: caller(app) }, { cookies: from.cookies });
+  for (const each of [phone, tablet]) {
+    assert.equal((await there(each).get('/v1/me')).status, 200);
+  }
+  const { sessions } = (await browser.get('/account/sessions')).body;
+  assert.equal(sessions.length, 3);
+  assert.equal(sessions.filter((each: { current: boolean }) => each.current).length, 1);
+  const [mine] = (await phone.get('/account/sessions')).body.sessions.filter(
+    (each: { current: boolean }) => each.current,
+  );
+  assert.equal((await browser.call('DELETE', `/account/sessions/${mine.id}`)).status, 200);
+  assert.deepEqual(told(await there(phone).get('/v1/me')), [401, 'key_invalid']);
+  assert.equal((await there(tablet).get('/v1/me')).status, 200);
+  assert.equal((await browser.call('DELETE', '/account/sessions')).status, 200);
+  assert.equal((await there(tablet).get('/v1/me')).status, 401);
+  assert.equal((await browser.get('/account/me')).status, 200);
+  const stolen = browserOn(edge, { cookies: browser.cookies });
+  assert.equal((await browser.post('/account/sign-out')).status, 200);
+  assert.equal(browser.session(), null);
+  assert.equal((await stolen.get('/account/me')).status, 401);
+});
+
+test('a session ends 30 days after its last use', async () => {
+  const browser = await edge.person(fresh());
+  edge.deps.advance(30 * 86_400_000 - 1_000);
+  assert.equal((await browser.get('/account/me')).status, 200);
+  edge.deps.advance(31 * 86_400_000);
+  assert.equal((await browser.get('/account/me')).status, 401);
+});
+
+test('an account is deleted with all that is personal, unless something of it is open', async () => {
+  const address = fresh();
+  const browser = await edge.person(address);
+  const { accountId } = (await browser.get('/account/me')).body;
+  await edge.deps.db.rows({
+    name: 'test_open_rfq',
+    text: `with one as (
+        insert into assets (id, chain, symbol, decimals, verified, source, created_at)
+        values (gen_random_uuid(), 'somewhere', 'X', 8, true, 'curated', now()) returning id
+      )
+      insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
+        visibility, status, created_at, expires_at, updated_at)
+      select gen_random_uuid(), $1, 'sell_base', id, 1, id, 'public', 'open', now(),
+        now() + interval '1 year', now() from one`,
+    values: [accountId],
+  });
+  const refused = await browser.call('DELETE', '/account/me');
+  assert.deepEqual(told(refused), [409, 'account_in_use']);
+  assert.match(refused.body.error, /0 swaps and 1 orders/);
+  await edge.deps.db.rows({
+    name: 'test_cancel_rfq',
+    text: `update rfqs set status = 'cancelled' where creator_id = $1`,
+    values: [accountId],
+  });
+  const stolen = browserOn(edge, { cookies: browser.cookies });
+  assert.equal((await browser.call('DELETE', '/account/me')).status, 200);
+  assert.equal((await stolen.get('/v1/me')).status, 401);
+  const anew = await byEmail(browserOn(edge), address, () => edge.codeOf(address));
+  assert.equal(anew.body.isNew, true);
+  assert.notEqual(anew.body.accountId, accountId);
+});

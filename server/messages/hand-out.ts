@@ -1,0 +1,85 @@
+// From the outbox to messages: each event becomes one message a channel of its account, in the
+// transaction that takes it out of the outbox. A crash before leaves it there, one after has it.
+
+import {
+  type Channel,
+  insertMessages,
+  lockMessages,
+  type NewMessage,
+  type PeopleEvent,
+  type Reached,
+  reachedOf,
+  takePeopleEvents,
+  waitingFor,
+} from '../db/messages.ts';
+import type { Deps } from '../deps.ts';
+import { handOutBatch, mostWaiting } from './bounds.ts';
+import { newMessage } from './sealed.ts';
+
+type Target = Pick<Reached, 'channel' | 'to'> & { readonly loginId: string | null };
+
+/** Where an account was reached before: the last that is told there. */
+const mostFormer = 50;
+
+/**
+ * How many events were handed out; a whole batch means that there may be more. What an account is
+ * not reached on is dropped, and so is what nobody configured.
+ */
+export async function handOut(
+  deps: Pick<Deps, 'settings' | 'db' | 'now' | 'randomBytes' | 'metrics'>,
+  channels: ReadonlySet<Channel>,
+): Promise<number> {
+  const { events, left } = await deps.db.transaction(async (tx) => {
+    const nothing = { events: 0, left: [] as Channel[] };
+    if (!(await lockMessages(tx))) return nothing;
+    const events = await takePeopleEvents(tx, handOutBatch);
+    if (events.length === 0) return nothing;
+    const accountIds = [...new Set(events.flatMap(({ accountId }) => accountId ?? []))];
+    const reached = Map.groupBy(await reachedOf(tx, accountIds), ({ accountId }) => accountId);
+    const waiting = await waitingFor(tx, accountIds);
+    const messages: NewMessage[] = [];
+    const left: Channel[] = [];
+    for (const event of events) {
+      const { topic, accountId } = event;
+      if (accountId === null) continue;
+      for (const target of targetsOf(event, reached.get(accountId) ?? [])) {
+        if (!channels.has(target.channel)) continue;
+        const count = waiting.get(accountId) ?? 0;
+        if (count >= mostWaiting(topic)) {
+          left.push(target.channel);
+        } else {
+          waiting.set(accountId, count + 1);
+          messages.push(messageOf(deps, { ...event, accountId }, target));
+        }
+      }
+    }
+    await insertMessages(tx, messages, new Date(deps.now()));
+    return { events: events.length, left };
+  });
+  for (const channel of left) deps.metrics.messages.inc({ channel, outcome: 'dropped' });
+  return events;
+}
+
+/** Besides what it is reached on, where it was reached until the event. */
+function targetsOf({ payload }: PeopleEvent, reached: readonly Reached[]): Target[] {
+  const { former } = payload;
+  const given: readonly unknown[] = Array.isArray(former) ? former : [former];
+  const before = given.slice(0, mostFormer).flatMap((each): Target[] => {
+    const { channel, to } = (each ?? {}) as { channel?: unknown; to?: unknown };
+    if ((channel !== 'email' && channel !== 'telegram') || typeof to !== 'string') return [];
+    const isReached = reached.some((other) => other.channel === channel && other.to === to);
+    return isReached ? [] : [{ channel, to, loginId: null }];
+  });
+  return [...reached, ...before];
+}
+
+function messageOf(
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  { topic, accountId, payload, at }: PeopleEvent & { readonly accountId: string },
+  { channel, to, loginId }: Target,
+): NewMessage {
+  // Addresses of others of its channels are in no message.
+  const { former: _, ...facts } = payload;
+  const content = { to, facts, at: at.toISOString() };
+  return newMessage(deps, { accountId, channel, loginId, event: topic, content });
+}

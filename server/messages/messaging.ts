@@ -1,0 +1,126 @@
+// Tells people what happened: hands events out to their channels, and sends what is due, a few at a
+// time on each channel. Any number of processes may do so side by side: a message is taken in hand
+// for a while, and by another if this one dies.
+
+import { createBell } from '../bell.ts';
+import { type Channel, claimMessages, type DueMessage, messagesWait } from '../db/messages.ts';
+import type { Deps } from '../deps.ts';
+import { createBot } from './bot.ts';
+import { handOutBatch, leaseMs, mostInHand, stopMs } from './bounds.ts';
+import { mustSendCode } from './codes.ts';
+import { type Couriers, deliver } from './deliver.ts';
+import { handOut } from './hand-out.ts';
+import { createMail } from './mail.ts';
+import { createStanding } from './standing.ts';
+
+/** How soon is seen what nobody rang the bell for; and what somebody is about to commit. */
+const pauseMs = 250;
+const hurryPauseMs = 20;
+const hurryMs = 1_000;
+const pauseAfterFailureMs = 1_000;
+
+export type Messaging = NonNullable<Deps['messaging']> & {
+  /** Hands out and sends everything that is due now; waits for the ends. */
+  pass(): Promise<void>;
+  start(): void;
+  /** Waits for what is in hand, `stopMs` at most: what is cut off then is sent later. */
+  stop(): Promise<void>;
+};
+
+export function couriersOf({ people }: Deps['settings']): Couriers {
+  return {
+    email: people.mail === null ? null : createMail(people.mail),
+    telegram: people.bot === null ? null : createBot(people.bot),
+  };
+}
+
+const channels: readonly Channel[] = ['email', 'telegram'];
+
+export function createMessaging(
+  deps: Deps,
+  couriers: Couriers = couriersOf(deps.settings),
+): Messaging {
+  const inHand = new Map<Channel, Set<Promise<void>>>(channels.map((each) => [each, new Set()]));
+  const standing = createStanding(deps);
+  const served = new Set(channels.filter((each) => couriers[each] !== null));
+  const bell = createBell();
+  const cut = new AbortController();
+  let halted = false;
+  let hurryUntil = 0;
+
+  const carry = async (due: DueMessage): Promise<void> => {
+    try {
+      standing.heard(due.channel, await deliver(deps, due, couriers, cut.signal));
+    } catch (error) {
+      // Its time in hand ends, and it is tried again.
+      deps.log.error({ err: error, messageId: due.id }, 'a message was not stored');
+    }
+  };
+
+  /** Starts what is due and fits; how many. */
+  const begin = async (channel: Channel): Promise<number> => {
+    const under = inHand.get(channel) ?? new Set();
+    const room = mostInHand - under.size;
+    if (room <= 0 || standing.rests(channel)) return 0;
+    const now = deps.now();
+    const [from, until] = [new Date(now), new Date(now + leaseMs)];
+    const due = await claimMessages(deps.db, { channel, now: from, until, room });
+    for (const each of due) {
+      const carried = carry(each).finally(() => {
+        under.delete(carried);
+        // There is room.
+        bell.ring();
+      });
+      under.add(carried);
+    }
+    return due.length;
+  };
+
+  const allInHand = () => Promise.all([...inHand.values()].flatMap((each) => [...each]));
+  const look = async () => {
+    const waits = await messagesWait(deps.db, new Date(deps.now()));
+    if (waits.events && (await handOut(deps, served)) > 0) bell.ring();
+    for (const channel of channels) if (waits[channel] || waits.events) await begin(channel);
+  };
+  const rounds = async () => {
+    while (!halted) {
+      const start = performance.now();
+      let restMs = 0;
+      try {
+        await look();
+      } catch (error) {
+        restMs = pauseAfterFailureMs;
+        deps.log.error({ err: error }, 'messages were not looked at');
+      }
+      // The database is left to others for at least as long as a look took.
+      await bell.rest(Math.max(restMs, performance.now() - start));
+      await bell.wait(performance.now() < hurryUntil ? hurryPauseMs : pauseMs);
+    }
+  };
+  let round: Promise<void> = Promise.resolve();
+  return {
+    pass: async () => {
+      while ((await handOut(deps, served)) === handOutBatch);
+      const begun = async () => (await begin('email')) + (await begin('telegram'));
+      while ((await begun()) > 0) await allInHand();
+    },
+    start: () => {
+      round = rounds();
+    },
+    stop: async () => {
+      halted = true;
+      bell.stop();
+      const timer = setTimeout(() => cut.abort(), stopMs);
+      await round;
+      await allInHand();
+      clearTimeout(timer);
+      for (const courier of Object.values(couriers)) courier?.close();
+    },
+    wake: () => {
+      hurryUntil = performance.now() + hurryMs;
+      bell.ring();
+    },
+    mailIsDown: () => standing.isDown('email'),
+    sendCode: couriers.email === null ? null : (tx, code) => mustSendCode(tx, deps, code),
+  };
+}

@@ -1,0 +1,159 @@
+// Reminds parties of deadlines, and owners of keys that end, each once: a row says so, written in
+// the transaction of the event. By the market's clock, which moves with that of a dev network.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tx } from '../db/database.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import {
+  type Candidate,
+  type CandidatePage,
+  claimable,
+  insertReminders,
+  nearFirstFunding,
+  nearRevealing,
+  nearSecondFunding,
+  refundable,
+  takeExpiringKeys,
+} from '../db/reminders.ts';
+import { swapsByIds } from '../db/swaps.ts';
+import type { Deps } from '../deps.ts';
+import {
+  deadlinesPauseMs,
+  keyReminderMs,
+  keysPauseMs,
+  mostPages,
+  reminderPage,
+  reminderSeconds,
+} from './bounds.ts';
+import { type Due, dueOf } from './due.ts';
+import type { ReminderKind } from './texts.ts';
+
+type Find = (tx: Tx, page: CandidatePage) => Promise<Candidate[]>;
+
+const finds: readonly { readonly kind: ReminderKind; readonly find: Find }[] = [
+  { kind: 'fund_by', find: nearFirstFunding },
+  { kind: 'fund_by', find: nearSecondFunding },
+  { kind: 'reveal_by', find: nearRevealing },
+  { kind: 'claim_now', find: claimable },
+  { kind: 'refund_possible', find: refundable },
+];
+
+const noUuid = '00000000-0000-0000-0000-000000000000';
+const fromTheStart: Candidate = { swapId: noUuid, accountId: noUuid };
+
+export type Reminding = {
+  /** One look at swaps; how many parties were reminded. */
+  deadlines(): Promise<number>;
+  /** One look at keys; how many owners were told. */
+  keys(): Promise<number>;
+  start(): void;
+  stop(): Promise<void>;
+};
+
+export function createReminding(
+  deps: Pick<Deps, 'db' | 'now' | 'log'>,
+  limit: number = reminderPage,
+): Reminding {
+  const halt = new AbortController();
+  const { signal } = halt;
+  // Where the next look goes on if the last one had enough before its end.
+  const places = new Map<Find, Candidate>();
+  const deadlines = async () => {
+    let told = 0;
+    for (const { kind, find } of finds) {
+      let after = places.get(find) ?? fromTheStart;
+      for (let pages = 0; pages < mostPages && !signal.aborted; pages += 1) {
+        const page = await remind(deps, kind, find, { after, limit });
+        told += page.told;
+        after = page.last ?? fromTheStart;
+        if (page.last === null) break;
+      }
+      places.set(find, after);
+    }
+    return told;
+  };
+  const keys = () => remindOfKeys(deps);
+  const every = async (pauseMs: number, what: string, look: () => Promise<number>) => {
+    while (!signal.aborted) {
+      await look().catch((error: unknown) => {
+        if (!signal.aborted) deps.log.error({ err: error }, `${what} were not looked at`);
+      });
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  let running: Promise<unknown> = Promise.resolve();
+  return {
+    deadlines,
+    keys,
+    start: () => {
+      running = Promise.all([
+        every(deadlinesPauseMs, 'deadlines of swaps', deadlines),
+        every(keysPauseMs, 'keys that end', keys),
+      ]);
+    },
+    stop: async () => {
+      halt.abort();
+      await running;
+    },
+  };
+}
+
+/** One page; `last` is where the next one begins, null where this was the last one. */
+async function remind(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  kind: ReminderKind,
+  find: Find,
+  { after, limit }: Pick<CandidatePage, 'after' | 'limit'>,
+): Promise<{ readonly told: number; readonly last: Candidate | null }> {
+  const nowMs = now();
+  const page = { now: Math.floor(nowMs / 1_000), lead: reminderSeconds, limit, after };
+  const found = await find(db, page);
+  const swaps = await swapsByIds(db, [...new Set(found.map(({ swapId }) => swapId))]);
+  const byId = new Map(swaps.map((swap) => [swap.id, swap]));
+  const due = found.flatMap(({ swapId, accountId }) => {
+    const swap = byId.get(swapId);
+    const what = swap === undefined ? null : dueOf(swap, accountId, kind, nowMs);
+    return what === null ? [] : [{ swapId, accountId, due: what }];
+  });
+  const told = due.length === 0 ? 0 : await tell(db, due, new Date(nowMs));
+  return { told, last: found.length < limit ? null : (found.at(-1) ?? null) };
+}
+
+type Told = Candidate & { readonly due: Due };
+
+function tell(db: Deps['db'], all: readonly Told[], at: Date): Promise<number> {
+  return db.transaction(async (tx) => {
+    const rows = all.map(({ swapId, accountId, due }) => {
+      const { kind: event, deadline } = due;
+      return { swapId, accountId, event, deadline };
+    });
+    const inserted = await insertReminders(tx, rows, at);
+    const isNew = (one: Candidate) =>
+      inserted.some((each) => each.swapId === one.swapId && each.accountId === one.accountId);
+    const entries = all.filter(isNew).map(({ swapId, accountId, due }) => {
+      return { topic: 'swap.reminder', accountId, payload: { swapId, ...due }, at };
+    });
+    await insertOutbox(tx, entries);
+    return entries.length;
+  });
+}
+
+async function remindOfKeys({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<number> {
+  let told = 0;
+  for (let pages = 0; pages < mostPages; pages += 1) {
+    const at = new Date(now());
+    const until = new Date(at.getTime() + keyReminderMs);
+    const asked = { now: at, until, lifeMs: keyReminderMs, limit: reminderPage };
+    const keys = await db.transaction(async (tx) => {
+      const taken = await takeExpiringKeys(tx, asked);
+      const entries = taken.map(({ accountId, ...payload }) => {
+        return { topic: 'key.expiring', accountId, payload, at };
+      });
+      await insertOutbox(tx, entries);
+      return taken.length;
+    });
+    told += keys;
+    if (keys < reminderPage) break;
+  }
+  return told;
+}

@@ -1,0 +1,84 @@
+// Tests only: accounts of people with e-mail addresses and chats, and what is stored of messages.
+
+import type { TestDeps } from '../../../test/support/deps.ts';
+import { insertAccount } from '../../db/accounts.ts';
+import type { Database } from '../../db/database.ts';
+import { insertLoginOf } from '../../db/logins.ts';
+import { insertOutbox } from '../../db/outbox.ts';
+import type { Deps } from '../../deps.ts';
+import { uuidv7 } from '../../ids.ts';
+
+type Parts = Pick<Deps, 'db' | 'now' | 'randomBytes'>;
+export type Reach = { readonly email?: readonly string[]; readonly chats?: readonly string[] };
+
+export async function newPerson(deps: Parts, reach: Reach): Promise<string> {
+  const accountId = uuidv7(deps.now(), deps.randomBytes);
+  const createdAt = new Date(deps.now());
+  await insertAccount(deps.db, { id: accountId, kind: 'browser', createdAt });
+  await addLogins(deps, accountId, reach);
+  return accountId;
+}
+
+export async function addLogins(deps: Parts, accountId: string, reach: Reach): Promise<string[]> {
+  const at = new Date(deps.now());
+  const email = (reach.email ?? []).map((subject) => {
+    const name = { way: 'email', issuer: '', subject, label: subject } as const;
+    return { ...name, chatId: null };
+  });
+  const chats = (reach.chats ?? []).map((chatId) => {
+    const name = { way: 'provider', issuer: 'https://telegram.example', subject: chatId } as const;
+    return { ...name, label: `person ${chatId}`, chatId };
+  });
+  const ids: string[] = [];
+  for (const login of [...email, ...chats]) {
+    const id = uuidv7(deps.now(), deps.randomBytes);
+    await insertLoginOf(deps.db, { ...login, id, accountId, passkey: null, at });
+    ids.push(id);
+  }
+  return ids;
+}
+
+export function happens(
+  { db, now }: Pick<TestDeps, 'db' | 'now'>,
+  accountId: string,
+  topic: string,
+  payload: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  return insertOutbox(db, [{ topic, accountId, payload, at: new Date(now()) }]);
+}
+
+export type StoredMessage = {
+  readonly id: string;
+  readonly account_id: string | null;
+  readonly channel: string;
+  readonly login_id: string | null;
+  readonly event: string;
+  readonly sealed: Buffer;
+  readonly state: string;
+  readonly attempts: number;
+  readonly next_at: Date;
+  readonly error: string | null;
+};
+
+export function storedMessages(db: Database): Promise<StoredMessage[]> {
+  const text = 'select * from messages order by id';
+  return db.rows<StoredMessage>({ name: 'test_messages', text, values: [] });
+}
+
+/** Another test begins. */
+export async function forgetMessages(db: Database): Promise<void> {
+  for (const table of ['messages', 'outbox', 'reminders']) {
+    await db.rows({ name: '', text: `delete from ${table}`, values: [] });
+  }
+}
+
+/** A number of nobody else's. */
+export function someChat(): string {
+  return String(Math.floor(1e9 + Math.random() * 8e9));
+}
+
+let people = 0;
+export function someAddress(): string {
+  people += 1;
+  return `somebody.${people}@mail.example`;
+}

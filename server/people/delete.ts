@@ -1,0 +1,39 @@
+// The end of an account. What stays: the row with its id and the day it was made, keys without
+// names, swaps and RFQs with the addresses and amounts that the chains show too, hashlocks for ever
+// (a secret must never be used twice), and the replies kept under Idempotency-Keys for their day.
+
+import { ParleyError } from '../../core/errors.ts';
+import { emptyAccount, lockAccount, openTradingOf } from '../db/accounts.ts';
+import type { Tx } from '../db/database.ts';
+import { revokeKeys } from '../db/keys.ts';
+import { loginsOf } from '../db/logins.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import { revokeSessions } from '../db/sessions.ts';
+import type { Deps } from '../deps.ts';
+import { formerOf } from './logins.ts';
+import type { Session } from './sessions.ts';
+
+/** Throws `account_in_use` while anything of its trading is open. Ends under the session's id. */
+export async function deleteAccount(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  session: Session,
+): Promise<void> {
+  const { accountId } = session;
+  await lockAccount(tx, accountId);
+  const at = new Date(deps.now());
+  const { swaps, rfqs } = await openTradingOf(tx, accountId, at);
+  if (swaps + rfqs > 0) {
+    throw new ParleyError(
+      'account_in_use',
+      `${swaps} swaps and ${rfqs} orders or quotes of the account are open; settle the swaps, ` +
+        'cancel the orders or let them expire, and delete it then',
+      { swaps, rfqs },
+    );
+  }
+  const former = (await loginsOf(tx, accountId)).map(formerOf).filter((each) => each !== null);
+  await insertOutbox(tx, [{ topic: 'account.deleted', accountId, payload: { former }, at }]);
+  await revokeKeys(tx, accountId, session.id, at);
+  await revokeSessions(tx, accountId, null, session.id, at);
+  await emptyAccount(tx, accountId, at);
+}

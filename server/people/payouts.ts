@@ -1,0 +1,272 @@
+// Where the account is paid. Only a wallet session changes it, with a signature of the wallet that
+// is to be paid. A stolen session, or a stolen e-mail, is held off by a second signature: of the
+// wallet that was paid before, or of the one that is signed in where the family had none. Without
+// it the change waits, is told on every channel, and can be stopped from any session.
+
+import { ParleyError } from '../../core/errors.ts';
+import { type Family, families } from '../../core/families.ts';
+import { lockAccount } from '../db/accounts.ts';
+import type { Tx } from '../db/database.ts';
+import { type PayableWallet, walletsToPay } from '../db/legs.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import { insertPayout, payoutsOf, stopPayouts } from '../db/payouts.ts';
+import { revokeSessions } from '../db/sessions.ts';
+import {
+  deleteWaiting,
+  endWait,
+  findLogin,
+  upsertWebProof,
+  waits,
+  walletsOf,
+} from '../db/wallets.ts';
+import type { Deps } from '../deps.ts';
+import { uuidv7 } from '../ids.ts';
+import { canonicalAddress } from '../market/proofs.ts';
+import { mustHaveRoomForProofs, taken } from '../market/wallets.ts';
+import { holdFrom } from './hold.ts';
+import { shownLogins } from './logins.ts';
+import { type Browser, isWalletSession, type Session } from './sessions.ts';
+import type { Site } from './site.ts';
+import { beginText, checkText, productIn, type TextToSign } from './wallet.ts';
+
+export type WalletName = { readonly family: Family; readonly address: string };
+
+/** Throws `not_a_wallet_session`. */
+export async function mustBeWalletSession(tx: Tx, session: Session, nowMs: number): Promise<void> {
+  if (await isWalletSession(tx, session, nowMs)) return;
+  throw new ParleyError(
+    'not_a_wallet_session',
+    'only a session that was signed in to with a wallet of the account changes where it is paid, ' +
+      'and not with one that still waits; sign in with that wallet',
+  );
+}
+
+/** The wallet of the family that is paid now; null = none is. */
+async function paidNow(tx: Tx, accountId: string, family: Family, now: Date) {
+  const wallets = await walletsToPay(tx, [accountId], [family], now);
+  return wallets.find((each) => each.paid) ?? null;
+}
+
+/** Whose signature makes a change count at once; null = the wallet's own is enough. */
+export async function voucherFor(
+  tx: Tx,
+  session: Session,
+  { family, address }: WalletName,
+  nowMs: number,
+): Promise<WalletName | null> {
+  const paid = await paidNow(tx, session.accountId, family, new Date(nowMs));
+  if (paid !== null) return paid.address === address ? null : { family, address: paid.address };
+  const { walletFamily, walletAddress } = session;
+  if (walletFamily === null || walletAddress === null) return null;
+  if (walletFamily === family && walletAddress === address) return null;
+  return { family: walletFamily, address: walletAddress };
+}
+
+export type ChoiceAsked = WalletName & {
+  readonly session: Session;
+  readonly browser: Browser;
+  readonly site: Site;
+  readonly paid: boolean;
+  /** Of an EVM wallet: the chain that it is on; null = the first that is served. */
+  readonly chainId: number | null;
+};
+
+/** What the wallet itself signs, and what the one signs that vouches for it. */
+function statementsOf(
+  product: string,
+  { family, address, paid }: Omit<Choice, 'vouchedBy' | 'pubkey'>,
+) {
+  return {
+    own: paid
+      ? `Have ${product} pay ${family} to this wallet from now on.`
+      : `Let ${product} pay swaps on ${family} to this wallet.`,
+    voucher: paid
+      ? `Have ${product} pay ${family} to ${address} from now on.`
+      : `Let ${product} pay swaps on ${family} to ${address}.`,
+  };
+}
+
+/** The texts to sign; no voucher where the wallet's own signature is enough. */
+export async function beginChoice(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  asked: ChoiceAsked,
+): Promise<{ own: TextToSign; voucher: (WalletName & { message: string }) | null }> {
+  const { session, browser, site, family, paid, chainId } = asked;
+  const now = deps.now();
+  await mustBeWalletSession(tx, session, now);
+  const address = canonicalAddress(family, asked.address, deps.settings.network);
+  const product = productIn(deps.settings, site);
+  const statements = statementsOf(product, { family, address, paid });
+  const begun = { way: 'payout', purpose: 'add', session, browser, site } as const;
+  const statement = statements.own;
+  const own = await beginText(tx, deps, { ...begun, family, address, statement, chainId });
+  const by = await voucherFor(tx, session, { family, address }, now);
+  if (by === null) return { own, voucher: null };
+  const text = { ...begun, ...by, statement: statements.voucher, chainId: null };
+  const { message } = await beginText(tx, deps, text);
+  return { own, voucher: { ...by, message } };
+}
+
+export type ChoiceSigned = Omit<ChoiceAsked, 'chainId'> & {
+  readonly message: string;
+  readonly signature: string;
+  readonly voucher: { readonly message: string; readonly signature: string } | null;
+};
+
+/** Checks the signatures and uses their texts up. Before the transaction. */
+export async function checkChoice(
+  deps: Deps,
+  signed: ChoiceSigned,
+  signal: AbortSignal,
+): Promise<Choice> {
+  const { session, browser, site, family, paid, message, signature } = signed;
+  await mustBeWalletSession(deps.db, session, deps.now());
+  const address = canonicalAddress(family, signed.address, deps.settings.network);
+  const statements = statementsOf(productIn(deps.settings, site), { family, address, paid });
+  const place = { way: 'payout', site, browser } as const;
+  const check = async (wallet: WalletName, given: typeof signed.voucher, statement: string) => {
+    const text = { ...place, ...wallet, ...(given ?? { message, signature }) };
+    const found = await checkText(deps, text, signal);
+    if (found.ceremony.sessionId !== session.id || found.statement !== statement) {
+      const sentence = `the text that was signed is another one than "${statement}"`;
+      throw new ParleyError('bad_message', sentence);
+    }
+    return found;
+  };
+  const { pubkey } = await check({ family, address }, null, statements.own);
+  if (signed.voucher === null) return { family, address, paid, pubkey, vouchedBy: null };
+  const by = await voucherFor(deps.db, session, { family, address }, deps.now());
+  if (by === null) return { family, address, paid, pubkey, vouchedBy: null };
+  await check(by, signed.voucher, statements.voucher);
+  return { family, address, paid, pubkey, vouchedBy: by };
+}
+
+export type Choice = WalletName & {
+  /** Bitcoin: the key, where the signature showed it. */
+  readonly pubkey: string | null;
+  /** Who signed for it beside itself; null = nobody. */
+  readonly vouchedBy: WalletName | null;
+  /** It is to be paid by itself from then on; false = it may be named as paid. */
+  readonly paid: boolean;
+};
+
+/** When it counts. Throws `not_a_wallet_session`, `wallet_taken`, `too_many_wallets`. */
+export async function choose(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  session: Session,
+  choice: Choice,
+): Promise<{ fromAt: Date }> {
+  const { accountId } = session;
+  const { family, address } = choice;
+  const now = deps.now();
+  const at = new Date(now);
+  await lockAccount(tx, accountId);
+  await mustBeWalletSession(tx, session, now);
+  const voucher = await voucherFor(tx, session, choice, now);
+  const isVouched = voucher === null || isSame(voucher, choice.vouchedBy);
+  const waitsUntil = isVouched ? null : holdFrom(deps);
+  await hold(tx, deps, accountId, choice, waitsUntil);
+  const fromAt = waitsUntil ?? at;
+  if (choice.paid) {
+    await stopPayouts(tx, { accountId, family, address: null, at });
+    const id = uuidv7(now, deps.randomBytes);
+    await insertPayout(tx, { id, accountId, family, address, askedAt: at, fromAt });
+  }
+  const topic = isVouched ? 'payout.changed' : 'payout.changing';
+  const payload = { family, address, fromAt: fromAt.toISOString(), paid: choice.paid };
+  await insertOutbox(tx, [{ topic, accountId, payload, at }]);
+  return { fromAt };
+}
+
+function isSame(one: WalletName, other: WalletName | null): boolean {
+  return one.family === other?.family && one.address === other.address;
+}
+
+/** The account has it from now on, and it waits no longer than told. */
+async function hold(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  accountId: string,
+  { family, address, pubkey }: Choice,
+  waitsUntil: Date | null,
+): Promise<void> {
+  const owner = await findLogin(tx, family, address);
+  if (owner !== null && owner !== accountId) throw taken(address);
+  if (owner === accountId) {
+    if (waitsUntil === null) await endWait(tx, { accountId, family, address });
+    return;
+  }
+  const at = new Date(deps.now());
+  const proof = { accountId, family, address, pubkey, at, waitsUntil };
+  if ((await upsertWebProof(tx, proof)) === null) throw taken(address);
+  await mustHaveRoomForProofs(tx, accountId);
+}
+
+/**
+ * Nothing that waits for this address ever counts. A login wallet that waits is removed, and every
+ * other session ends. Throws `unknown_payout`, `last_login`.
+ */
+export async function stopWaiting(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  session: Session,
+  { family, address }: WalletName,
+): Promise<void> {
+  const { accountId } = session;
+  const at = new Date(deps.now());
+  await lockAccount(tx, accountId);
+  const stopped = await stopPayouts(tx, { accountId, family, address, at });
+  const removed = await deleteWaiting(tx, { accountId, family, address, now: at });
+  if (stopped + removed === 0) {
+    throw new ParleyError('unknown_payout', `nothing waits for ${address} on this account`);
+  }
+  if ((await shownLogins(tx, accountId, deps.now())).length === 0) {
+    const sentence = 'this wallet is the only login of the account; add another one first';
+    throw new ParleyError('last_login', sentence);
+  }
+  await insertOutbox(tx, [
+    { topic: 'payout.stopped', accountId, payload: { family, address }, at },
+  ]);
+  await revokeSessions(tx, accountId, session.id, session.id, at);
+}
+
+export type Receiving = {
+  readonly family: Family;
+  /** Paid by itself; null = none. */
+  readonly paid: string | null;
+  /** May be named as where a swap pays. */
+  readonly receives: readonly string[];
+  /** Does not count before. */
+  readonly waiting: readonly { address: string; fromAt: Date; paid: boolean }[];
+};
+
+/** Of every family. */
+export async function receivingOf(tx: Tx, accountId: string, nowMs: number): Promise<Receiving[]> {
+  const now = new Date(nowMs);
+  const wallets = await walletsToPay(tx, [accountId], families, now);
+  const held = (await walletsOf(tx, accountId)).filter((each) => waits(each, nowMs));
+  const choices = (await payoutsOf(tx, accountId, now)).filter((each) => each.fromAt > now);
+  return families.map((family) => {
+    const own = wallets.filter((each) => each.family === family);
+    const chosen = choices.filter((each) => each.family === family);
+    const waiting = [
+      ...chosen.map(({ address, fromAt }) => ({ address, fromAt, paid: true })),
+      ...held
+        .filter((each) => each.family === family && !chosen.some(isOf(each.address)))
+        .map((each) => ({ address: each.address, fromAt: each.waitsUntil as Date, paid: false })),
+    ];
+    return { family, paid: paidOf(own), receives: receivesOf(own), waiting };
+  });
+}
+
+const isOf = (address: string) => (each: { readonly address: string }) => each.address === address;
+
+function paidOf(own: readonly PayableWallet[]): string | null {
+  return own.find((each) => each.paid)?.address ?? null;
+}
+
+function receivesOf(own: readonly PayableWallet[]): string[] {
+  return [...new Set(own.filter((each) => each.receives).map((each) => each.address))];
+}

@@ -1,0 +1,71 @@
+// What stands on the line `Chain ID:` of a text that a wallet signs in the browser. Only EVM
+// wallets judge it: they warn where it is not the chain that they are on.
+
+import { bitcoinNetworkOf } from '../../chains/bitcoin/networks.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { Family, Network } from '../../core/families.ts';
+import type { Of } from '../chain-settings.ts';
+import { devEvmChain, type Settings } from '../config.ts';
+
+type ChainsServed = Pick<Settings, 'network' | 'chains' | 'devEvmChains'>;
+
+/** Where no chain of the family is served its wallets sign in all the same. */
+const otherwise: Readonly<Record<Network, Readonly<Record<'evm' | 'tron' | 'solana', string>>>> = {
+  mainnet: { evm: '1', tron: '0x2b6653dc', solana: 'mainnet' },
+  testnet: { evm: '11155111', tron: '0xcd8690dc', solana: 'testnet' },
+  // A simulator's or a test node's own.
+  dev: { evm: '31337', tron: 'dev', solana: 'localnet' },
+};
+
+/** First blocks of Solana's clusters, as Sign In With Solana names these. */
+const clusters: ReadonlyMap<string, string> = new Map([
+  ['5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d', 'mainnet'],
+  ['EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', 'devnet'],
+  ['4uhcVJyU9pJkvQyS88uRDiswHScCkY3xQawwpjk2NsNY', 'testnet'],
+]);
+
+/** `chainId`: the one that an EVM wallet is on. Throws `bad_field` where it is not served. */
+export function chainLineOf(
+  settings: ChainsServed,
+  family: Family,
+  chainId: number | null,
+): string {
+  if (chainId !== null && family !== 'evm') {
+    throw new ParleyError('bad_field', 'field "chainId" is for EVM wallets alone');
+  }
+  switch (family) {
+    case 'evm':
+      return evmLine(settings, chainId);
+    case 'tron': {
+      const id = servedOf(settings, 'tron')[0]?.chainId;
+      return id === undefined ? otherwise[settings.network].tron : `0x${hex32Of(id)}`;
+    }
+    case 'solana': {
+      const hash = servedOf(settings, 'solana')[0]?.genesisHash ?? '';
+      return clusters.get(hash) ?? otherwise[settings.network].solana;
+    }
+    case 'bitcoin':
+      return servedOf(settings, 'bitcoin')[0]?.network ?? bitcoinNetworkOf(settings.network).name;
+  }
+}
+
+function evmLine(settings: ChainsServed, chainId: number | null): string {
+  const { network, chains, devEvmChains } = settings;
+  const dev = Array.from({ length: devEvmChains }, (_, at) => devEvmChain(at).chainId);
+  const served = chains === null ? dev : servedOf(settings, 'evm').map((each) => each.chainId);
+  const ids = served.length === 0 ? [Number(otherwise[network].evm)] : served;
+  if (chainId === null || ids.includes(chainId)) return String(chainId ?? ids[0]);
+  throw new ParleyError(
+    'bad_field',
+    `field "chainId" is ${chainId}; wallets sign in on ${ids.slice(0, 20).join(', ')}`,
+  );
+}
+
+function servedOf<F extends Family>({ chains }: ChainsServed, family: F): Of<F>[] {
+  return (chains ?? []).filter((each): each is Of<F> => each.family === family);
+}
+
+/** CAIP-2 writes a TRON chain id in eight hex digits. */
+function hex32Of(chainId: number): string {
+  return chainId.toString(16).padStart(8, '0');
+}

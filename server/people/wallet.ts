@@ -1,0 +1,183 @@
+// Sign-in by a wallet of any family: it signs a text that names this site, what signing does, and a
+// nonce that is good once, in the browser that asked for it. Whatever else a wallet signs in the
+// browser is asked for and checked in the same way, under another statement.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Family } from '../../core/families.ts';
+import {
+  type Ceremony,
+  giveBackCeremony,
+  insertCeremony,
+  type Purpose,
+  takeCeremony,
+} from '../db/ceremonies.ts';
+import type { Tx } from '../db/database.ts';
+import type { Deps } from '../deps.ts';
+import { uuidv7 } from '../ids.ts';
+import { canonicalAddress, checkSignature, type ProofDeps } from '../market/proofs.ts';
+import { ceremonyMs } from './bounds.ts';
+import type { Begun } from './ceremonies.ts';
+import type { Browser } from './sessions.ts';
+import {
+  isPlain,
+  mustBeWanted,
+  parseSignInText,
+  type SignInText,
+  writeSignInText,
+} from './sign-in-text.ts';
+import type { Site } from './site.ts';
+import { chainLineOf } from './wallet-chains.ts';
+
+/** A text of one way is none of the other: each has nonces of its own. */
+export type TextWay = 'wallet' | 'payout';
+
+export type TextRequest = Begun & {
+  readonly way: TextWay;
+  readonly site: Site;
+  readonly family: Family;
+  /** In any spelling of its family. */
+  readonly address: string;
+  /** What signing does: one sentence of the characters of `isPlain`. */
+  readonly statement: string;
+  /** Of an EVM wallet: the chain that it is on; null = the first that is served. */
+  readonly chainId: number | null;
+};
+
+export type TextToSign = {
+  /** In canonical form. */
+  readonly address: string;
+  readonly message: string;
+  readonly expiresAt: Date;
+};
+
+// 128 random bits.
+const nonceBytes = 16;
+
+/** Throws `bad_address`, `wrong_network`, `bad_field`. */
+export async function beginText(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  request: TextRequest,
+): Promise<TextToSign> {
+  const { way, site, family, statement, chainId, browser, purpose, session } = request;
+  if (!isPlain(statement)) throw new Error(`no wallet shows this statement: ${statement}`);
+  const { settings } = deps;
+  const address = canonicalAddress(family, request.address, settings.network);
+  const chain = chainLineOf(settings, family, chainId);
+  const nonce = Buffer.from(deps.randomBytes(nonceBytes)).toString('hex');
+  const madeAt = new Date(deps.now());
+  const expiresAt = new Date(madeAt.getTime() + ceremonyMs);
+  await insertCeremony(tx, {
+    id: uuidv7(deps.now(), deps.randomBytes),
+    browser: browser.hash,
+    way,
+    purpose,
+    sessionId: session?.id ?? null,
+    subject: nonce,
+    facts: { family, address, statement, chain },
+    madeAt,
+    expiresAt,
+  });
+  const asked = { family, address, statement, chain, nonce, issuedAt: madeAt, expiresAt };
+  return { address, message: writeSignInText({ ...asked, ...placeOf(site) }), expiresAt };
+}
+
+function placeOf({ host, origin }: Site): { domain: string; uri: string } {
+  return { domain: host, uri: origin };
+}
+
+export type TextSigned = {
+  readonly way: TextWay;
+  readonly site: Site;
+  readonly browser: Browser;
+  readonly family: Family;
+  readonly address: string;
+  readonly message: string;
+  readonly signature: string;
+};
+
+export type SignatureFound = {
+  /** What the text was asked for: its purpose and its session are still to be looked at. */
+  readonly ceremony: Ceremony;
+  /** As the ceremony was begun with it. */
+  readonly statement: string;
+  readonly address: string;
+  /** Bitcoin: the key, where the signature showed it. */
+  readonly pubkey: string | null;
+};
+
+/**
+ * Whether the wallet signed the text that it was asked to. Uses the text up by itself, whatever is
+ * found: only a node that did not answer gives it back, as nothing was told. Throws `bad_message`,
+ * `bad_signature`, `ceremony_gone`.
+ */
+export async function checkText(
+  deps: ProofDeps & Pick<Deps, 'db' | 'now'>,
+  signed: TextSigned,
+  signal: AbortSignal,
+): Promise<SignatureFound> {
+  const { way, site, browser, family, message, signature } = signed;
+  const address = canonicalAddress(family, signed.address, deps.settings.network);
+  const given = parseSignInText(message);
+  const place = { browser: browser.hash, way, subject: given.nonce };
+  const now = deps.now();
+  // The nonce goes first: whatever else is wrong with the text, it has been presented.
+  const ceremony = await takeCeremony(deps.db, place, new Date(now));
+  if (ceremony === null) throw goneText(given, now);
+  const wanted = wantedOf(ceremony, site);
+  mustBeWanted(given, wanted, now);
+  if (family !== wanted.family || address !== wanted.address) {
+    const sentence = `the text is of the wallet ${wanted.address}, and the request names ${address}`;
+    throw new ParleyError('bad_message', sentence);
+  }
+  try {
+    const proof = { family, address, message, signature };
+    const { pubkey } = await checkSignature(deps, proof, signal);
+    return { ceremony, statement: wanted.statement, address, pubkey };
+  } catch (error) {
+    const untold = error instanceof ParleyError && ['timeout', 'unavailable'].includes(error.kind);
+    if (untold) await giveBackCeremony(deps.db, ceremony.id);
+    throw error;
+  }
+}
+
+/** The text as it was written when the ceremony was begun, for the site that is asked now. */
+function wantedOf({ facts, subject, madeAt, expiresAt }: Ceremony, site: Site): SignInText {
+  return {
+    ...placeOf(site),
+    family: facts.family as Family,
+    address: String(facts.address),
+    statement: String(facts.statement),
+    chain: String(facts.chain),
+    nonce: subject,
+    issuedAt: madeAt,
+    expiresAt,
+  };
+}
+
+function goneText({ expiresAt }: SignInText, nowMs: number): ParleyError {
+  const why =
+    expiresAt.getTime() <= nowMs
+      ? `it expired at ${expiresAt.toISOString()}`
+      : `it was signed before, is older than ${ceremonyMs / 60_000} minutes, or was asked for in ` +
+        'another browser or for something else';
+  return new ParleyError('ceremony_gone', `this text is good for nothing here: ${why}`);
+}
+
+/** What a wallet reads above its address and nonce when it signs in. */
+export function signInStatement(purpose: Purpose, product: string): string {
+  switch (purpose) {
+    case 'sign-in':
+      return `Sign in to ${product}.`;
+    case 'add':
+      return `Add this wallet as a login of your ${product} account.`;
+    case 'renew':
+      return `Sign in to your ${product} account again.`;
+  }
+}
+
+/** Of what a name may be, wallets show ASCII alone in such a text: the site's own name then. */
+export function productIn({ productName }: { productName: string }, { host }: Site): string {
+  const longest = 80;
+  return productName.length <= longest && isPlain(productName) ? productName : host;
+}
