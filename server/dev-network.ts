@@ -6,6 +6,7 @@ import { devnetClient } from '../devnet/client.ts';
 import type { ChainInfo } from '../devnet/dev-chain.ts';
 import type { Devnet } from '../devnet/devnet.ts';
 import type { AssetSettings, ChainSettings } from './chain-settings.ts';
+import type { Settings } from './config.ts';
 import type { Gas } from './keeper/gas.ts';
 
 export type ReadyChain = {
@@ -69,6 +70,17 @@ export function devAssets(
       ...tokens.map(({ address, decimals, symbol }) => ({ chain, symbol, address, decimals })),
     ];
   });
+}
+
+/** On the dev network mail goes to its inbox, unless a mail server was configured. */
+export function withDevPeople<Given extends Pick<Settings, 'people'>>(
+  settings: Given,
+  devnet: Pick<Devnet, 'people'> | null,
+): Given {
+  const { people = null } = devnet ?? {};
+  if (people === null || settings.people.mail !== null) return settings;
+  const mail = { url: people.smtpUrl, from: 'no-reply@market.example' };
+  return { ...settings, people: { ...settings.people, mail } };
 }
 
 /** Where people find the dev network's mails and accounts; nothing of it on real chains. */
