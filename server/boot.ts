@@ -27,7 +27,6 @@ import {
   peopleWith,
   type ReadyChain,
   servedChains,
-  withDevPeople,
 } from './dev-network.ts';
 import { buildApp } from './edge/app.ts';
 import { connectionsWithin, openFiles } from './edge/connections.ts';
@@ -140,8 +139,7 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
   const adapters = apart.adapters(opened);
   const evmNodes = byTurns(nodesForProofs(chains, settings));
   const metrics = createMetrics(settings.shortName);
-  const peopled = withDevPeople(settings, devnet);
-  const made = { settings: peopled, db, now, randomBytes, adapters: adapters, log };
+  const made = { settings, db, now, randomBytes, adapters: adapters, log };
   const gas = await openKeys(settings, home, chains, adapters, devnet);
   const marketData = openMarketData(settings.marketData, chains, log);
   const markets = marketsOf(marketData, settings.listingRules);

@@ -3,20 +3,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings } from './config.ts';
-import { withDevPeople } from './dev-network.ts';
+import { peopleWith } from './dev-network.ts';
 
 const provider = { issuer: 'http://127.0.0.1:1', clientId: 'x', clientSecret: 'y', label: 'z' };
 const people = { smtpUrl: 'smtp://127.0.0.1:2525', inbox: 'http://127.0.0.1:8025', provider };
 
-test('mail goes to the inbox of the dev network, unless a mail server was configured', () => {
+test('mail and a provider are lent by the dev network, unless others were configured', () => {
   const none = readSettings({});
-  assert.equal(withDevPeople(none, null), none);
-  assert.equal(withDevPeople(none, { people: null }), none);
-  const lent = withDevPeople(none, { people });
-  assert.equal(lent.people.mail?.url, people.smtpUrl);
+  assert.equal(peopleWith(none, null), none.people);
+  assert.equal(peopleWith(none, { people: null }), none.people);
+  const lent = peopleWith(none, { people });
+  assert.equal(lent.mail?.url, people.smtpUrl);
+  assert.deepEqual(
+    lent.providers.map(({ issuer, label }) => ({ issuer, label })),
+    [{ issuer: provider.issuer, label: 'z' }],
+  );
   const own = readSettings({
     PARLEY_SMTP_URL: 'smtp://127.0.0.1',
     PARLEY_MAIL_FROM: 'a@b.example',
   });
-  assert.equal(withDevPeople(own, { people }), own);
+  assert.equal(peopleWith(own, { people }).mail, own.people.mail);
 });

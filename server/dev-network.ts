@@ -73,17 +73,6 @@ export function devAssets(
   });
 }
 
-/** On the dev network mail goes to its inbox, unless a mail server was configured. */
-export function withDevPeople<Given extends Pick<Settings, 'people'>>(
-  settings: Given,
-  devnet: Pick<Devnet, 'people'> | null,
-): Given {
-  const { people = null } = devnet ?? {};
-  if (people === null || settings.people.mail !== null) return settings;
-  const mail = { url: people.smtpUrl, from: 'no-reply@market.example' };
-  return { ...settings, people: { ...settings.people, mail } };
-}
-
 /** Where people find the dev network's mails and accounts; nothing of it on real chains. */
 export function devPeople(devnet: Pick<Devnet, 'people'> | null): {
   readonly inbox?: string;
