@@ -78,8 +78,9 @@ export async function openTradingOf(tx: Tx, id: string, now: Date): Promise<Open
 }
 
 /**
- * Takes away all that is personal: logins, wallets, payout choices, browsers, names of keys,
- * webhooks with their deliveries, messages. The row stays for the swaps that name it.
+ * Takes away all that is personal: logins, wallets, payout choices, browsers, names of keys, what
+ * passkeys know it by, webhooks with their deliveries, messages. The row stays for the swaps that
+ * name it.
  */
 export async function emptyAccount(tx: Tx, id: string, at: Date): Promise<void> {
   for (const [name, text] of emptying) {
@@ -87,7 +88,7 @@ export async function emptyAccount(tx: Tx, id: string, at: Date): Promise<void> 
   }
   await tx.rows({
     name: 'account_deleted',
-    text: 'update accounts set deleted_at = $2 where id = $1',
+    text: 'update accounts set deleted_at = $2, passkey_user = null where id = $1',
     values: [id, at],
   });
 }

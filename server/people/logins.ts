@@ -18,6 +18,7 @@ export type ShownLogin = {
   readonly issuer: string | null;
   readonly addedAt: Date | null;
   readonly lastUsedAt: Date | null;
+  readonly backupEligible: boolean | null;
   readonly backedUp: boolean | null;
   readonly messages: 'on' | 'ended' | null;
   readonly waitsUntil: Date | null;
@@ -30,7 +31,8 @@ export async function shownLogins(tx: Tx, accountId: string, now: number): Promi
 }
 
 function shownLogin(login: Login): ShownLogin {
-  const { id, way, label, issuer, addedAt, lastUsedAt, backedUp, chatId, chatEndedAt } = login;
+  const { id, way, label, issuer, addedAt, lastUsedAt, backupEligible, backedUp } = login;
+  const { chatId, chatEndedAt } = login;
   const told = chatEndedAt === null ? 'on' : 'ended';
   return {
     id,
@@ -39,6 +41,7 @@ function shownLogin(login: Login): ShownLogin {
     issuer: issuer === '' ? null : issuer,
     addedAt,
     lastUsedAt,
+    backupEligible,
     backedUp,
     messages: way === 'email' ? 'on' : chatId === null ? null : told,
     waitsUntil: null,
@@ -54,6 +57,7 @@ function shownWallet(wallet: Wallet, now: number): ShownLogin {
     issuer: null,
     addedAt: null,
     lastUsedAt: null,
+    backupEligible: null,
     backedUp: null,
     messages: null,
     waitsUntil: waits(wallet, now) ? waitsUntil : null,

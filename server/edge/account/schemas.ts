@@ -43,10 +43,10 @@ export const loginShown = named(
     issuer: nullable(Type.String({ description: 'of a provider' })),
     addedAt: nullable(dateTime),
     lastUsedAt: nullable(dateTime),
-    backupEligible: Type.Optional(
-      nullable(Type.Boolean({ description: 'of a passkey: it can be on other devices too' })),
+    backupEligible: nullable(
+      Type.Boolean({ description: 'of a passkey: it can be on other devices too' }),
     ),
-    backedUp: nullable(Type.Boolean({ description: 'of a passkey: also on other devices' })),
+    backedUp: nullable(Type.Boolean({ description: 'of a passkey: it is' })),
     messages: nullable(
       oneOf(['on', 'ended'], 'messages go there; ended: the bot was blocked or the chat is gone'),
     ),
