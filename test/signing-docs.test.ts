@@ -22,6 +22,8 @@ import {
   type Purpose,
 } from '../server/market/messages.ts';
 import { canonicalAddress, checkSignature, spellingIn } from '../server/market/proofs.ts';
+import { parseSignInText, writeSignInText } from '../server/people/sign-in-text.ts';
+import { signInStatement } from '../server/people/wallet.ts';
 
 type Words = { address: string; message: string; signature: string };
 type Example = Words & { rail?: Family; authorization?: Words };
@@ -85,4 +87,13 @@ test('its link and its authorization would be accepted', async () => {
 test('the text of a keySignature is the one that is checked', () => {
   const [text, pubkey = '', swapId = ''] = keyText.exec(doc) ?? [];
   assert.equal(text, keySignatureText(settings.productName, pubkey, swapId));
+});
+
+test('the text that signs in to the browser is written as the documentation shows it', () => {
+  const [text = ''] = /^market\.example wants[\s\S]*?(?=\n```)/m.exec(doc) ?? [];
+  assert.equal(writeSignInText(parseSignInText(text)), text);
+  for (const purpose of ['sign-in', 'add', 'renew'] as const) {
+    const row = `| \`${purpose}\` | \`${signInStatement(purpose, 'Parley')}\` |`;
+    assert.ok(doc.includes(row), row);
+  }
 });

@@ -22,7 +22,7 @@ const noise: unknown[] = [];
 for (const level of ['log', 'info', 'warn', 'error', 'debug'] as const) {
   test.mock.method(console, level, (...words: unknown[]) => noise.push(words));
 }
-const market = 'http://127.0.0.1:8080/account/provider/return';
+const market = 'http://127.0.0.1:8080/account/provider/return/dev';
 const provider = await startIdentityProvider({
   log,
   redirectUris: ['https://market.example/account/provider/return'],
@@ -134,19 +134,22 @@ test('PKCE is demanded, with S256 alone, and so is the secret', async () => {
 
 test('it leads back to a market on loopback at any port, to addresses it was given, and nowhere else', async () => {
   for (const redirectUri of [
-    'http://localhost:5173/account/provider/return',
-    'http://127.0.0.1:1/account/provider/return',
+    'http://localhost:5173/account/provider/return/dev',
+    'http://127.0.0.1:1/account/provider/return/other-1',
     'https://market.example/account/provider/return',
   ]) {
     const { url } = await authorization({ redirectUri });
     assert.ok((await signInAtProvider(url, 'alice')).href.startsWith(`${redirectUri}?code=`));
   }
   const refused = [
-    'http://127.0.0.1:8080/account/provider/return/more',
-    'http://127.0.0.1:8080/account/provider/return?next=evil',
-    'http://127.0.0.1:8080@evil.example/account/provider/return',
-    'http://evil.example/account/provider/return',
-    'http://127.0.0.1.evil.example:80/account/provider/return',
+    'http://127.0.0.1:8080/account/provider/return',
+    'http://127.0.0.1:8080/account/provider/return/',
+    'http://127.0.0.1:8080/account/provider/return/dev/more',
+    'http://127.0.0.1:8080/account/provider/return/Dev',
+    'http://127.0.0.1:8080/account/provider/return/dev?next=evil',
+    'http://127.0.0.1:8080@evil.example/account/provider/return/dev',
+    'http://evil.example/account/provider/return/dev',
+    'http://127.0.0.1.evil.example:80/account/provider/return/dev',
     'https://later.example/return',
   ];
   for (const redirectUri of refused) {

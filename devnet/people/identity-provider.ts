@@ -48,7 +48,8 @@ export type IdentityProviderOptions = {
   readonly redirectUris?: readonly string[];
 };
 
-export const marketReturnPath = '/account/provider/return';
+/** Before the name that the market's settings have for this provider. */
+export const marketReturnPath = '/account/provider/return/';
 export const telegramScope = 'telegram:bot_access';
 const label = 'Dev identity provider';
 /** What may stand before the @ of a mail address, so that every account has one. */
@@ -155,8 +156,9 @@ async function signingKey(): Promise<JWK> {
 
 /** A market at any port of this machine, which has its port only when it listens. */
 function isMarkets(uri: string): boolean {
-  const port = /^http:\/\/(?:localhost|127\.0\.0\.1):\d{1,5}(\/.*)$/.exec(uri);
-  return port?.[1] === marketReturnPath;
+  const [, path = ''] = /^http:\/\/(?:localhost|127\.0\.0\.1):\d{1,5}(\/.*)$/.exec(uri) ?? [];
+  const id = path.startsWith(marketReturnPath) ? path.slice(marketReturnPath.length) : '';
+  return /^[a-z][a-z0-9-]{0,31}$/.test(id);
 }
 
 function cookies(key: string): Configuration['cookies'] {
@@ -174,7 +176,7 @@ function configuration(client: Client): Configuration {
         client_id: client.id,
         client_secret: client.secret,
         // Never asked for: `redirectUriAllowed` decides.
-        redirect_uris: [`http://${loopback}${marketReturnPath}`],
+        redirect_uris: [`http://${loopback}${marketReturnPath}dev`],
         response_types: ['code'],
         grant_types: ['authorization_code'],
         // The other ways to answer run a script.

@@ -111,13 +111,13 @@ function mailOf(env: Environment, wrong: string[]): MailSettings | null {
 }
 
 function botOf(env: Environment, wrong: string[]): BotSettings | null {
-  const { PARLEY_TELEGRAM_BOT_TOKEN_FILE: file } = env;
+  const { PARLEY_TELEGRAM_BOT_TOKEN_FILE: file, PARLEY_TELEGRAM_API: asked } = env;
   if (file === undefined || file === '') return null;
   const token = secretOf('PARLEY_TELEGRAM_BOT_TOKEN_FILE', file, wrong);
   if (token !== '' && !/^\d{3,20}:[\w-]{20,100}$/.test(token)) {
     wrong.push('PARLEY_TELEGRAM_BOT_TOKEN_FILE holds no bot token (digits, a colon, letters)');
   }
-  const given = env.PARLEY_TELEGRAM_API || 'https://api.telegram.org';
+  const given = asked || 'https://api.telegram.org';
   const api = originOf(given);
   if (api === null) wrong.push(`PARLEY_TELEGRAM_API must be an origin; got "${given}"`);
   return { token, api: api ?? given };

@@ -237,7 +237,7 @@ describe('a contract wallet', () => {
     chain = await startAnvil({ deploy: false });
     node = await lyingNode(chain.rpcUrl, (_, forward) => (hangs ? undefined : forward()));
     const evmNodes = [rpcClient({ chain: 'evm-dev', urls: [node.url] })];
-    own = await startEdge({ evmNodes, settings: { chainTimeoutMs: 300 } });
+    own = await startEdge({ evmNodes });
   });
   after(async () => {
     await own.close();
@@ -267,9 +267,12 @@ describe('a contract wallet', () => {
     const wallet = await contract(accepting);
     const browser = browserOn(own);
     const text = await textFor(browser, wallet);
+    const { settings } = own.deps;
     hangs = true;
+    Object.assign(settings, { chainTimeoutMs: 100 });
     assert.equal(codeOf(await giveText(browser, wallet, text)), '504 chain_timeout');
     hangs = false;
+    Object.assign(settings, { chainTimeoutMs: 5_000 });
     assert.equal((await giveText(browser, wallet, text)).status, 200);
     assert.equal(codeOf(await giveText(browser, wallet, text)), '409 ceremony_gone');
   });

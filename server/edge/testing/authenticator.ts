@@ -1,6 +1,6 @@
 // An authenticator in software, for tests of the protocol: P-256 keys, discoverable credentials,
-// and the answers that a browser makes of them (WebAuthn level 3, 5.1 and 6). `how` makes an
-// answer that no honest browser would.
+// and the answers that a browser makes of them (WebAuthn level 3, 5.1 and 6). `how` makes an answer
+// that no honest browser would.
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
