@@ -1,5 +1,5 @@
-// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source: node
-// scripts/openapi.ts
+// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source:
+// node scripts/openapi.ts
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { goldenDescriptions, goldenFeed } from '../server/edge/describe.ts';

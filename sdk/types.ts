@@ -20,6 +20,8 @@ export type ApiKey = {
   name: string | null;
   expiresAt: string;
   replaced: boolean;
+  /** Of an account that holds several keys: how a leaked one is revoked. */
+  note?: string | null;
 };
 
 export type WalletsOfFamily = { login: string | null; proven: string[] };

@@ -11,12 +11,18 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { startEdge, type TestEdge } from '../server/edge/testing/edge.ts';
+import { type PeopleEdge, startPeople } from '../server/edge/testing/people.ts';
 import { pageHeaders } from '../server/edge/testing/session.ts';
 import { openSession } from '../server/people/sessions.ts';
 import { type Proven, takeUp } from '../server/people/sign-in.ts';
 import { ask } from './fuzz/ask.ts';
-import { type Answer, type Description, describedBy, type Operation } from './fuzz/description.ts';
+import {
+  type Answer,
+  type Description,
+  describedBy,
+  type Json,
+  type Operation,
+} from './fuzz/description.ts';
 import { createMemory } from './fuzz/memory.ts';
 import { type Draft, draftFor, isReadable, type Request, written } from './fuzz/requests.ts';
 import { insertTrader, someAddress } from './support/trading.ts';
@@ -26,7 +32,7 @@ const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
 /** Of one account, which may be deleted by one of them. */
 const requestsOfAccount = 20;
 
-let edge: TestEdge;
+let edge: PeopleEdge;
 let port: number;
 let description: Description;
 let key: string;
@@ -40,7 +46,7 @@ let sent = 0;
 before(async () => {
   const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
   const settings = { mintLimit: 1_000_000, signInLimit: 1_000_000 };
-  edge = await startEdge({ log, settings });
+  edge = await startPeople({ log, settings });
   await edge.app.listen({ host: '127.0.0.1', port: 0 });
   port = (edge.app.server.address() as AddressInfo).port;
   const wallets = [{ family: 'evm', address: someAddress('evm') }] as const;
@@ -107,18 +113,31 @@ const callers: readonly Caller[] = [
 /** Half of the requests are of whom something may come. */
 const turns = [0, 0, 0, 1, 2, 0, 3, 0, 1, 4].map((at) => callers[at] as Caller);
 
-const isMint = ({ method, path }: Operation) => `${method} ${path}` === 'POST /account/keys';
+/** Bodies that are taken, by operation. */
+const bodies: Readonly<Record<string, () => Json>> = {
+  'POST /account/keys': () => ({ scopes: ['read'] }),
+  'POST /account/email': () => ({ address: `${randomUUID()}@example.org`, purpose: 'sign-in' }),
+  'POST /account/wallet': () => ({
+    family: 'evm',
+    address: someAddress('evm'),
+    purpose: 'sign-in',
+  }),
+};
+const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
 const drafts = new Map<Operation, fc.Arbitrary<Draft>>();
 
 function draftsOf(operation: Operation): fc.Arbitrary<Draft> {
-  const shape = { schemaOf: description.schemaOf, prepares: isMint };
+  const shape = {
+    schemaOf: description.schemaOf,
+    prepares: (each: Operation) => nameOf(each) in bodies,
+  };
   const known = drafts.get(operation) ?? draftFor(operation, shape);
   drafts.set(operation, known);
   return known;
 }
 
-async function tryOut(caller: Caller, draft: Draft): Promise<void> {
-  const plain = await written(draft, memory, async () => ({ scopes: ['read'] }));
+async function tryOut(operation: Operation, caller: Caller, draft: Draft): Promise<void> {
+  const plain = await written(draft, memory, async () => bodies[nameOf(operation)]?.() ?? {});
   const request = { ...plain, headers: { ...plain.headers, ...(await caller.headers()) } };
   const answer = await ask(port, agent, request);
   sent += 1;
@@ -131,6 +150,7 @@ async function tryOut(caller: Caller, draft: Draft): Promise<void> {
   ];
   assert.deepEqual(found, [], shown(request, caller, answer));
   if (answer.status >= 300) return;
+  if (request.method === 'DELETE' && request.url === '/account/me') accountId = '';
   if (reached !== null) succeeded.add(reached);
   memory.learn(request.url, JSON.parse(answer.text));
 }
@@ -163,7 +183,9 @@ test('no request is answered with a fault of ours, or as the description does no
   for (let nth = 0; sent < wanted; nth += 1) {
     const operation = operations[nth % operations.length] as Operation;
     const caller = turns[Math.floor(nth / operations.length) % turns.length] as Caller;
-    const property = fc.asyncProperty(draftsOf(operation), (draft) => tryOut(caller, draft));
+    const property = fc.asyncProperty(draftsOf(operation), (draft) =>
+      tryOut(operation, caller, draft),
+    );
     await fc.assert(property, { numRuns: 1, seed: Math.imul(seed, 0x9e3779b1) + nth });
   }
   const summary = [...statuses].sort().map(([status, count]) => `${count} x ${status}`);

@@ -62,6 +62,37 @@ export const declared: readonly Declared[] = [
     by: { 'server/people/bounds.ts': ['ceremonyMs = 10 * minuteMs;'] },
   },
   {
+    what: 'sessions of an account',
+    limit: '50; 30 days without use, 90 in all',
+    by: {
+      'server/people/bounds.ts': ['mostSessions = 50;', 'sessionMs = 90 * dayMs;'],
+      'server/market/bounds.ts': ['idleDays = 30;'],
+    },
+  },
+  {
+    what: 'tickets for the feed that a session has at once',
+    limit: '20, 30 s each; one use',
+    by: { 'server/people/bounds.ts': ['mostTickets = 20;', 'ticketMs = 30_000;'] },
+  },
+  {
+    what: 'last uses of keys and sessions that a process notes before it writes them',
+    limit: '20 000, every 30 s, 500 a statement; a session once a minute',
+    by: {
+      'server/edge/last-uses.ts': ['mostHeld = 20_000;', 'writeEveryMs = 30_000;', 'batch = 500;'],
+      'server/db/sessions.ts': ["used.at - interval '1 minute'"],
+    },
+  },
+  {
+    what: 'what a stop waits for the last of them',
+    limit: '2 s',
+    by: { 'server/edge/last-uses.ts': ['mostStopMs = 2_000;'] },
+  },
+  {
+    what: 'a preflight that a browser keeps',
+    limit: '7 200 s',
+    by: { 'server/edge/cors.ts': ['keptSeconds = 7_200;'] },
+  },
+  {
     what: 'identity providers; scopes asked of one',
     limit: '20; 20',
     by: { 'server/people/settings.ts': ['mostProviders = 20;', 'mostScopes = 20;'] },

@@ -1,7 +1,8 @@
 // What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's log
 // after a day, used and expired nonces, stored replies, and what ended with nothing at stake, as
 // messages that were sent or dropped, after 30 days; of people also sign-ins that were begun,
-// tickets, sessions that ended and browsers not seen. Webhooks that fail for a day are switched off.
+// tickets, sessions that ended and browsers not seen. Webhooks that fail for a day are switched
+// off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pruneCeremonies } from '../db/ceremonies.ts';

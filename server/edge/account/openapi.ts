@@ -1,5 +1,5 @@
-// The description of `/account` (OpenAPI 3.1.0), beside that of `/v1`: for the pages of this market's
-// own site, which carry the cookie of a session. Made of what its routes declare.
+// The description of `/account` (OpenAPI 3.1.0), beside that of `/v1`: for the pages of this
+// market's own site, which carry the cookie of a session. Made of what its routes declare.
 
 import type { TSchema } from 'typebox';
 import type { Settings } from '../../config.ts';
