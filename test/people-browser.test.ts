@@ -6,18 +6,30 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../devnet/people/identity-provider.ts';
+import { readSettings } from '../server/config.ts';
 import { type PeopleEdge, startPeople } from '../server/edge/testing/people.ts';
 import { evmWallet, type TestWallet } from '../server/edge/testing/signers.ts';
 import { launch } from './support/chromium.ts';
 
 let edge: PeopleEdge;
 let browser: Browser;
+let provider: IdentityProvider;
 let origin: string;
 /** A page of another site, with a form that signs out here. */
 let elsewhere: string;
 let others: Server;
 before(async () => {
-  [edge, browser] = await Promise.all([startPeople(), launch()]);
+  provider = await startIdentityProvider({ log: { error: assert.fail } as never });
+  const { issuer, label, client } = provider;
+  const own = { id: 'dev', label, issuer, clientId: client.id, clientSecret: client.secret };
+  const scopes = ['openid', 'email'];
+  const providers = [{ ...own, scopes, messages: false, nonce: true }];
+  const people = { ...readSettings({}).people, providers };
+  [edge, browser] = await Promise.all([startPeople({ settings: { people } }), launch()]);
   await edge.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = edge.app.server.address() as AddressInfo;
   origin = `http://localhost:${port}`;
@@ -31,7 +43,7 @@ before(async () => {
 after(async () => {
   await browser.close();
   others.close();
-  await edge.close();
+  await Promise.all([edge.close(), provider.stop()]);
 });
 
 /** A page of a browser of its own; what its console says is a failure. */
@@ -86,6 +98,19 @@ test('by e-mail: a person signs in, mints a key that works, revokes it, and sign
   assert.equal((await edge.call('GET', '/v1/me', { key })).status, 401);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+});
+
+test('through an identity provider: there and back as any browser goes, and back to cancel', async () => {
+  const page = await open();
+  const go = page.getByRole('button', { name: `Go on with ${provider.label}` });
+  await go.click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('The sign-in was cancelled.').waitFor();
+  await go.click();
+  await page.getByLabel('Sign in as').fill('olga');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('olga@example.test').waitFor();
+  assert.equal(page.url(), `${origin}/account`);
 });
 
 test('by wallet: a program in the browser signs, and the account is paid there', async () => {
