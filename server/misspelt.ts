@@ -6,6 +6,7 @@ const prefix = 'PARLEY_';
 /** What tools, tests and the dev network read beside the settings. */
 const tools = [
   'BITCOIND',
+  'CHROMIUM',
   'DEPLOYER_KEY',
   'ESCROW_SO',
   'FAULTS',

@@ -1,6 +1,6 @@
-// What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's log
-// after a day, used and expired nonces, stored replies, and what ended with nothing at stake, as
-// messages that were sent or dropped, after 30 days; of people also sign-ins that were begun,
+// What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's
+// log after a day, used and expired nonces, stored replies, and what ended with nothing at stake,
+// as messages that were sent or dropped, after 30 days; of people also sign-ins that were begun,
 // tickets, sessions that ended and browsers not seen. Webhooks that fail for a day are switched
 // off.
 

@@ -84,12 +84,15 @@ function credential<R extends Type.TSchema>(response: R) {
   );
 }
 
+/** Controls, separators of lines and halves of characters. */
+const unprinted = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\ud800-\\udfff';
+
 export const madePasskey = named(
   'MadePasskey',
   input({
     name: Type.String({
       // Not blank, one line.
-      pattern: '^(?=.*\\S)[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]+$',
+      pattern: `^ *[^ ${unprinted}][^${unprinted}]*$`,
       maxLength: longestLabel,
       description: 'what its person knows it by',
     }),
