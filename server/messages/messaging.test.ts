@@ -1,74 +1,26 @@
 // From an event in the outbox to a mail and a chat, over a real SMTP server and a stub of the Bot
-// API: to whom, how often, and what comes of each kind of refusal.
+// API: to whom, how often, and what comes of a mail server that refuses or is away.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type BotApi, startBotApi } from '../../test/support/bot-api.ts';
-import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
-import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { loginsOf } from '../db/logins.ts';
 import { claimMessages, lockMessages, peopleTopics, storeAttempt } from '../db/messages.ts';
 import { leaseMs, retryAfterSeconds } from './bounds.ts';
-import { sendCode } from './codes.ts';
 import { handOut } from './hand-out.ts';
-import { createMessaging, type Messaging } from './messaging.ts';
+import { createMessaging } from './messaging.ts';
 import { resealMessages } from './sealed.ts';
-import { type MailServer, startMailServer } from './testing/mail-server.ts';
-import {
-  addLogins,
-  forgetMessages,
-  happens,
-  newPerson,
-  someAddress,
-  someChat,
-  storedMessages,
-} from './testing/people.ts';
-import { botToken, settingsOf } from './testing/process.ts';
+import { startMailServer } from './testing/mail-server.ts';
+import { happens, newPerson, someAddress, someChat } from './testing/people.ts';
+import { openStage, type Stage } from './testing/stage.ts';
 
-let database: TestDatabase;
-let mail: MailServer;
-let bot: BotApi;
-let deps: TestDeps;
-let messaging: Messaging;
-function newDeps(mailUrl = mail.url, token = botToken): TestDeps {
-  const settings = settingsOf({ databaseUrl: '', mail: mailUrl, bot: bot.url }, token);
-  const made = testDeps({ db: database.db, settings });
-  made.freeze();
-  return made;
-}
-
+let stage: Stage;
 before(async () => {
-  [database, mail, bot] = await Promise.all([
-    testDatabase(),
-    startMailServer(),
-    startBotApi(botToken),
-  ]);
-  deps = newDeps();
-  messaging = createMessaging(deps);
+  stage = await openStage();
 });
-afterEach(async () => {
-  mail.refuse(null);
-  bot.answerAlways({ kind: 'ok' });
-  await forgetMessages(database.db);
-});
-after(async () => {
-  await messaging?.stop();
-  await Promise.all([mail?.stop(), bot?.stop(), database?.drop()]);
-});
-
-const mailsTo = (address: string, server = mail) =>
-  server.arrived.filter(({ to }) => to.includes(address));
-const chatted = (chat: string) => bot.messages.filter(({ chatId }) => String(chatId) === chat);
-const stored = () => storedMessages(database.db);
-
-async function counted(channel: string, outcome: string, of: TestDeps = deps): Promise<number> {
-  const text = await of.metrics.registry.metrics();
-  const line = `messages_total\\{channel="${channel}",outcome="${outcome}"\\} (\\d+)`;
-  return Number(new RegExp(line).exec(text)?.[1] ?? 0);
-}
+afterEach(() => stage.clear());
+after(() => stage?.close());
 
 test('an event reaches every address and every open chat of its account once, and no other', async () => {
+  const { database, deps, messaging, mailsTo, chatted, stored, counted } = stage;
   const [one, two, chat, gone] = [someAddress(), someAddress(), someChat(), someChat()];
   const other = someAddress();
   const accountId = await newPerson(deps, { email: [one, two], chats: [chat, gone] });
@@ -87,13 +39,14 @@ test('an event reaches every address and every open chat of its account once, an
   );
   assert.deepEqual([chatted(chat).length, chatted(gone).length], [1, 0]);
   assert.match(mailsTo(one)[0]?.text ?? '', /parley_test_abc123/);
-  assert.match(chatted(chat)[0]?.text ?? '', /parley_test_abc123/);
+  assert.match(chatted(chat)[0] ?? '', /parley_test_abc123/);
   const rows = await stored();
   assert.ok(rows.every(({ state, sealed }) => state === 'sent' && sealed.length === 0));
   assert.equal(await counted('email', 'sent'), 2);
 });
 
 test('what is of no channel is dropped, whatever its topic, and topics of others stay', async () => {
+  const { database, deps, messaging, stored } = stage;
   const reached = await newPerson(deps, { email: [someAddress()] });
   const silent = await newPerson(deps, {});
   for (const topic of peopleTopics) await happens(deps, silent, topic);
@@ -107,6 +60,7 @@ test('what is of no channel is dropped, whatever its topic, and topics of others
 });
 
 test('a removed login hears of its removal beside those that stay, and a deleted account last', async () => {
+  const { deps, messaging, mailsTo, chatted } = stage;
   const [stays, removed, chat] = [someAddress(), someAddress(), someChat()];
   const accountId = await newPerson(deps, { email: [stays] });
   const was = { channel: 'email', to: removed };
@@ -128,7 +82,19 @@ test('a removed login hears of its removal beside those that stay, and a deleted
   assert.equal(chatted(chat).length, 1);
 });
 
+test('what nobody configured is handed out to nobody', async () => {
+  const { deps, stored } = stage;
+  const accountId = await newPerson(deps, { email: [someAddress()], chats: [someChat()] });
+  await happens(deps, accountId, 'key.created');
+  await handOut(deps, new Set(['email'] as const));
+  assert.deepEqual(
+    (await stored()).map(({ channel }) => channel),
+    ['email'],
+  );
+});
+
 test('while one process hands out no other does', async () => {
+  const { database, deps } = stage;
   const accountId = await newPerson(deps, { email: [someAddress()] });
   await happens(deps, accountId, 'key.revoked');
   const channels = new Set(['email'] as const);
@@ -140,6 +106,7 @@ test('while one process hands out no other does', async () => {
 });
 
 test('two processes side by side send each message once', async () => {
+  const { deps, messaging, mailsTo } = stage;
   const addresses = Array.from({ length: 12 }, someAddress);
   for (const address of addresses) {
     const accountId = await newPerson(deps, { email: [address] });
@@ -156,6 +123,7 @@ test('two processes side by side send each message once', async () => {
 });
 
 test('200 messages of an account wait, 300 where a thief would drown them, and no more', async () => {
+  const { deps, stored, counted } = stage;
   const accountId = await newPerson(deps, { email: [someAddress()] });
   const dropped = await counted('email', 'dropped');
   for (let each = 0; each < 201; each += 1) await happens(deps, accountId, 'key.created');
@@ -168,6 +136,7 @@ test('200 messages of an account wait, 300 where a thief would drown them, and n
 });
 
 test('a mail server that is busy is asked again after 5 s, and not before', async () => {
+  const { mail, deps, messaging, mailsTo, stored } = stage;
   const address = someAddress();
   const accountId = await newPerson(deps, { email: [address] });
   await happens(deps, accountId, 'key.created');
@@ -186,6 +155,7 @@ test('a mail server that is busy is asked again after 5 s, and not before', asyn
 });
 
 test('a mail server that is down is said to be, and sent to when it is up, with the same id', async () => {
+  const { newDeps, mailsTo, stored } = stage;
   const first = await startMailServer();
   const down = newDeps(first.url);
   await first.stop();
@@ -212,6 +182,7 @@ test('a mail server that is down is said to be, and sent to when it is up, with 
 });
 
 test('a message is tried at its times, and dropped with its address after the last', async () => {
+  const { mail, deps, messaging, mailsTo, stored } = stage;
   const address = someAddress();
   const accountId = await newPerson(deps, { email: [address] });
   await happens(deps, accountId, 'key.created');
@@ -230,6 +201,7 @@ test('a message is tried at its times, and dropped with its address after the la
 });
 
 test('a mailbox that is not there gets no second attempt, and no other mail waits for it', async () => {
+  const { mail, deps, messaging, stored } = stage;
   const address = someAddress();
   const accountId = await newPerson(deps, { email: [address] });
   await happens(deps, accountId, 'key.created');
@@ -243,203 +215,8 @@ test('a mailbox that is not there gets no second attempt, and no other mail wait
   assert.equal(messaging.mailIsDown(), false);
 });
 
-test('a bot that is told to wait waits that long, with all other messages, and half a minute at most', async () => {
-  const [one, two] = [someChat(), someChat()];
-  const first = await newPerson(deps, { chats: [one] });
-  const second = await newPerson(deps, { chats: [two] });
-  await happens(deps, first, 'key.created');
-  bot.answerNext({ kind: 'too many requests', retryAfterSeconds: 90 });
-  await messaging.pass();
-  await happens(deps, second, 'key.created');
-  deps.advance(29_999);
-  await messaging.pass();
-  assert.equal(chatted(two).length, 0, 'the bot rests');
-  deps.advance(1);
-  await messaging.pass();
-  assert.equal(chatted(two).length, 1);
-  assert.equal(chatted(one).length, 0, 'its own message waits as long as was asked');
-  deps.advance(59_999);
-  await messaging.pass();
-  assert.equal(chatted(one).length, 0);
-  deps.advance(1);
-  await messaging.pass();
-  assert.equal(chatted(one).length, 1);
-});
-
-test('a bot waits for an hour at most, whatever it is asked', async () => {
-  const accountId = await newPerson(deps, { chats: [someChat()] });
-  await happens(deps, accountId, 'key.created');
-  bot.answerNext({ kind: 'too many requests', retryAfterSeconds: 86_400 });
-  await messaging.pass();
-  const [row] = await stored();
-  assert.equal(row?.next_at.getTime(), deps.now() + 3_600_000);
-  deps.advance(30_000);
-});
-
-for (const kind of ['blocked', 'deactivated', 'chat not found'] as const) {
-  test(`a chat that is over (${kind}) ends, shows it, and is told by mail, once`, async () => {
-    const [address, chat] = [someAddress(), someChat()];
-    const accountId = await newPerson(deps, { email: [address], chats: [chat] });
-    await happens(deps, accountId, 'key.created');
-    await happens(deps, accountId, 'key.revoked');
-    bot.answerAlways({ kind });
-    const ended = await counted('telegram', 'ended');
-    await messaging.pass();
-    const logins = await loginsOf(database.db, accountId);
-    const login = logins.find(({ way }) => way === 'provider');
-    assert.equal(login?.chatEndedAt?.getTime(), deps.now());
-    assert.equal(await counted('telegram', 'ended'), ended + 2);
-    await messaging.pass();
-    const subjects = mailsTo(address).map(({ headers }) => headers.get('subject'));
-    assert.deepEqual(subjects.sort(), [
-      'Parley: Telegram messages have ended',
-      'Parley: a new API key',
-      'Parley: an API key was revoked',
-    ]);
-    bot.answerAlways({ kind: 'ok' });
-    await happens(deps, accountId, 'key.created');
-    await messaging.pass();
-    assert.equal(chatted(chat).length, 0, 'nothing is sent there any more');
-  });
-}
-
-test('a chat that was given anew while the old one was refused goes on', async () => {
-  const [chat, fresh] = [someChat(), someChat()];
-  const accountId = await newPerson(deps, {});
-  const [id = ''] = await addLogins(deps, accountId, { chats: [chat] });
-  await happens(deps, accountId, 'key.created');
-  await handOut(deps, new Set(['telegram'] as const));
-  const text = 'update logins set chat_id = $2 where id = $1';
-  await database.db.rows({ name: '', text, values: [id, fresh] });
-  bot.answerNext({ kind: 'blocked' });
-  await messaging.pass();
-  const [login] = await loginsOf(database.db, accountId);
-  assert.equal(login?.chatEndedAt, null);
-});
-
-test('a token that is refused is told to the operator once, without the token', async () => {
-  const lines: string[] = [];
-  const bad = { ...newDeps(mail.url, '123456:THIS-token-was-revoked'), log: recording(lines) };
-  const sending = createMessaging(bad);
-  for (let each = 0; each < 3; each += 1) {
-    const accountId = await newPerson(bad, { chats: [someChat()] });
-    await happens(bad, accountId, 'key.created');
-  }
-  await sending.pass();
-  await sending.stop();
-  assert.equal(lines.length, 1, lines.join('\n'));
-  assert.match(lines[0] ?? '', /HTTP 401: the token/);
-  assert.doesNotMatch(lines.join(), /revoked/);
-  const rows = await stored();
-  assert.ok(
-    rows.every(({ state, error }) => state === 'waiting' && error === 'HTTP 401: the token'),
-  );
-});
-
-/** A log that keeps its lines. */
-function recording(lines: string[]): TestDeps['log'] {
-  const keep = (...given: unknown[]) => {
-    lines.push(JSON.stringify(given));
-  };
-  const silent = () => {};
-  return { ...deps.log, error: keep, warn: keep, info: silent, debug: silent } as TestDeps['log'];
-}
-
-for (const answer of [{ kind: 'failure', status: 502, html: true }, { kind: 'hang up' }] as const) {
-  test(`a Bot API that fails (${answer.kind}) is asked again later`, async () => {
-    const chat = someChat();
-    const accountId = await newPerson(deps, { chats: [chat] });
-    await happens(deps, accountId, 'key.created');
-    bot.answerNext(answer);
-    await messaging.pass();
-    assert.equal((await stored())[0]?.state, 'waiting');
-    deps.advance(5_000);
-    await messaging.pass();
-    assert.equal(chatted(chat).length, 1);
-  });
-}
-
-test('a code leaves before everything else that waits, and what it said is gone', async () => {
-  const address = someAddress();
-  const accountId = await newPerson(deps, { email: Array.from({ length: 6 }, someAddress) });
-  await happens(deps, accountId, 'key.created');
-  await handOut(deps, new Set(['email'] as const));
-  const expiresAt = new Date(deps.now() + 600_000);
-  await sendCode(database.db, deps, { address, code: '271828', expiresAt });
-  const before = mail.arrived.length;
-  await messaging.pass();
-  assert.ok(mail.arrived.slice(before, before + 4).some(({ to }) => to.includes(address)));
-  const [arrived] = mailsTo(address);
-  assert.match(arrived?.text ?? '', /^Your code is 271828$/m);
-  assert.doesNotMatch(arrived?.headers.get('subject') ?? '', /271828/);
-  const row = (await stored()).find(({ event }) => event === 'code');
-  assert.deepEqual([row?.state, row?.sealed.length, row?.account_id], ['sent', 0, null]);
-});
-
-test('a code is tried for its ten minutes, and not after', async () => {
-  const expiresAt = new Date(deps.now() + 600_000);
-  const [late, later] = [someAddress(), someAddress()];
-  for (const address of [late, later]) {
-    await sendCode(database.db, deps, { address, code: '314159', expiresAt });
-  }
-  mail.refuse({ at: 'MAIL', answer: '421 4.3.2 not now' });
-  for (const seconds of [5, 30, 120]) {
-    await messaging.pass();
-    deps.advance(seconds * 1_000);
-  }
-  assert.ok((await stored()).every(({ state }) => state === 'waiting'));
-  await messaging.pass();
-  const states = (await stored()).map(({ state, sealed }) => [state, sealed.length]);
-  assert.deepEqual(
-    states,
-    [
-      ['dropped', 0],
-      ['dropped', 0],
-    ],
-    'the next attempt would be too late',
-  );
-  mail.refuse(null);
-  const soon = new Date(deps.now() + 1_000);
-  await sendCode(database.db, deps, { address: late, code: '314159', expiresAt: soon });
-  deps.advance(1_000);
-  await messaging.pass();
-  assert.equal(mailsTo(late).length, 0);
-  assert.deepEqual((await stored()).map(({ error }) => error).at(-1), 'too late');
-});
-
-test('5 000 codes wait and no more', async () => {
-  const expiresAt = new Date(deps.now() + 600_000);
-  const code = { address: someAddress(), code: '161803', expiresAt };
-  const fill = (count: number) =>
-    database.db.rows({
-      name: '',
-      text: `insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at)
-        select gen_random_uuid(), 'email', 'code', '', 1, 'waiting', now(), now()
-        from generate_series(1, $1)`,
-      values: [count],
-    });
-  await fill(4_999);
-  assert.equal(await sendCode(database.db, deps, code), true);
-  assert.equal(await sendCode(database.db, deps, code), false);
-});
-
-test('a running process sends what is committed within a moment of being woken', async () => {
-  const address = someAddress();
-  const sending = createMessaging(deps);
-  sending.start();
-  const expiresAt = new Date(deps.now() + 600_000);
-  const waking = { ...deps, messaging: sending };
-  await sleep(10);
-  await database.db.transaction(async (tx) => {
-    await sendCode(tx, waking, { address, code: '141421', expiresAt });
-    await sleep(50);
-  });
-  for (let tries = 0; tries < 100 && mailsTo(address).length === 0; tries += 1) await sleep(10);
-  await sending.stop();
-  assert.equal(mailsTo(address).length, 1);
-});
-
 test('what waits is sealed anew under a new key, and what no key opens is dropped', async () => {
+  const { deps, mailsTo, stored } = stage;
   const [kept, lost] = [someAddress(), someAddress()];
   const [old, fresh] = ['42'.repeat(32), '43'.repeat(32)];
   const under = (encryptionKey: string) => ({
@@ -465,6 +242,7 @@ test('what waits is sealed anew under a new key, and what no key opens is droppe
 });
 
 test('what a process had in hand when it died is sent by another after its time, once', async () => {
+  const { database, deps, messaging, mailsTo, stored } = stage;
   const address = someAddress();
   const accountId = await newPerson(deps, { email: [address] });
   await happens(deps, accountId, 'key.created');
@@ -487,6 +265,7 @@ test('what a process had in hand when it died is sent by another after its time,
 });
 
 test('what waits on a channel that nobody configured any more is dropped', async () => {
+  const { deps, stored } = stage;
   const accountId = await newPerson(deps, { email: [someAddress()] });
   await happens(deps, accountId, 'key.created');
   await handOut(deps, new Set(['email'] as const));

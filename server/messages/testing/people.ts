@@ -7,6 +7,7 @@ import { insertLoginOf } from '../../db/logins.ts';
 import { insertOutbox } from '../../db/outbox.ts';
 import type { Deps } from '../../deps.ts';
 import { uuidv7 } from '../../ids.ts';
+import { type Content, contentOf } from '../sealed.ts';
 
 type Parts = Pick<Deps, 'db' | 'now' | 'randomBytes'>;
 export type Reach = { readonly email?: readonly string[]; readonly chats?: readonly string[] };
@@ -63,6 +64,21 @@ export type StoredMessage = {
 export function storedMessages(db: Database): Promise<StoredMessage[]> {
   const text = 'select * from messages order by id';
   return db.rows<StoredMessage>({ name: 'test_messages', text, values: [] });
+}
+
+/** What waits to be sent, opened: for tests of a server that sends nothing. */
+export async function waitingContents(
+  deps: Pick<Deps, 'db' | 'settings'>,
+): Promise<(Content & { readonly event: string })[]> {
+  const rows = await deps.db.rows<StoredMessage & { key_version: number }>({
+    name: 'test_waiting',
+    text: `select * from messages where state = 'waiting' order by id`,
+    values: [],
+  });
+  return rows.flatMap(({ event, sealed, key_version: keyVersion }) => {
+    const content = contentOf(deps, { sealed, keyVersion });
+    return content === null ? [] : [{ event, ...content }];
+  });
 }
 
 /** Another test begins. */

@@ -1,0 +1,112 @@
+// Sign-in codes: first of all that waits, for as long as each is good, and gone once they were sent.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sendCode } from './codes.ts';
+import { handOut } from './hand-out.ts';
+import { createMessaging } from './messaging.ts';
+import { happens, newPerson, someAddress, waitingContents } from './testing/people.ts';
+import { openStage, type Stage } from './testing/stage.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.clear());
+after(() => stage?.close());
+
+test('a code leaves before everything else that waits, and what it said is gone', async () => {
+  const { database, mail, deps, messaging, mailsTo, stored } = stage;
+  const address = someAddress();
+  const accountId = await newPerson(deps, { email: Array.from({ length: 6 }, someAddress) });
+  await happens(deps, accountId, 'key.created');
+  await handOut(deps, new Set(['email'] as const));
+  const expiresAt = new Date(deps.now() + 600_000);
+  await sendCode(database.db, deps, { address, code: '271828', expiresAt });
+  const waiting = await waitingContents(deps);
+  assert.equal(waiting.find(({ to }) => to === address)?.facts.code, '271828');
+  assert.ok((await stored()).every(({ sealed }) => !sealed.includes('271828')));
+  const before = mail.arrived.length;
+  await messaging.pass();
+  assert.ok(mail.arrived.slice(before, before + 4).some(({ to }) => to.includes(address)));
+  const [arrived] = mailsTo(address);
+  assert.match(arrived?.text ?? '', /^Your code is 271828$/m);
+  assert.doesNotMatch(arrived?.headers.get('subject') ?? '', /271828/);
+  const row = (await stored()).find(({ event }) => event === 'code');
+  assert.deepEqual([row?.state, row?.sealed.length, row?.account_id], ['sent', 0, null]);
+});
+
+test('a code is tried for its ten minutes, and not after', async () => {
+  const { database, mail, deps, messaging, mailsTo, stored } = stage;
+  const expiresAt = new Date(deps.now() + 600_000);
+  const [late, later] = [someAddress(), someAddress()];
+  for (const address of [late, later]) {
+    await sendCode(database.db, deps, { address, code: '314159', expiresAt });
+  }
+  mail.refuse({ at: 'MAIL', answer: '421 4.3.2 not now' });
+  for (const seconds of [5, 30, 120]) {
+    await messaging.pass();
+    deps.advance(seconds * 1_000);
+  }
+  assert.ok((await stored()).every(({ state }) => state === 'waiting'));
+  await messaging.pass();
+  const states = (await stored()).map(({ state, sealed }) => [state, sealed.length]);
+  assert.deepEqual(
+    states,
+    [
+      ['dropped', 0],
+      ['dropped', 0],
+    ],
+    'the next attempt would be too late',
+  );
+  mail.refuse(null);
+  const soon = new Date(deps.now() + 1_000);
+  await sendCode(database.db, deps, { address: late, code: '314159', expiresAt: soon });
+  deps.advance(1_000);
+  await messaging.pass();
+  assert.equal(mailsTo(late).length, 0);
+  assert.deepEqual((await stored()).map(({ error }) => error).at(-1), 'too late');
+});
+
+test('5 000 codes wait and no more', async () => {
+  const { database, deps } = stage;
+  const expiresAt = new Date(deps.now() + 600_000);
+  const code = { address: someAddress(), code: '161803', expiresAt };
+  const fill = (count: number) =>
+    database.db.rows({
+      name: '',
+      text: `insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at)
+        select gen_random_uuid(), 'email', 'code', '', 1, 'waiting', now(), now()
+        from generate_series(1, $1)`,
+      values: [count],
+    });
+  await fill(4_999);
+  assert.equal(await sendCode(database.db, deps, code), true);
+  assert.equal(await sendCode(database.db, deps, code), false);
+});
+
+test('who is woken looks often for a second, for what is about to be committed', async () => {
+  const { deps, mailsTo, database } = stage;
+  let looks = 0;
+  const rows: typeof database.db.rows = (statement) => {
+    if (statement.name === 'messages_wait') looks += 1;
+    return database.db.rows(statement);
+  };
+  const sending = createMessaging({ ...deps, db: { ...database.db, rows } });
+  sending.start();
+  await sleep(700);
+  assert.ok(looks <= 4, `${looks} looks without being woken`);
+  const address = someAddress();
+  const expiresAt = new Date(deps.now() + 600_000);
+  const waking = { ...deps, messaging: sending };
+  looks = 0;
+  await database.db.transaction(async (tx) => {
+    await sendCode(tx, waking, { address, code: '141421', expiresAt });
+    await sleep(900);
+    assert.ok(looks > 4, `${looks} looks once woken`);
+  });
+  for (let tries = 0; tries < 300 && mailsTo(address).length === 0; tries += 1) await sleep(10);
+  await sending.stop();
+  assert.equal(mailsTo(address).length, 1);
+});
