@@ -38,6 +38,8 @@ export type FeedLimits = {
   readonly pingMs?: number;
   /** Instead of 20 000. */
   readonly sockets?: number;
+  /** Instead of 10 s between looks whether keys and sessions still stand. */
+  readonly recheckMs?: number;
 };
 
 export function registerFeed(
@@ -47,6 +49,7 @@ export function registerFeed(
   limits: FeedLimits = {},
 ): void {
   const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets } = limits;
+  const { recheckMs = recheckEveryMs } = limits;
   const hub = createHub();
   const { keys, budgets, uses } = app.edge;
   const open = new Set<Open>();
@@ -88,7 +91,7 @@ export function registerFeed(
     }
   });
 
-  const watch = createWatch(deps, open, pingMs);
+  const watch = createWatch(deps, open, { pingMs, recheckMs });
   app.addHook('onListen', async () => {
     following = followFeed(deps, hub, () => {
       void closeInWaves(new Set(open));
@@ -134,10 +137,14 @@ function serve(
 }
 
 /** Finds who is gone, and whose key has ended. */
-function createWatch(deps: Deps, open: ReadonlySet<Open>, pingMs: number) {
+function createWatch(
+  deps: Deps,
+  open: ReadonlySet<Open>,
+  { pingMs, recheckMs }: { readonly pingMs: number; readonly recheckMs: number },
+) {
   let ticking: NodeJS.Timeout | undefined;
   let checking = false;
-  let recheckAt = performance.now() + recheckEveryMs;
+  let recheckAt = performance.now() + recheckMs;
 
   const recheck = async () => {
     const makers = [...open].flatMap(({ inbox }) => inbox.maker() ?? []);
@@ -172,7 +179,7 @@ function createWatch(deps: Deps, open: ReadonlySet<Open>, pingMs: number) {
     // Nothing hangs on having heard of a revocation.
     if (at < recheckAt || checking) return;
     checking = true;
-    recheckAt = at + recheckEveryMs;
+    recheckAt = at + recheckMs;
     recheck()
       .catch((error: unknown) => deps.log.warn({ err: error }, 'keys of makers were not checked'))
       .finally(() => {

@@ -2,13 +2,14 @@
 // from no page of anybody else.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { insertTrader, someAddress } from '../../../test/support/trading.ts';
 import { revokeSession } from '../../db/sessions.ts';
 import { mostTickets } from '../../people/bounds.ts';
 import { caller } from '../testing/edge.ts';
-import { type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
+import { type FeedClient, type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
 import { anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 import { renewed, type SignedIn, signedIn, siteAt } from '../testing/session.ts';
 
@@ -19,7 +20,7 @@ let market: FeedMarket;
 let loopback: FeedMarket;
 before(async () => {
   market = await feedMarket({ ...siteAt(site, { corsOrigins: [partner] }), rateLimit: 40 });
-  loopback = await feedMarket({ rateLimit: 6 });
+  loopback = await feedMarket({ rateLimit: 6 }, { feed: { recheckMs: 0 } });
 });
 after(async () => {
   await market.close();
@@ -168,6 +169,40 @@ describe('a socket of a session ends in every process with 4401', () => {
       }
     });
   }
+});
+
+test('nothing hangs on having heard: what ended without a notice is found, others stay', async () => {
+  const { db, deps, at } = loopback;
+  const here = { call: caller(loopback.app), deps };
+  const people = await Promise.all(Array.from({ length: 3 }, () => signedIn(here)));
+  const [ended, renewedOne, stays] = people as [SignedIn, SignedIn, SignedIn];
+  const trader = await loopback.trader();
+  const opened = await Promise.all([
+    ...people.map(async (browser) => {
+      const { body } = await browser.post('/account/feed-ticket');
+      return openMaker(at, { apiKey: body.ticket });
+    }),
+    loopback.maker(trader),
+  ]);
+  const [one, two, three, four] = opened as [FeedClient, FeedClient, FeedClient, FeedClient];
+  const now = new Date(deps.now());
+  const change = (name: string, text: string, values: unknown[]) => db.rows({ name, text, values });
+  await change('test_end', 'update sessions set revoked_at = $2 where id = $1', [
+    ended.stored.id,
+    now,
+  ]);
+  await change('test_renew', 'update sessions set hash = $2 where id = $1', [
+    renewedOne.stored.id,
+    randomBytes(32),
+  ]);
+  await change('test_revoke', 'update api_keys set revoked_at = $2 where account_id = $1', [
+    trader.accountId,
+    now,
+  ]);
+  for (const client of [one, two, four]) assert.equal((await client.closed).code, 4401);
+  assert.equal(three.ws.readyState, three.ws.OPEN);
+  assert.equal((await stays.get('/v1/me')).status, 200);
+  three.close();
 });
 
 test("a quote by ticket is the account's, and spends the budget of its keys", async () => {
