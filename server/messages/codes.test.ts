@@ -1,4 +1,5 @@
-// Sign-in codes: first of all that waits, for as long as each is good, and gone once they were sent.
+// Sign-in codes: first of all that waits, for as long as each is good, and gone once they were
+// sent.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
