@@ -15,6 +15,8 @@ export const rooms = [
 /** Folders of the server in which nothing is planted. */
 export const otherRooms: Readonly<Record<string, string>> = {
   'server/doctor': 'only reads, and no swap hangs on it',
+  'server/people': 'accounts in the browser are not simulated: parties here have wallets and keys',
+  'server/messages': 'nobody is told anything, so that no swap hangs on it',
   'server/listing': 'tokens that are to be listed are not simulated',
   'server/restore': 'restored backups are not simulated',
 };
@@ -40,6 +42,13 @@ export const without: readonly {
   {
     why: 'token accounts of a receiver: a simulated chain has none',
     files: keeper('token-accounts'),
+  },
+  {
+    why: 'people in the browser, and what is told to them: parties here have wallets and keys',
+    files: [
+      ...db('ceremonies', 'feed-tickets', 'logins', 'messages', 'passkeys', 'payouts'),
+      ...[...db('reminders', 'sessions'), ...edge('cors', 'html', 'last-uses')],
+    ],
   },
   { why: 'makes swaps for tests of the rules', files: core('testing') },
   {
