@@ -157,7 +157,7 @@ test('one or all other sessions end at once, in another process as well', async 
     (each: { current: boolean }) => each.current,
   );
   assert.equal((await browser.call('DELETE', `/account/sessions/${mine.id}`)).status, 200);
-  assert.deepEqual(told(await there(phone).get('/v1/me')), [401, 'key_invalid']);
+  assert.deepEqual(told(await there(phone).get('/v1/me')), [401, 'session_missing']);
   assert.equal((await there(tablet).get('/v1/me')).status, 200);
   assert.equal((await browser.call('DELETE', '/account/sessions')).status, 200);
   assert.equal((await there(tablet).get('/v1/me')).status, 401);
