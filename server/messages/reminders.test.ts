@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { insertEscrow, termsOf } from '../db/escrows.ts';
+import { insertReminders } from '../db/reminders.ts';
 import { insertAccount } from '../settle/testing/account.ts';
 import { shows } from '../settle/testing/states.ts';
 import { createReminding, type Reminding } from './reminders.ts';
@@ -244,6 +245,23 @@ test('two processes that look at once remind once', async () => {
   assert.equal((await database.db.rows({ name: '', text, values: [] })).length, 3);
 });
 
+test('who comes second while another reminds waits for it, and reminds nobody', async () => {
+  const { swap, initiator } = await market.agree();
+  const { initiatorFundBy } = swap.state.deadlines;
+  at(initiatorFundBy - 60);
+  const waits = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  let second = Promise.resolve(0);
+  await database.db.transaction(async (tx) => {
+    const told = { swapId: swap.id, accountId: initiator, event: 'fund_by', deadline: 1 };
+    await insertReminders(tx, [told], new Date());
+    second = reminding.deadlines();
+    const isWaiting = () => database.db.rows({ name: '', text: waits, values: [] });
+    for (let tries = 0; tries < 300 && (await isWaiting()).length === 0; ) tries += 1;
+  });
+  assert.equal(await second, 0);
+});
+
 test('a pass has ten pages, and the next goes on there: nobody is held up by those before', async () => {
   const made: Agreed[] = [];
   for (let each = 0; each < 11; each += 1) made.push(await market.agree());
@@ -300,4 +318,8 @@ test('a key of two weeks or less was told of when it was made; one that ended is
   assert.deepEqual(await lookAtKeys(), []);
   market.deps.freeze(start + 14 * day);
   assert.deepEqual(await lookAtKeys(), [longer]);
+  const another = await newKey(14 * day + 1, [someAddress()]);
+  await newKey(14 * day, [someAddress()]);
+  market.deps.freeze(start + day);
+  assert.deepEqual(await lookAtKeys(), [another]);
 });

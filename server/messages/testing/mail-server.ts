@@ -42,6 +42,8 @@ export async function startMailServer(
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS', 'AUTH'],
     disableReverseLookup: true,
+    // Of connections that a failed test left.
+    closeTimeout: 300,
     logger: false,
     onConnect: (_, done) => {
       connections += 1;
