@@ -111,6 +111,8 @@ test('a ticket of a session that has ended, or of no session, is none', async ()
   const ticket = await ticketOf(browser);
   const { accountId, id } = browser.stored;
   await revokeSession(market.db, accountId, id, id, new Date(market.deps.now()));
+  // As whoever ends one waits: a moment later no process remembers it.
+  await market.app.edge.keys.revoked(accountId, id);
   assert.equal(await refused(ticket), 'the session has ended');
   assert.match((await refused(`parley_ticket_${'a'.repeat(43)}`)) ?? '', gone);
   assert.match((await refused(`parley_ticket_${'a'.repeat(42)}`)) ?? '', /API key is invalid/);
