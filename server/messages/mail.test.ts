@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { readSettings } from '../config.ts';
 import { mailLimits } from './bounds.ts';
 import type { Courier, Outcome } from './courier.ts';
 import { createMail, isMailbox } from './mail.ts';
@@ -114,6 +115,13 @@ test('what the server says is told as numbers: it names the address', async () =
     assert.deepEqual([outcome.kind, 'error' in outcome && outcome.error], [kind, error], answer);
   }
   server.refuse(null);
+});
+
+test('a mail server whose address is none is refused at the start, and not quoted', () => {
+  const env = { PARLEY_SMTP_URL: 'smtp://user:p4ss@[mail', PARLEY_MAIL_FROM: 'a@b.example' };
+  const refuses = (error: Error) =>
+    /PARLEY_SMTP_URL/.test(error.message) && !/p4ss/.test(error.message);
+  assert.throws(() => readSettings(env), refuses);
 });
 
 /** Not a name of loopback, and leads there. */
