@@ -17,6 +17,7 @@ import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
 import { benchRequests } from './requests.ts';
 import { benchScheduled } from './scheduled.ts';
+import { benchSignIn } from './sign-in.ts';
 import { setStage } from './stage.ts';
 import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
@@ -37,6 +38,7 @@ const names = [
   'exchange',
   'requests',
   'growth',
+  'sign-in',
 ] as const;
 type Name = (typeof names)[number];
 
@@ -114,8 +116,9 @@ async function runOne(name: Name): Promise<Row[]> {
     say(`requests: median of ${effort.rounds} rounds, after one that is not counted`);
     return benchRequests(effort);
   }
-  if (name === 'start' || name === 'verify' || name === 'exchange') {
+  if (name === 'start' || name === 'verify' || name === 'exchange' || name === 'sign-in') {
     say(`${name}: median of ${effort.rounds} rounds`);
+    if (name === 'sign-in') return benchSignIn(effort);
     if (name === 'exchange') return benchExchange(effort);
     return name === 'start' ? benchStart(effort) : benchVerify(effort);
   }

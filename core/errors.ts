@@ -5,7 +5,8 @@
 /**
  * What sort of refusal: `invalid` the input is wrong, `forbidden` not for this caller, `absent`
  * nothing there for this caller, `conflict` not in this state, `timeout` a chain did not answer
- * in time (nothing changed), `unavailable` a part of the system is off or shutting down.
+ * in time (nothing changed), `unavailable` a part of the system is off or shutting down, `limited`
+ * too often: the fact `retryAfterSeconds` says when it may be asked again.
  */
 export type RefusalKind =
   | 'invalid'
@@ -13,7 +14,8 @@ export type RefusalKind =
   | 'absent'
   | 'conflict'
   | 'timeout'
-  | 'unavailable';
+  | 'unavailable'
+  | 'limited';
 
 /** Every code the system answers with, and its kind. docs/errors.md lists what to do next. */
 export const refusalKinds = {
@@ -46,7 +48,7 @@ export const refusalKinds = {
   provider_down: 'unavailable',
   bad_email: 'invalid',
   bad_code: 'invalid',
-  too_many_codes: 'conflict',
+  too_many_codes: 'limited',
   bad_proof: 'invalid',
   ceremony_gone: 'conflict',
   login_taken: 'conflict',
@@ -58,6 +60,7 @@ export const refusalKinds = {
   unknown_key: 'absent',
   unknown_passkey: 'absent',
   session_ended: 'conflict',
+  account_deleted: 'conflict',
   session_stale: 'forbidden',
   not_a_wallet_session: 'forbidden',
   payout_waits: 'conflict',

@@ -46,6 +46,7 @@ import { createMessaging } from './messages/messaging.ts';
 import { createReminding } from './messages/reminders.ts';
 import { resealMessages } from './messages/sealed.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
+import { startPassing } from './people/passing.ts';
 import { createPresence } from './restore/presence.ts';
 import { createSettlement } from './settle/follow.ts';
 import { createScheduledRefunds } from './settle/scheduled-refunds.ts';
@@ -162,6 +163,8 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
   const reminding = createReminding(deps);
   reminding.start();
   undo.push(() => reminding.stop());
+  const passing = startPassing(deps);
+  undo.push(() => passing.stop());
   const settlement = createSettlement(deps);
   settlement.start();
   undo.push(() => settlement.stop());

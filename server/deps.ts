@@ -45,7 +45,12 @@ export type Messaging = {
   readonly sendCode:
     | ((
         tx: Tx,
-        mail: { readonly address: string; readonly code: string; readonly expiresAt: Date },
+        mail: {
+          readonly address: string;
+          readonly code: string;
+          readonly expiresAt: Date;
+          readonly purpose: 'sign-in' | 'add' | 'renew';
+        },
       ) => Promise<void>)
     | null;
   /** Something is about to be committed that should leave at once. */

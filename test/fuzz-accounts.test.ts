@@ -11,6 +11,12 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../devnet/people/identity-provider.ts';
+import { readSettings } from '../server/config.ts';
+import { insertLogin } from '../server/db/wallets.ts';
 import { type PeopleEdge, startPeople } from '../server/edge/testing/people.ts';
 import { pageHeaders } from '../server/edge/testing/session.ts';
 import { openSession } from '../server/people/sessions.ts';
@@ -33,6 +39,7 @@ const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
 const requestsOfAccount = 20;
 
 let edge: PeopleEdge;
+let provider: IdentityProvider;
 let port: number;
 let description: Description;
 let key: string;
@@ -45,7 +52,12 @@ let sent = 0;
 
 before(async () => {
   const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
-  const settings = { mintLimit: 1_000_000, signInLimit: 1_000_000 };
+  provider = await startIdentityProvider({ log: { error: assert.fail } as never });
+  const { issuer, label, client } = provider;
+  const own = { id: 'dev', label, issuer, clientId: client.id, clientSecret: client.secret };
+  const providers = [{ ...own, scopes: ['openid', 'email'], messages: false, nonce: true }];
+  const people = { ...readSettings({}).people, providers };
+  const settings = { people, mintLimit: 1_000_000, signInLimit: 1_000_000 };
   edge = await startPeople({ log, settings });
   await edge.app.listen({ host: '127.0.0.1', port: 0 });
   port = (edge.app.server.address() as AddressInfo).port;
@@ -55,7 +67,7 @@ before(async () => {
 });
 after(async () => {
   agent.destroy();
-  await edge?.close();
+  await Promise.all([edge?.close(), provider?.stop()]);
 });
 
 type Caller = {
@@ -66,6 +78,8 @@ type Caller = {
 };
 
 let accountId = '';
+/** Its login wallet: a session of another one would end at `not_a_wallet_session`. */
+let address = '';
 
 /** A session of its own for each request: one may end it. */
 async function tokenOf(signedInAgoMs = 0): Promise<string> {
@@ -76,8 +90,10 @@ async function tokenOf(signedInAgoMs = 0): Promise<string> {
       const proven: Proven = { way: 'email', address: `${randomUUID()}@example.org` };
       const { session } = await takeUp(tx, deps, proven, { purpose: 'sign-in' }, browser);
       accountId = session.accountId;
+      address = someAddress('evm');
+      const at = new Date(deps.now());
+      await insertLogin(tx, { accountId, family: 'evm', address, pubkey: null, at });
     }
-    const address = someAddress('evm');
     const means =
       sent % 2 === 0
         ? ({ by: 'wallet', wallet: { family: 'evm', address } } as const)
@@ -117,6 +133,12 @@ const turns = [0, 0, 0, 1, 2, 0, 3, 0, 1, 4].map((at) => callers[at] as Caller);
 const bodies: Readonly<Record<string, () => Json>> = {
   'POST /account/keys': () => ({ scopes: ['read'] }),
   'POST /account/email': () => ({ address: `${randomUUID()}@example.org`, purpose: 'sign-in' }),
+  'POST /account/provider': () => ({ provider: 'dev', purpose: 'sign-in' }),
+  'POST /account/payout': () => ({
+    family: 'evm',
+    address: someAddress('evm'),
+    paid: true,
+  }),
   'POST /account/wallet': () => ({
     family: 'evm',
     address: someAddress('evm'),
@@ -143,6 +165,11 @@ async function tryOut(operation: Operation, caller: Caller, draft: Draft): Promi
   sent += 1;
   statuses.set(`${answer.status}`, (statuses.get(`${answer.status}`) ?? 0) + 1);
   const reached = description.reached(request.method, request.url);
+  if (reached?.path === '/account/provider/return/{id}' && answer.status === 303) {
+    // Wherever it comes from, and no JSON.
+    assert.match(String(answer.headers.location), /^\/account\?(done|problem)=[a-z_-]+$/);
+    return;
+  }
   const found = [
     ...description.faults(reached, request.url, answer),
     ...(answer.status >= 500 ? ['a fault of ours'] : []),

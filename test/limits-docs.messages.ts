@@ -41,6 +41,30 @@ export const declaredByMessages: readonly Declared[] = [
     },
   },
   {
+    what: 'sign-in codes of a mailbox in an hour and in a day: in all, to one network or one known browser',
+    limit: '10 and 20, 5 and 10',
+    by: {
+      'server/people/bounds.ts': [
+        "{ most: 10, ofNetwork: 5, ms: 60 * minuteMs, words: 'an hour' },",
+        "{ most: 20, ofNetwork: 10, ms: codeDays * dayMs, words: 'a day' },",
+      ],
+    },
+  },
+  {
+    what: 'passkeys and payout wallets that an account adds in an hour',
+    limit: '30',
+    by: {
+      'server/edge/budgets.ts': ['changeLimit = 30;', 'changeWindowSeconds = 3_600;'],
+    },
+  },
+  {
+    what: 'sign-ins and changes begun by one session, codes not counted',
+    limit: '20',
+    by: {
+      'server/db/ceremonies.ts': ['mostOfSession = 20;'],
+    },
+  },
+  {
     what: 'wait that the Bot API asks for',
     limit: 'an hour for that message, 30 s for all others',
     by: {

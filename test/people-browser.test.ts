@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { base58 } from '@scure/base';
 import type { Browser, Page } from 'playwright-core';
 import {
   type IdentityProvider,
@@ -12,7 +13,13 @@ import {
 } from '../devnet/people/identity-provider.ts';
 import { readSettings } from '../server/config.ts';
 import { type PeopleEdge, startPeople } from '../server/edge/testing/people.ts';
-import { evmWallet, type TestWallet } from '../server/edge/testing/signers.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  solanaWallet,
+  type TestWallet,
+  tronWallet,
+} from '../server/edge/testing/signers.ts';
 import { launch } from './support/chromium.ts';
 
 let edge: PeopleEdge;
@@ -47,15 +54,21 @@ after(async () => {
 });
 
 /** A page of a browser of its own; what its console says is a failure. */
-async function open(wallet?: TestWallet): Promise<Page> {
+async function open(
+  wallet?: TestWallet,
+  prepare: (page: Page) => Promise<void> = async () => {},
+): Promise<Page> {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
+  // Whatever is asked before something ends is meant.
+  page.on('dialog', (dialog) => dialog.accept());
   page.on('pageerror', (error) => assert.fail(error));
   page.on('console', (line) => {
     if (/Content.Security.Policy|Refused to/.test(line.text())) assert.fail(line.text());
   });
   if (wallet !== undefined) await announceWallet(page, wallet);
+  await prepare(page);
   await page.goto(`${origin}/account`);
   return page;
 }
@@ -90,9 +103,8 @@ test('by e-mail: a person signs in, mints a key that works, revokes it, and sign
   await page.getByLabel('Name', { exact: true }).fill('my bot');
   await page.getByRole('button', { name: 'Mint a key' }).click();
   await page.getByText(/^parley_test_.{43}$/).waitFor();
-  const key = (await page.locator('#minted').textContent()) ?? '';
+  const key = (await page.locator('#minted code').textContent()) ?? '';
   assert.equal((await edge.call('GET', '/v1/me', { key })).status, 200);
-  await page.reload();
   await page.getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('Revoked.').waitFor();
   assert.equal((await edge.call('GET', '/v1/me', { key })).status, 401);
@@ -118,7 +130,98 @@ test('by wallet: a program in the browser signs, and the account is paid there',
   const page = await open(wallet);
   await page.getByRole('button', { name: 'Use Test Wallet' }).click();
   await page.getByRole('heading', { name: 'Where you are paid' }).waitFor();
-  assert.ok(String(await page.locator('main').textContent()).includes(`evm: ${wallet.address}`));
+  assert.ok(String(await page.locator('main').textContent()).includes(`EVM: ${wallet.address}`));
+});
+
+/** As TronLink and wallets of Solana are found in a page. */
+async function announceOthers(page: Page, tron: TestWallet, solana: TestWallet): Promise<void> {
+  await page.exposeFunction('signTron', (text: string) => tron.sign(text));
+  await page.exposeFunction('signSolana', async (text: string) => [
+    ...base58.decode(await solana.sign(text)),
+  ]);
+  await page.addInitScript(`(() => {
+    window.tronWeb = { defaultAddress: { base58: '${tron.address}' },
+      trx: { signMessageV2: (text) => signTron(text) } };
+    window.solana = {
+      connect: async () => ({ publicKey: { toString: () => '${solana.address}' } }),
+      signMessage: async (bytes) => ({
+        signature: new Uint8Array(await signSolana(new TextDecoder().decode(bytes))) }) };
+  })()`);
+}
+
+/** A text that is signed elsewhere: a Bitcoin wallet has no program in the page. */
+async function byHand(page: Page, wallet: TestWallet): Promise<void> {
+  await page.getByText('Sign a text by hand').first().click();
+  await page.locator('select[name=family]').first().selectOption(wallet.family);
+  await page.getByLabel('Address', { exact: true }).first().fill(wallet.address);
+  await page.getByRole('button', { name: 'Show the text' }).first().click();
+  const text = await page.getByLabel('The text to sign').first().inputValue();
+  await page.getByLabel(/^Signature/).fill(await wallet.sign(text));
+  await page.getByRole('button', { name: 'Go on', exact: true }).click();
+}
+
+test('by wallets of TRON and Solana that are in the page, and by a Bitcoin wallet that is not', async () => {
+  const [tron, solana, bitcoin] = [tronWallet(), solanaWallet(), bitcoinWallet()];
+  const page = await open(undefined, (each) => announceOthers(each, tron, solana));
+  const main = page.locator('main');
+  for (const [wallet, go] of [
+    [tron, () => page.getByRole('button', { name: 'Use TronLink' }).click()],
+    [solana, () => page.getByRole('button', { name: 'Use Solana wallet' }).click()],
+    [bitcoin, () => byHand(page, bitcoin)],
+  ] as const) {
+    await go();
+    await page.getByRole('heading', { name: 'Where you are paid' }).waitFor();
+    assert.ok((await main.textContent())?.includes(`: ${wallet.address}`));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+  }
+});
+
+test('a session that is not fresh is renewed on the spot, and what was asked for is done then', async () => {
+  const page = await open();
+  await byEmail(page, 'una@example.test');
+  edge.deps.advance(660_000);
+  await page.getByRole('button', { name: 'Add a login' }).click();
+  await page.getByLabel('E-mail address').fill('una@work.test');
+  await page.getByRole('button', { name: 'Send a code' }).click();
+  await page.getByRole('heading', { name: 'Sign in again' }).waitFor();
+  await page.getByLabel('E-mail address').fill('una@example.test');
+  await page.getByRole('button', { name: 'Send a code' }).click();
+  await page.getByRole('heading', { name: 'sent to una@example.test' }).waitFor();
+  await page.getByLabel('Six digits').fill(edge.codeOf('una@example.test'));
+  await page.getByRole('button', { name: 'Go on' }).click();
+  // Without being asked again: the code for the login that is added.
+  await page.getByRole('heading', { name: 'sent to una@work.test' }).waitFor();
+  await page.getByLabel('Six digits').fill(edge.codeOf('una@work.test'));
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.locator('code', { hasText: 'una@work.test' }).waitFor();
+  // A login of another account: nothing is moved, and the way there is offered.
+  await edge.person('zoe@example.test');
+  await page.getByRole('button', { name: 'Add a login' }).click();
+  await page.getByLabel('E-mail address').fill('zoe@example.test');
+  await page.getByRole('button', { name: 'Send a code' }).click();
+  await page.getByRole('heading', { name: 'sent to zoe@example.test' }).waitFor();
+  await page.getByLabel('Six digits').fill(edge.codeOf('zoe@example.test'));
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Sign in there' }).click();
+  await byEmail(page, 'zoe@example.test');
+});
+
+test('where one is paid: another wallet waits, its person is warned and stops it; then the account ends', async () => {
+  const [wallet, other] = [evmWallet(), bitcoinWallet()];
+  const page = await open(wallet);
+  await page.getByRole('button', { name: 'Use Test Wallet' }).click();
+  await page.getByRole('heading', { name: 'Another wallet is paid' }).waitFor();
+  await byHand(page, other);
+  await page.getByRole('button', { name: 'Wait instead' }).click();
+  await page.getByText(`Bitcoin: ${other.address} waits until`).waitFor();
+  await page.getByText('A change of who is paid waits.').waitFor();
+  await page.getByRole('button', { name: 'Stop it' }).click();
+  await page.getByText('Stopped.').waitFor();
+  assert.equal(await page.getByText('A change of who is paid waits.').count(), 0);
+  await page.getByRole('button', { name: 'Delete the account' }).click();
+  await page.getByText('The account is deleted.').waitFor();
+  await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
 });
 
 test('by passkey: one that was added signs in alone', async () => {

@@ -1,6 +1,8 @@
 // Accounts.
 
+import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from './database.ts';
+import { peopleTopics } from './messages.ts';
 
 export type AccountKind = 'wallet' | 'browser';
 
@@ -15,16 +17,24 @@ export async function insertAccount(
   });
 }
 
-/** Its kind; its other key mints and posts wait until this transaction ends. */
-export async function lockAccount(tx: Tx, id: string): Promise<AccountKind> {
+/**
+ * Its kind; null of one that was deleted. What else changes the account waits until this
+ * transaction ends.
+ */
+export async function lockIfLive(tx: Tx, id: string): Promise<AccountKind | null> {
   const rows = await tx.rows<{ kind: AccountKind }>({
     name: 'lock_account',
-    text: 'select kind from accounts where id = $1 for no key update',
+    text: 'select kind from accounts where id = $1 and deleted_at is null for no key update',
     values: [id],
   });
-  const [row] = rows;
-  if (row === undefined) throw new Error(`account ${id} is gone`);
-  return row.kind;
+  return rows[0]?.kind ?? null;
+}
+
+/** The same. Throws `account_deleted`. */
+export async function lockAccount(tx: Tx, id: string): Promise<AccountKind> {
+  const kind = await lockIfLive(tx, id);
+  if (kind !== null) return kind;
+  throw new ParleyError('account_deleted', 'the account was deleted; nothing was done');
 }
 
 /** Waits for whoever holds the number; held until this transaction ends. */
@@ -78,9 +88,9 @@ export async function openTradingOf(tx: Tx, id: string, now: Date): Promise<Open
 }
 
 /**
- * Takes away all that is personal: logins, wallets, payout choices, browsers, names of keys, what
- * passkeys know it by, webhooks with their deliveries, messages. The row stays for the swaps that
- * name it.
+ * Takes away all that is personal: logins, wallets, payout choices, what its browsers began, names
+ * of keys, what passkeys know it by, webhooks with their deliveries, messages. The row stays for
+ * the swaps that name it.
  */
 export async function emptyAccount(tx: Tx, id: string, at: Date): Promise<void> {
   for (const [name, text] of emptying) {
@@ -93,10 +103,19 @@ export async function emptyAccount(tx: Tx, id: string, at: Date): Promise<void> 
   });
 }
 
+/** As the index `outbox_people` has them. */
+const silenced = peopleTopics.map((each) => `'${each}'`).join(', ');
+
 const emptying = [
   ['logins', 'delete from logins where account_id = $1'],
   ['wallets', 'delete from wallets where account_id = $1'],
   ['payouts', 'delete from payouts where account_id = $1'],
+  [
+    'ceremonies',
+    `update ceremonies set facts = '{}', ended_at = coalesce(ended_at, made_at)
+      where way <> 'email' and (session_id in (select id from sessions where account_id = $1)
+        or browser in (select hash from devices where account_id = $1))`,
+  ],
   ['devices', 'delete from devices where account_id = $1'],
   ['keys', 'update api_keys set name = null, used_from = null where account_id = $1'],
   [
@@ -105,6 +124,13 @@ const emptying = [
       signed_in_by = 'email' where account_id = $1`,
   ],
   ['webhooks', 'delete from webhooks where account_id = $1'],
+  ['former_channels', 'delete from former_channels where account_id = $1'],
   ['messages', 'delete from messages where account_id = $1'],
+  // The last one goes out to all who were told of the others.
+  [
+    'events',
+    `delete from outbox
+      where account_id = $1 and topic in (${silenced}) and topic <> 'account.deleted'`,
+  ],
   ['nonces', 'delete from nonces where account_id = $1'],
 ] as const;

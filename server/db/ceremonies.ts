@@ -22,10 +22,18 @@ export type Ceremony = {
 const columns = `id, browser, way, purpose, session_id as "sessionId", subject, facts, tries,
   made_at as "madeAt", expires_at as "expiresAt"`;
 
+/** Of one session, codes not counted, the newest are left: whoever has it fills no table. */
+export const mostOfSession = 20;
+
 export async function insertCeremony(tx: Tx, ceremony: Omit<Ceremony, 'tries'>): Promise<void> {
   await tx.rows({
     name: 'ceremonies_insert',
-    text: `insert into ceremonies
+    text: `with gone as (
+        delete from ceremonies where id in (
+          select id from ceremonies where session_id = $5 and way <> 'email'
+          order by made_at desc, id desc offset $10)
+      )
+      insert into ceremonies
         (id, browser, way, purpose, session_id, subject, facts, made_at, expires_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     values: [
@@ -38,6 +46,7 @@ export async function insertCeremony(tx: Tx, ceremony: Omit<Ceremony, 'tries'>):
       JSON.stringify(ceremony.facts),
       ceremony.madeAt,
       ceremony.expiresAt,
+      mostOfSession - 1,
     ],
   });
 }
@@ -92,44 +101,76 @@ export async function tryCeremony(
   return rows[0] ?? null;
 }
 
-/** Ends all live ones of this subject, in whatever browser: the next takes their place. */
-export async function endCeremonies(
-  tx: Tx,
-  way: CeremonyWay,
-  subject: string,
-  now: Date,
-): Promise<void> {
+/** Whose codes for a mailbox are counted together: one browser that it knows, or all strangers. */
+export type CodesOf = {
+  readonly subject: string;
+  /** Of a browser that was signed in from by this mailbox; null = of all others. */
+  readonly known: Buffer | null;
+};
+
+/** `$2`: see `CodesOf`. */
+const codesOf = `coalesce((facts->>'known')::boolean, false) = ($2::bytea is not null)
+          and browser = coalesce($2, browser)`;
+
+/** Ends the live codes: the next takes their place. */
+export async function endCodes(tx: Tx, { subject, known }: CodesOf, now: Date): Promise<void> {
   await tx.rows({
-    name: 'ceremonies_end',
+    name: 'ceremonies_end_codes',
     text: `update ceremonies set ended_at = $3
-      where way = $1 and subject = $2 and ended_at is null`,
-    values: [way, subject, now],
+      where way = 'email' and subject = $1 and ended_at is null
+        and ${codesOf}`,
+    values: [subject, known, now],
   });
 }
 
-/** How many of this subject were begun since, in this browser; null = in any. */
-export async function countCeremonies(
+export type CodesSent = {
+  readonly all: number;
+  readonly network: number;
+  /** When the first of them was sent, and the first of the network's; null of none. */
+  readonly oldest: Date | null;
+  readonly oldestHere: Date | null;
+};
+
+/** How many were sent since `since`, and how many of those to this network. */
+export async function countCodes(
   tx: Tx,
-  way: CeremonyWay,
-  subject: string,
-  browser: Buffer | null,
+  { subject, known }: CodesOf,
+  network: string,
   since: Date,
-): Promise<number> {
-  const rows = await tx.rows<{ count: number }>({
-    name: 'ceremonies_count',
-    text: `select count(*) from ceremonies where way = $1 and subject = $2 and made_at > $4
-        and ($3::bytea is null or browser = $3)`,
-    values: [way, subject, browser, since],
+): Promise<CodesSent> {
+  const rows = await tx.rows<CodesSent>({
+    name: 'ceremonies_count_codes',
+    text: `select count(*) as all, count(*) filter (where facts->>'network' = $4) as network,
+        min(made_at) as oldest, min(made_at) filter (where facts->>'network' = $4) as "oldestHere"
+      from ceremonies
+      where way = 'email' and subject = $1 and made_at > $3
+        and ${codesOf}`,
+    values: [subject, known, since, network],
   });
-  return rows[0]?.count ?? 0;
+  return rows[0] ?? { all: 0, network: 0, oldest: null, oldestHere: null };
 }
 
-/** Deletes at most `limit` that expired before `before`; returns how many. */
-export async function pruneCeremonies(tx: Tx, before: Date, limit: number): Promise<number> {
+/** Deletes at most `limit` codes that expired before `before`; returns how many. */
+export function pruneCodes(tx: Tx, before: Date, limit: number): Promise<number> {
+  return pruneWhere(tx, 'codes', `way = 'email'`, before, limit);
+}
+
+/** The same of whatever else was begun. */
+export function pruneCeremonies(tx: Tx, before: Date, limit: number): Promise<number> {
+  return pruneWhere(tx, 'others', `way <> 'email'`, before, limit);
+}
+
+async function pruneWhere(
+  tx: Tx,
+  name: string,
+  which: string,
+  before: Date,
+  limit: number,
+): Promise<number> {
   const rows = await tx.rows({
-    name: 'ceremonies_prune',
+    name: `ceremonies_prune_${name}`,
     text: `delete from ceremonies where id in
-        (select id from ceremonies where expires_at < $1 order by expires_at limit $2)
+        (select id from ceremonies where ${which} and expires_at < $1 order by expires_at limit $2)
       returning 1 as one`,
     values: [before, limit],
   });

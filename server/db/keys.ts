@@ -187,7 +187,8 @@ export async function noteKeyUses(tx: Tx, uses: readonly KeyUse[]): Promise<void
         select api_keys.id, used.day, used.network
         from unnest($1::uuid[], $2::date[], $3::text[]) as used (id, day, network)
         join api_keys on api_keys.id = used.id
-        where (api_keys.used_on, api_keys.used_from) is distinct from (used.day, used.network)
+        where api_keys.revoked_at is null
+          and (api_keys.used_on, api_keys.used_from) is distinct from (used.day, used.network)
           and (api_keys.used_on is null or api_keys.used_on <= used.day)
         for no key update of api_keys skip locked)
       update api_keys set used_on = own.day, used_from = own.network

@@ -26,14 +26,15 @@ export function payoutsOf(tx: Tx, accountId: string, now: Date): Promise<Payout[
   });
 }
 
+/** `told`: whether its person hears of it by other means than by the end of its wait. */
 export async function insertPayout(
   tx: Tx,
-  payout: Payout & { readonly accountId: string },
+  payout: Payout & { readonly accountId: string; readonly told: boolean },
 ): Promise<void> {
   await tx.rows({
     name: 'payouts_insert',
-    text: `insert into payouts (id, account_id, family, address, asked_at, from_at)
-      values ($1, $2, $3, $4, $5, $6)`,
+    text: `insert into payouts (id, account_id, family, address, asked_at, from_at, told)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
     values: [
       payout.id,
       payout.accountId,
@@ -41,6 +42,7 @@ export async function insertPayout(
       payout.address,
       payout.askedAt,
       payout.fromAt,
+      payout.told,
     ],
   });
 }
@@ -59,4 +61,22 @@ export async function stopPayouts(
     values: [stopped.accountId, stopped.family, stopped.address, stopped.at],
   });
   return rows.length;
+}
+
+export type CountedPayout = {
+  readonly accountId: string;
+  readonly family: Family;
+  readonly address: string;
+};
+
+/** Choices that waited and count now; each is given once. */
+export function takeCounted(tx: Tx, now: Date, limit: number): Promise<CountedPayout[]> {
+  return tx.rows<CountedPayout>({
+    name: 'payouts_take_counted',
+    text: `update payouts set told = true where id = any(array(
+        select id from payouts where not told and stopped_at is null and from_at <= $1
+        order by from_at limit $2 for update skip locked))
+      returning account_id as "accountId", family, address`,
+    values: [now, limit],
+  });
 }

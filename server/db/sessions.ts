@@ -139,7 +139,27 @@ export async function revokeSession(
   return rows.length === 1;
 }
 
-/** Ends all of the account but one; null = all. Returns how many. */
+/**
+ * Whether it is live. If so, nobody ends it before this transaction has ended: what a session does
+ * is done before its end, or not at all.
+ */
+export async function holdSession(
+  tx: Tx,
+  id: string,
+  { now, idleSince }: Window,
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'sessions_hold',
+    text: `select 1 as one from sessions where id = $1 and ${isLive} for share`,
+    values: [id, now, idleSince],
+  });
+  return rows.length === 1;
+}
+
+/**
+ * Ends all of the account but one; null = all. Returns how many. All processes are told in any
+ * case: whoever waits for their answers would otherwise wait in vain.
+ */
 export async function revokeSessions(
   tx: Tx,
   accountId: string,
@@ -147,17 +167,17 @@ export async function revokeSessions(
   notice: string,
   now: Date,
 ): Promise<number> {
-  const rows = await tx.rows({
+  const rows = await tx.rows<{ count: number }>({
     name: 'sessions_revoke_all',
     text: `with gone as (
         update sessions set revoked_at = $4
         where account_id = $1 and id is distinct from $2 and revoked_at is null
-        returning account_id
-      )
-      select pg_notify('key_revoked', account_id || ' ' || $3) from gone`,
+        returning 1 as one
+      ), told as (select pg_notify('key_revoked', $1 || ' ' || $3))
+      select (select count(*) from gone) as count from told`,
     values: [accountId, but, notice, now],
   });
-  return rows.length;
+  return rows[0]?.count ?? 0;
 }
 
 /** Which of these hashes, in base64, are of no session that is live; idle ones count as such. */

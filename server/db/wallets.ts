@@ -11,7 +11,18 @@ export type Wallet = {
   readonly web: boolean;
   /** Until when it may not receive although it signs in; null = it does not wait. */
   readonly waitsUntil: Date | null;
+  /** When it is removed; null = nobody asked for it. */
+  readonly leavesAt: Date | null;
+  readonly provenAt: Date;
 };
+
+const columns = `family, address, standing, authorised, web, waits_until as "waitsUntil",
+  leaves_at as "leavesAt", proven_at as "provenAt"`;
+
+/** Part of a statement whose $1 is the account: it has, or had, a wallet from now on. */
+const markFirst = (at: string) => `with first as (
+    update accounts set first_wallet_at = ${at} where id = $1 and first_wallet_at is null
+  )`;
 
 /** The account that this wallet signs in to. */
 export async function findLogin(tx: Tx, family: Family, address: string): Promise<string | null> {
@@ -40,7 +51,7 @@ export async function insertLogin(
   const { accountId, family, address, pubkey, at, waitsUntil = null } = login;
   await tx.rows({
     name: 'insert_login',
-    text: `
+    text: `${markFirst('$5')}
       insert into wallets (account_id, family, address, standing, pubkey, proven_at, waits_until)
       values ($1, $2, $3, 'login', $4, $5, $6)`,
     values: [accountId, family, address, pubkey, at, waitsUntil],
@@ -51,7 +62,7 @@ export async function walletsOf(tx: Tx, accountId: string): Promise<Wallet[]> {
   return tx.rows<Wallet>({
     name: 'wallets_of',
     text: `
-      select family, address, standing, authorised, web, waits_until as "waitsUntil" from wallets
+      select ${columns} from wallets
       where account_id = $1 order by proven_at, address`,
     values: [accountId],
   });
@@ -70,14 +81,14 @@ export type Proof = {
 export async function upsertProof(tx: Tx, proof: Proof): Promise<Wallet | null> {
   const rows = await tx.rows<Wallet>({
     name: 'upsert_proof',
-    text: `
+    text: `${markFirst('$6')}
       insert into wallets (account_id, family, address, standing, authorised, pubkey, proven_at)
       values ($1, $2, $3, 'proven', $4, $5, $6)
       on conflict (family, address, standing) do update set
         authorised = wallets.authorised or excluded.authorised,
         pubkey = coalesce(wallets.pubkey, excluded.pubkey)
         where wallets.account_id = excluded.account_id
-      returning family, address, standing, authorised, web, waits_until as "waitsUntil"`,
+      returning ${columns}`,
     values: [
       proof.accountId,
       proof.family,
@@ -131,7 +142,7 @@ export type WebProof = Omit<Proof, 'authorised'> & {
 export async function upsertWebProof(tx: Tx, proof: WebProof): Promise<Wallet | null> {
   const rows = await tx.rows<Wallet>({
     name: 'upsert_web_proof',
-    text: `
+    text: `${markFirst('$5')}
       insert into wallets
         (account_id, family, address, standing, web, pubkey, proven_at, waits_until)
       values ($1, $2, $3, 'proven', true, $4, $5, $6)
@@ -143,7 +154,7 @@ export async function upsertWebProof(tx: Tx, proof: WebProof): Promise<Wallet | 
           when wallets.waits_until is null or excluded.waits_until is null then null
           else least(wallets.waits_until, excluded.waits_until) end
         where wallets.account_id = excluded.account_id
-      returning family, address, standing, authorised, web, waits_until as "waitsUntil"`,
+      returning ${columns}`,
     values: [
       proof.accountId,
       proof.family,
@@ -199,4 +210,61 @@ export async function deleteWaiting(
     values: [wallet.accountId, wallet.family, wallet.address, wallet.now],
   });
   return rows.length;
+}
+
+/** Whether the account ever had a wallet, one that was removed since too. */
+export async function hadWallet(tx: Tx, accountId: string): Promise<boolean> {
+  const rows = await tx.rows<{ had: boolean }>({
+    name: 'wallets_had',
+    // A process of the version before may add one during an upgrade, and does not mark it.
+    text: `select first_wallet_at is not null
+        or exists (select from wallets where account_id = accounts.id) as had
+      from accounts where id = $1`,
+    values: [accountId],
+  });
+  return rows[0]?.had ?? false;
+}
+
+/** A login wallet is removed then; null = it stays. False where nothing changes. */
+export async function setLeaving(
+  tx: Tx,
+  wallet: { accountId: string; family: Family; address: string; leavesAt: Date | null },
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'wallets_set_leaving',
+    text: `update wallets set leaves_at = $4
+      where account_id = $1 and family = $2 and address = $3 and standing = 'login'
+        and (leaves_at is null) <> ($4::timestamptz is null)
+      returning 1 as one`,
+    values: [wallet.accountId, wallet.family, wallet.address, wallet.leavesAt],
+  });
+  return rows.length === 1;
+}
+
+export type WalletOf = {
+  readonly accountId: string;
+  readonly family: Family;
+  readonly address: string;
+};
+
+/** Login wallets whose time to leave has come, the first ones first. */
+export function leavingWallets(tx: Tx, now: Date, limit: number): Promise<WalletOf[]> {
+  return tx.rows<WalletOf>({
+    name: 'wallets_leaving',
+    text: `select account_id as "accountId", family, address from wallets
+      where leaves_at <= $1 order by leaves_at limit $2`,
+    values: [now, limit],
+  });
+}
+
+/** Ends waits whose time has come; each wallet is given once. */
+export function takeWaited(tx: Tx, now: Date, limit: number): Promise<WalletOf[]> {
+  return tx.rows<WalletOf>({
+    name: 'wallets_take_waited',
+    text: `update wallets set waits_until = null where ctid = any(array(
+        select ctid from wallets where waits_until <= $1
+        order by waits_until limit $2 for update skip locked))
+      returning account_id as "accountId", family, address`,
+    values: [now, limit],
+  });
 }

@@ -31,6 +31,8 @@ export type Access = {
   readonly mint?: boolean | undefined;
   /** Counts against the sign-ins of the client's network. */
   readonly signIn?: boolean | undefined;
+  /** Counts against what the account adds, of which its person is told. */
+  readonly change?: boolean | undefined;
   /** Counts against the sockets that the client's address opens, not against its requests. */
   readonly socket?: boolean | undefined;
 };
@@ -311,6 +313,19 @@ function signingIn(visit: Visit) {
   if (asked instanceof Promise) asked.catch(done);
 }
 
+function changing(visit: Visit, { accountId }: Caller) {
+  const { state, done } = visit;
+  const asked = whenKnown(state.budgets.spendChange(accountId), (spent) => {
+    if (spent.allowed) return done();
+    const { limit, resetSeconds } = spent;
+    const sentence =
+      `${limit} passkeys and payout wallets were added to this account within an hour;` +
+      ` try again in ${resetSeconds} s`;
+    refuse(visit, 'change_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
+  });
+  if (asked instanceof Promise) asked.catch(done);
+}
+
 /** `shown`: what was shown in vain; null = nothing was. */
 function withoutKey(visit: Visit, { kind }: Access, shown: Credential | null) {
   spendClient(visit, (spent) => {
@@ -340,6 +355,7 @@ function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller
       return refuse(visit, 'scope_missing', sentence);
     }
     if (access.mint === true) return minting({ ...visit, client });
+    if (access.change === true) return changing(visit, caller);
     done();
   };
   spend(visit, state.budgets.spendCaller(caller, client), (spent) => {

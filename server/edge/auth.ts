@@ -23,6 +23,8 @@ export type Caller = {
   readonly scopes: readonly Scope[];
   /** On the market's clock. */
   readonly expiresAtMs: number;
+  /** The session's last sign-in; null of a key. */
+  readonly signedInAt: Date | null;
 };
 
 /** What a caller shows: an API key, or a session, whose token is none. */
@@ -63,8 +65,9 @@ export type SharedKeys = Keys & {
 /** The key in `Authorization: Bearer` or `X-Api-Key`; null without one. */
 export function keyOf(headers: IncomingHttpHeaders): string | null {
   const { authorization } = headers;
-  if (authorization !== undefined && /^bearer /i.test(authorization)) {
-    return authorization.slice(7).trim();
+  // Without a key behind it too: it is a header for one, and no cookie counts beside it.
+  if (authorization !== undefined && /^bearer(?: |$)/i.test(authorization)) {
+    return authorization.slice(6).trim();
   }
   const given = headers['x-api-key'];
   return typeof given === 'string' ? given.trim() : null;
@@ -90,13 +93,15 @@ export async function openKeys(
 }
 
 function callerOfKey({ accountId, id: keyId, scopes, expiresAt }: LiveKey): Caller {
-  return { accountId, by: 'key', keyId, scopes, expiresAtMs: expiresAt.getTime() };
+  const expiresAtMs = expiresAt.getTime();
+  return { accountId, by: 'key', keyId, scopes, expiresAtMs, signedInAt: null };
 }
 
 /** A key of all scopes, for as long as the session would live unused. */
-function callerOfSession({ accountId, id: keyId, expiresAt, lastUsedAt }: Session): Caller {
+function callerOfSession(session: Session): Caller {
+  const { accountId, id: keyId, expiresAt, lastUsedAt, signedInAt } = session;
   const expiresAtMs = Math.min(expiresAt.getTime(), lastUsedAt.getTime() + idleMs);
-  return { accountId, by: 'session', keyId, scopes, expiresAtMs };
+  return { accountId, by: 'session', keyId, scopes, expiresAtMs, signedInAt };
 }
 
 /** What look-ups found. */

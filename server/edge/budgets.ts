@@ -12,6 +12,12 @@ export const windowSeconds = 60;
 export const mintWindowSeconds = 3_600;
 export const listingWindowSeconds = 3_600;
 export const signInWindowSeconds = 3_600;
+export const changeWindowSeconds = 3_600;
+/**
+ * Passkeys and payout wallets that an account adds in a window: its person is told of each, and
+ * whoever stole a session would drown in such messages what matters.
+ */
+export const changeLimit = 30;
 /** Checks of signed refunds that an account may ask for in a minute: each costs 0.2 s of a core. */
 export const scheduleLimit = 20;
 /** Relays of one account that are refused in a window: looking at each reads chains. */
@@ -50,6 +56,8 @@ export type Budgets = {
   spendMint(ip: string): Soon<Spent>;
   /** One step of a sign-in from this client network. */
   spendSignIn(ip: string): Soon<Spent>;
+  /** One passkey or payout wallet that is added to this account. */
+  spendChange(accountId: string): Soon<Spent>;
   /** One token that this account asks to have listed. */
   spendListing(accountId: string): Soon<Spent>;
   /** Takes that back: it was asked for in vain. */
@@ -70,6 +78,7 @@ export type Budgets = {
 
 export const ruleNames = [
   'calls',
+  'changes',
   'clients',
   'listings',
   'mints',
@@ -130,6 +139,11 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
     limit: settings.signInLimit,
     windowMs: signInWindowSeconds * 1_000,
   };
+  const changes: Rule = {
+    name: 'changes',
+    limit: changeLimit,
+    windowMs: changeWindowSeconds * 1_000,
+  };
   const listings: Rule = {
     name: 'listings',
     limit: settings.listingLimit,
@@ -179,6 +193,7 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
     giveBackStranger: (accountId) => buckets.giveBack(strangers, [accountId]),
     spendMint: (ip) => spendOne(mints, ip, settings.clientPrefixes),
     spendSignIn: (ip) => spendOne(signIns, ip, settings.clientPrefixes),
+    spendChange: (accountId) => spendOwn(changes, accountId),
     spendListing: (accountId) => spendOwn(listings, accountId),
     giveBackListing: (accountId) => buckets.giveBack(listings, [accountId]),
     spendSchedule: (accountId) => spendOwn(schedules, accountId),

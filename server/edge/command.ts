@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Tx } from '../db/database.ts';
 import type { Deps } from '../deps.ts';
+import { mustBeFresh } from '../people/sessions.ts';
 import type { Scope } from '../scopes.ts';
 import { type Access, callerOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
@@ -47,6 +48,8 @@ export type CommandSpec<
 > = Declared<P, Q> & {
   readonly method: 'POST' | 'DELETE';
   readonly scope?: 'taker' | 'maker';
+  /** A session does it only with a sign-in of the last 10 minutes; keys have no sign-in. */
+  readonly fresh?: true;
   readonly body?: B;
   readonly replies: Readonly<Record<number, TSchema>>;
   /** What each of several answers means. */
@@ -93,6 +96,8 @@ export function command<
   const parse = parserOf<P, Q, B>(spec);
   declare(app, { ...spec, access: 'key' });
   const runFor: Run = async (asked, caller) => {
+    const { signedInAt } = caller;
+    if (spec.fresh && signedInAt !== null) mustBeFresh({ signedInAt }, deps.now());
     const taken: Prepared[] = [];
     const client = clientOf(asked);
     const steps = runOnce(deps, app.edge.underway, asked, caller, {

@@ -15,6 +15,7 @@ export const httpCodes = {
   key_missing: 401,
   key_invalid: 401,
   session_missing: 401,
+  other_account: 409,
   scope_missing: 403,
   cross_site: 403,
   wrong_site: 403,
@@ -35,6 +36,7 @@ export const httpCodes = {
   key_rate_limited: 429,
   mint_rate_limited: 429,
   sign_in_rate_limited: 429,
+  change_rate_limited: 429,
   listing_rate_limited: 429,
   schedule_rate_limited: 429,
   relay_rate_limited: 429,
@@ -57,6 +59,7 @@ const statuses: Record<RefusalKind, number> = {
   conflict: 409,
   timeout: 504,
   unavailable: 503,
+  limited: 429,
 };
 
 /** A refusal that HTTP itself makes. */
@@ -90,6 +93,7 @@ export function refusalOf(error: unknown, shortName: string): Refusal | null {
       headers[`x-${shortName}-txid`] = txid;
     }
     if (error.kind === 'unavailable') headers['retry-after'] = '5';
+    if (error.kind === 'limited') headers['retry-after'] = String(error.facts.retryAfterSeconds);
     return { status: statuses[error.kind], code: error.code, sentence: error.message, headers };
   }
   if (error instanceof HttpError) {

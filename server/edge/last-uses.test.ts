@@ -134,6 +134,19 @@ test('what a process has not written it writes when it stops', async () => {
   assert.deepEqual((await keyUse(id))[1], '192.0.2.0/24');
 });
 
+test('a use that is written after the key was revoked leaves nothing of where it came from', async () => {
+  const { id, key } = (await edge.mint(evmWallet())).body;
+  const other = await buildApp(edge.deps);
+  await caller(other)('GET', '/v1/me', { key, ip: '192.0.2.7' });
+  await edge.deps.db.rows({
+    name: 'test_revoke',
+    text: 'update api_keys set revoked_at = now() where id = $1',
+    values: [id],
+  });
+  await other.close();
+  assert.equal((await keyUse(id))[1], null);
+});
+
 test('a database that is gone loses what was to be written, and holds up no stop', async () => {
   const lines: unknown[] = [];
   const log = { ...edge.deps.log, warn: (line: unknown) => void lines.push(line) };

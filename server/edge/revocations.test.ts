@@ -2,12 +2,13 @@
 // the connections between them.
 
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { testDeps } from '../../test/support/deps.ts';
 import { findLiveKeys } from '../db/keys.ts';
+import { revokeSessions } from '../db/sessions.ts';
 import { revokeKey } from '../market/keys.ts';
 import { openKeys } from './auth.ts';
 import { openRevocations } from './revocations.ts';
@@ -176,6 +177,10 @@ test('it is the answers that are waited for, and the limit only where one is mis
   assert.equal(await revokeKey(database.db, deps, { accountId, keyId }), true);
   await everywhere(keyId);
   assert.deepEqual(forgotten, [accountId]);
+  const nobody = randomUUID();
+  // Who ends all sessions of an account that has none is not kept waiting either.
+  assert.equal(await revokeSessions(database.db, accountId, null, nobody, new Date()), 0);
+  await everywhere(nobody);
   close();
   assert.ok(!isListening());
 });

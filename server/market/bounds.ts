@@ -46,5 +46,5 @@ export const idleDays = 30;
 export const endedSessionDays = 30;
 /** A browser that was not seen for so long is new again, and forgotten. */
 export const deviceDays = 365;
-/** Sign-ins that were begun: as long as codes are counted. */
-export const ceremonyDays = 1;
+/** Codes for sign-ins by mail: as long as they are counted. */
+export const codeDays = 1;

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
-import { insertAccount, lockAccount, waitForLock } from '../db/accounts.ts';
+import { insertAccount, lockAccount, lockIfLive, waitForLock } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { countLiveKeys, insertKey, revokeKeys, revokeOneKey } from '../db/keys.ts';
 import { insertOutbox } from '../db/outbox.ts';
@@ -81,7 +81,11 @@ async function signIn(
   // Two first mints of one wallet at once make one account.
   await waitForLock(tx, loginLock(family, address));
   const known = await findLogin(tx, family, address);
-  if (known !== null) return known;
+  if (known !== null) {
+    await lockIfLive(tx, known);
+    // It may have been removed while the account was waited for.
+    if ((await findLogin(tx, family, address)) !== null) return known;
+  }
   const accountId = uuidv7(deps.now(), deps.randomBytes);
   const at = new Date(deps.now());
   await insertAccount(tx, { id: accountId, kind: 'wallet', createdAt: at });

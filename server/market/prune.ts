@@ -5,12 +5,13 @@
 // off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pruneCeremonies } from '../db/ceremonies.ts';
+import { pruneCeremonies, pruneCodes } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
 import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
 import { pruneTickets } from '../db/feed-tickets.ts';
+import { pruneFormerChannels } from '../db/former-channels.ts';
 import { deleteReplies, pruneKeptReplies } from '../db/idempotency.ts';
 import { pruneMessages } from '../db/messages.ts';
 import { deleteNonces } from '../db/nonces.ts';
@@ -19,7 +20,7 @@ import { pruneDevices, pruneSessions } from '../db/sessions.ts';
 import { pruneHosts } from '../db/webhook-hosts.ts';
 import type { Deps } from '../deps.ts';
 import {
-  ceremonyDays,
+  codeDays,
   deviceDays,
   endedDays,
   endedSessionDays,
@@ -61,8 +62,12 @@ export type Pruned = {
   readonly swaps: number;
   readonly threads: number;
   readonly rfqs: number;
+  /** For sign-ins by mail. */
+  readonly codes: number;
+  /** All others that were begun. */
   readonly ceremonies: number;
   readonly feedTickets: number;
+  readonly formerChannels: number;
   readonly sessions: number;
   readonly devices: number;
   /** Switched off. */
@@ -87,8 +92,10 @@ export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
     swaps: await inBatches(db, pruneSwaps, ended),
     threads: await inBatches(db, pruneThreads, ended),
     rfqs: await inBatches(db, pruneRfqs, ended),
-    ceremonies: await inBatches(db, pruneCeremonies, new Date(now - ceremonyDays * dayMs)),
+    codes: await inBatches(db, pruneCodes, new Date(now - codeDays * dayMs)),
+    ceremonies: await inBatches(db, pruneCeremonies, new Date(now - graceMs)),
     feedTickets: await inBatches(db, pruneTickets, new Date(now - graceMs)),
+    formerChannels: await inBatches(db, pruneFormerChannels, new Date(now - graceMs)),
     sessions: await inBatches(db, pruneEnded, new Date(now - endedSessionDays * dayMs)),
     devices: await inBatches(db, pruneDevices, new Date(now - deviceDays * dayMs)),
     webhooks: await switchOffFailing(db, new Date(now), mostSwitchedOff),

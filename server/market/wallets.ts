@@ -3,13 +3,14 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Family, families } from '../../core/families.ts';
+import { lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
+import { walletsToPay } from '../db/legs.ts';
 import {
   countProofs,
   deleteProof,
   findLogin,
   upsertProof,
-  type Wallet,
   waits,
   walletsOf,
 } from '../db/wallets.ts';
@@ -144,6 +145,7 @@ export async function addProof(
   proof: CheckedProof,
 ): Promise<ProvenWallet> {
   const { family, address } = proof;
+  await lockAccount(tx, accountId);
   const owner = await findLogin(tx, family, address);
   // A login counts for more than any proof.
   if (owner === accountId) return { address, family, proven: true, authorised: true };
@@ -184,19 +186,22 @@ export async function removeProof(
 
 export type WalletsOfFamily = { login: string | null; proven: string[] };
 
-/** What `GET /v1/me` shows. */
+/**
+ * What `GET /v1/me` shows: as `login` the wallet that the family pays, which is the one that signs
+ * in unless another one was chosen in the browser; whatever else the account has as `proven`.
+ */
 export async function walletsByFamily(
   tx: Tx,
   accountId: string,
+  now: Date,
 ): Promise<Record<Family, WalletsOfFamily>> {
-  const rows: Wallet[] = await walletsOf(tx, accountId);
+  const rows = await walletsToPay(tx, [accountId], families, now);
   const shown = {} as Record<Family, WalletsOfFamily>;
   for (const family of families) {
     const own = rows.filter((row) => row.family === family);
-    shown[family] = {
-      login: own.find((row) => row.standing === 'login')?.address ?? null,
-      proven: own.filter((row) => row.standing === 'proven').map((row) => row.address),
-    };
+    const login = own.find((row) => row.paid)?.address ?? null;
+    const others = own.map((row) => row.address).filter((address) => address !== login);
+    shown[family] = { login, proven: [...new Set(others)] };
   }
   return shown;
 }

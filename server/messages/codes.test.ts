@@ -10,6 +10,7 @@ import { createMessaging } from './messaging.ts';
 import { happens, newPerson, someAddress, waitingContents } from './testing/people.ts';
 import { openStage, type Stage } from './testing/stage.ts';
 
+const purpose = 'sign-in' as const;
 let stage: Stage;
 before(async () => {
   stage = await openStage();
@@ -24,7 +25,7 @@ test('a code leaves before everything else that waits, and what it said is gone'
   await happens(deps, accountId, 'key.created');
   await handOut(deps, new Set(['email'] as const));
   const expiresAt = new Date(deps.now() + 600_000);
-  await sendCode(database.db, deps, { address, code: '271828', expiresAt });
+  await sendCode(database.db, deps, { address, code: '271828', expiresAt, purpose });
   const waiting = await waitingContents(deps);
   assert.equal(waiting.find(({ to }) => to === address)?.facts.code, '271828');
   assert.ok((await stored()).every(({ sealed }) => !sealed.includes('271828')));
@@ -43,7 +44,7 @@ test('a code is tried for its ten minutes, and not after', async () => {
   const expiresAt = new Date(deps.now() + 600_000);
   const [late, later] = [someAddress(), someAddress()];
   for (const address of [late, later]) {
-    await sendCode(database.db, deps, { address, code: '314159', expiresAt });
+    await sendCode(database.db, deps, { address, code: '314159', expiresAt, purpose });
   }
   mail.refuse({ at: 'MAIL', answer: '421 4.3.2 not now' });
   for (const seconds of [5, 30, 120]) {
@@ -63,7 +64,7 @@ test('a code is tried for its ten minutes, and not after', async () => {
   );
   mail.refuse(null);
   const soon = new Date(deps.now() + 1_000);
-  await sendCode(database.db, deps, { address: late, code: '314159', expiresAt: soon });
+  await sendCode(database.db, deps, { address: late, code: '314159', expiresAt: soon, purpose });
   deps.advance(1_000);
   await messaging.pass();
   assert.equal(mailsTo(late).length, 0);
@@ -73,7 +74,7 @@ test('a code is tried for its ten minutes, and not after', async () => {
 test('5 000 codes wait and no more', async () => {
   const { database, deps } = stage;
   const expiresAt = new Date(deps.now() + 600_000);
-  const code = { address: someAddress(), code: '161803', expiresAt };
+  const code = { address: someAddress(), code: '161803', expiresAt, purpose };
   const fill = (count: number) =>
     database.db.rows({
       name: '',
@@ -103,7 +104,7 @@ test('who is woken looks often for a second, for what is about to be committed',
   const waking = { ...deps, messaging: sending };
   looks = 0;
   await database.db.transaction(async (tx) => {
-    await sendCode(tx, waking, { address, code: '141421', expiresAt });
+    await sendCode(tx, waking, { address, code: '141421', expiresAt, purpose });
     await sleep(900);
     assert.ok(looks > 4, `${looks} looks once woken`);
   });

@@ -12,17 +12,18 @@ export type Code = {
   /** Six digits. */
   readonly code: string;
   readonly expiresAt: Date;
+  readonly purpose: 'sign-in' | 'add' | 'renew';
 };
 
 /** False where too many wait already, with nothing written: mail is not sent just now. */
 export async function sendCode(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes' | 'messaging'>,
-  { address, code, expiresAt }: Code,
+  { address, code, expiresAt, purpose }: Code,
 ): Promise<boolean> {
   if ((await countCodes(tx, mostCodes)) >= mostCodes) return false;
   const at = new Date(deps.now());
-  const facts = { code, expiresAt: expiresAt.toISOString() };
+  const facts = { code, expiresAt: expiresAt.toISOString(), purpose };
   const content = { to: address, facts, at: at.toISOString() };
   const to = { accountId: null, loginId: null, channel: 'email', event: 'code' } as const;
   await insertMessages(tx, [newMessage(deps, { ...to, content })], at);

@@ -1,6 +1,7 @@
 // From the outbox to messages: each event becomes one message a channel of its account, in the
 // transaction that takes it out of the outbox. A crash before leaves it there, one after has it.
 
+import { type FormerChannel, formerChannelsOf } from '../db/former-channels.ts';
 import {
   type Channel,
   insertMessages,
@@ -35,14 +36,18 @@ export async function handOut(
     const events = await takePeopleEvents(tx, handOutBatch);
     if (events.length === 0) return nothing;
     const accountIds = [...new Set(events.flatMap(({ accountId }) => accountId ?? []))];
+    const now = new Date(deps.now());
     const reached = Map.groupBy(await reachedOf(tx, accountIds), ({ accountId }) => accountId);
+    const before = await formerChannelsOf(tx, accountIds, now);
+    const former = Map.groupBy(before, ({ accountId }) => accountId);
     const waiting = await waitingFor(tx, accountIds);
     const messages: NewMessage[] = [];
     const left: Channel[] = [];
     for (const event of events) {
       const { topic, accountId } = event;
       if (accountId === null) continue;
-      for (const target of targetsOf(event, reached.get(accountId) ?? [])) {
+      const own = { reached: reached.get(accountId) ?? [], former: former.get(accountId) ?? [] };
+      for (const target of targetsOf(event, own)) {
         if (!channels.has(target.channel)) continue;
         const count = waiting.get(accountId) ?? 0;
         if (count >= mostWaiting(topic)) {
@@ -53,24 +58,36 @@ export async function handOut(
         }
       }
     }
-    await insertMessages(tx, messages, new Date(deps.now()));
+    await insertMessages(tx, messages, now);
     return { events: events.length, left };
   });
   for (const channel of left) deps.metrics.messages.inc({ channel, outcome: 'dropped' });
   return events;
 }
 
-/** Besides what it is reached on, where it was reached until the event. */
-function targetsOf({ payload }: PeopleEvent, reached: readonly Reached[]): Target[] {
-  const { former } = payload;
-  const given: readonly unknown[] = Array.isArray(former) ? former : [former];
-  const before = given.slice(0, mostFormer).flatMap((each): Target[] => {
+/** What somebody who was removed from the account has no use for, were it its owner or not. */
+const ofOwnersAlone: ReadonlySet<string> = new Set(['swap.reminder', 'key.expiring', 'chat.ended']);
+
+/** Besides what it is reached on, where it was reached until its login was removed. */
+function targetsOf(
+  { topic, payload }: PeopleEvent,
+  { reached, former }: { reached: readonly Reached[]; former: readonly FormerChannel[] },
+): Target[] {
+  const own = reached.map(({ channel, to, loginId }) => ({ channel, to, loginId }));
+  const given: readonly unknown[] = Array.isArray(payload.former) ? payload.former : [];
+  const ended = given.slice(0, mostFormer).flatMap((each): Target[] => {
     const { channel, to } = (each ?? {}) as { channel?: unknown; to?: unknown };
     if ((channel !== 'email' && channel !== 'telegram') || typeof to !== 'string') return [];
-    const isReached = reached.some((other) => other.channel === channel && other.to === to);
-    return isReached ? [] : [{ channel, to, loginId: null }];
+    return [{ channel, to, loginId: null }];
   });
-  return [...reached, ...before];
+  const before = ofOwnersAlone.has(topic)
+    ? []
+    : former.map(({ channel, to }) => ({ channel, to, loginId: null }));
+  const names = new Set<string>();
+  return [...own, ...ended, ...before].filter(({ channel, to }) => {
+    const name = `${channel} ${to}`;
+    return !names.has(name) && names.add(name);
+  });
 }
 
 function messageOf(

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { insertFormerChannel } from '../db/former-channels.ts';
 import { claimMessages, lockMessages, peopleTopics, storeAttempt } from '../db/messages.ts';
 import { leaseMs, retryAfterSeconds } from './bounds.ts';
 import { handOut } from './hand-out.ts';
@@ -59,12 +60,23 @@ test('what is of no channel is dropped, whatever its topic, and topics of others
   assert.deepEqual(left, [{ topic: 'key.leaked' }, { topic: 'swap.agreed' }]);
 });
 
-test('a removed login hears of its removal beside those that stay, and a deleted account last', async () => {
+test('where a removed login was heard, what a thief does is told for the hold, and the end of the account', async () => {
   const { deps, messaging, mailsTo, chatted } = stage;
   const [stays, removed, chat] = [someAddress(), someAddress(), someChat()];
   const accountId = await newPerson(deps, { email: [stays] });
-  const was = { channel: 'email', to: removed };
-  await happens(deps, accountId, 'login.removed', { way: 'email', what: removed, former: was });
+  const until = new Date(deps.now() + 1);
+  const was = { accountId, channel: 'email', to: removed, until } as const;
+  await insertFormerChannel(deps.db, was);
+  // Told once where the address is a login again.
+  await insertFormerChannel(deps.db, { ...was, to: stays });
+  await happens(deps, accountId, 'login.removed', { way: 'email', what: removed });
+  await happens(deps, accountId, 'payout.changing', { family: 'evm', address: '0x1' });
+  await happens(deps, accountId, 'key.expiring');
+  await messaging.pass();
+  assert.equal(mailsTo(stays).length, 3);
+  assert.equal(mailsTo(removed).length, 2);
+  deps.advance(1);
+  await happens(deps, accountId, 'payout.changed', { family: 'evm', address: '0x1' });
   const former = [
     { channel: 'email', to: removed },
     { channel: 'telegram', to: chat },
@@ -74,11 +86,9 @@ test('a removed login hears of its removal beside those that stay, and a deleted
   const gone = await newPerson(deps, {});
   await happens(deps, gone, 'account.deleted', { former });
   await messaging.pass();
-  assert.equal(mailsTo(stays).length, 1);
-  assert.deepEqual(
-    mailsTo(removed).map(({ headers }) => headers.get('subject')),
-    ['Parley: a way to sign in was removed', 'Parley: your account was deleted'],
-  );
+  assert.equal(mailsTo(stays).length, 4);
+  const [, , last, ...more] = mailsTo(removed).map(({ headers }) => headers.get('subject'));
+  assert.deepEqual([last, more], ['Parley: your account was deleted', []]);
   assert.equal(chatted(chat).length, 1);
 });
 

@@ -93,6 +93,21 @@ const says: readonly (readonly [MessageEvent, Facts, readonly RegExp[]])[] = [
   ],
   ['payout.changed', all['payout.changed'], [/bc1qar…5mdq \(Bitcoin\)/, /keep their addresses/]],
   ['payout.stopped', all['payout.stopped'], [/TR7NHq…Lj6t \(TRON\)/, /paid as before/]],
+  [
+    'payout.changing',
+    { ...all['payout.changing'], paid: false },
+    [/swaps may be told to pay 0x5290…9EE7/, /no swap may name it/],
+  ],
+  [
+    'payout.stopped',
+    { ...all['payout.stopped'], change: false, stays: true },
+    [/removal of TR7NHq…Lj6t \(TRON\) was stopped/, /signs in/],
+  ],
+  [
+    'payout.stopped',
+    { ...all['payout.stopped'], change: false, stays: true, isLast: true },
+    [/and stays/, /only way to sign in/],
+  ],
   ['chat.ended', all['chat.ended'], [/@somebody/, /unblock the bot/]],
   ['code', all.code, [/^Your code is 271828$/m, /until 2031-01-02 03:14 UTC/, /Nobody of us asks/]],
 ];

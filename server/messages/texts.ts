@@ -52,7 +52,7 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
 };
 
 const notYou = ({ page }: About) =>
-  `If that was not you: sign in ${page}, end all sessions and revoke keys you do not know.`;
+  `If that was not you: sign in ${page}, end all other sessions and revoke keys you do not know.`;
 
 /** "parley_test_abcdef… (name)" */
 function keyOf({ prefix, name }: Facts): string {
@@ -111,17 +111,28 @@ function loginAdded(facts: Facts, about: About): Words {
     lines: [
       `A way to sign in to your account was added at ${about.at}: ${loginOf(facts)}.`,
       waits === '' ? '' : `Nothing is paid to this wallet before ${waits}.`,
-      `If that was not you: sign in ${about.page}, remove it and end all sessions.`,
+      `If that was not you: sign in ${about.page}, remove it and end all other sessions.`,
     ],
   };
 }
 
 function loginRemoved(facts: Facts, about: About): Words {
+  const leaves = typeof facts.leavesAt === 'string' ? instant(facts.leavesAt) : '';
+  if (leaves !== '') {
+    return {
+      subject: `a wallet that signs in is removed at ${leaves}`,
+      lines: [
+        `At ${about.at} somebody asked to remove a way to sign in: ${loginOf(facts)}.`,
+        `It stays until ${leaves}. Until then it signs in, and can stop it ${about.page}.`,
+        'If that was not you: sign in with it, stop all that waits, and end all other sessions.',
+      ],
+    };
+  }
   return {
     subject: 'a way to sign in was removed',
     lines: [
       `A way to sign in to your account was removed at ${about.at}: ${loginOf(facts)}.`,
-      `If that was not you: sign in another way ${about.page} and end all sessions.`,
+      `If that was not you: sign in another way ${about.page} and end all other sessions.`,
     ],
   };
 }
@@ -152,17 +163,37 @@ function walletOf({ family, address }: Facts): string {
 
 function payoutChanging(facts: Facts, { at, page }: About): Words {
   const from = instant(facts.fromAt);
+  if (facts.paid === false) {
+    return {
+      subject: `swaps may pay another wallet from ${from}`,
+      lines: [
+        `At ${at} somebody asked that swaps may be told to pay ${walletOf(facts)}.`,
+        `It waits until ${from}. Until then no swap may name it, and you can stop it ${page}.`,
+        'If that was not you, stop it, end all other sessions and remove logins you do not know.',
+      ],
+    };
+  }
   return {
     subject: `another payout wallet from ${from}`,
     lines: [
       `At ${at} somebody asked that you be paid to another wallet: ${walletOf(facts)}.`,
       `It waits until ${from}. Until then you are paid as before, and can stop it ${page}.`,
-      'If that was not you, stop it, end all sessions and remove logins you do not know.',
+      'If that was not you, stop it, end all other sessions and remove logins you do not know.',
     ],
   };
 }
 
 function payoutChanged(facts: Facts, about: About): Words {
+  if (facts.paid === false) {
+    return {
+      subject: 'swaps may pay another wallet',
+      lines: [
+        `From ${about.at} on a swap may be told to pay ${walletOf(facts)}.`,
+        'Other swaps pay as before.',
+        notYou(about),
+      ],
+    };
+  }
   return {
     subject: 'you are paid to another wallet',
     lines: [
@@ -174,6 +205,25 @@ function payoutChanged(facts: Facts, about: About): Words {
 }
 
 function payoutStopped(facts: Facts, about: About): Words {
+  if (facts.isLast === true) {
+    return {
+      subject: 'a wallet that signs in was not removed',
+      lines: [
+        `The wallet ${walletOf(facts)} was to be removed at ${about.at}, and stays:`,
+        'it is the only way to sign in. Add another one first, and remove it again.',
+        notYou(about),
+      ],
+    };
+  }
+  if (facts.stays === true && facts.change !== true) {
+    return {
+      subject: 'a wallet that signs in stays',
+      lines: [
+        `The removal of ${walletOf(facts)} was stopped at ${about.at}: it signs in and is paid.`,
+        notYou(about),
+      ],
+    };
+  }
   return {
     subject: 'a change of your payout wallet was stopped',
     lines: [
@@ -209,8 +259,11 @@ function chatEnded({ label }: Facts, { at, page }: About): Words {
 /** Nothing in it acts: the code is typed into the browser that asked for it. */
 function code(facts: Facts): Words {
   return {
-    subject: 'your sign-in code',
+    subject: facts.purpose === 'add' ? 'a code to add this address' : 'your sign-in code',
     lines: [
+      facts.purpose === 'add'
+        ? 'Somebody wants to sign in to an account with this address too, and sees what it sees.'
+        : '',
       `Your code is ${/^\d{6}$/.test(String(facts.code)) ? facts.code : ''}`,
       `It works until ${instant(facts.expiresAt)}, in the browser that asked for it.`,
       'Nobody of us asks you for it: give it to nobody, and type it nowhere else.',

@@ -1,6 +1,6 @@
 // Limits of accounts of people, in one place.
 
-import { ceremonyDays, deviceDays, idleDays } from '../market/bounds.ts';
+import { codeDays, deviceDays, idleDays } from '../market/bounds.ts';
 
 export const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -17,12 +17,22 @@ export const ceremonyMs = 10 * minuteMs;
 export const mostSessions = 50;
 /** Logins of an account, login wallets not counted. */
 export const mostLogins = 20;
+/** Removed logins of an account whose people still hear what happens. */
+export const mostFormerChannels = 20;
+/** Wallets of an account that wait to be paid. */
+export const mostWaiting = 10;
+/** Between two looks at what waited; and how many in a statement. */
+export const passingPauseMs = 30_000;
+export const passingPage = 100;
 /** Six digits have a million values. */
 export const codeTries = 5;
-/** Codes that an address is sent: fewer a day than an hour's would make. */
+/**
+ * Codes that a mailbox is sent: 100 guesses of a million a day for strangers. Half of them to one
+ * network, so that whoever uses that up keeps nobody out elsewhere.
+ */
 export const codeLimits = [
-  { most: 5, ms: 60 * minuteMs, words: 'an hour' },
-  { most: 10, ms: ceremonyDays * dayMs, words: 'a day' },
+  { most: 10, ofNetwork: 5, ms: 60 * minuteMs, words: 'an hour' },
+  { most: 20, ofNetwork: 10, ms: codeDays * dayMs, words: 'a day' },
 ] as const;
 /** RFC 5321, 4.5.3.1.3: 256 with its angle brackets. */
 export const longestAddress = 254;

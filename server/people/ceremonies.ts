@@ -3,7 +3,8 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Ceremony, Purpose } from '../db/ceremonies.ts';
-import type { Browser, Session } from './sessions.ts';
+import type { Deps } from '../deps.ts';
+import { type Browser, mustBeFresh, type Session } from './sessions.ts';
 import type { Intent } from './sign-in.ts';
 
 export type Begun = {
@@ -13,8 +14,17 @@ export type Begun = {
   readonly session: Session | null;
 };
 
-/** Throws `session_ended` where something is to be done to a session and there is none. */
-export function begun(purpose: Purpose, browser: Browser, session: Session | null): Begun {
+/**
+ * Throws `session_ended` where something is to be done to a session and there is none, and
+ * `session_stale` where a login is to be added: before a code is sent or a text signed in vain.
+ */
+export function begun(
+  { now }: Pick<Deps, 'now'>,
+  purpose: Purpose,
+  browser: Browser,
+  session: Session | null,
+): Begun {
+  if (purpose === 'add' && session !== null) mustBeFresh(session, now());
   if (purpose === 'sign-in') return { browser, purpose, session: null };
   if (session !== null) return { browser, purpose, session };
   throw new ParleyError('session_ended', 'nobody is signed in here; sign in first');

@@ -3,15 +3,16 @@
 // (a secret must never be used twice), and the replies kept under Idempotency-Keys for their day.
 
 import { ParleyError } from '../../core/errors.ts';
-import { emptyAccount, lockAccount, openTradingOf } from '../db/accounts.ts';
+import { emptyAccount, openTradingOf } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
+import { formerChannelsOf } from '../db/former-channels.ts';
 import { revokeKeys } from '../db/keys.ts';
 import { loginsOf } from '../db/logins.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { revokeSessions } from '../db/sessions.ts';
 import type { Deps } from '../deps.ts';
 import { formerOf } from './logins.ts';
-import type { Session } from './sessions.ts';
+import { lockLive, type Session } from './sessions.ts';
 
 /** Throws `account_in_use` while anything of its trading is open. Ends under the session's id. */
 export async function deleteAccount(
@@ -20,7 +21,7 @@ export async function deleteAccount(
   session: Session,
 ): Promise<void> {
   const { accountId } = session;
-  await lockAccount(tx, accountId);
+  await lockLive(tx, deps, session);
   const at = new Date(deps.now());
   const { swaps, rfqs } = await openTradingOf(tx, accountId, at);
   if (swaps + rfqs > 0) {
@@ -31,7 +32,9 @@ export async function deleteAccount(
       { swaps, rfqs },
     );
   }
-  const former = (await loginsOf(tx, accountId)).map(formerOf).filter((each) => each !== null);
+  const reached = (await loginsOf(tx, accountId)).map(formerOf).filter((each) => each !== null);
+  const before = await formerChannelsOf(tx, [accountId], at);
+  const former = [...reached, ...before.map(({ channel, to }) => ({ channel, to }))];
   await insertOutbox(tx, [{ topic: 'account.deleted', accountId, payload: { former }, at }]);
   await revokeKeys(tx, accountId, session.id, at);
   await revokeSessions(tx, accountId, null, session.id, at);

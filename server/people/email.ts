@@ -1,12 +1,15 @@
 // Sign-in by a code that is sent to an e-mail address. An address that nobody signs in with gets
 // one just the same, and an account with it: whether one exists cannot be seen.
 
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
+import { waitForLock } from '../db/accounts.ts';
 import {
-  countCeremonies,
-  endCeremonies,
+  type CodesOf,
+  countCodes,
+  endCodes,
   insertCeremony,
+  type Purpose,
   takeCeremony,
   tryCeremony,
 } from '../db/ceremonies.ts';
@@ -39,20 +42,45 @@ export function parseEmail(text: string): string {
   if (at > 0 && fits && isLocal.test(local.toLowerCase()) && isDomain.test(ascii)) return address;
   throw new ParleyError(
     'bad_email',
-    `this is no e-mail address that can be signed in with: letters, digits and signs of ASCII ` +
-      `before the @, at most ${longestAddress} characters in all`,
+    'this is no e-mail address that can be signed in with: before the @ letters, digits and signs ' +
+      `of ASCII, behind it a domain such as example.com, at most ${longestAddress} characters`,
   );
+}
+
+/**
+ * The address without what follows a `+`: many mail servers put `ann+1`, `ann+2` and so on into one
+ * mailbox, whose codes are counted together.
+ */
+function mailboxOf(address: string): string {
+  const at = address.lastIndexOf('@');
+  const [name = ''] = address.slice(0, at).split('+');
+  return name === '' ? address : name + address.slice(at);
+}
+
+/** Where codes for the address are found and counted; nobody reads the address from it. */
+function subjectOf(deps: Pick<Deps, 'settings'>, address: string): string {
+  const [subject = ''] = keyringOf(deps.settings).marks(`mailbox ${mailboxOf(address)}`);
+  return subject;
 }
 
 export type CodeRequest = Begun & { readonly address: string };
 
-/** Queues a code in the transaction; of an address that has one already the former ends. */
+/** Queues a code in the transaction. */
 export type SendCode = (
   tx: Tx,
-  mail: { readonly address: string; readonly code: string; readonly expiresAt: Date },
+  mail: {
+    readonly address: string;
+    readonly code: string;
+    readonly expiresAt: Date;
+    /** What it is for: whoever reads it decides by that whether to type it in. */
+    readonly purpose: Purpose;
+  },
 ) => Promise<void>;
 
-/** Throws `bad_code` with the wait where the address was sent too many. */
+/**
+ * The former code ends. A browser that was signed in from by this address has codes of its own,
+ * which no stranger ends or uses up. Throws `too_many_codes`.
+ */
 export async function askForCode(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
@@ -61,12 +89,17 @@ export async function askForCode(
 ): Promise<{ expiresAt: Date }> {
   const now = deps.now();
   const at = new Date(now);
-  const [subject = ''] = keyringOf(deps.settings).marks(`e-mail ${address}`);
-  await mustHaveRoom(tx, { address, subject, browser }, now);
-  await endCeremonies(tx, 'email', subject, at);
+  const subject = subjectOf(deps, address);
+  const [network = ''] = keyringOf(deps.settings).marks(`network ${browser.place}`);
+  // Of many at once, each counts those before it.
+  await waitForLock(tx, lockOf(subject));
+  const isKnown = await isKnownBrowser(tx, address, browser.hash);
+  const codes = { subject, known: isKnown ? browser.hash : null };
+  await mustHaveRoom(tx, codes, network, now);
+  await endCodes(tx, codes, at);
   const code = sixDigits(deps.randomBytes(8));
   const id = uuidv7(now, deps.randomBytes);
-  const [mark] = keyringOf(deps.settings).marks(`code ${id} ${code}`);
+  const [mark] = keyringOf(deps.settings).marks(`code ${id} ${address} ${code}`);
   const expiresAt = new Date(now + ceremonyMs);
   await insertCeremony(tx, {
     id,
@@ -75,12 +108,16 @@ export async function askForCode(
     purpose,
     sessionId: session?.id ?? null,
     subject,
-    facts: { mark },
+    facts: { mark, network, known: isKnown },
     madeAt: at,
     expiresAt,
   });
-  await send(tx, { address, code, expiresAt });
+  await send(tx, { address, code, expiresAt, purpose });
   return { expiresAt };
+}
+
+function lockOf(subject: string): bigint {
+  return createHash('sha256').update(`codes ${subject}`).digest().readBigInt64BE(0);
 }
 
 /** Of 64 random bits: no code is likelier than another by more than 10^-13. */
@@ -88,24 +125,19 @@ function sixDigits(bytes: Uint8Array): string {
   return String(Buffer.from(bytes).readBigUInt64BE() % 1_000_000n).padStart(6, '0');
 }
 
-/**
- * A stranger who asks for codes can guess at 50 of them a day, and cannot keep the address's owner
- * out: a browser that was signed in from by it has an allowance of its own.
- */
-async function mustHaveRoom(
-  tx: Tx,
-  { address, subject, browser }: { address: string; subject: string; browser: Browser },
-  now: number,
-): Promise<void> {
-  const isKnown = await isKnownBrowser(tx, address, browser.hash);
-  const own = isKnown ? browser.hash : null;
-  for (const { most, ms, words } of codeLimits) {
-    const sent = await countCeremonies(tx, 'email', subject, own, new Date(now - ms));
-    if (sent < most) continue;
+async function mustHaveRoom(tx: Tx, codes: CodesOf, network: string, now: number): Promise<void> {
+  for (const { most, ofNetwork, ms, words } of codeLimits) {
+    const sent = await countCodes(tx, codes, network, new Date(now - ms));
+    const isFull = sent.all >= most;
+    if (!isFull && sent.network < ofNetwork) continue;
+    const [count, where] = isFull ? [most, ''] : [ofNetwork, ' from this network'];
+    const oldest = (isFull ? sent.oldest : sent.oldestHere) ?? new Date(now);
+    const retryAfterSeconds = Math.ceil((oldest.getTime() + ms - now) / 1_000);
     throw new ParleyError(
       'too_many_codes',
-      `${most} codes were sent to this address within ${words}; try again later, or sign in in ` +
-        'another way',
+      `${count} codes were sent to this mailbox within ${words}${where}; try again in ` +
+        `${Math.ceil(retryAfterSeconds / 60)} minutes, or sign in in another way`,
+      { retryAfterSeconds },
     );
   }
 }
@@ -124,19 +156,19 @@ export async function checkCode(
   { address, code, browser }: CodeGiven,
 ): Promise<void> {
   const keyring = keyringOf(deps.settings);
-  const [subject = ''] = keyring.marks(`e-mail ${address}`);
+  const subject = subjectOf(deps, address);
   const place = { browser: browser.hash, way: 'email', subject } as const;
   const ceremony = await tryCeremony(deps.db, place, codeTries, new Date(deps.now()));
   if (ceremony === null) throw goneCode();
   const right = keyring
-    .marks(`code ${ceremony.id} ${code}`)
+    .marks(`code ${ceremony.id} ${address} ${code}`)
     .some((mark) => isSame(mark, String(ceremony.facts.mark)));
   if (right) return;
   const left = codeTries - ceremony.tries;
   throw new ParleyError(
     'bad_code',
     left > 0
-      ? `this is not the code that was sent; ${left} of ${codeTries} tries are left`
+      ? `this is not the code that was sent; tries left: ${left} of ${codeTries}`
       : 'this is not the code that was sent, and no try is left; ask for a new code',
     { left },
   );
@@ -148,7 +180,7 @@ export async function takeCode(
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
   { address, browser, session }: CodeGiven,
 ): Promise<TakenUp> {
-  const [subject = ''] = keyringOf(deps.settings).marks(`e-mail ${address}`);
+  const subject = subjectOf(deps, address);
   const place = { browser: browser.hash, way: 'email', subject } as const;
   const ceremony = await takeCeremony(tx, place, new Date(deps.now()));
   if (ceremony === null) throw goneCode();

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts';
 import { isUuid } from '../ids.ts';
 import { createKey, type MintedKey, revokeKey } from '../market/keys.ts';
 import { type Scope, scopes } from '../scopes.ts';
+import { lockLive, type Session } from './sessions.ts';
 
 /** The live ones, newest first. */
 export function keysOf({ db, now }: Pick<Deps, 'db' | 'now'>, accountId: string) {
@@ -22,13 +23,15 @@ export type KeyWanted = {
 };
 
 /** Throws `bad_field` and `too_many_keys`. Where it replaced one, whoever commits it waits. */
-export function makeKey(deps: Deps, accountId: string, wanted: KeyWanted): Promise<MintedKey> {
+export function makeKey(deps: Deps, session: Session, wanted: KeyWanted): Promise<MintedKey> {
+  const { accountId } = session;
   const name = wanted.name === null ? null : clearName(wanted.name);
   const given = scopes.filter((scope) => wanted.scopes.includes(scope));
   const { lifeDays } = wanted;
-  return deps.db.transaction((tx) =>
-    createKey(tx, deps, { accountId, name, scopes: given, lifeDays }),
-  );
+  return deps.db.transaction(async (tx) => {
+    await lockLive(tx, deps, session);
+    return createKey(tx, deps, { accountId, name, scopes: given, lifeDays });
+  });
 }
 
 /** It is read out in messages and lists: what breaks a line or is not drawn has no place in it. */
@@ -43,9 +46,11 @@ function clearName(text: string): string {
 }
 
 /** Revoked and told to its owner. Throws `unknown_key`. Whoever commits it waits. */
-export async function endKey(deps: Deps, accountId: string, id: string): Promise<KeyShown> {
+export async function endKey(deps: Deps, session: Session, id: string): Promise<KeyShown> {
+  const { accountId } = session;
   if (!isUuid(id)) throw unknown();
   return deps.db.transaction(async (tx) => {
+    await lockLive(tx, deps, session);
     const at = new Date(deps.now());
     const key = await liveKeyOf(tx, accountId, id, at);
     // Of two at once, one revokes it.

@@ -2,26 +2,39 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Family, families } from '../../core/families.ts';
-import { lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
+import { formerChannelsOf, insertFormerChannel } from '../db/former-channels.ts';
 import { deleteLogin, type Login, loginsOf } from '../db/logins.ts';
 import { insertOutbox } from '../db/outbox.ts';
+import { insertPayout, type Payout, payoutsOf, stopPayouts } from '../db/payouts.ts';
 import { revokeSessions } from '../db/sessions.ts';
-import { deleteLoginWallet, type Wallet, waits, walletsOf } from '../db/wallets.ts';
+import {
+  deleteLoginWallet,
+  setLeaving,
+  type Wallet,
+  type WalletOf,
+  waits,
+  walletsOf,
+} from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
-import type { Session } from './sessions.ts';
+import { uuidv7 } from '../ids.ts';
+import { mostFormerChannels } from './bounds.ts';
+import { holdFrom } from './hold.ts';
+import { lockLive, type Session } from './sessions.ts';
 
 export type ShownLogin = {
   readonly id: string;
   readonly way: 'email' | 'provider' | 'passkey' | 'wallet';
   readonly label: string;
   readonly issuer: string | null;
-  readonly addedAt: Date | null;
+  readonly addedAt: Date;
   readonly lastUsedAt: Date | null;
   readonly backupEligible: boolean | null;
   readonly backedUp: boolean | null;
   readonly messages: 'on' | 'ended' | null;
   readonly waitsUntil: Date | null;
+  /** When it is removed, as was asked for; null = it stays. */
+  readonly leavesAt: Date | null;
 };
 
 export async function shownLogins(tx: Tx, accountId: string, now: number): Promise<ShownLogin[]> {
@@ -45,28 +58,30 @@ function shownLogin(login: Login): ShownLogin {
     backedUp,
     messages: way === 'email' ? 'on' : chatId === null ? null : told,
     waitsUntil: null,
+    leavesAt: null,
   };
 }
 
 function shownWallet(wallet: Wallet, now: number): ShownLogin {
-  const { family, address, waitsUntil } = wallet;
+  const { family, address, waitsUntil, leavesAt, provenAt } = wallet;
   return {
     id: `${family}:${address}`,
     way: 'wallet',
     label: address,
     issuer: null,
-    addedAt: null,
+    addedAt: provenAt,
     lastUsedAt: null,
     backupEligible: null,
     backedUp: null,
     messages: null,
     waitsUntil: waits(wallet, now) ? waitsUntil : null,
+    leavesAt,
   };
 }
 
 /** What is said while one login is all there is to get in with; null while there are more. */
 export function recoveryOf(logins: readonly ShownLogin[]): string | null {
-  if (logins.length > 1) return null;
+  if (logins.filter((each) => each.leavesAt === null).length > 1) return null;
   return (
     'Only one login is left. If you lose it, nobody can let you in again, and we cannot either: ' +
     'add another one.'
@@ -74,40 +89,95 @@ export function recoveryOf(logins: readonly ShownLogin[]): string | null {
 }
 
 /**
- * Removes one and ends every other session: whoever had it may still be signed in. Throws
- * `unknown_login`, `last_login`.
+ * Removes one and ends every other session: whoever had it may still be signed in. Where messages
+ * went by it, they go on for the hold: its person hears what happens next. A wallet that
+ * counts leaves when the hold has passed: until then it signs in, is paid, and stops its removal.
+ * Otherwise a thief would remove it first, and nobody could stop what the thief adds. Null = at
+ * once. Throws `unknown_login`, `last_login`.
  */
 export async function removeLogin(
   tx: Tx,
-  deps: Pick<Deps, 'now'>,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
   session: Session,
   id: string,
-): Promise<void> {
+): Promise<{ readonly leavesAt: Date | null }> {
   const { accountId } = session;
-  await lockAccount(tx, accountId);
+  await lockLive(tx, deps, session);
   const all = await shownLogins(tx, accountId, deps.now());
   const own = all.find((each) => each.id === id);
   if (own === undefined) throw new ParleyError('unknown_login', 'the account has no such login');
-  if (all.length === 1) {
-    const sentence = 'this is the only login of the account; add another one before you remove it';
-    throw new ParleyError('last_login', sentence);
-  }
+  if (own.leavesAt !== null) return { leavesAt: own.leavesAt };
+  mustBeAnother(all, own);
+  const wallet = walletOfId(id);
+  const leavesAt = wallet === null || own.waitsUntil !== null ? null : holdFrom(deps);
+  await remove(tx, deps, accountId, { id, wallet, leavesAt });
+  const payload = { way: own.way, what: own.label, leavesAt: leavesAt?.toISOString() ?? null };
   const at = new Date(deps.now());
-  const former = await remove(tx, accountId, id);
-  const payload = { way: own.way, what: own.label, ...(former === null ? {} : { former }) };
   await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload, at }]);
   await revokeSessions(tx, accountId, session.id, session.id, at);
+  return { leavesAt };
 }
 
-/** Where messages went by it; null = nowhere. */
-async function remove(tx: Tx, accountId: string, id: string): Promise<Former | null> {
-  const wallet = walletOfId(id);
-  if (wallet !== null) {
-    await deleteLoginWallet(tx, accountId, wallet.family, wallet.address);
-    return null;
-  }
+/** Throws `last_login` where no login would stay but this one; those that leave do not stay. */
+function mustBeAnother(all: readonly ShownLogin[], own: ShownLogin): void {
+  if (all.some((each) => each.id !== own.id && each.leavesAt === null)) return;
+  const sentence = 'this is the only login of the account; add another one before you remove it';
+  throw new ParleyError('last_login', sentence);
+}
+
+type Removed = {
+  readonly id: string;
+  readonly wallet: { readonly family: Family; readonly address: string } | null;
+  readonly leavesAt: Date | null;
+};
+
+/** Throws `too_many_logins` where too many that were removed still hear. */
+async function remove(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  accountId: string,
+  { id, wallet, leavesAt }: Removed,
+): Promise<void> {
+  if (wallet !== null && leavesAt === null) return removeWallet(tx, deps, { accountId, ...wallet });
+  if (wallet !== null) return setLeaving(tx, { accountId, ...wallet, leavesAt }).then(() => {});
   const login = await deleteLogin(tx, accountId, id);
-  return login === null ? null : formerOf(login);
+  const former = login === null ? null : formerOf(login);
+  if (former === null) return;
+  const held = await formerChannelsOf(tx, [accountId], new Date(deps.now()));
+  if (held.length >= mostFormerChannels) {
+    const hours = deps.settings.people.payoutHoldSeconds / 3_600;
+    const sentence = `${held.length} logins were removed within ${hours} hours; try again later`;
+    throw new ParleyError('too_many_logins', sentence);
+  }
+  await insertFormerChannel(tx, { accountId, ...former, until: holdFrom(deps) });
+}
+
+/**
+ * A login wallet is gone. What the family pays is remembered as this wallet where it was: none is
+ * paid in its place by itself, and its signature still vouches for the next one.
+ */
+export async function removeWallet(
+  tx: Tx,
+  deps: Pick<Deps, 'now' | 'randomBytes'>,
+  wallet: WalletOf,
+): Promise<void> {
+  const { accountId, family, address } = wallet;
+  const at = new Date(deps.now());
+  const held = (await walletsOf(tx, accountId)).find(
+    (each) => each.standing === 'login' && each.family === family && each.address === address,
+  );
+  if (held === undefined) return;
+  await stopPayouts(tx, { ...wallet, at });
+  const chosen = await payoutsOf(tx, accountId, at);
+  if (!waits(held, deps.now()) && !chosen.some((each) => isCounted(each, family, at))) {
+    const id = uuidv7(deps.now(), deps.randomBytes);
+    await insertPayout(tx, { ...wallet, id, askedAt: at, fromAt: at, told: true });
+  }
+  await deleteLoginWallet(tx, accountId, family, address);
+}
+
+export function isCounted(payout: Payout, family: Family, at: Date): boolean {
+  return payout.family === family && payout.fromAt <= at;
 }
 
 export type Former = { readonly channel: 'email' | 'telegram'; readonly to: string };

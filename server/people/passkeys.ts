@@ -24,7 +24,7 @@ import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
 import { ceremonyMs, mostLogins } from './bounds.ts';
 import { type Begun, intentOf } from './ceremonies.ts';
-import type { Browser, Session } from './sessions.ts';
+import { type Browser, lockLive, type Session } from './sessions.ts';
 import { type Proven, type SignInDeps, type TakenUp, takeUp } from './sign-in.ts';
 import { isLoopback, type Site } from './site.ts';
 
@@ -60,6 +60,7 @@ export async function beginMaking(
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const rpID = relyingPartyOf(site);
   const { accountId } = session;
+  await lockLive(tx, deps, session);
   if ((await loginsOf(tx, accountId)).length >= mostLogins) {
     const sentence = `the account has ${mostLogins} logins already; remove one first`;
     throw new ParleyError('too_many_logins', sentence);
@@ -276,7 +277,10 @@ async function takeChallenge(
   site: Site,
 ): Promise<Ceremony> {
   const data = clientDataOf(clientDataJSON);
-  if (typeof data?.challenge !== 'string') throw refusal('it cannot be read');
+  // Else the database refuses a character, which is no answer to a stranger.
+  if (typeof data?.challenge !== 'string' || !/^[\w-]{43}$/.test(data.challenge)) {
+    throw refusal('it cannot be read');
+  }
   const place = { browser: browser.hash, way: 'passkey', subject: data.challenge } as const;
   const ceremony = await takeCeremony(deps.db, place, new Date(deps.now()));
   if (ceremony === null) {

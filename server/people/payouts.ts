@@ -5,7 +5,6 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Family, families } from '../../core/families.ts';
-import { lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { type PayableWallet, walletsToPay } from '../db/legs.ts';
 import { insertOutbox } from '../db/outbox.ts';
@@ -15,6 +14,7 @@ import {
   deleteWaiting,
   endWait,
   findLogin,
+  setLeaving,
   upsertWebProof,
   waits,
   walletsOf,
@@ -23,9 +23,9 @@ import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
 import { canonicalAddress } from '../market/proofs.ts';
 import { mustHaveRoomForProofs, taken } from '../market/wallets.ts';
-import { holdFrom } from './hold.ts';
-import { shownLogins } from './logins.ts';
-import { type Browser, isWalletSession, type Session } from './sessions.ts';
+import { holdFrom, mustHaveRoomToWait } from './hold.ts';
+import { isCounted, shownLogins } from './logins.ts';
+import { type Browser, isWalletSession, lockLive, type Session } from './sessions.ts';
 import type { Site } from './site.ts';
 import { beginText, checkText, productIn, type TextToSign } from './wallet.ts';
 
@@ -41,10 +41,16 @@ export async function mustBeWalletSession(tx: Tx, session: Session, nowMs: numbe
   );
 }
 
-/** The wallet of the family that is paid now; null = none is. */
-async function paidNow(tx: Tx, accountId: string, family: Family, now: Date) {
+/**
+ * The wallet that the family pays, or paid last where it was removed since; null = it never paid
+ * any. Otherwise whoever removes it would need no signature of it.
+ */
+async function paidLast(tx: Tx, accountId: string, family: Family, now: Date) {
+  const chosen = await payoutsOf(tx, accountId, now);
+  const last = chosen.find((each) => isCounted(each, family, now));
+  if (last !== undefined) return last.address;
   const wallets = await walletsToPay(tx, [accountId], [family], now);
-  return wallets.find((each) => each.paid) ?? null;
+  return wallets.find((each) => each.paid)?.address ?? null;
 }
 
 /** Whose signature makes a change count at once; null = the wallet's own is enough. */
@@ -54,8 +60,8 @@ export async function voucherFor(
   { family, address }: WalletName,
   nowMs: number,
 ): Promise<WalletName | null> {
-  const paid = await paidNow(tx, session.accountId, family, new Date(nowMs));
-  if (paid !== null) return paid.address === address ? null : { family, address: paid.address };
+  const paid = await paidLast(tx, session.accountId, family, new Date(nowMs));
+  if (paid !== null) return paid === address ? null : { family, address: paid };
   const { walletFamily, walletAddress } = session;
   if (walletFamily === null || walletAddress === null) return null;
   if (walletFamily === family && walletAddress === address) return null;
@@ -71,18 +77,26 @@ export type ChoiceAsked = WalletName & {
   readonly chainId: number | null;
 };
 
+const familyNames: Readonly<Record<Family, string>> = {
+  evm: 'EVM',
+  tron: 'TRON',
+  bitcoin: 'Bitcoin',
+  solana: 'Solana',
+};
+
 /** What the wallet itself signs, and what the one signs that vouches for it. */
 function statementsOf(
   product: string,
   { family, address, paid }: Omit<Choice, 'vouchedBy' | 'pubkey'>,
 ) {
+  const named = familyNames[family];
   return {
     own: paid
-      ? `Have ${product} pay ${family} to this wallet from now on.`
-      : `Let ${product} pay swaps on ${family} to this wallet.`,
+      ? `Have ${product} pay ${named} to this wallet from now on.`
+      : `Let ${product} pay swaps on ${named} to this wallet.`,
     voucher: paid
-      ? `Have ${product} pay ${family} to ${address} from now on.`
-      : `Let ${product} pay swaps on ${family} to ${address}.`,
+      ? `Have ${product} pay ${named} to ${address} from now on.`
+      : `Let ${product} pay swaps on ${named} to ${address}.`,
   };
 }
 
@@ -162,22 +176,34 @@ export async function choose(
   const { family, address } = choice;
   const now = deps.now();
   const at = new Date(now);
-  await lockAccount(tx, accountId);
+  await lockLive(tx, deps, session);
   await mustBeWalletSession(tx, session, now);
   const voucher = await voucherFor(tx, session, choice, now);
   const isVouched = voucher === null || isSame(voucher, choice.vouchedBy);
   const waitsUntil = isVouched ? null : holdFrom(deps);
+  const before = await standing(tx, accountId, choice, at);
+  if (waitsUntil !== null && !before.receives) await mustHaveRoomToWait(tx, accountId, now);
   await hold(tx, deps, accountId, choice, waitsUntil);
   const fromAt = waitsUntil ?? at;
+  const stopped = choice.paid ? await stopPayouts(tx, { accountId, family, address: null, at }) : 0;
+  // What changes nothing is neither stored nor told: it would drown what does.
+  if (stopped === 0 && (choice.paid ? before.paid : before.receives)) return { fromAt: at };
   if (choice.paid) {
-    await stopPayouts(tx, { accountId, family, address: null, at });
     const id = uuidv7(now, deps.randomBytes);
-    await insertPayout(tx, { id, accountId, family, address, askedAt: at, fromAt });
+    const told = isVouched;
+    await insertPayout(tx, { id, accountId, family, address, askedAt: at, fromAt, told });
   }
   const topic = isVouched ? 'payout.changed' : 'payout.changing';
   const payload = { family, address, fromAt: fromAt.toISOString(), paid: choice.paid };
   await insertOutbox(tx, [{ topic, accountId, payload, at }]);
   return { fromAt };
+}
+
+/** What the wallet is to the account now. */
+async function standing(tx: Tx, accountId: string, { family, address }: WalletName, at: Date) {
+  const wallets = await walletsToPay(tx, [accountId], [family], at);
+  const own = wallets.filter((each) => each.address === address);
+  return { paid: own.some((each) => each.paid), receives: own.some((each) => each.receives) };
 }
 
 function isSame(one: WalletName, other: WalletName | null): boolean {
@@ -205,30 +231,47 @@ async function hold(
 }
 
 /**
- * Nothing that waits for this address ever counts. A login wallet that waits is removed, and every
- * other session ends. Throws `unknown_payout`, `last_login`.
+ * Nothing that waits for this address ever counts, be it to be paid or to be removed; null = for
+ * any. A login wallet that waits to be paid is removed, and every other session ends. Throws
+ * `unknown_payout`, `last_login`.
  */
 export async function stopWaiting(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
   session: Session,
-  { family, address }: WalletName,
+  wallet: WalletName | null,
 ): Promise<void> {
   const { accountId } = session;
   const at = new Date(deps.now());
-  await lockAccount(tx, accountId);
-  const stopped = await stopPayouts(tx, { accountId, family, address, at });
-  const removed = await deleteWaiting(tx, { accountId, family, address, now: at });
-  if (stopped + removed === 0) {
-    throw new ParleyError('unknown_payout', `nothing waits for ${address} on this account`);
+  await lockLive(tx, deps, session);
+  const held = await receivingOf(tx, accountId, deps.now());
+  const all = held.flatMap(({ family, waiting, leaving }) =>
+    [...waiting, ...leaving].map(({ address }) => ({ family, address })),
+  );
+  let stopped = 0;
+  for (const each of wallet === null ? all : [wallet]) {
+    const { family, address } = each;
+    const one = { accountId, family, address };
+    const wasLogin = (await findLogin(tx, family, address)) === accountId;
+    const changed = (await stopPayouts(tx, { ...one, at })) > 0;
+    const deleted = (await deleteWaiting(tx, { ...one, now: at })) > 0;
+    const stays = await setLeaving(tx, { ...one, leavesAt: null });
+    if (!changed && !deleted && !stays) continue;
+    stopped += 1;
+    const payload = { family, address, change: changed || deleted, stays };
+    await insertOutbox(tx, [{ topic: 'payout.stopped', accountId, payload, at }]);
+    if (!deleted || !wasLogin) continue;
+    const gone = { way: 'wallet', what: address, leavesAt: null };
+    await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload: gone, at }]);
+  }
+  if (stopped === 0) {
+    const what = wallet === null ? 'nothing waits' : `nothing waits for ${wallet.address}`;
+    throw new ParleyError('unknown_payout', `${what} on this account`);
   }
   if ((await shownLogins(tx, accountId, deps.now())).length === 0) {
     const sentence = 'this wallet is the only login of the account; add another one first';
     throw new ParleyError('last_login', sentence);
   }
-  await insertOutbox(tx, [
-    { topic: 'payout.stopped', accountId, payload: { family, address }, at },
-  ]);
   await revokeSessions(tx, accountId, session.id, session.id, at);
 }
 
@@ -240,13 +283,16 @@ export type Receiving = {
   readonly receives: readonly string[];
   /** Does not count before. */
   readonly waiting: readonly { address: string; fromAt: Date; paid: boolean }[];
+  /** Login wallets that are removed then. */
+  readonly leaving: readonly { address: string; at: Date }[];
 };
 
 /** Of every family. */
 export async function receivingOf(tx: Tx, accountId: string, nowMs: number): Promise<Receiving[]> {
   const now = new Date(nowMs);
   const wallets = await walletsToPay(tx, [accountId], families, now);
-  const held = (await walletsOf(tx, accountId)).filter((each) => waits(each, nowMs));
+  const all = await walletsOf(tx, accountId);
+  const held = all.filter((each) => waits(each, nowMs));
   const choices = (await payoutsOf(tx, accountId, now)).filter((each) => each.fromAt > now);
   return families.map((family) => {
     const own = wallets.filter((each) => each.family === family);
@@ -257,7 +303,12 @@ export async function receivingOf(tx: Tx, accountId: string, nowMs: number): Pro
         .filter((each) => each.family === family && !chosen.some(isOf(each.address)))
         .map((each) => ({ address: each.address, fromAt: each.waitsUntil as Date, paid: false })),
     ];
-    return { family, paid: paidOf(own), receives: receivesOf(own), waiting };
+    const leaving = all.flatMap((each) =>
+      each.family === family && each.leavesAt !== null
+        ? [{ address: each.address, at: each.leavesAt }]
+        : [],
+    );
+    return { family, paid: paidOf(own), receives: receivesOf(own), waiting, leaving };
   });
 }
 

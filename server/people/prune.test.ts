@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { countCeremonies, insertCeremony } from '../db/ceremonies.ts';
+import { type CeremonyWay, countCodes, insertCeremony, mostOfSession } from '../db/ceremonies.ts';
 import { revokeSession } from '../db/sessions.ts';
 import { prune } from '../market/prune.ts';
 import { issueTicket } from './feed-tickets.ts';
@@ -33,11 +33,11 @@ async function signIn(): Promise<Session> {
   return session;
 }
 
-const begin = (sessionId: string | null, subject: string) =>
+const begin = (sessionId: string | null, subject: string, way: CeremonyWay = 'email') =>
   insertCeremony(database.db, {
     id: randomUUID(),
     browser: randomBytes(32),
-    way: 'email',
+    way,
     purpose: sessionId === null ? 'sign-in' : 'renew',
     sessionId,
     subject,
@@ -63,17 +63,42 @@ async function left(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test('sign-ins that were begun go a day after they expired: codes are counted until then', async () => {
+test('a code goes a day after it expired, because it is counted until then', async () => {
   await begin(null, 'counted');
-  const since = () => new Date(deps.now() - day);
+  const codes = { subject: 'counted', known: null };
+  const sent = () => countCodes(database.db, codes, '', new Date(deps.now() - day));
   deps.advance(day);
-  assert.equal((await prune(deps)).ceremonies, 0);
+  assert.equal((await prune(deps)).codes, 0);
   deps.advance(-1);
-  assert.equal(await countCeremonies(database.db, 'email', 'counted', null, since()), 1);
+  assert.equal((await sent()).all, 1);
   deps.advance(600_001);
+  assert.equal((await prune(deps)).codes, 0);
+  deps.advance(1);
+  assert.equal((await prune(deps)).codes, 1);
+});
+
+test('whatever else was begun goes a minute after it expired, and the oldest of a session at once', async () => {
+  await begin(null, 'of a wallet', 'wallet');
+  deps.advance(600_000 + 60_000);
   assert.equal((await prune(deps)).ceremonies, 0);
   deps.advance(1);
   assert.equal((await prune(deps)).ceremonies, 1);
+  const session = await signIn();
+  await begin(session.id, 'a code');
+  const subjects = Array.from({ length: mostOfSession + 1 }, (_, at) => `text ${at}`);
+  for (const subject of subjects) {
+    deps.advance(1);
+    await begin(session.id, subject, 'payout');
+  }
+  const rows = await database.db.rows<{ subject: string }>({
+    name: 'test_begun',
+    text: 'select subject from ceremonies where session_id = $1 order by made_at',
+    values: [session.id],
+  });
+  assert.deepEqual(
+    rows.map((each) => each.subject),
+    ['a code', ...subjects.slice(1)],
+  );
 });
 
 test('a ticket goes a minute after it expired', async () => {

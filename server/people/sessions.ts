@@ -3,9 +3,11 @@
 import { createHash } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
+import { type AccountKind, lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import {
+  holdSession,
   insertSession,
   liveSessionsOf,
   renewSession,
@@ -122,15 +124,30 @@ export async function renew(
   return { token, session: { ...session, ...told } };
 }
 
+/**
+ * Locks the account for what its session does, and keeps the session live until that is done: a
+ * request that was under way when the session was ended does nothing after the answer to that.
+ * Throws `session_ended`, `account_deleted`.
+ */
+export async function lockLive(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  { id, accountId }: Session,
+): Promise<AccountKind> {
+  const kind = await lockAccount(tx, accountId);
+  if (await holdSession(tx, id, windowAt(deps.now()))) return kind;
+  throw new ParleyError('session_ended', 'the session has ended; nothing was done');
+}
+
 /** Throws `session_stale` where the last sign-in is too long ago for what is asked. */
-export function mustBeFresh(session: Session, nowMs: number): void {
-  const age = nowMs - session.signedInAt.getTime();
+export function mustBeFresh({ signedInAt }: Pick<Session, 'signedInAt'>, nowMs: number): void {
+  const age = nowMs - signedInAt.getTime();
   if (age <= freshMs) return;
   throw new ParleyError(
     'session_stale',
     `this needs a sign-in of the last ${freshMs / 60_000} minutes; the last one was ` +
       `${Math.floor(age / 60_000)} minutes ago`,
-    { signedInAt: session.signedInAt.toISOString() },
+    { signedInAt: signedInAt.toISOString() },
   );
 }
 

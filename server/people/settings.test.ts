@@ -116,6 +116,9 @@ test('origins of CORS are a list of origins', () => {
   for (const given of ['*', 'null', 'https://a.example/path', 'http://a.example']) {
     assert.match(wrong({ PARLEY_CORS_ORIGINS: given }).join(), /which is no origin/, given);
   }
+  const many = Array.from({ length: 21 }, (_, at) => `https://bot${at}.example`);
+  assert.equal(cors(many.slice(1).join()).length, 20);
+  assert.match(wrong({ PARLEY_CORS_ORIGINS: many.join() }).join(), /21 origins; at most 20/);
 });
 
 test('the hold of a payout wallet is an hour to 90 days', () => {

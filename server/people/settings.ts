@@ -79,18 +79,23 @@ function publicUrlOf(env: Environment, wrong: string[]): string | null {
   return origin;
 }
 
+/** Each is sent to whoever asks from it; a market that serves more has a page of its own. */
+const mostOrigins = 20;
+
 function originsOf(env: Environment, wrong: string[]): string[] {
   const given = (env.PARLEY_CORS_ORIGINS ?? '').split(',').map((each) => each.trim());
-  return given
-    .filter((each) => each !== '')
-    .flatMap((each) => {
-      const origin = originOf(each);
-      if (origin !== null) return [origin];
-      wrong.push(
-        `PARLEY_CORS_ORIGINS holds "${each}", which is no origin, such as https://bot.example`,
-      );
-      return [];
-    });
+  const named = given.filter((each) => each !== '');
+  if (named.length > mostOrigins) {
+    wrong.push(`PARLEY_CORS_ORIGINS holds ${named.length} origins; at most ${mostOrigins} may be`);
+  }
+  return named.flatMap((each) => {
+    const origin = originOf(each);
+    if (origin !== null) return [origin];
+    wrong.push(
+      `PARLEY_CORS_ORIGINS holds "${each}", which is no origin, such as https://bot.example`,
+    );
+    return [];
+  });
 }
 
 function mailOf(env: Environment, wrong: string[]): MailSettings | null {

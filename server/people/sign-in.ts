@@ -8,7 +8,7 @@ import type { Family } from '../../core/families.ts';
 import {
   type AccountKind,
   insertAccount,
-  lockAccount,
+  lockIfLive,
   makeBrowserAccount,
   waitForLock,
 } from '../db/accounts.ts';
@@ -22,14 +22,17 @@ import {
   type PasskeyFacts,
 } from '../db/logins.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import { findLogin, insertLogin, walletsOf } from '../db/wallets.ts';
+import { insertPayout, payoutsOf } from '../db/payouts.ts';
+import { findLogin, insertLogin, type WalletOf, walletsOf } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
 import { loginLock } from '../market/keys.ts';
 import { mostLogins } from './bounds.ts';
 import { waitOf } from './hold.ts';
+import { isCounted } from './logins.ts';
 import {
   type Browser,
+  lockLive,
   type Means,
   mustBeFresh,
   openSession,
@@ -73,11 +76,14 @@ export type TakenUp = {
   readonly session: Session;
   /** The account was made for it. */
   readonly isNew: boolean;
+  /** What was done, for who counts it. */
+  readonly outcome: 'made' | 'signed_in' | 'added' | 'renewed';
+  readonly way: Proven['way'];
 };
 
 export type SignInDeps = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
 
-/** Throws `login_taken`, `unknown_passkey`, `session_stale`, `too_many_logins`. */
+/** Throws `login_taken`, `unknown_passkey`, `session_ended`, `session_stale`, `too_many_logins`. */
 export async function takeUp(
   tx: Tx,
   deps: SignInDeps,
@@ -87,16 +93,18 @@ export async function takeUp(
 ): Promise<TakenUp> {
   // Two at once with one login make one account.
   await waitForLock(tx, lockOf(proven));
-  const owner = await ownerOf(tx, proven);
   const means = meansOf(proven);
   if (intent.purpose === 'sign-in') {
+    const owner = await lockedOwnerOf(tx, proven);
     const accountId = owner?.accountId ?? (await makeAccount(tx, deps, proven));
     const isNew = owner === null;
     if (owner !== null) await markUsed(tx, deps, proven, owner.loginId);
     const opened = await openSession(tx, deps, { accountId, means, browser, isNew });
-    return { ...opened, isNew };
+    return { ...opened, isNew, outcome: isNew ? 'made' : 'signed_in', way: proven.way };
   }
   const { session } = intent;
+  await lockLive(tx, deps, session);
+  const owner = await ownerOf(tx, proven);
   if (owner !== null && owner.accountId !== session.accountId) throw taken(proven);
   if (owner !== null && isMade(proven)) {
     // Whoever makes a passkey names its id, and shows nothing of the one that has it.
@@ -105,14 +113,15 @@ export async function takeUp(
   }
   if (owner !== null) {
     await markUsed(tx, deps, proven, owner.loginId);
-    return { ...(await renew(tx, deps, session, means)), isNew: false };
+    const renewed = await renew(tx, deps, session, means);
+    return { ...renewed, isNew: false, outcome: 'renewed', way: proven.way };
   }
   if (intent.purpose === 'renew') {
     const sentence = 'this is no login of the account that is signed in here; nothing changed';
     throw new ParleyError('unknown_login', sentence);
   }
   await addLogin(tx, deps, proven, session);
-  return { token: null, session, isNew: false };
+  return { token: null, session, isNew: false, outcome: 'added', way: proven.way };
 }
 
 /** The number of a lock on this login; that of a wallet is the one of key mints. */
@@ -153,6 +162,14 @@ async function ownerOf(tx: Tx, proven: Proven): Promise<Owner | null> {
   }
   const login = await findLoginOf(tx, nameOf(proven));
   return login === null ? null : { accountId: login.accountId, loginId: login.id };
+}
+
+/** Its account is locked: a login that was removed meanwhile signs nobody in. */
+async function lockedOwnerOf(tx: Tx, proven: Proven): Promise<Owner | null> {
+  const owner = await ownerOf(tx, proven);
+  if (owner === null) return null;
+  await lockIfLive(tx, owner.accountId);
+  return ownerOf(tx, proven);
 }
 
 async function markUsed(
@@ -213,31 +230,52 @@ async function storeLogin(
   });
 }
 
+/** Throws `login_family_taken`. */
+async function mustLackLogin(tx: Tx, accountId: string, family: Family): Promise<void> {
+  const wallets = await walletsOf(tx, accountId);
+  const held = wallets.find((each) => each.standing === 'login' && each.family === family);
+  if (held === undefined) return;
+  throw new ParleyError(
+    'login_family_taken',
+    `the account signs in with ${held.address} on this family already; remove it first`,
+  );
+}
+
 /** From an e-mail, provider or messaging login on, the account holds ten keys. */
 async function addLogin(tx: Tx, deps: SignInDeps, proven: Proven, session: Session): Promise<void> {
   mustBeFresh(session, deps.now());
   const { accountId } = session;
-  await lockAccount(tx, accountId);
   const at = new Date(deps.now());
   if (proven.way === 'wallet') {
-    const wallets = await walletsOf(tx, accountId);
-    const held = wallets.find((each) => each.standing === 'login' && each.family === proven.family);
-    if (held !== undefined) {
-      throw new ParleyError(
-        'login_family_taken',
-        `the account signs in with ${held.address} on this family already; remove it first`,
-      );
-    }
+    await mustLackLogin(tx, accountId, proven.family);
   } else if ((await loginsOf(tx, accountId)).length >= mostLogins) {
     const sentence = `the account has ${mostLogins} logins already; remove one first`;
     throw new ParleyError('too_many_logins', sentence);
   }
   const waitsUntil = proven.way === 'wallet' ? await waitOf(tx, deps, accountId) : null;
   await storeLogin(tx, deps, proven, accountId, waitsUntil);
+  if (proven.way === 'wallet') await payNext(tx, deps, { accountId, ...proven }, waitsUntil);
   if (proven.way === 'email' || proven.way === 'provider') await makeBrowserAccount(tx, accountId);
   const what = proven.way === 'wallet' ? proven.address : labelOf(proven);
   const payload = { way: proven.way, what, waitsUntil: waitsUntil?.toISOString() ?? null };
   await insertOutbox(tx, [{ topic: 'login.added', accountId, payload, at }]);
+}
+
+/** It is paid once it counts, where the wallet that its family paid was removed. */
+async function payNext(
+  tx: Tx,
+  deps: SignInDeps,
+  { accountId, family, address }: WalletOf,
+  waitsUntil: Date | null,
+): Promise<void> {
+  const at = new Date(deps.now());
+  const chosen = (await payoutsOf(tx, accountId, at)).find((each) => isCounted(each, family, at));
+  const held = await walletsOf(tx, accountId);
+  if (chosen === undefined || chosen.address === address) return;
+  if (held.some((each) => each.family === family && each.address === chosen.address)) return;
+  const id = uuidv7(deps.now(), deps.randomBytes);
+  const [fromAt, told] = [waitsUntil ?? at, waitsUntil === null];
+  await insertPayout(tx, { id, accountId, family, address, askedAt: at, fromAt, told });
 }
 
 function taken(proven: Proven): ParleyError {

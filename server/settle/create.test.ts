@@ -2,6 +2,7 @@
 // adapters without their nodes, which nothing here asks.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
@@ -12,8 +13,10 @@ import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
+import { insertPayout } from '../db/payouts.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import { findThread, type Thread } from '../db/threads.ts';
+import { upsertWebProof } from '../db/wallets.ts';
 import type { Asset } from '../market/assets.ts';
 import { type LegsPreview, previewLegs, type TradeTerms } from './preview.ts';
 import { fromTheStart, takeUp } from './take-up.ts';
@@ -86,6 +89,24 @@ test('login wallets fill the addresses in, and both escrows are planned', async 
   assert.notEqual(a.escrow, null);
   assert.notEqual(b.escrow, null);
   assert.equal(typeof swap.redeemScripts.b, 'string');
+});
+
+test('a swap keeps its addresses when another wallet is paid, and the next one has the new one', async () => {
+  const [maker, taker, other] = [someWallets(), someWallets(), someWallets()];
+  const makerId = await account(maker.evm, maker.bitcoin);
+  const takerId = await account(taker.evm, taker.bitcoin);
+  const agree = async () => {
+    const parties = { makerId, takerId };
+    const id = await deps.db.transaction((tx) => insertAgreed(tx, deps, terms(), parties));
+    return async () => ((await swapById(deps.db, id)) as Swap).state.legs.a.payoutAddress;
+  };
+  const first = await agree();
+  const at = new Date(deps.now());
+  const paid = { accountId: takerId, family: 'evm', address: other.evm.address } as const;
+  await upsertWebProof(deps.db, { ...paid, pubkey: null, at, waitsUntil: null });
+  await insertPayout(deps.db, { ...paid, id: randomUUID(), askedAt: at, fromAt: at, told: true });
+  const next = await agree();
+  assert.deepEqual([await first(), await next()], [taker.evm.address, other.evm.address]);
 });
 
 test('a Taproot login, or one without a key, leaves the bitcoin addresses open', async () => {

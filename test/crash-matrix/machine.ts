@@ -20,6 +20,7 @@ import type { Courier, Outcome } from '../../server/messages/courier.ts';
 import { createMessaging, type Messaging } from '../../server/messages/messaging.ts';
 import { createReminding, type Reminding } from '../../server/messages/reminders.ts';
 import { createMetrics } from '../../server/metrics.ts';
+import { passHolds } from '../../server/people/passing.ts';
 import { createPresence, type Running } from '../../server/restore/presence.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
 import {
@@ -62,6 +63,7 @@ export type Passes = {
   readonly rechecks: Rechecks;
   readonly launchpads: Launchpads;
   readonly pruning: { pass(): Promise<Pruned> };
+  readonly passing: { look(): Promise<number> };
   readonly feed: { sequence(): Promise<void> };
   readonly presence: Pick<Running, 'beatNow' | 'readNow'>;
 };
@@ -175,6 +177,7 @@ function passesOf(deps: Deps, send: Send, courier: Courier): Passes {
     rechecks: createRechecks(deps),
     launchpads: createLaunchpads(deps),
     pruning: { pass: () => prune(deps) },
+    passing: { look: () => passHolds(deps) },
     feed: {
       sequence: async () => {
         while ((await sequenceFeed(deps)).more);

@@ -1,7 +1,10 @@
 // Rows of the matrix: what people are told, by mail and in a chat, and of what they are reminded.
 
+import assert from 'node:assert/strict';
 import { insertLoginOf } from '../../server/db/logins.ts';
 import { insertOutbox } from '../../server/db/outbox.ts';
+import { insertPayout } from '../../server/db/payouts.ts';
+import { insertLogin, setLeaving, walletsOf } from '../../server/db/wallets.ts';
 import { uuidv7 } from '../../server/ids.ts';
 import { handOut } from '../../server/messages/hand-out.ts';
 import { resealMessages } from '../../server/messages/sealed.ts';
@@ -85,6 +88,25 @@ const tellAfter = (work: Work): Partial<Play> => ({
 const lookAtDeadlines: Work = ({ reminding }) => reminding.deadlines();
 const lookAtKeys: Work = ({ reminding }) => reminding.keys();
 
+const lookAtHolds: Work = ({ passing }) => passing.look();
+
+/** The taker's new wallet, a payout choice of the maker and a removal by it have waited. */
+async function withHolds(world: World): Promise<void> {
+  const { taker, maker } = await reached(world, (each) => openTraders(each));
+  const at = new Date(world.nowMs);
+  const until = new Date(world.nowMs + 3 * dayMs);
+  const wallet = { family: 'solana', address: 'waits', pubkey: null, at } as const;
+  await insertLogin(world.real, { ...wallet, accountId: taker.accountId, waitsUntil: until });
+  const [held] = await walletsOf(world.real, maker.accountId);
+  assert.ok(held);
+  const { family, address } = held;
+  const own = { accountId: maker.accountId, family, address };
+  const id = uuidv7(world.nowMs, world.market.deps.randomBytes);
+  await insertPayout(world.real, { ...own, id, askedAt: at, fromAt: until, told: false });
+  await setLeaving(world.real, { ...own, leavesAt: until });
+  world.nowMs += 4 * dayMs;
+}
+
 export const messageRows: readonly Row[] = [
   pass('messaging.pass', 'new keys, by mail and chat', tell, withNews, { right: arrives(4) }),
   pass(
@@ -123,6 +145,11 @@ export const messageRows: readonly Row[] = [
     },
     { ...tellAfter(lookAtKeys), right: arrives(4) },
   ),
+  pass('passing.look', 'wallets that count and one that leaves', lookAtHolds, withHolds, {
+    ...tellAfter(lookAtHolds),
+    // The end of both waits, each by mail and in a chat, and of a removal.
+    right: arrives(6),
+  }),
   starting(
     'resealMessages',
     'what waits to be told is sealed anew',

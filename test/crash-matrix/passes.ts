@@ -337,9 +337,9 @@ export const passes: readonly Row[] = [
 /** Every pass of a process, as `of` names it. */
 export function passesOf(machine: Passes): string[] {
   const { settlement, scheduled, keeper, delivering, messaging, reminding } = machine;
-  const { rechecks, launchpads, pruning, feed, presence } = machine;
+  const { rechecks, launchpads, pruning, passing, feed, presence } = machine;
   const first = { settlement, scheduled, keeper, delivering, messaging, reminding };
-  const parts = { ...first, rechecks, launchpads, pruning, feed, presence };
+  const parts = { ...first, rechecks, launchpads, pruning, passing, feed, presence };
   return Object.entries(parts).flatMap(([name, part]) =>
     Object.keys(part)
       .filter((verb) => verb !== 'start' && verb !== 'stop')

@@ -220,6 +220,8 @@ describe('one credential is not another:', () => {
       { authorization: `Bearer ${wrong}` },
       { 'x-api-key': wrong },
       { authorization: 'Bearer ' },
+      // As it arrives by HTTP, which ends a value at its last character.
+      { authorization: 'bearer' },
       { 'x-api-key': '' },
     ]) {
       const answer = await victim.call('GET', '/v1/me', undefined, headers);

@@ -15,7 +15,7 @@ import {
   windowAt,
 } from '../../people/sessions.ts';
 import type { Site } from '../../people/site.ts';
-import { clientOf } from '../access.ts';
+import { type Access, clientOf } from '../access.ts';
 import { clientNetwork } from '../budgets.ts';
 import { parserOf, sendJson } from '../command.ts';
 import { HttpError } from '../errors.ts';
@@ -64,6 +64,8 @@ export type SignedInSpec<P extends TSchema, Q extends TSchema, B extends TSchema
   readonly fresh?: true;
   /** Counts against the key mints of the client's network. */
   readonly mint?: true;
+  /** Adds something to the account that its person is told of: at most 30 an hour. */
+  readonly change?: true;
   readonly handle: (input: Input<P, Q, B> & { readonly session: Session }) => Promise<Answer>;
 };
 
@@ -76,6 +78,7 @@ export function signedIn<P extends TSchema, Q extends TSchema, B extends TSchema
   route(app, deps, spec, 'session', async (input, request) => {
     const session = await sessionOf(deps, request);
     if (session === null) throw ended();
+    mustBeOf(session, deps, request);
     if (spec.fresh) mustBeFresh(session, deps.now());
     return spec.handle({ ...input, session });
   });
@@ -100,15 +103,34 @@ export function anyBrowser<P extends TSchema, Q extends TSchema, B extends TSche
   deps: Deps,
   spec: AnyBrowserSpec<P, Q, B>,
 ): void {
-  route(app, deps, spec, 'browser', async (input, request) =>
-    spec.handle({ ...input, session: await sessionOf(deps, request) }),
-  );
+  route(app, deps, spec, 'browser', async (input, request) => {
+    const session = await sessionOf(deps, request);
+    mustBeOf(session, deps, request);
+    return spec.handle({ ...input, session });
+  });
+}
+
+/** Which account a page shows: it does nothing to another one that was signed in to meanwhile. */
+export function accountHeader(shortName: string): string {
+  return `x-${shortName}-account`;
+}
+
+function mustBeOf(session: Session | null, { settings }: Deps, { headers }: FastifyRequest): void {
+  const shown = headers[accountHeader(settings.shortName)];
+  if (shown === undefined || shown === session?.accountId) return;
+  const sentence =
+    'another account is signed in here by now, or nobody; nothing was done. Load the page again';
+  throw new HttpError('other_account', sentence);
 }
 
 function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
   app: FastifyInstance,
   deps: Deps,
-  spec: Declared<P, Q, B> & { readonly signIn?: true; readonly mint?: true },
+  spec: Declared<P, Q, B> & {
+    readonly signIn?: true;
+    readonly mint?: true;
+    readonly change?: true;
+  },
   kind: 'session' | 'browser',
   answer: (input: Input<P, Q, B>, request: FastifyRequest) => Promise<Answer>,
 ): void {
@@ -119,7 +141,9 @@ function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
   app.route({
     method,
     url,
-    config: { access: { kind, signIn: spec.signIn, mint: spec.mint } },
+    config: {
+      access: { kind, signIn: spec.signIn, mint: spec.mint, change: spec.change } satisfies Access,
+    },
     handler: async (request, reply) => {
       const site = siteFor(deps, request);
       const browser = browserFor(deps, site, request, reply);
@@ -183,6 +207,6 @@ export async function sessionOf(
 }
 
 /** Whoever is called here by the gate, whose session ended since. */
-function ended(): HttpError {
+export function ended(): HttpError {
   return new HttpError('session_missing', 'nobody is signed in here, or the session has ended');
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { parseEmail } from '../../people/email.ts';
-import { browserOn } from '../testing/browser.ts';
+import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
 
 let edge: PeopleEdge;
@@ -43,7 +43,10 @@ test('the fifth wrong code is the last try, and the right one is none any more',
   for (let left = 4; left >= 0; left -= 1) {
     const refused = await browser.post('/account/email/code', { address, code: wrong(right) });
     assert.deepEqual([refused.status, code(refused)], [400, 'bad_code']);
-    assert.match(refused.body.error, left === 0 ? /no try is left/ : new RegExp(`${left} of 5`));
+    assert.match(
+      refused.body.error,
+      left === 0 ? /no try is left/ : new RegExp(`tries left: ${left} of 5`),
+    );
   }
   const late = await browser.post('/account/email/code', { address, code: right });
   assert.deepEqual([late.status, code(late)], [409, 'ceremony_gone']);
@@ -79,26 +82,104 @@ test('a code is good once, in the browser that asked, for 10 minutes, until a ne
   assert.equal(code(await give()), 'ceremony_gone');
 });
 
-test('a code that a stranger asks for takes the place of one, but keeps nobody out', async () => {
+const ask = (from: TestBrowser, address: string) =>
+  from.post('/account/email', { address, purpose: 'sign-in' });
+const statuses = async (answers: readonly ReturnType<typeof ask>[]) =>
+  (await Promise.all(answers)).map(({ status }) => status).sort();
+const from = (ip: string) => browserOn(edge, { ip });
+
+test('a code that a stranger asks for ends none of a browser that was signed in from', async () => {
   const address = fresh();
   const known = await edge.person(address);
-  const stranger = browserOn(edge);
-  const ask = (from = stranger) => from.post('/account/email', { address, purpose: 'sign-in' });
-  for (let sent = 1; sent < 5; sent += 1) assert.equal((await ask()).status, 200);
-  assert.deepEqual([(await ask()).status, code(await ask())], [409, 'too_many_codes']);
+  const stranger = from('192.0.2.1');
+  const give = (by: TestBrowser, given: string) =>
+    by.post('/account/email/code', { address, code: given });
+  await ask(known, address);
+  const first = edge.codeOf(address);
+  await ask(known, address);
+  const second = edge.codeOf(address);
+  if (first !== second) assert.equal(code(await give(known, first)), 'bad_code');
+  await ask(stranger, address);
+  const ofStranger = edge.codeOf(address);
+  assert.equal((await give(known, second)).status, 200);
+  assert.equal((await give(stranger, ofStranger)).status, 200);
+});
+
+test('a stranger’s code ends another stranger’s: one is live', async () => {
+  const address = fresh();
+  const [one, other] = [from('192.0.2.1'), from('192.0.2.2')];
+  await ask(one, address);
+  const ended = edge.codeOf(address);
+  await ask(other, address);
+  const late = await one.post('/account/email/code', { address, code: ended });
+  assert.equal(code(late), 'ceremony_gone');
+});
+
+test('half of an hour’s codes go to one network, however many it asks for at once', async () => {
+  const address = fresh();
+  const known = await edge.person(address, { ip: '198.51.100.1' });
+  edge.deps.advance(86_400_000);
+  const asks = (ip: string) => Array.from({ length: 7 }, () => ask(from(ip), address));
+  assert.deepEqual(await statuses(asks('192.0.2.1')), [...Array(5).fill(200), 429, 429]);
+  const refused = await ask(from('192.0.2.1'), address);
+  assert.equal(code(refused), 'too_many_codes');
+  assert.match(refused.body.error, /^5 codes .* an hour from this network; try again in 60 min/);
+  assert.equal(Number(refused.headers['retry-after']), 3_600);
+  assert.deepEqual(await statuses(asks('192.0.2.2')), [...Array(5).fill(200), 429, 429]);
+  assert.match((await ask(from('192.0.2.3'), address)).body.error, /^10 codes .* an hour;/);
+  // The owner's own browser is kept out by none of them, from wherever it asks.
   assert.equal((await byEmail(known, address, () => edge.codeOf(address))).status, 200);
 });
 
-test('the answer is the same for an address with an account and for one without', async () => {
+test('a known browser has as many codes as a network, and a day has twice an hour’s', async () => {
+  const address = fresh();
+  const known = await edge.person(address);
+  edge.deps.advance(86_400_000);
+  const five = () => Array.from({ length: 6 }, () => ask(known, address));
+  assert.deepEqual(await statuses(five()), [...Array(5).fill(200), 429]);
+  edge.deps.advance(3_600_001);
+  assert.deepEqual(await statuses(five()), [...Array(5).fill(200), 429]);
+  edge.deps.advance(3_600_001);
+  assert.match((await ask(known, address)).body.error, /^10 codes .* a day/);
+  edge.deps.advance(86_400_000);
+  assert.equal((await ask(known, address)).status, 200);
+});
+
+test('what follows a + counts for the same mailbox, and its code is good for itself alone', async () => {
+  const name = `many${fresh()}`;
+  const tagged = (at: number) => name.replace('@', `+${at}@`);
+  const asks = Array.from({ length: 7 }, (_, at) => ask(from('192.0.2.1'), tagged(at)));
+  assert.deepEqual(await statuses(asks), [...Array(5).fill(200), 429, 429]);
+  const browser = from('192.0.2.9');
+  await ask(browser, tagged(1));
+  const given = { address: name, code: edge.codeOf(tagged(1)) };
+  assert.equal(code(await browser.post('/account/email/code', given)), 'bad_code');
+  const own = { ...given, address: tagged(1) };
+  assert.equal((await browser.post('/account/email/code', own)).status, 200);
+});
+
+test('every answer is the same for an address with an account and for one without', async () => {
   const known = fresh();
   await edge.person(known);
-  const [one, other] = await Promise.all(
-    [known, fresh()].map((address) =>
-      browserOn(edge).post('/account/email', { address, purpose: 'sign-in' }),
-    ),
-  );
-  const shape = (answer: typeof one) => [answer?.status, Object.keys(answer?.body ?? {})];
-  assert.deepEqual(shape(one), shape(other));
+  const all = async (address: string) => {
+    const browser = from('192.0.2.20');
+    const asked = await ask(browser, address);
+    const given = () =>
+      browser.post('/account/email/code', { address, code: wrong(edge.codeOf(address)) });
+    const answers = [asked, await given(), await given()];
+    while ((await ask(browser, address)).status === 200);
+    answers.push(await ask(browser, address));
+    return answers.map(({ status, headers, body }) => {
+      const { date: _, 'set-cookie': cookie, ...rest } = headers;
+      const told = Object.entries(rest).filter(([name]) => !/^(x-)?ratelimit/.test(name));
+      const shape = String(cookie ?? '').replace(/[0-9A-Za-z]{43}/g, 'token');
+      const said = JSON.stringify(body).replaceAll(address, 'address');
+      return [status, told, shape, said.replace(/\d{4}-[^"]*Z/g, 'instant')];
+    });
+  };
+  edge.deps.freeze();
+  const name = 'x'.repeat(known.indexOf('@'));
+  assert.deepEqual(await all(known), await all(`${name}${known.slice(name.length)}`));
 });
 
 test('where no mail is sent, no sign-in by mail is offered', async (t) => {

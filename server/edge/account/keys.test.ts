@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { someAddress } from '../../../test/support/trading.ts';
 import { buildApp } from '../app.ts';
 import { caller, startEdge, type TestEdge } from '../testing/edge.ts';
 import { renewed, type SignedIn, signedIn } from '../testing/session.ts';
@@ -163,6 +164,23 @@ test("nobody revokes another account's key, one twice, or what is no key", async
   }
   const told = (await events(one.accountId)).filter(({ topic }) => topic === 'key.revoked');
   assert.equal(told.length, 1);
+});
+
+test('on /v1 a webhook’s secret and the end of a proof want a fresh session too; a key wants none', async () => {
+  const browser = await signedIn(edge);
+  const { body: made } = await make(browser, { scopes: ['read'] });
+  edge.deps.freeze();
+  edge.deps.advance(browser.stored.signedInAt.getTime() + 600_001 - edge.deps.now());
+  const url = 'https://hooks.example.org/';
+  const register = await browser.post('/v1/webhooks', { url });
+  assert.equal(codeOf(register), '403 session_stale');
+  const address = `/v1/wallets/${someAddress('evm')}`;
+  assert.equal(codeOf(await browser.call('DELETE', address)), '403 session_stale');
+  const { key } = made;
+  assert.equal((await edge.call('POST', '/v1/webhooks', { key, body: { url } })).status, 201);
+  assert.equal(codeOf(await edge.call('DELETE', address, { key })), '404 unknown_wallet');
+  browser.cookies.set('parley_session', await renewed(edge.deps, browser));
+  assert.equal((await browser.post('/v1/webhooks', { url })).status, 201);
 });
 
 test('making and revoking want a sign-in of the last 10 minutes; the list does not', async () => {

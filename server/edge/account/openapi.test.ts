@@ -94,6 +94,8 @@ test('it says that a session is a cookie, that every write wants our header, and
 test('every reply is a named component, every header and status that can be met is described', () => {
   for (const [path, method, { responses, security }] of operations()) {
     const at = `${method} ${path}`;
+    // Leads on, whatever it came to.
+    if (303 in responses) continue;
     const done = responses[200] ?? responses[201];
     assert.match(JSON.stringify(done?.content), /\$ref":"#\/components\/schemas\/\w+"/, at);
     assert.ok('Set-Cookie' in (done?.headers ?? {}), at);

@@ -3,6 +3,7 @@
 
 import type { TSchema } from 'typebox';
 import type { Settings } from '../../config.ts';
+import { returnPath } from '../../people/providers.ts';
 import {
   apiVersion,
   type Components,
@@ -61,6 +62,7 @@ export function describeAccount(
     const described = describeOperation(operation, components);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described };
   }
+  paths[returnPath('{id}')] = { get: describeReturn() };
   publish(errorBody, components);
   const tags = [...new Set(operations.flatMap((operation) => operation.tags))];
   return {
@@ -90,6 +92,39 @@ export function describeAccount(
           description: 'On http at loopback its name is without `__Host-`.',
         },
       },
+    },
+  };
+}
+
+/** A provider leads the browser there: what it asks is not ours to declare. */
+function describeReturn(): Json {
+  const query = ['code', 'state', 'iss', 'error'].map((name) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: { type: 'string' },
+  }));
+  const location = {
+    description: '/account, with `done=` what it came to or `problem=` the code of a refusal',
+    schema: { type: 'string' },
+  };
+  return {
+    operationId: 'returnFromProvider',
+    summary: 'Where a provider leads the browser back to (OpenID Connect Core 1.0, 3.1.2.5)',
+    tags: ['sign-in'],
+    security: [{}, { session: [] }],
+    parameters: [
+      { name: 'id', in: 'path', required: true, schema: { type: 'string', maxLength: 32 } },
+      ...query,
+    ],
+    responses: {
+      303: {
+        description: 'to the account page, whatever it came to',
+        headers: { ...headerRefs, ...cookieRef, Location: location },
+      },
+      400: { $ref: '#/components/responses/Error400' },
+      404: { $ref: '#/components/responses/Error404' },
+      default: { $ref: '#/components/responses/ErrorAny' },
     },
   };
 }

@@ -441,6 +441,8 @@ test('the fields of an answer are bounded, and fields that are not known are let
     within({ clientDataJSON: 'AAAA' }),
     within({ clientDataJSON: Buffer.from('null').toString('base64url') }),
     within({ clientDataJSON: Buffer.from('{"challenge":{}}').toString('base64url') }),
+    // A character that the database has no place for.
+    within({ clientDataJSON: Buffer.from('{"challenge":"\\u0000"}').toString('base64url') }),
   ]) {
     assert.equal(codeOf(await give(bad)), '400 bad_proof');
   }

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Family } from '../../../core/families.ts';
+import { formerChannelsOf } from '../../db/former-channels.ts';
+import { passHolds } from '../../people/passing.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
 import { bitcoinWallet, evmWallet, solanaWallet, type TestWallet } from '../testing/signers.ts';
@@ -90,19 +92,216 @@ test('a thief of the e-mail changes nothing of where one is paid for 72 hours', 
   // Nor by putting another wallet in the place of the one that is paid.
   const evmLoot = evmWallet();
   assert.deepEqual(told(await byWallet(thief, evmLoot, 'add')), [409, 'login_family_taken']);
-  const removed = await thief.call('DELETE', `/account/logins/evm:${wallet.address}`);
-  assert.equal(removed.status, 200);
-  assert.equal((await byWallet(thief, evmLoot, 'add')).status, 200);
-  const later = () => byMail(thief, address, 'sign-in');
   edge.deps.advance(holdMs - 60_000);
-  await later();
-  for (const family of ['evm', 'solana'] as const) {
-    const { paid, receives } = await shown(thief, family);
-    assert.deepEqual([paid, receives], [null, []]);
-  }
+  const { paid, receives } = await shown(await edge.person(address), 'solana');
+  assert.deepEqual([paid, receives], [null, []]);
   edge.deps.advance(60_000);
-  assert.equal((await shown(thief, 'solana')).paid, loot.address);
+  assert.equal((await shown(await edge.person(address), 'solana')).paid, loot.address);
   assert.equal((await vouched()).status, 200);
+});
+
+const remove = (browser: TestBrowser, { family, address }: TestWallet) =>
+  browser.call('DELETE', `/account/logins/${family}:${address}`);
+const stopAll = (browser: TestBrowser) => browser.post('/account/payout/stop-all', {});
+
+test('a thief of the e-mail removes no wallet before its person could stop it', async () => {
+  const [wallet, address] = [evmWallet(), fresh()];
+  await owner(wallet, address);
+  const thief = await edge.person(address);
+  await byWallet(thief, solanaWallet(), 'add');
+  const { status, body } = await remove(thief, wallet);
+  assert.deepEqual([status, Date.parse(body.leavesAt)], [200, edge.deps.now() + holdMs]);
+  // Asked again it does not begin anew.
+  edge.deps.advance(60_000);
+  assert.equal((await remove(thief, wallet)).body.leavesAt, body.leavesAt);
+  edge.deps.advance(holdMs - 120_000);
+  await passHolds(edge.deps);
+  const own = browserOn(edge);
+  assert.equal((await byWallet(own, wallet)).body.isNew, false);
+  assert.equal((await shown(own, 'evm')).paid, wallet.address);
+  assert.deepEqual((await stopAll(own)).status, 200);
+  assert.deepEqual(told(await thief.get('/account/me')), [401, 'session_missing']);
+  edge.deps.advance(holdMs);
+  await passHolds(edge.deps);
+  assert.equal((await byWallet(own, wallet)).body.isNew, false);
+  const after = (await own.get('/account/payout')).body.payouts as Shown[];
+  const [evm, solana] = [after[0], after.find(({ family }) => family === 'solana')];
+  assert.deepEqual([evm?.paid, solana?.paid, solana?.waiting], [wallet.address, null, []]);
+  assert.deepEqual(told(await stopAll(own)), [404, 'unknown_payout']);
+});
+
+test('a wallet that was removed still vouches for the next one, and none is paid at once', async () => {
+  const [wallet, address] = [evmWallet(), fresh()];
+  const own = await owner(wallet, address);
+  const second = solanaWallet();
+  await byWallet(own, second, 'add');
+  await byWallet(own, wallet, 'renew');
+  await pay(own, second, wallet);
+  await byWallet(own, second, 'renew');
+  assert.equal((await remove(own, wallet)).status, 200);
+  edge.deps.advance(holdMs);
+  assert.equal(await passHolds(edge.deps), 1);
+  assert.equal(await passHolds(edge.deps), 0);
+  const later = browserOn(edge);
+  await byWallet(later, second);
+  assert.equal((await shown(later, 'evm')).paid, null);
+  const { body } = await later.post('/account/payout', {
+    family: 'evm',
+    address: evmWallet().address,
+    paid: true,
+  });
+  assert.equal(body.voucher.address, wallet.address);
+  // Nor does a login wallet in its place count at once, and then it is paid.
+  const next = evmWallet();
+  assert.equal((await byWallet(later, next, 'add')).status, 200);
+  assert.equal((await shown(later, 'evm')).paid, null);
+  edge.deps.advance(holdMs);
+  await byWallet(later, second);
+  assert.equal((await shown(later, 'evm')).paid, next.address);
+  // The first one makes an account of its own now.
+  assert.equal((await byWallet(browserOn(edge), wallet)).body.isNew, true);
+});
+
+test('a wallet that is to leave stays where nothing else signs in by then', async () => {
+  const [wallet, address] = [evmWallet(), fresh()];
+  const own = await owner(wallet, address);
+  const second = solanaWallet();
+  await byWallet(own, second, 'add');
+  await remove(own, wallet);
+  const { logins } = (await own.get('/account/me')).body;
+  const mail = logins.find((each: { way: string }) => each.way === 'email');
+  assert.equal((await own.call('DELETE', `/account/logins/${mail.id}`)).status, 200);
+  // The one that is left only signs in: it waits, and whoever stops it takes it away.
+  const stop = { family: 'solana', address: second.address };
+  assert.deepEqual(told(await remove(own, second)), [409, 'last_login']);
+  assert.equal((await own.post('/account/payout/stop', stop)).status, 200);
+  edge.deps.advance(holdMs);
+  await passHolds(edge.deps);
+  const back = browserOn(edge);
+  assert.equal((await byWallet(back, wallet)).body.isNew, false);
+  assert.equal((await back.get('/account/me')).body.logins[0].leavesAt, null);
+});
+
+test('whoever removes a channel first does not silence what comes next', async () => {
+  const [wallet, address, loot] = [evmWallet(), fresh(), solanaWallet()];
+  const own = await owner(wallet, address);
+  const thief = browserOn(edge, { cookies: own.cookies });
+  await byMail(thief, fresh(), 'add');
+  const { logins } = (await thief.get('/account/me')).body;
+  const { id } = logins.find(({ label }: { label: string }) => label === address);
+  assert.equal((await thief.call('DELETE', `/account/logins/${id}`)).status, 200);
+  const { accountId } = (await thief.get('/account/me')).body;
+  const heard = async () => {
+    const at = new Date(edge.deps.now());
+    return (await formerChannelsOf(edge.deps.db, [accountId], at)).map(({ to }) => to);
+  };
+  assert.equal((await byWallet(thief, loot, 'add')).status, 200);
+  assert.deepEqual(await heard(), [address]);
+  edge.deps.advance(holdMs - 1);
+  assert.deepEqual(await heard(), [address]);
+  edge.deps.advance(1);
+  assert.deepEqual(await heard(), []);
+});
+
+test('a bot sees in /v1/me where its account is paid', async () => {
+  const [wallet, other, later] = [evmWallet(), evmWallet(), solanaWallet()];
+  const browser = browserOn(edge);
+  await byWallet(browser, wallet);
+  const me = async () => (await browser.get('/v1/me')).body.wallets;
+  assert.deepEqual((await me()).evm, { login: wallet.address, proven: [] });
+  assert.equal((await pay(browser, other, wallet)).status, 200);
+  assert.deepEqual((await me()).evm, { login: other.address, proven: [wallet.address] });
+  await byWallet(browser, later, 'add');
+  assert.deepEqual((await me()).solana, { login: null, proven: [later.address] });
+});
+
+test('who removes the only wallet adds another one no sooner', async () => {
+  const [wallet, address] = [evmWallet(), fresh()];
+  await owner(wallet, address);
+  const thief = await edge.person(address);
+  await remove(thief, wallet);
+  edge.deps.advance(holdMs);
+  await passHolds(edge.deps);
+  const again = await edge.person(address);
+  await byWallet(again, solanaWallet(), 'add');
+  const { paid, waiting } = await shown(again, 'solana');
+  assert.deepEqual([paid, waiting.length], [null, 1]);
+});
+
+test('the end of a wait is told once, by any number of looks at once', async () => {
+  const [wallet, address] = [evmWallet(), fresh()];
+  const own = await owner(wallet, address);
+  await byWallet(own, wallet, 'renew');
+  const [chosen, added] = [evmWallet(), solanaWallet()];
+  await pay(own, chosen, null);
+  await byWallet(own, added, 'add');
+  const { accountId } = (await own.get('/account/me')).body;
+  const events = async () => {
+    const rows = await edge.deps.db.rows<{ payload: { address: string; paid: boolean } }>({
+      name: '',
+      text: `delete from outbox where account_id = $1 and topic = 'payout.changed'
+        returning payload`,
+      values: [accountId],
+    });
+    return rows.map(({ payload }) => [payload.address, payload.paid]).sort();
+  };
+  await events();
+  edge.deps.advance(holdMs - 1);
+  await passHolds(edge.deps);
+  assert.deepEqual(await events(), []);
+  edge.deps.advance(1);
+  await Promise.all([passHolds(edge.deps), passHolds(edge.deps), passHolds(edge.deps)]);
+  const told = [
+    [chosen.address, true],
+    [added.address, false],
+  ].sort();
+  assert.deepEqual(await events(), told);
+});
+
+test('a choice that changes nothing is not told, and few wallets wait at once', async () => {
+  const wallet = evmWallet();
+  const own = browserOn(edge);
+  await byWallet(own, wallet);
+  const { accountId } = (await own.get('/account/me')).body;
+  const count = async () => {
+    const rows = await edge.deps.db.rows({
+      name: '',
+      text: `select 1 as one from outbox where account_id = $1 and topic like 'payout.%'`,
+      values: [accountId],
+    });
+    return rows.length;
+  };
+  const before = await count();
+  await pay(own, wallet, null);
+  await pay(own, wallet, null);
+  assert.equal(await count(), before);
+  for (let at = 0; at < 10; at += 1) {
+    assert.equal((await pay(own, evmWallet(), null)).status, 200);
+  }
+  assert.deepEqual(told(await pay(own, evmWallet(), null)), [409, 'too_many_wallets']);
+  assert.equal((await stopAll(own)).status, 200);
+  assert.equal((await pay(own, evmWallet(), null)).status, 200);
+});
+
+test('30 are tried in an hour: nobody drowns in messages what matters', async () => {
+  const [wallet, address] = [evmWallet(), fresh()];
+  const thief = await owner(wallet, address);
+  const bad = { family: 'solana', address: solanaWallet().address, paid: true, signature: '1' };
+  for (let tried = 0; tried < 30; tried += 1) {
+    const answer = await thief.post('/account/payout/proof', { ...bad, message: 'nonsense' });
+    assert.equal(answer.status, 400);
+  }
+  const over = await thief.post('/account/payout/proof', { ...bad, message: 'nonsense' });
+  assert.deepEqual(told(over), [429, 'change_rate_limited']);
+  assert.equal(over.headers['retry-after'], '3600');
+  // The account's budget, not the browser's; what only takes away goes on.
+  const own = browserOn(edge);
+  await byWallet(own, wallet);
+  assert.deepEqual(told(await pay(own, solanaWallet(), wallet)), [429, 'change_rate_limited']);
+  assert.equal((await own.call('DELETE', '/account/sessions')).status, 200);
+  edge.deps.advance(3_600_000);
+  await byWallet(own, wallet, 'renew');
+  assert.equal((await pay(own, solanaWallet(), wallet)).status, 200);
 });
 
 test('what waits is stopped from any session, and the thief is signed out', async () => {
@@ -112,6 +311,10 @@ test('what waits is stopped from any session, and the thief is signed out', asyn
   const loot = solanaWallet();
   await byWallet(thief, loot, 'add');
   const stop = { family: 'solana', address: loot.address };
+  // A cookie that somebody stole long ago stops nothing of its person's.
+  edge.deps.advance(11 * 60_000);
+  assert.deepEqual(told(await own.post('/account/payout/stop', stop)), [403, 'session_stale']);
+  await byWallet(own, wallet, 'renew');
   assert.equal((await own.post('/account/payout/stop', stop)).status, 200);
   assert.deepEqual(told(await thief.get('/account/me')), [401, 'session_missing']);
   assert.deepEqual((await shown(own, 'solana')).waiting, []);

@@ -347,11 +347,17 @@ test('sign-ins are counted, by outcome', async () => {
       0
     );
   };
-  const now = () => Promise.all(['made', 'signed_in', 'refused'].map(counted));
+  const now = () => Promise.all(['made', 'signed_in', 'refused', 'added', 'renewed'].map(counted));
   const before = await now();
   hostile.claim({ sub: 'kate' });
   await through(browser());
   await through(browser());
+  const one = browser();
+  hostile.claim({ sub: 'lena' });
+  await through(one);
+  hostile.claim({ sub: 'lena elsewhere' });
+  await through(one, 'hostile', 'add');
+  await through(one, 'hostile', 'renew');
   hostile.misbehave('expired');
   await through(browser());
   hostile.misbehave('error in the response');
@@ -359,7 +365,7 @@ test('sign-ins are counted, by outcome', async () => {
   const after = await now();
   assert.deepEqual(
     after.map((each, at) => each - (before[at] ?? 0)),
-    [1, 1, 1],
+    [2, 1, 1, 1, 1],
   );
   const { status } = await browser().post('/account/provider', {
     provider: 'none',

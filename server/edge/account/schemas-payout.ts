@@ -32,6 +32,9 @@ export const payouts = named(
         waiting: Type.Array(
           Type.Object({ address: Type.String(), fromAt: dateTime, paid: Type.Boolean() }),
         ),
+        leaving: Type.Array(Type.Object({ address: Type.String(), at: dateTime }), {
+          description: 'login wallets that are removed then, and paid until then',
+        }),
       }),
     ),
   }),

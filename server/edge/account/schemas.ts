@@ -41,7 +41,7 @@ export const loginShown = named(
     way: oneOf(['email', 'provider', 'passkey', 'wallet']),
     label: Type.String({ description: 'the address, or the name its provider or person gave it' }),
     issuer: nullable(Type.String({ description: 'of a provider' })),
-    addedAt: nullable(dateTime),
+    addedAt: dateTime,
     lastUsedAt: nullable(dateTime),
     backupEligible: nullable(
       Type.Boolean({ description: 'of a passkey: it can be on other devices too' }),
@@ -52,6 +52,22 @@ export const loginShown = named(
     ),
     waitsUntil: nullable(
       Type.String({ format: 'date-time', description: 'a wallet that may not receive before' }),
+    ),
+    leavesAt: nullable(
+      Type.String({ format: 'date-time', description: 'a wallet that is removed then' }),
+    ),
+  }),
+);
+
+export const loginRemoved = named(
+  'LoginRemoved',
+  Type.Object({
+    ok: Type.Literal(true),
+    leavesAt: nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'a wallet is removed then, unless it is stopped; null = it is removed',
+      }),
     ),
   }),
 );

@@ -23,8 +23,8 @@ export async function answerOf(
     }
     return done;
   });
-  const { token, session, isNew } = taken;
-  deps.metrics.signIns.inc({ way: session.signedInBy, outcome: isNew ? 'made' : 'signed_in' });
+  const { token, session, isNew, way, outcome } = taken;
+  deps.metrics.signIns.inc({ way, outcome });
   if (former !== null && token !== null) {
     await app.edge.keys.revoked(former.accountId, former.id);
   }

@@ -194,7 +194,9 @@ describe('a wallet of a signed-in account', () => {
     const { accountId } = (await signInBy(browser, wallet)).body;
     const token = browser.session();
     edge.deps.advance(11 * 60_000);
-    const stale = await signInBy(browser, solanaWallet(), 'add');
+    // Before anything is signed in vain.
+    const { family, address } = solanaWallet();
+    const stale = await browser.post('/account/wallet', { family, address, purpose: 'add' });
     assert.equal(codeOf(stale), '403 session_stale');
     assert.equal(codeOf(await signInBy(browser, evmWallet(), 'renew')), '404 unknown_login');
     assert.match(

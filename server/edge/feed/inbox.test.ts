@@ -17,6 +17,7 @@ const caller: Caller = {
   keyId: 'a key',
   scopes: ['maker'],
   expiresAtMs: Number.POSITIVE_INFINITY,
+  signedInAt: null,
 };
 let server: WebSocketServer;
 

@@ -16,7 +16,7 @@ export function registerMe(app: FastifyInstance, deps: Deps): void {
     handle: async ({ caller }) => ({
       userId: caller.accountId,
       scopes: caller.scopes,
-      wallets: await walletsByFamily(deps.db, caller.accountId),
+      wallets: await walletsByFamily(deps.db, caller.accountId, new Date(deps.now())),
     }),
   });
 }

@@ -56,6 +56,7 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
     operationId: 'removeWallet',
     summary: 'Remove a proof; a login address is not one',
     tags: ['wallets'],
+    fresh: true,
     params: Type.Object({ address: Type.String() }),
     replies: { 200: removedWallet },
     run: async (tx, { caller, params }) => {

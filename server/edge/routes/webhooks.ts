@@ -32,6 +32,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     operationId: 'registerWebhook',
     summary: 'Where your events are sent; the secret that signs them is shown once',
     tags,
+    fresh: true,
     body: registerBody,
     replies: { 201: registered },
     secret: true,

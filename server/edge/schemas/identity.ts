@@ -84,7 +84,7 @@ const walletsOfFamily = named(
   Type.Object({
     login: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'signs in, and is paid',
+      description: 'is paid: signs in, unless another wallet was chosen in the browser',
     }),
     proven: Type.Array(Type.String(), { description: 'tradeable; never a payout identity' }),
   }),

@@ -1,90 +1,133 @@
 // The account that is signed in.
 
-import { ask, button, done, field, fill, form, make, section, when } from './page-common.js';
+import {
+  ask,
+  button,
+  copied,
+  done,
+  familyNames,
+  field,
+  fill,
+  form,
+  make,
+  say,
+  section,
+  thenShow,
+  when,
+} from './page-common.js';
 import { addPasskey } from './page-passkey.js';
-import { freshened, waysOf } from './page-sign-in.js';
-import { withWallets } from './page-wallet.js';
+import { payoutSection, waitsIn } from './page-payout.js';
+import { askFreshly, waysOf } from './page-sign-in.js';
+
+const ways = { email: 'e-mail', provider: 'provider', passkey: 'passkey', wallet: 'wallet' };
 
 export async function accountView(me, show) {
-  const view = [section('You', ...aboutYou(me, show))];
-  view.push(loginsSection(me, show), await keysSection(show), await payoutSection(me, show));
-  view.push(await sessionsSection(show), endSection(show));
+  const payout = await ask('GET', '/account/payout');
+  const view = [section('You', ...aboutYou(me, payout, show)), loginsSection(me, show)];
+  view.push(await keysSection(me), payoutSection(me, payout, show));
+  view.push(await sessionsSection(show), endSection(me, show));
   return view;
 }
 
-function aboutYou(me, show) {
+function aboutYou(me, payout, show) {
   const { signedInBy, signedInAt } = me.session;
+  const held =
+    'A change of who is paid waits. If it is not yours, stop it below, and end all other sessions.';
   return [
     make(
       'p',
       {},
-      `Signed in by ${signedInBy}, ${when(signedInAt)}. Account `,
+      `Signed in by ${ways[signedInBy]}, ${when(signedInAt)}. Account `,
       make('code', {}, me.accountId),
     ),
+    waitsIn(payout) === 0 ? null : make('p', { role: 'alert' }, held),
     me.recovery === null ? null : make('p', { role: 'note' }, me.recovery),
     button('Sign out', async () => {
-      if (done(await ask('POST', '/account/sign-out'), 'Signed out.')) await show();
+      await thenShow(await ask('POST', '/account/sign-out'), 'Signed out.', show);
     }),
   ].filter((each) => each !== null);
 }
 
-/** Where the session is too old for it: signs in again, and does it then. */
-async function freshly(work, text, show) {
-  const answer = await work();
-  if (answer.code === 'session_stale') return freshened(() => freshly(work, text, show), show);
-  if (done(answer, text)) await show();
+/** What a login is called, and where it is from. */
+function named({ way, label, issuer, id }) {
+  if (way === 'wallet') return [label, `wallet, ${familyNames[id.split(':')[0]]}`];
+  return [label, issuer === null ? ways[way] : `provider, ${new URL(issuer).host}`];
 }
 
 function loginsSection(me, show) {
-  const items = me.logins.map(({ id, way, label, backedUp, messages, waitsUntil }) => {
+  const items = me.logins.map((login) => {
+    const { id, way, addedAt, backedUp, messages, waitsUntil, leavesAt } = login;
+    const [label, kind] = named(login);
     const facts = [
-      way,
-      backedUp === null ? '' : backedUp ? 'backed up' : 'on one device only',
+      `${kind}, added ${when(addedAt)}`,
+      backedUp === null ? '' : backedUp ? 'backed up' : 'on one device only: add another login',
       messages === 'ended' ? 'messages ended: the bot was blocked; sign in with it again' : '',
       waitsUntil === null ? '' : `receives nothing before ${when(waitsUntil)}`,
+      leavesAt === null ? '' : `removed at ${when(leavesAt)}, unless you stop it below`,
     ].filter((each) => each !== '');
-    const path = `/account/logins/${encodeURIComponent(id)}`;
-    const remove = () => freshly(() => ask('DELETE', path), 'Removed.', show);
+    const told = way === 'wallet' ? 'Done. See when it goes below.' : 'Removed.';
+    const remove = async () => {
+      if (!confirm(`Remove ${label}? Every other session of this account ends.`)) return;
+      const path = `/account/logins/${encodeURIComponent(id)}`;
+      await thenShow(await askFreshly('DELETE', path), told, show);
+    };
     return make(
       'li',
       {},
       make('span', {}, make('code', {}, label), ` (${facts.join(', ')})`),
-      button('Remove', remove),
+      leavesAt === null ? button('Remove', remove, label) : '',
     );
   });
   const add = async () => {
-    if (Date.parse(me.freshUntil) < Date.now()) return freshened(add, show);
     fill(
       section('Add a login', make('p', {}, 'It leads to this account from then on.')),
-      addPasskey(show),
-      await waysOf('add', show),
+      addPasskey(show, askFreshly),
+      await waysOf('add', { after: show, back: add }),
       button('Back', show),
     );
   };
   return section('Logins', make('ul', {}, ...items), button('Add a login', add));
 }
 
-async function keysSection(show) {
-  const { status, body } = await ask('GET', '/account/keys');
-  if (status !== 200) return section('API keys', make('p', {}, body.error));
-  const items = body.keys.map((key) => {
-    const used = key.usedOn === null ? 'never used' : `used on ${key.usedOn} from ${key.usedFrom}`;
-    const facts = `${key.name ?? 'without a name'}; ${key.scopes.join(', ')}; ${used}; until ${when(key.expiresAt)}`;
-    const revoke = () => freshly(() => ask('DELETE', `/account/keys/${key.id}`), 'Revoked.', show);
+/** Shows its keys anew by itself, so that what was minted stays to be copied. */
+async function keysSection(me) {
+  const list = make('ul');
+  const minted = make('p', { id: 'minted' });
+  let live = [];
+  const draw = async () => {
+    const { status, body } = await ask('GET', '/account/keys');
+    if (status !== 200) return list.replaceChildren(make('li', {}, body.error));
+    live = body.keys;
+    list.replaceChildren(...live.map(shownKey));
+  };
+  const shownKey = ({ id, prefix, name, scopes, usedOn, usedFrom, expiresAt }) => {
+    const used = usedOn === null ? 'never used' : `used on ${usedOn} from ${usedFrom}`;
+    const facts = `${name ?? 'without a name'}; ${scopes.join(', ')}; ${used}; until ${when(expiresAt)}`;
+    const revoke = async () => {
+      if (!confirm(`Revoke ${prefix}…? Programs that use it are refused from now on.`)) return;
+      const answer = await askFreshly('DELETE', `/account/keys/${id}`);
+      if (!done(answer, 'Revoked.')) return;
+      minted.replaceChildren();
+      await draw();
+    };
     return make(
       'li',
       {},
-      make('span', {}, make('code', {}, key.prefix), ` ${facts}`),
-      button('Revoke', revoke),
+      make('span', {}, make('code', {}, `${prefix}…`), ` ${facts}`),
+      button('Revoke', revoke, prefix),
     );
-  });
-  const minted = make('p', { id: 'minted' });
-  const send = async ({ name, lifeDays, ...scopes }) => {
-    const wanted = { name, scopes: Object.keys(scopes), lifeDays: Number(lifeDays) };
-    const answer = await ask('POST', '/account/keys', wanted);
-    if (answer.code === 'session_stale') return freshened(async () => {}, show);
+  };
+  const send = async ({ name, lifeDays, ...boxes }) => {
+    const scopes = Object.keys(boxes);
+    minted.replaceChildren();
+    if (scopes.length === 0) return say('Choose what the key may do: read, taker or maker.', true);
+    const replaces = `The new key replaces ${live[0]?.prefix}…: programs that use that are refused.`;
+    if (me.kind === 'wallet' && live.length > 0 && !confirm(replaces)) return;
+    const wanted = { name: name.trim(), scopes, lifeDays: Number(lifeDays) };
+    const answer = await askFreshly('POST', '/account/keys', wanted);
     if (!done(answer, 'The key is shown once. Copy it now.')) return;
-    minted.replaceChildren(make('code', {}, answer.body.key));
+    minted.replaceChildren(...copied(make('code', {}, answer.body.key), answer.body.key));
+    await draw();
   };
   const boxes = ['read', 'taker', 'maker'].map((name) =>
     make(
@@ -93,69 +136,18 @@ async function keysSection(show) {
       make('span', {}, make('input', { type: 'checkbox', name, checked: true }), ` ${name}`),
     ),
   );
+  const days = { type: 'number', min: '1', max: '90', value: '90', required: true };
   const fields = [
-    field('Name', 'name', { required: true, maxlength: '80' }),
-    field('Days', 'lifeDays', { type: 'number', min: '1', max: '90', value: '90' }),
+    field('Name', 'name', { required: true, maxlength: '80', pattern: '.*\\S.*' }),
+    field('Days', 'lifeDays', days),
     ...boxes,
   ];
-  return section('API keys', make('ul', {}, ...items), form('Mint a key', fields, send), minted);
-}
-
-async function payoutSection(me, show) {
-  const { status, body } = await ask('GET', '/account/payout');
-  if (status !== 200) return section('Where you are paid', make('p', {}, body.error));
-  const items = body.payouts.flatMap(({ family, paid, waiting }) => [
-    make('li', {}, make('span', {}, `${family}: `, make('code', {}, paid ?? 'nowhere yet'))),
-    ...waiting.map(({ address, fromAt }) => {
-      const stop = async () => {
-        if (done(await ask('POST', '/account/payout/stop', { family, address }), 'Stopped.'))
-          await show();
-      };
-      const text = ` waits until ${when(fromAt)}`;
-      return make(
-        'li',
-        {},
-        make('span', {}, `${family}: `, make('code', {}, address), text),
-        button('Stop it', stop),
-      );
-    }),
-  ]);
-  const why = 'Sign in with a wallet of this account to change where you are paid.';
-  const change = me.walletSession ? choosing(body.payouts, show) : make('p', {}, why);
-  return section('Where you are paid', make('ul', {}, ...items), change);
-}
-
-function choosing(payouts, show) {
-  const begin = (wallet) => ask('POST', '/account/payout', { ...wallet, paid: true });
-  const prove = async (wallet, message, signature, { voucher, waitSeconds }) => {
-    const choice = { ...wallet, paid: true, message, signature };
-    const send = (more) =>
-      freshly(() => ask('POST', '/account/payout/proof', { ...choice, ...more }), 'Stored.', show);
-    if (voucher === null) return send({});
-    const text = make('textarea', { readonly: true, 'aria-label': 'The text to sign' });
-    text.value = voucher.message;
-    const give = ({ other }) =>
-      send({ voucher: { message: voucher.message, signature: other.trim() } });
-    fill(
-      section(
-        'The wallet of before',
-        make(
-          'p',
-          {},
-          `With a signature of ${voucher.address} it counts at once. Without it, in ${waitSeconds / 3600} hours.`,
-        ),
-        text,
-        form('Sign with both', [field('Its signature', 'other', { required: true })], give),
-        button('Wait instead', () => send({})),
-      ),
-    );
-  };
-  return withWallets(
-    'Another wallet',
-    payouts.map(({ family }) => family),
-    begin,
-    prove,
-  );
+  const rule =
+    me.kind === 'wallet'
+      ? 'An account of wallets and passkeys alone holds one key: a new one replaces it.'
+      : 'The account holds up to ten keys.';
+  await draw();
+  return section('API keys', make('p', {}, rule), list, form('Mint a key', fields, send), minted);
 }
 
 async function sessionsSection(show) {
@@ -164,25 +156,27 @@ async function sessionsSection(show) {
   const items = body.sessions.map((each) => {
     const facts = `${each.device}, ${each.place}, since ${when(each.madeAt)}, used ${when(each.lastUsedAt)}`;
     const end = async () => {
-      if (done(await ask('DELETE', `/account/sessions/${each.id}`), 'Ended.')) await show();
+      await thenShow(await ask('DELETE', `/account/sessions/${each.id}`), 'Ended.', show);
     };
     return make(
       'li',
       {},
-      each.current ? `${facts} (this one)` : facts,
-      each.current ? null : button('End', end),
+      make('span', {}, each.current ? `${facts} (this one)` : facts),
+      each.current ? null : button('End', end, facts),
     );
   });
   const all = async () => {
-    if (done(await ask('DELETE', '/account/sessions'), 'All others have ended.')) await show();
+    await thenShow(await ask('DELETE', '/account/sessions'), 'All others have ended.', show);
   };
   return section('Sessions', make('ul', {}, ...items), button('End all others', all));
 }
 
-function endSection(show) {
+function endSection(me, show) {
   const remove = async () => {
-    if (!confirm('Delete this account? Its keys, sessions, logins and webhooks end now.')) return;
-    await freshly(() => ask('DELETE', '/account/me'), 'The account is deleted.', show);
+    const [label] = named(me.logins[0]);
+    const asked = `Delete the account of ${label}? Its keys, sessions, logins and webhooks end now.`;
+    if (!confirm(asked)) return;
+    await thenShow(await askFreshly('DELETE', '/account/me'), 'The account is deleted.', show);
   };
   const text =
     'Refused while swaps, orders or quotes are open. Keys, sessions, logins and webhooks end. ' +

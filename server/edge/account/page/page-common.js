@@ -1,19 +1,36 @@
 // What the parts of the account page share: asking the server, and building what is shown.
 
+/** The account that the page shows: the market does nothing to another one. */
+let shownAccount = null;
+/** Told when nobody is signed in any more. */
+let signedOut = () => {};
+
+export function showing(accountId, whenSignedOut) {
+  shownAccount = accountId;
+  signedOut = whenSignedOut;
+}
+
 /** The answer; one that is no JSON, or none, is told as an error. */
 export async function ask(method, path, body) {
   const { header } = document.body.dataset;
+  const accountHeader = header.replace(/-request$/, '-account');
   try {
     const response = await fetch(path, {
       method,
       headers: {
         [header]: '1',
+        ...(shownAccount === null ? {} : { [accountHeader]: shownAccount }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const code = response.headers.get(header.replace(/-request$/, '-error'));
-    return { status: response.status, code, body: await response.json() };
+    const answer = { status: response.status, code, body: await response.json() };
+    if (shownAccount === null) return answer;
+    if (code === 'session_missing' || code === 'session_ended' || code === 'other_account') {
+      signedOut();
+    }
+    return answer;
   } catch {
     const error = 'The market does not answer. Look at your connection and try again.';
     return { status: 0, code: null, body: { error } };
@@ -22,12 +39,17 @@ export async function ask(method, path, body) {
 
 export function say(text, isFault = false) {
   const told = document.querySelector('#told');
-  told.textContent = text;
+  told.textContent = text.charAt(0).toUpperCase() + text.slice(1);
   told.classList.toggle('fault', isFault);
 }
 
+/** Another view: what was said of the former one is gone, and readers begin at its heading. */
 export function fill(...parts) {
+  say('');
   document.querySelector('#view').replaceChildren(...parts.flat());
+  const heading = document.querySelector('#view h2');
+  heading?.setAttribute('tabindex', '-1');
+  heading?.focus();
 }
 
 /** An element: its attributes and listeners (`onclick`), then texts and elements inside. */
@@ -67,13 +89,31 @@ export function form(button, fields, send) {
   return make('form', { onsubmit }, ...fields, submit);
 }
 
-export function button(text, onclick) {
+/** `about`: what it is done to, where several buttons are called alike. */
+export function button(text, onclick, about = null) {
   const pressed = async (event) => {
     event.target.disabled = true;
     await onclick();
     event.target.disabled = false;
   };
-  return make('button', { type: 'button', onclick: pressed }, text);
+  const label = about === null ? null : `${text}: ${about}`;
+  return make('button', { type: 'button', onclick: pressed, 'aria-label': label }, text);
+}
+
+/** A text with a button that copies it. */
+export function copied(element, text) {
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    say('Copied.');
+  };
+  return [element, button('Copy', copy)];
+}
+
+/** Shows `text`, to be signed elsewhere. */
+export function textToSign(text) {
+  const area = make('textarea', { readonly: true, 'aria-label': 'The text to sign' });
+  area.value = text;
+  return copied(area, text);
 }
 
 /** Tells what was refused; true where it was done. */
@@ -86,6 +126,16 @@ export function done({ status, body }, text = '') {
   return false;
 }
 
+/** Where it was done: shows the next view, and says so there. */
+export async function thenShow(answer, text, show) {
+  if (!done(answer)) return false;
+  await show();
+  say(text);
+  return true;
+}
+
 export function when(text) {
   return text === null ? '' : new Date(text).toLocaleString();
 }
+
+export const familyNames = { evm: 'EVM', tron: 'TRON', bitcoin: 'Bitcoin', solana: 'Solana' };

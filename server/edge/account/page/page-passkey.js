@@ -1,6 +1,6 @@
 // Passkeys: signing in with one, and adding one.
 
-import { ask, button, done, field, form, say, section } from './page-common.js';
+import { ask, button, done, field, form, say, section, thenShow } from './page-common.js';
 
 export function passkeyWay(purpose, after) {
   const go = async () => {
@@ -15,15 +15,16 @@ export function passkeyWay(purpose, after) {
   return section('By passkey', button('Use a passkey', go));
 }
 
-export function addPasskey(after) {
+/** `asking`: how what it is made from is asked for. */
+export function addPasskey(after, asking) {
   const send = async ({ name }) => {
-    const begun = await ask('POST', '/account/passkey/add');
+    const begun = await asking('POST', '/account/passkey/add');
     if (!done(begun)) return;
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(begun.body);
     const credential = await fromBrowser(() => navigator.credentials.create({ publicKey }));
     if (credential === null) return;
     const body = { name, response: credential.toJSON() };
-    if (done(await ask('POST', '/account/passkey/add/proof', body), 'Added.')) await after();
+    await thenShow(await ask('POST', '/account/passkey/add/proof', body), 'Added.', after);
   };
   const fields = [field('What you call this device', 'name', { required: true, maxlength: '100' })];
   return section('Add a passkey', form('Add a passkey', fields, send));
@@ -33,7 +34,9 @@ async function fromBrowser(work) {
   try {
     return await work();
   } catch (error) {
-    say(`The browser has no passkey for this: ${error.message}`, true);
+    const isUsual = error.name === 'NotAllowedError';
+    const usual = 'it was cancelled, took too long, or this device has none for this site';
+    say(`No passkey was used: ${isUsual ? usual : error.message}.`, true);
     return null;
   }
 }

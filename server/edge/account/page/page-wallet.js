@@ -1,7 +1,18 @@
 // Wallets: by a wallet program in this browser where there is one, else by a text that is signed
 // elsewhere and a signature that is pasted.
 
-import { ask, button, done, field, form, make, say, section } from './page-common.js';
+import {
+  ask,
+  button,
+  done,
+  field,
+  form,
+  make,
+  say,
+  section,
+  textToSign,
+  thenShow,
+} from './page-common.js';
 
 const names = {
   evm: 'Ethereum and others (EVM)',
@@ -24,7 +35,7 @@ addEventListener('eip6963:announceProvider', ({ detail }) => {
 dispatchEvent(new Event('eip6963:requestProvider'));
 
 /** What each family's programs here can do: the address, and a signature over a text. */
-function programsHere(families) {
+export function programsHere(families) {
   const found = [];
   if (families.includes('evm')) {
     for (const [name, provider] of evmPrograms)
@@ -79,16 +90,19 @@ function base58(bytes) {
   return '1'.repeat(bytes.findIndex((byte) => byte !== 0)) + text;
 }
 
-export function walletWay(purpose, families, after) {
-  const begin = (wallet) => ask('POST', '/account/wallet', { ...wallet, purpose });
+/** `asking`: how its text is asked for; `refused`: true where it has shown a refusal itself. */
+export function walletWay(purpose, families, { after, refused, asking }) {
+  const begin = (wallet) => asking('POST', '/account/wallet', { ...wallet, purpose });
   const prove = async (wallet, message, signature) => {
     const body = { ...wallet, message, signature };
-    if (done(await ask('POST', '/account/wallet/proof', body))) await after();
+    const answer = await ask('POST', '/account/wallet/proof', body);
+    if (refused(answer)) return true;
+    return thenShow(answer, purpose === 'add' ? 'The login is added.' : '', after);
   };
   return withWallets('By wallet', families, begin, prove);
 }
 
-/** A section in which a wallet signs the text that `begin` answers, and `prove` is told. */
+/** A section in which a wallet signs the text that `begin` answers; `prove`: whether it was taken. */
 export function withWallets(title, families, begin, prove) {
   const by = async ({ family, address, sign }) => {
     try {
@@ -112,12 +126,15 @@ function elsewhere(families, begin, prove) {
   const send = async (wallet) => {
     const begun = await begin(wallet);
     if (!done(begun, 'Sign exactly this text with your wallet.')) return;
-    const text = make('textarea', { readonly: true, 'aria-label': 'The text to sign' });
-    text.value = begun.body.message;
     const label = `Signature (${signedAs[wallet.family]})`;
-    const give = ({ signature }) => prove(wallet, begun.body.message, signature.trim(), begun.body);
+    const { message } = begun.body;
+    const give = async ({ signature }) => {
+      if (await prove(wallet, message, signature.trim(), begun.body)) return;
+      // Whatever was wrong with it, a text is good once.
+      place.replaceChildren(make('p', {}, 'That text is used up. Press "Show the text" again.'));
+    };
     place.replaceChildren(
-      text,
+      ...textToSign(message),
       form('Go on', [field(label, 'signature', { required: true })], give),
     );
   };

@@ -2,8 +2,8 @@
 // it shows is written as text, never as markup.
 
 import { accountView } from './page-account.js';
-import { ask, fill, say } from './page-common.js';
-import { signInView } from './page-sign-in.js';
+import { ask, button, fill, say, section, showing } from './page-common.js';
+import { signInView, takenView } from './page-sign-in.js';
 
 /** What a way in that left this page came back with. */
 const problems = {
@@ -20,15 +20,47 @@ const problems = {
   unavailable: 'The market could not do it now. Try again in a few seconds.',
 };
 
+let shown = null;
+
 export async function show() {
+  showing(null, () => {});
   const me = await ask('GET', '/account/me');
-  if (me.status === 200) return fill(await accountView(me.body, show));
-  if (me.status !== 401) return say(me.body.error, true);
-  fill(await signInView(show));
+  shown = me.status === 200 ? me.body.accountId : null;
+  if (me.status === 200) {
+    showing(shown, ended);
+    return fill(await accountView(me.body, show));
+  }
+  if (me.status === 401) return fill(await signInView(show));
+  fill(section('Your account', button('Try again', show)));
+  say(me.body.error, true);
 }
 
+/** In another tab: what is shown is of nobody who is signed in here. */
+async function ended() {
+  await show();
+  say(
+    'The session has ended, or another account is signed in here by now. Nothing was done.',
+    true,
+  );
+}
+
+document.addEventListener('visibilitychange', async () => {
+  if (document.hidden || shown === null) return;
+  const account = shown;
+  showing(null, () => {});
+  const me = await ask('GET', '/account/me');
+  showing(account, ended);
+  if (me.status === 401 || (me.status === 200 && me.body.accountId !== account)) await ended();
+});
+
 const { searchParams } = new URL(location.href);
-const problem = searchParams.get('problem');
+const [problem, did] = [searchParams.get('problem'), searchParams.get('done')];
 if (location.search !== '') history.replaceState(null, '', '/account');
-if (problem !== null) say(problems[problem] ?? 'The sign-in did not succeed. Try again.', true);
 await show();
+if (problem !== null) {
+  const known = Object.hasOwn(problems, problem) ? problems[problem] : null;
+  say(known ?? 'The sign-in did not succeed. Try again.', true);
+}
+if (problem === 'login_taken') takenView(problems.login_taken, show);
+if (did === 'add') say('The login is added.');
+if (did === 'renew') say('You have signed in again. Do once more what you wanted to do.');

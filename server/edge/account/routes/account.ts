@@ -10,9 +10,9 @@ import { isUuid } from '../../../ids.ts';
 import { freshMs } from '../../../people/bounds.ts';
 import { deleteAccount } from '../../../people/delete.ts';
 import { recoveryOf, removeLogin, type ShownLogin, shownLogins } from '../../../people/logins.ts';
-import { isWalletSession, type Session, windowAt } from '../../../people/sessions.ts';
-import { signedIn } from '../declare.ts';
-import { account, ok, sessions } from '../schemas.ts';
+import { isWalletSession, lockLive, type Session, windowAt } from '../../../people/sessions.ts';
+import { ended, signedIn } from '../declare.ts';
+import { account, loginRemoved, ok, sessions } from '../schemas.ts';
 
 const tags = ['account'] as const;
 
@@ -27,12 +27,14 @@ export function registerAccountItself(app: FastifyInstance, deps: Deps): void {
     handle: async ({ session }) => {
       const now = deps.now();
       const found = await findAccount(deps.db, session.accountId);
+      // Deleted since the session was looked up.
+      if (found === null) throw ended();
       const logins = await shownLogins(deps.db, session.accountId, now);
       return {
         body: {
           accountId: session.accountId,
-          kind: found?.kind,
-          createdAt: found?.createdAt.toISOString(),
+          kind: found.kind,
+          createdAt: found.createdAt.toISOString(),
           session: shownSession(session, session.id),
           freshUntil: new Date(session.signedInAt.getTime() + freshMs).toISOString(),
           walletSession: await isWalletSession(deps.db, session, now),
@@ -47,15 +49,16 @@ export function registerAccountItself(app: FastifyInstance, deps: Deps): void {
     method: 'DELETE',
     url: '/account/logins/:id',
     operationId: 'removeLogin',
-    summary: 'Remove a login, never the last; every other session ends',
+    summary: 'Remove a login, never the last; a wallet leaves after the hold; other sessions end',
     tags,
     fresh: true,
     params: Type.Object({ id: Type.String({ maxLength: 200 }) }),
-    replies: { 200: ok },
+    replies: { 200: loginRemoved },
     handle: async ({ session, params }) => {
-      await deps.db.transaction((tx) => removeLogin(tx, deps, session, params.id));
+      const work = deps.db.transaction((tx) => removeLogin(tx, deps, session, params.id));
+      const { leavesAt } = await work;
       await app.edge.keys.revoked(session.accountId, session.id);
-      return { body: { ok: true } };
+      return { body: { ok: true, leavesAt: leavesAt?.toISOString() ?? null } };
     },
   });
 
@@ -101,9 +104,11 @@ function registerSessions(app: FastifyInstance, deps: Deps): void {
     handle: async ({ session, params: { id } }) => {
       const { accountId } = session;
       const at = new Date(deps.now());
-      if (!isUuid(id) || !(await revokeSession(deps.db, accountId, id, id, at))) {
-        throw new ParleyError('unknown_session', 'the account has no such session');
-      }
+      const isEnded = await deps.db.transaction(async (tx) => {
+        await lockLive(tx, deps, session);
+        return isUuid(id) && revokeSession(tx, accountId, id, id, at);
+      });
+      if (!isEnded) throw new ParleyError('unknown_session', 'the account has no such session');
       await app.edge.keys.revoked(accountId, id);
       return { body: { ok: true }, ...(id === session.id ? { token: null } : {}) };
     },
@@ -118,7 +123,10 @@ function registerSessions(app: FastifyInstance, deps: Deps): void {
     replies: { 200: ok },
     handle: async ({ session }) => {
       const { accountId, id } = session;
-      await revokeSessions(deps.db, accountId, id, id, new Date(deps.now()));
+      await deps.db.transaction(async (tx) => {
+        await lockLive(tx, deps, session);
+        await revokeSessions(tx, accountId, id, id, new Date(deps.now()));
+      });
       await app.edge.keys.revoked(accountId, id);
       return { body: { ok: true } };
     },
@@ -141,12 +149,13 @@ function registerSessions(app: FastifyInstance, deps: Deps): void {
 }
 
 function written(login: ShownLogin) {
-  const { addedAt, lastUsedAt, waitsUntil } = login;
+  const { addedAt, lastUsedAt, waitsUntil, leavesAt } = login;
   return {
     ...login,
-    addedAt: addedAt?.toISOString() ?? null,
+    addedAt: addedAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     waitsUntil: waitsUntil?.toISOString() ?? null,
+    leavesAt: leavesAt?.toISOString() ?? null,
   };
 }
 

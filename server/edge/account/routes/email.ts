@@ -25,7 +25,7 @@ export function registerEmail(app: FastifyInstance, deps: Deps): void {
         throw new ParleyError('way_off', 'this market sends no e-mail; sign in in another way');
       }
       const address = parseEmail(body.address);
-      const asked = { ...begun(body.purpose, browser, session), address };
+      const asked = { ...begun(deps, body.purpose, browser, session), address };
       const { sendCode } = messaging;
       const { expiresAt } = await deps.db.transaction((tx) =>
         askForCode(tx, deps, asked, sendCode),

@@ -42,7 +42,7 @@ export function registerAccountKeys(app: FastifyInstance, deps: Deps): void {
     handle: async ({ body, session }) => {
       const { name = null, scopes, lifeDays } = body;
       const wanted = { name, scopes, lifeDays };
-      const { accountId, ...made } = await makeKey(deps, session.accountId, wanted);
+      const { accountId, ...made } = await makeKey(deps, session, wanted);
       // The key that this one replaced works nowhere any more when the new one is given out.
       if (made.replaced) await app.edge.keys.revoked(accountId, made.id);
       return { status: 201, body: { ...made, expiresAt: made.expiresAt.toISOString() } };
@@ -59,7 +59,7 @@ export function registerAccountKeys(app: FastifyInstance, deps: Deps): void {
     params: idParams,
     replies: { 200: ok },
     handle: async ({ params, session }) => {
-      const { id } = await endKey(deps, session.accountId, params.id);
+      const { id } = await endKey(deps, session, params.id);
       await app.edge.keys.revoked(session.accountId, id);
       return { body: { ok: true } };
     },

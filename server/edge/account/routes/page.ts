@@ -25,6 +25,7 @@ const files: readonly (readonly [string, string])[] = [
   ['page-account.js', 'text/javascript'],
   ['page-common.js', 'text/javascript'],
   ['page-passkey.js', 'text/javascript'],
+  ['page-payout.js', 'text/javascript'],
   ['page-sign-in.js', 'text/javascript'],
   ['page-wallet.js', 'text/javascript'],
 ];

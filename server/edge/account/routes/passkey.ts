@@ -50,6 +50,7 @@ function makes(app: FastifyInstance, deps: Deps): void {
     summary: 'Add the passkey that the browser has made as a login of this account',
     tags: ['sign-in'],
     fresh: true,
+    change: true,
     body: madePasskey,
     replies: { 200: signedInReply },
     handle: async ({ body, site, browser, session }) => {
@@ -77,7 +78,7 @@ function uses(app: FastifyInstance, deps: Deps): void {
     body: askPasskey,
     replies: { 200: requestOptions },
     handle: async ({ body, site, browser, session }) => {
-      const asked = begun(body.purpose, browser, session);
+      const asked = begun(deps, body.purpose, browser, session);
       return { body: await deps.db.transaction((tx) => beginAsking(tx, deps, asked, site)) };
     },
   });

@@ -32,9 +32,10 @@ export function registerPayout(app: FastifyInstance, deps: Deps): void {
     replies: { 200: payouts },
     handle: async ({ session }) => {
       const shown = await receivingOf(deps.db, session.accountId, deps.now());
-      const written = shown.map(({ waiting, ...rest }) => ({
+      const written = shown.map(({ waiting, leaving, ...rest }) => ({
         ...rest,
         waiting: waiting.map((each) => ({ ...each, fromAt: each.fromAt.toISOString() })),
+        leaving: leaving.map((each) => ({ ...each, at: each.at.toISOString() })),
       }));
       return { body: { payouts: written } };
     },
@@ -71,6 +72,7 @@ export function registerPayout(app: FastifyInstance, deps: Deps): void {
     summary: 'Have another wallet paid: at once with both signatures, after the hold with its own',
     tags,
     fresh: true,
+    change: true,
     body: provePayout,
     replies: { 200: payoutChosen },
     handle: async ({ session, browser, site, body, signal }) => {
@@ -86,12 +88,28 @@ export function registerPayout(app: FastifyInstance, deps: Deps): void {
     method: 'POST',
     url: '/account/payout/stop',
     operationId: 'stopPayout',
-    summary: 'Stop what waits for this wallet; every other session ends',
+    summary: 'Stop what waits for this wallet, its removal too; every other session ends',
     tags,
+    fresh: true,
     body: stopPayout,
     replies: { 200: ok },
     handle: async ({ session, body }) => {
       await deps.db.transaction((tx) => stopWaiting(tx, deps, session, body));
+      await app.edge.keys.revoked(session.accountId, session.id);
+      return { body: { ok: true } };
+    },
+  });
+
+  signedIn(app, deps, {
+    method: 'POST',
+    url: '/account/payout/stop-all',
+    operationId: 'stopAllPayouts',
+    summary: 'Stop all that waits, of every wallet; every other session ends',
+    tags,
+    fresh: true,
+    replies: { 200: ok },
+    handle: async ({ session }) => {
+      await deps.db.transaction((tx) => stopWaiting(tx, deps, session, null));
       await app.edge.keys.revoked(session.accountId, session.id);
       return { body: { ok: true } };
     },

@@ -31,7 +31,11 @@ export function registerProvider(app: FastifyInstance, deps: Deps): void {
     body: beginProvider,
     replies: { 200: providerBegun },
     handle: async ({ body, browser, session, site }) => {
-      const asked = { ...begun(body.purpose, browser, session), providerId: body.provider, site };
+      const asked = {
+        ...begun(deps, body.purpose, browser, session),
+        providerId: body.provider,
+        site,
+      };
       const url = await beginAtProvider(deps, providers, asked);
       return { body: { url: url.href } };
     },

@@ -25,7 +25,7 @@ export function registerWallet(app: FastifyInstance, deps: Deps): void {
       const statement = signInStatement(purpose, productIn(deps.settings, site));
       const asked = { way: 'wallet', site, family, address, statement, chainId } as const;
       const text = await deps.db.transaction((tx) =>
-        beginText(tx, deps, { ...begun(purpose, browser, session), ...asked }),
+        beginText(tx, deps, { ...begun(deps, purpose, browser, session), ...asked }),
       );
       return { body: { ...text, expiresAt: text.expiresAt.toISOString() } };
     },

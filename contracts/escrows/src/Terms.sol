@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+/// @notice What one leg of a swap promises. The id of its escrow commits to every field.
+/// @param hashlock   SHA-256 of the 32-byte secret.
+/// @param payout     Who is paid by a claim, whoever sends it.
+/// @param refund     Who funds, and who is paid by a refund, whoever sends it.
+/// @param token      ERC-20 contract; zero means the chain's native asset.
+/// @param amount     Base units of the token (wei or sun for native).
+/// @param timelock   Unix seconds. Claims are possible before it, refunds from it on.
+/// @param fundBefore Unix seconds. A funding that lands at this time or later is refused.
+struct Terms {
+    bytes32 hashlock;
+    address payout;
+    address refund;
+    address token;
+    uint256 amount;
+    uint256 timelock;
+    uint256 fundBefore;
+}
+
+/// @notice One escrow in a batch, in six words: the coming fork prices each byte of calldata.
+/// @param lock   A claim's secret, or a refund's hashlock.
+/// @param payout As in the terms.
+/// @param token  As in the terms.
+/// @param key    The refund address's 20 bytes, then the lane's 12.
+/// @param amount As in the terms.
+/// @param times  The timelock from bit 96 on, then 64 bits of `fundBefore` and 32 of the counter.
+struct Leg {
+    bytes32 lock;
+    address payout;
+    address token;
+    uint256 key;
+    uint256 amount;
+    uint256 times;
+}

@@ -1,0 +1,95 @@
+// What time decides on accounts: wallets that waited count now, and login wallets that were to
+// leave go. Their person is told once: the row that waited changes in the event's transaction.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Family } from '../../core/families.ts';
+import { lockAccount } from '../db/accounts.ts';
+import type { Tx } from '../db/database.ts';
+import { insertOutbox } from '../db/outbox.ts';
+import { takeCounted } from '../db/payouts.ts';
+import { revokeSessions } from '../db/sessions.ts';
+import { leavingWallets, setLeaving, takeWaited, type WalletOf } from '../db/wallets.ts';
+import type { Deps } from '../deps.ts';
+import { passingPage, passingPauseMs } from './bounds.ts';
+import { removeWallet, shownLogins } from './logins.ts';
+
+/** One look; how many wallets it changed, at most two pages of them. */
+export async function passHolds(deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>): Promise<number> {
+  const at = new Date(deps.now());
+  const counted = await deps.db.transaction(async (tx) => {
+    const payouts = await takeCounted(tx, at, passingPage);
+    const waited = await takeWaited(tx, at, passingPage);
+    const paid = payouts.map((each) => ({ ...each, paid: true }));
+    // One that is paid now was told so.
+    const others = waited.filter((each) => !payouts.some((one) => isSame(one, each)));
+    const all = [...paid, ...others.map((each) => ({ ...each, paid: false }))];
+    await insertOutbox(
+      tx,
+      all.map(({ accountId, family, address, paid }) => {
+        const payload = { family, address, fromAt: at.toISOString(), paid };
+        return { topic: 'payout.changed', accountId, payload, at };
+      }),
+    );
+    return all.length;
+  });
+  const leaving = await leavingWallets(deps.db, at, passingPage);
+  for (const each of leaving) await deps.db.transaction((tx) => leave(tx, deps, each));
+  return counted + leaving.length;
+}
+
+export function startPassing(deps: Pick<Deps, 'db' | 'now' | 'randomBytes' | 'log'>): {
+  stop(): Promise<void>;
+} {
+  const halt = new AbortController();
+  const { signal } = halt;
+  const looks = async () => {
+    while (!signal.aborted) {
+      await passHolds(deps).catch((error: unknown) => {
+        deps.log.error({ err: error }, 'wallets that waited were not looked at');
+      });
+      await sleep(passingPauseMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  const running = looks();
+  return {
+    stop: () => {
+      halt.abort();
+      return running;
+    },
+  };
+}
+
+function isSame(one: WalletOf, other: WalletOf): boolean {
+  const { accountId, family, address } = one;
+  return accountId === other.accountId && family === other.family && address === other.address;
+}
+
+/** It goes, and sessions that it began end; it stays where nothing else would sign in. */
+async function leave(
+  tx: Tx,
+  deps: Pick<Deps, 'now' | 'randomBytes'>,
+  wallet: WalletOf,
+): Promise<void> {
+  const { accountId, address } = wallet;
+  const at = new Date(deps.now());
+  await lockAccount(tx, accountId);
+  const all = await shownLogins(tx, accountId, deps.now());
+  const own = all.find((each) => each.id === idOf(wallet));
+  // Stopped meanwhile, or another process was faster.
+  if (own === undefined || own.leavesAt === null || own.leavesAt > at) return;
+  if (!all.some((each) => each.id !== own.id && each.leavesAt === null)) {
+    await setLeaving(tx, { ...wallet, leavesAt: null });
+    const { family } = wallet;
+    const payload = { family, address, change: false, stays: true, isLast: true };
+    await insertOutbox(tx, [{ topic: 'payout.stopped', accountId, payload, at }]);
+    return;
+  }
+  await removeWallet(tx, deps, wallet);
+  const payload = { way: 'wallet', what: address, leavesAt: null };
+  await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload, at }]);
+  await revokeSessions(tx, accountId, null, accountId, at);
+}
+
+function idOf({ family, address }: { family: Family; address: string }): string {
+  return `${family}:${address}`;
+}
