@@ -17,6 +17,7 @@ test('docs/errors.md explains every code, with its status, and no other', () => 
     forbidden: 403,
     absent: 404,
     conflict: 409,
+    limited: 429,
     timeout: 504,
     unavailable: 503,
   };

@@ -63,8 +63,8 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     row: 'messaging.pass: new keys',
     edits: [
       edit('server/messages/hand-out.ts')(
-        'await insertMessages(tx, messages, new Date(deps.now()));',
-        'void insertMessages(deps.db, messages, new Date(deps.now()));',
+        'await insertMessages(tx, messages, now);',
+        'void insertMessages(deps.db, messages, now);',
       ),
     ],
   },

@@ -47,7 +47,8 @@ export const without: readonly {
     why: 'people in the browser, and what is told to them: parties here have wallets and keys',
     files: [
       ...db('ceremonies', 'feed-tickets', 'logins', 'messages', 'passkeys', 'payouts'),
-      ...[...db('reminders', 'sessions'), ...edge('cors', 'html', 'last-uses')],
+      ...db('former-channels', 'reminders', 'sessions'),
+      ...edge('cors', 'html', 'last-uses'),
     ],
   },
   { why: 'makes swaps for tests of the rules', files: core('testing') },
