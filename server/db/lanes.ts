@@ -19,7 +19,10 @@ export type LaneRange = {
 const mostUses = 2 ** 30 - 1;
 
 /** One at a time for each range, until the transaction ends. */
-export async function lockLanes(tx: Tx, { chain, contract, funder, tag }: LaneRange): Promise<void> {
+export async function lockLanes(
+  tx: Tx,
+  { chain, contract, funder, tag }: LaneRange,
+): Promise<void> {
   await tx.rows({
     name: 'lanes_lock',
     text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,

@@ -45,7 +45,10 @@ export async function reserveLane(
   if (lanes === undefined) return null;
   const range = rangeOf(adapter, lanes, user);
   await lockLanes(tx, range);
-  const [lane] = await usableLanes(tx, range, { marginSeconds: policy.normal.settleSeconds, limit: 1 });
+  const [lane] = await usableLanes(tx, range, {
+    marginSeconds: policy.normal.settleSeconds,
+    limit: 1,
+  });
   return lane ?? null;
 }
 
