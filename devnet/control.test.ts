@@ -5,10 +5,11 @@ import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TronWeb } from 'tronweb';
-import { createPublicClient, erc20Abi, type Hex, http, keccak256 } from 'viem';
+import { createPublicClient, encodeFunctionData, erc20Abi, type Hex, http, keccak256 } from 'viem';
+import { escrowsAbi } from '../contracts/escrows/artifacts/abi.ts';
+import { domainOf } from '../contracts/escrows/ids.ts';
 import { deployment } from '../contracts/evm/artifacts/abi.ts';
 import solanaProgram from '../contracts/solana/deployment.json' with { type: 'json' };
-import { escrowsCode } from '../contracts/tron/artifacts/abi.ts';
 import { type DevnetClient, devnetClient } from './client.ts';
 import { type ControlParts, listenForControl } from './control.ts';
 import type { ChainInfo } from './dev-chain.ts';
@@ -140,11 +141,10 @@ test('the simulators say that they are simulators, in their names and in the log
     assert.equal(told.length, 1, key);
   }
   const tron = chainOf('tron-dev');
-  const code = await tronRpc()<Hex>('eth_getCode', [
-    tronWeb().address.toHex(tron.escrows!),
-    'latest',
-  ]);
-  assert.equal(keccak256(code), escrowsCode.keccak256);
+  const to: Hex = `0x${tronWeb().address.toHex(tron.escrows!).slice(2)}`;
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
+  const domain = await tronRpc()<Hex>('eth_call', [{ to, data }, 'latest']);
+  assert.equal(domain, domainOf(tron.chainId ?? 0, to));
   assert.equal(Number(await tronRpc()('eth_chainId')), tron.chainId);
   assert.deepEqual(
     tron.tokens?.map(({ contract, decimals }) => [contract, decimals]),

@@ -7,6 +7,7 @@ import type { LegStatus } from '../core/facts.ts';
 import type { Family } from '../core/families.ts';
 import type { Step } from '../core/next.ts';
 import type { SwapStatus } from '../core/status.ts';
+import type { Lane } from '../core/terms.ts';
 import type { Direction, LegName, Party, Role } from '../core/trade.ts';
 
 export type Scope = 'read' | 'taker' | 'maker';
@@ -125,6 +126,8 @@ export type SwapLeg = {
   status: LegStatus;
   timelock: number;
   escrow: string | null;
+  /** Where one contract holds all escrows: the word of the funder that this one takes. */
+  lane?: Lane | null;
   redeemScript: string | null;
   payoutAddress: string | null;
   refundAddress: string | null;

@@ -9,11 +9,11 @@ const slotSeconds = 3;
 /** Guesses by the slots; then the rest is halved. */
 const mostGuesses = 8;
 /** Blocks of one second that are looked into. */
-const mostAlike = 8;
+const mostAlike = 256;
 
 const secondOf = ({ timestampMs }: Pick<Block, 'timestampMs'>) => Math.floor(timestampMs / 1_000);
 
-/** The numbers of the blocks of this second, at most 8; none where the chain has none. */
+/** The numbers of the blocks of this second, at most 256; none where the chain has none. */
 export async function blocksAt(
   watch: Watch,
   second: number,
@@ -21,14 +21,17 @@ export async function blocksAt(
   signal: AbortSignal,
 ): Promise<number[]> {
   const known = watch.blocks.filter((each) => secondOf(each) === second);
-  if (known.length > 0) return known.slice(0, mostAlike).map(({ number }) => number);
-  const numbers: number[] = [];
-  for (
-    let block = await firstFrom(watch, second, head, signal);
-    block !== null && secondOf(block) === second && numbers.length < mostAlike;
-    block = await blockAt(watch.http, block.number + 1, signal)
-  ) {
+  const numbers = known.slice(0, mostAlike).map(({ number }) => number);
+  const last = numbers.at(-1);
+  // Behind a known one that is not the newest comes another that is known.
+  if (last !== undefined && last !== watch.blocks.at(-1)?.number) return numbers;
+  let block =
+    last === undefined
+      ? await firstFrom(watch, second, head, signal)
+      : await blockAt(watch.http, last + 1, signal);
+  while (block !== null && secondOf(block) === second && numbers.length < mostAlike) {
     numbers.push(block.number);
+    block = await blockAt(watch.http, block.number + 1, signal);
   }
   return numbers;
 }

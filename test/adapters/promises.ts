@@ -396,7 +396,7 @@ export const promises: readonly AdapterPromise[] = [
     run: async (driver) => {
       const honest = driver.adapter();
       const leg = await deepLeg(driver, honest);
-      const liar = await lyingNode(driver, driver.differ(leg.escrow.address));
+      const liar = await lyingNode(driver, driver.differ(leg.escrow));
       try {
         const both = driver.adapter([driver.url, liar.url]);
         both.watch([leg.escrow]);

@@ -75,7 +75,7 @@ export async function realSolana(info: ChainInfo, dev: DevnetClient): Promise<Dr
     takeBack: never('its blocks are not ours to take back'),
     noToken: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
     differ: (escrow) => (asked, answer) =>
-      /getMultipleAccounts.*finalized/.test(asked.text) && asked.text.includes(escrow)
+      /getMultipleAccounts.*finalized/.test(asked.text) && asked.text.includes(escrow.address)
         ? { ...answer, result: { ...answer.result, value: [null] } }
         : answer,
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
