@@ -14,7 +14,7 @@ import { startAnvil } from '../chains/evm/testing/anvil.ts';
 import { deployToken, fund, funder, mint, newLeg } from '../chains/evm/testing/swap.ts';
 import { solanaDeployment, solanaEscrow } from '../chains/solana/plan.ts';
 import { solanaAddressOfSeed } from '../chains/solana/proof.ts';
-import { idOfEscrow, tronEscrow } from '../chains/tron/plan.ts';
+import { tronEscrow } from '../chains/tron/plan.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import * as onTron from '../chains/tron/testing/chain.ts';
 import { deployment } from '../contracts/evm/artifacts/abi.ts';
@@ -113,6 +113,8 @@ test('the commands for a TRON escrow give its id', async () => {
       payout: { address: addressOf(1), pubkey: null },
       refund: { address: addressOf(2), pubkey: null },
       token,
+      fundBefore: now + 10_000,
+      lane: { number: 'a5'.repeat(12), counter: 3 },
     };
     const [id] = await lines(block, {
       CHAIN_ID: String(where.chainId),
@@ -123,6 +125,9 @@ test('the commands for a TRON escrow give its id', async () => {
       TOKEN: token ?? '',
       AMOUNT: terms.amount.toString(),
       TIMELOCK: terms.timelock.toString(),
+      FUND_BEFORE: String(terms.fundBefore),
+      LANE: 'a5'.repeat(12),
+      COUNTER: '3',
     });
     assert.equal(`${where.contract}:${id}`, tronEscrow(terms, where).address);
   }
@@ -134,13 +139,15 @@ test('the commands for a TRON escrow on chain say that it is funded once that is
     const leg = onTron.newLeg(chain);
     const [, , , , block = ''] = await blocks();
     const { contract } = chain.deployment;
-    const ID = idOfEscrow(leg.escrow.address).slice(2);
-    const seen = () => lines(block, { NODE: chain.url, CONTRACT: contract, ID });
+    const [, ID = ''] = leg.escrow.address.split(':');
+    const { lane, refund } = leg.terms;
+    const place = { LANE: lane?.number ?? '', COUNTER: '1', REFUND: refund.address };
+    const seen = () => lines(block, { NODE: chain.url, CONTRACT: contract, ID, ...place });
     await onTron.fund(chain, leg);
-    const { number } = chain.dev.simulator.chain.tip('head').header;
-    assert.deepEqual(await seen(), ['0', '0', '0']);
+    const fundedAt = chain.now();
+    assert.deepEqual(await seen(), ['0', '0']);
     await chain.solidify();
-    assert.deepEqual(await seen(), ['1', String(number), '0']);
+    assert.deepEqual(await seen(), ['1', String(fundedAt)]);
   } finally {
     await chain.stop();
   }

@@ -290,7 +290,10 @@ function placeOf(
   { lane }: SaidLeg,
   { view, fundBefore }: ExpectedLeg,
 ): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
-  if (view.family !== 'tron') return {};
+  if (view.family !== 'tron') {
+    mustEqual(`${at}.lane`, null, lane ?? null);
+    return {};
+  }
   const { number, counter } = lane ?? {};
   if (typeof number !== 'string' || !/^[0-9a-f]{24}$/.test(number)) {
     throw new VerificationError(`${at}.lane.number`, '24 hex digits', shown(number));

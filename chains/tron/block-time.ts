@@ -20,15 +20,17 @@ export async function blocksAt(
   head: Block,
   signal: AbortSignal,
 ): Promise<number[]> {
-  const known = watch.blocks.filter((each) => secondOf(each) === second);
+  const [oldest] = watch.blocks;
+  const alike = watch.blocks.filter((each) => secondOf(each) === second);
+  // Before the oldest that is remembered there may be more of its second.
+  const known = alike[0] === oldest ? [] : alike;
   const numbers = known.slice(0, mostAlike).map(({ number }) => number);
-  const last = numbers.at(-1);
-  // Behind a known one that is not the newest comes another that is known.
-  if (last !== undefined && last !== watch.blocks.at(-1)?.number) return numbers;
+  const last = known.at(-1);
+  if (last !== undefined && last !== watch.blocks.at(-1)) return numbers;
   let block =
     last === undefined
       ? await firstFrom(watch, second, head, signal)
-      : await blockAt(watch.http, last + 1, signal);
+      : await blockAt(watch.http, last.number + 1, signal);
   while (block !== null && secondOf(block) === second && numbers.length < mostAlike) {
     numbers.push(block.number);
     block = await blockAt(watch.http, block.number + 1, signal);
