@@ -125,7 +125,7 @@ export async function readEscrow(
     const newest = await recordAt(watch, watched, 'head', signal);
     const head = await headBlock(watch.http, 'head', signal);
     const now = later(inBlocks(newest, secondOf(head)), deep);
-    if (now.status === 'ended') return endedFacts(watch, watched, head);
+    if (now.status === 'ended') return endedFacts(watch, watched, { deep, head });
     const wanted = now.status === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
     // A secret that is wanted is worth all the time there is; ids of transactions are not.
     const limit = wanted ? signal : AbortSignal.any([signal, patience]);
@@ -307,28 +307,38 @@ function factsOf(
   };
 }
 
-/** What is known from before the lane was used again. */
+/**
+ * What is known from before the lane was used again: by the solid word, by logs that were followed,
+ * by what was stored. That it was settled is certain, and how is not guessed.
+ */
 function endedFacts(
   watch: Watch,
   { address: escrow, terms, requiredConfirmations, stored }: WatchedEscrow,
-  head: Block,
+  { deep, head }: Pick<Looked, 'deep' | 'head'>,
 ): EscrowFacts {
   const secret = watch.secrets.get(terms.hashlock) ?? stored?.secret ?? null;
-  const isKept = stored?.claimed?.deep || stored?.refunded?.deep;
-  if (stored !== undefined && isKept) return { ...stored, secret, balance: 0n, empty: true };
-  const sight = (verb: Verb): Sighting | null => {
+  const solid = verbOf(deep);
+  const isSolid = deep.status === 'ended' || isSettled(deep);
+  const sight = (verb: 'claim' | 'refund', before: Sighting | null): Sighting | null => {
+    if (before?.deep) return before;
     const found = madeBy(watch, { escrow, verb });
-    if (found === null) return null;
-    const confirmations = Math.max(1, head.number - found.block + 1);
-    return { txid: found.txid, confirmations, deep: confirmations >= requiredConfirmations };
+    const isKnown = isSettled(deep) ? solid === verb : found !== null || before !== null;
+    if (!isKnown) return null;
+    const confirmations =
+      found === null ? (before?.confirmations ?? 1) : Math.max(1, head.number - found.block + 1);
+    const isDeep = isSolid && (found === null || confirmations >= requiredConfirmations);
+    return { txid: found?.txid ?? before?.txid ?? unknownTxid, confirmations, deep: isDeep };
   };
-  const [claimed, refunded] = [sight('claim'), sight('refund')];
+  const claimed = sight('claim', stored?.claimed ?? null);
+  const refunded = claimed === null ? sight('refund', stored?.refunded ?? null) : null;
   if (claimed === null && refunded === null) {
     once(watch, 'unknown_outcome', { chain: watch.chain, escrow });
   }
-  const unknown = { txid: stored?.funded?.txid ?? unknownTxid, confirmations: 1, deep: true };
-  const funded = sight('fund') ?? unknown;
-  return { funded, claimed, refunded, secret, balance: 0n, empty: true };
+  const funding = madeBy(watch, { escrow, verb: 'fund' });
+  const txid = funding?.txid ?? stored?.funded?.txid ?? unknownTxid;
+  const confirmations = funding === null ? 1 : Math.max(1, head.number - funding.block + 1);
+  const funded = stored?.funded?.deep ? stored.funded : { txid, confirmations, deep: isSolid };
+  return { funded, claimed, refunded, secret, balance: 0n, empty: isSolid };
 }
 
 /** What is not yet deep is reported again by changes() until it is. */
