@@ -284,3 +284,38 @@ contract Hooks is Plain {
         if (hookOf[to] != address(0)) Hooked(hookOf[to]).tokensReceived(from, to, value);
     }
 }
+
+/// @notice Answers a megabyte to a permit, or reverts with one.
+contract HugePermit is Plain {
+    bool public reverts;
+
+    function set(bool next) external {
+        reverts = next;
+    }
+
+    function permit(address, address, uint256, uint256, uint8, bytes32, bytes32) external view {
+        bool bad = reverts;
+        assembly ("memory-safe") {
+            if bad { revert(0, 1000000) }
+            return(0, 1000000)
+        }
+    }
+}
+
+/// @notice Moves by number and counts pieces, as ERC-721 does. It has no `transfer`.
+contract Collectible {
+    mapping(uint256 => address) public ownerOf;
+    mapping(address => uint256) public balanceOf;
+
+    function mint(address to, uint256 id) external {
+        ownerOf[id] = to;
+        balanceOf[to] += 1;
+    }
+
+    function transferFrom(address from, address to, uint256 id) external {
+        require(ownerOf[id] == from, "owner");
+        ownerOf[id] = to;
+        balanceOf[from] -= 1;
+        balanceOf[to] += 1;
+    }
+}
