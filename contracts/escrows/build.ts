@@ -57,10 +57,7 @@ export function generate(): Map<string, string> {
   ].join('\n');
   return new Map([
     ['artifacts/ParleyEscrows.json', json({ compiler, abi, bytecode })],
-    ...DEV.map((name): [string, string] => [
-      `artifacts/${name}.json`,
-      json(need(compiled, name)),
-    ]),
+    ...DEV.map((name): [string, string] => [`artifacts/${name}.json`, json(need(compiled, name))]),
     ['artifacts/abi.ts', typescript],
     ['deployment.json', json({ compiler, ...deployment })],
   ]);

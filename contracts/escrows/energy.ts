@@ -22,14 +22,9 @@ const CHAIN_ID = 728_126_428;
 const START = 1_800_000_000n;
 const TIMELOCK = START + 86_400n;
 const BATCH = 10;
-const [ESCROWS, COIN, FALSE_COIN, FUNDER, THIRD, HOLDER] = [
-  'e5',
-  '70',
-  '71',
-  'f0',
-  '03',
-  'aa',
-].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex, Hex, Hex, Hex];
+const [ESCROWS, COIN, FALSE_COIN, FUNDER, THIRD, HOLDER] = ['e5', '70', '71', 'f0', '03', 'aa'].map(
+  (byte): Hex => `0x${byte.repeat(20)}`,
+) as [Hex, Hex, Hex, Hex, Hex, Hex];
 
 /**
  * The bars of the project, where it has one. The lane was used before, unless said. "held none" is
@@ -78,7 +73,9 @@ function secretOf(n: number): Hex {
 
 /** One number gives the secret and the lane, which has a tag of 8 bytes as real ones have. */
 function escrowOf(n: number, counter: number, token: Hex, payout: Hex): Escrow {
-  const hashlock: Hex = `0x${createHash('sha256').update(hexToBytes(secretOf(n))).digest('hex')}`;
+  const hashlock: Hex = `0x${createHash('sha256')
+    .update(hexToBytes(secretOf(n)))
+    .digest('hex')}`;
   const terms = {
     hashlock,
     payout,
@@ -171,7 +168,10 @@ async function measureEnergy(): Promise<EnergyFigures> {
   for (const who of [FUNDER, THIRD, HOLDER]) state.set(`account/${who.slice(2)}`, '1000000000000');
   const send = sender(await createTvm(state, CHAIN_ID, { cancun: true }));
   await send({ to: ESCROWS, data: initCode });
-  for (const [coin, name] of [[COIN, 'DevCoin'], [FALSE_COIN, 'FalseCoin']] as const) {
+  for (const [coin, name] of [
+    [COIN, 'DevCoin'],
+    [FALSE_COIN, 'FalseCoin'],
+  ] as const) {
     await send({ to: coin, data: bytecodeOf(name) });
     await send({ to: coin, data: token('mint', FUNDER, 10n ** 15n) });
   }

@@ -18,8 +18,8 @@ contract Forger {
 contract DeployTest is Base {
     address private constant DEPLOYER = 0x4e59b44847b379578588920cA78FbF26c0B4956C;
     /// What the keyless transaction puts there, on every chain.
-    bytes private constant DEPLOYER_CODE =
-        hex"7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3";
+    bytes private constant DEPLOYER_CODE = hex"7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081"
+        hex"602082378035828234f58015156039578182fd5b8082525050506014600cf3";
 
     function pin(string memory key) internal view returns (bytes32) {
         return vm.parseJsonBytes32(vm.readFile("deployment.json"), key);

@@ -128,9 +128,7 @@ contract FundTest is Base {
         for (uint256 i = 1; i <= 10; i++) {
             vm.prank(funder);
             (bool ok,) = address(escrows).call{gas: 300_000}(
-                abi.encodeCall(
-                    ParleyEscrows.fund, (escrowIn(address(uint160(i))).terms, LANE, 1)
-                )
+                abi.encodeCall(ParleyEscrows.fund, (escrowIn(address(uint160(i))).terms, LANE, 1))
             );
             vm.assertFalse(ok, "a precompile");
         }

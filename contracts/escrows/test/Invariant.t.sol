@@ -123,7 +123,7 @@ contract InvariantTest is Base {
     /// A walk with a fixed seed: whoever looks for defects must have done everything there is.
     function test_the_market_does_everything() public {
         uint256 seed = 1;
-        for (uint256 i = 0; i < 500; i++) {
+        for (uint256 i = 0; i < 1200; i++) {
             seed = uint256(keccak256(abi.encode(seed)));
             uint256 a = uint256(keccak256(abi.encode(seed, 1)));
             uint256 b = uint256(keccak256(abi.encode(seed, 2)));

@@ -84,7 +84,7 @@ contract LanesTest is Base {
         }
     }
 
-    /// A counter has 30 bits in the word and 32 in calldata: the other two must never be the time's.
+    /// A counter has 30 bits in the word, 32 in calldata: the other two must never be the time's.
     function test_a_counter_beyond_the_last_opens_nothing() public {
         Escrow memory e = native();
         fund(e);
@@ -254,10 +254,13 @@ contract LanesTest is Base {
         lane(e, 2, REFUNDED, TIMELOCK, bytes24(idOf(next)));
     }
 
-    function lane(Escrow memory e, uint256 counter, uint256 state, uint256 changed, bytes24 idStart)
-        internal
-        view
-    {
+    function lane(
+        Escrow memory e,
+        uint256 counter,
+        uint256 state,
+        uint256 changed,
+        bytes24 idStart
+    ) internal view {
         (uint256 counter_, uint256 state_, uint256 changed_, bytes24 idStart_) =
             escrows.laneOf(e.terms.refund, e.lane);
         vm.assertEq(counter_, counter, "counter");

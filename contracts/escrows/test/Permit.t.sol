@@ -25,9 +25,8 @@ contract PermitTest is Base {
     }
 
     function signed(uint256 allowance, uint256 nonce) internal view returns (Signature memory p) {
-        bytes32 message = keccak256(
-            abi.encode(PERMIT, funder, address(escrows), allowance, nonce, FUND_BEFORE)
-        );
+        bytes32 message =
+            keccak256(abi.encode(PERMIT, funder, address(escrows), allowance, nonce, FUND_BEFORE));
         bytes32 digest = keccak256(abi.encodePacked(hex"1901", coin.DOMAIN_SEPARATOR(), message));
         (p.v, p.r, p.s) = vm.sign(FUNDER_KEY, digest);
     }
@@ -36,9 +35,7 @@ contract PermitTest is Base {
         internal
     {
         vm.prank(sender);
-        escrows.fundWithPermit(
-            e.terms, e.lane, e.counter, allowance, FUND_BEFORE, p.v, p.r, p.s
-        );
+        escrows.fundWithPermit(e.terms, e.lane, e.counter, allowance, FUND_BEFORE, p.v, p.r, p.s);
     }
 
     function e1() internal view returns (Escrow memory) {
@@ -159,8 +156,7 @@ contract PermitTest is Base {
     function test_dirty_words_are_refused() public {
         Signature memory p = signed(AMOUNT, 0);
         bytes memory good = abi.encodeCall(
-            ParleyEscrows.fundWithPermit,
-            (e1().terms, LANE, 1, AMOUNT, FUND_BEFORE, p.v, p.r, p.s)
+            ParleyEscrows.fundWithPermit, (e1().terms, LANE, 1, AMOUNT, FUND_BEFORE, p.v, p.r, p.s)
         );
         // three addresses, lane, counter, v
         uint8[6] memory words = [1, 2, 3, 7, 8, 11];

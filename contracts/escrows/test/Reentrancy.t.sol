@@ -92,9 +92,8 @@ contract ReentrancyTest is Base {
 
     function test_no_verb_runs_within_a_funding_by_authorization() public {
         Escrow memory e = e1();
-        bytes32 digest = keccak256(
-            abi.encodePacked(hex"1901", crooked.DOMAIN_SEPARATOR(), messageOf(e))
-        );
+        bytes32 digest =
+            keccak256(abi.encodePacked(hex"1901", crooked.DOMAIN_SEPARATOR(), messageOf(e)));
         (uint8 v, bytes32 r, bytes32 s) = vm.sign(FUNDER_KEY, digest);
         for (uint256 verb = 0; verb < 9; verb++) {
             uint256 before = vm.snapshotState();
@@ -111,9 +110,8 @@ contract ReentrancyTest is Base {
             "ReceiveWithAuthorization(address from,address to,uint256 value,"
             "uint256 validAfter,uint256 validBefore,bytes32 nonce)"
         );
-        return keccak256(
-            abi.encode(kind, funder, address(escrows), AMOUNT, 0, FUND_BEFORE, idOf(e))
-        );
+        return
+            keccak256(abi.encode(kind, funder, address(escrows), AMOUNT, 0, FUND_BEFORE, idOf(e)));
     }
 
     /// A claim, a refund, a part, and the two batches.
@@ -153,11 +151,7 @@ contract ReentrancyTest is Base {
         attacker.arm(abi.encodeCall(ParleyEscrows.fund, (second.terms, second.lane, 1)));
         expectError(
             abi.encodeWithSelector(
-                ParleyEscrows.WrongAmountReceived.selector,
-                crooked,
-                AMOUNT,
-                AMOUNT * 3 / 2,
-                AMOUNT
+                ParleyEscrows.WrongAmountReceived.selector, crooked, AMOUNT, AMOUNT * 3 / 2, AMOUNT
             )
         );
         fund(e1());
@@ -182,11 +176,7 @@ contract ReentrancyTest is Base {
             vm.warp(way == 0 ? NOW : TIMELOCK);
             expectError(
                 abi.encodeWithSelector(
-                    ParleyEscrows.WrongAmountSent.selector,
-                    crooked,
-                    2 * AMOUNT,
-                    AMOUNT - 5,
-                    AMOUNT
+                    ParleyEscrows.WrongAmountSent.selector, crooked, 2 * AMOUNT, AMOUNT - 5, AMOUNT
                 )
             );
             if (way == 0) claim(e);
@@ -369,7 +359,9 @@ contract ReentrancyTest is Base {
         vm.assertEq(here(address(crooked)), 2 * AMOUNT, "all that is owed is here");
     }
 
-    function testFuzz_no_verb_within_a_token_call(uint256 verb, uint256 way, uint256 short) public {
+    function testFuzz_no_verb_within_a_token_call(uint256 verb, uint256 way, uint256 short)
+        public
+    {
         attacker.arm("");
         fund(e1());
         uint256 owed = 2 * AMOUNT;
@@ -377,8 +369,7 @@ contract ReentrancyTest is Base {
         way = bound(way, 0, 4);
         crooked.cheat(address(escrows), bound(short, 0, 2), 0);
         vm.warp(way == 0 || way == 3 ? NOW : TIMELOCK);
-        (bool ok,) =
-            address(this).call(abi.encodeCall(ReentrancyTest.settleFrom, (e1(), way)));
+        (bool ok,) = address(this).call(abi.encodeCall(ReentrancyTest.settleFrom, (e1(), way)));
         vm.assertTrue(ok == (short % 3 == 0 || way == 2), "what was sent is what left");
         vm.assertLe(ok ? owed - AMOUNT : owed, here(address(crooked)), "what is owed is here");
     }

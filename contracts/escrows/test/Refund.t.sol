@@ -154,9 +154,8 @@ contract RefundTest is Base {
         (bool refunded,) =
             address(escrows).call(abi.encodeCall(ParleyEscrows.refund, (e.terms, e.lane, 1)));
         vm.assertTrue(refunded != early, "refund");
-        (bool claimed,) = address(escrows).call(
-            abi.encodeCall(ParleyEscrows.claim, (e.terms, e.lane, 1, SECRET))
-        );
+        (bool claimed,) = address(escrows)
+            .call(abi.encodeCall(ParleyEscrows.claim, (e.terms, e.lane, 1, SECRET)));
         vm.assertTrue(claimed == early, "claim");
     }
 }

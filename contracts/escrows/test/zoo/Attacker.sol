@@ -121,9 +121,8 @@ contract TalksInViews is Plain {
 
     function balanceOf(address who) public view override returns (uint256) {
         if (!_quiet) {
-            (bool ok,) = address(_attacker).staticcall{gas: 200_000}(
-                abi.encodeCall(Attacker.strike, ())
-            );
+            (bool ok,) =
+                address(_attacker).staticcall{gas: 200_000}(abi.encodeCall(Attacker.strike, ()));
             require(!ok, "a static call changed something");
         }
         return super.balanceOf(who);
