@@ -58,14 +58,14 @@ export const batches: Record<string, Mutation> = {
   'each is paid by itself': inEscrows('if (sum.token != token || sum.to != to)', 'if (true)'),
   'what was owed before is not paid': inEscrows(
     '_payOut(sum);\n            (sum.token',
-    '(sum.token',
+    'if (sum.amount == type(uint256).max) _payOut(sum);\n            (sum.token',
   ),
   'what was owed before is owed again': inEscrows('(token, to, 0);', '(token, to, sum.amount);'),
   'only the last of neighbours is paid': inEscrows('sum.amount += amount;', 'sum.amount = amount;'),
   'nothing is a payment': inEscrows('if (sum.amount != 0) _pay', 'if (sum.to != address(1)) _pay'),
   'a leg without its hashlock': inEscrows(
     'mstore(add(m, 0x20), hashlock)',
-    'mstore(add(m, 0x20), place)',
+    'mstore(add(m, 0x20), and(hashlock, 0))',
   ),
   'a leg without its fund before': inEscrows(
     'and(shr(32, times), 0xffffffffffffffff)',

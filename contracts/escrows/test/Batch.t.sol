@@ -151,6 +151,16 @@ contract BatchTest is Base {
         vm.assertEq(claimMany(new Leg[](0)), 0, "of none");
     }
 
+    function test_nobody_is_called_for_nothing() public {
+        Escrow[] memory all = fundAll(2);
+        all[0] = all[1]; // of the token, and its secret is not the first's
+        vm.mockCallRevert(address(0), "", "");
+        vm.assertEq(claimMany(claims(all)), 1, "claimed");
+        vm.assertEq(claimMany(claims(all)), 0, "none");
+        vm.warp(TIMELOCK);
+        vm.assertEq(refundMany(refunds(all)), 0, "none");
+    }
+
     function test_a_leg_twice_is_settled_once() public {
         Escrow[] memory all = fundAll(2);
         Leg[] memory legs = new Leg[](2);

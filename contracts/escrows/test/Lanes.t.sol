@@ -228,6 +228,33 @@ contract LanesTest is Base {
         refund(e);
     }
 
+    /// The id commits to the counter, and the word's own is looked at all the same.
+    function testFuzz_a_word_of_another_counter_opens_nothing(uint256 bit) public {
+        Escrow memory e = native();
+        fund(e);
+        bit = bound(bit, 0, 29);
+        uint256 word = wordIn(e) ^ 1 << bit;
+        vm.store(address(escrows), slotOf(e), bytes32(word));
+        expectNotOpen(e, bit == 0 ? UNFUNDED : ENDED);
+        claim(e);
+        vm.warp(TIMELOCK);
+        expectNotOpen(e, bit == 0 ? UNFUNDED : ENDED);
+        refund(e);
+    }
+
+    function testFuzz_a_counter_is_never_read_into_the_time(uint256 bit) public {
+        Escrow memory e = native();
+        e.counter = uint32(1 | 1 << bound(bit, 30, 31));
+        vm.deal(address(escrows), AMOUNT);
+        uint256 word = uint256(idOf(e)) >> 64 << 64 | OPEN << 62 | 1;
+        vm.store(address(escrows), slotOf(e), bytes32(word));
+        expectNotOpen(e, UNFUNDED);
+        claim(e);
+        vm.store(address(escrows), slotOf(e), bytes32(word | e.counter));
+        expectNotOpen(e, UNFUNDED);
+        claim(e);
+    }
+
     function test_words_are_never_zero_again() public {
         Escrow memory e = native();
         vm.assertEq(wordIn(e), 0, "never used");

@@ -149,6 +149,15 @@ contract ZooTest is Base {
         refund(other);
     }
 
+    function test_a_fee_that_the_funder_pays_on_top_is_its_own() public {
+        ChargesTheSender token = new ChargesTheSender();
+        Escrow memory e = stocked(address(token));
+        token.set(3);
+        fund(e);
+        vm.assertEq(here(address(token)), AMOUNT, "here");
+        vm.assertEq(token.balanceOf(funder), AMOUNT * 9 - 3, "and the fee");
+    }
+
     function test_a_token_that_moves_more_than_told_is_refused_all_ways() public {
         MovesAll token = new MovesAll();
         Escrow memory e = stocked(address(token));
