@@ -1,8 +1,3 @@
-// The topics of the contracts' events, from their ABI.
+// First topics of the contract's events.
 
-import { encodeEventTopics } from 'viem/utils';
-import { escrowAbi, factoryAbi } from '../../contracts/evm/artifacts/abi.ts';
-
-export const fundedTopic = encodeEventTopics({ abi: factoryAbi, eventName: 'EscrowFunded' })[0];
-export const claimedTopic = encodeEventTopics({ abi: escrowAbi, eventName: 'EscrowClaimed' })[0];
-export const refundedTopic = encodeEventTopics({ abi: escrowAbi, eventName: 'EscrowRefunded' })[0];
+export { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
