@@ -13,7 +13,7 @@ import {
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { foundryBinary } from '../../../contracts/evm/anvil.ts';
-import { deployContracts } from '../../../contracts/evm/deploy.ts';
+import { deployContracts } from '../../../contracts/escrows/deploy.ts';
 
 const startMs = 30_000;
 const mnemonic = 'test test test test test test test test test test test junk';
