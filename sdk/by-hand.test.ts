@@ -47,13 +47,13 @@ test('the commands for an EVM escrow give its address and its calls', async () =
     TOKEN: terms.token ?? '',
     AMOUNT: terms.amount.toString(),
     TIMELOCK: terms.timelock.toString(),
-    FACTORY: evmDeployment.factory,
-    PROXY_HASH: evmDeployment.proxyInitCodeHash,
+    FACTORY: evmDeployment(31_337).factory,
+    PROXY_HASH: evmDeployment(31_337).proxyInitCodeHash,
   });
   assert.deepEqual(said, [
-    evmEscrow(terms, evmDeployment).address,
-    fundCalls(terms, evmDeployment, terms.amount)[0]?.data,
-    refundCall(terms, evmDeployment).data,
+    evmEscrow(terms, evmDeployment(31_337)).address,
+    fundCalls(terms, evmDeployment(31_337), terms.amount)[0]?.data,
+    refundCall(terms, evmDeployment(31_337)).data,
   ]);
 });
 

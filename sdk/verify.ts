@@ -290,7 +290,7 @@ function placeOf(
   { lane }: SaidLeg,
   { view, fundBefore }: ExpectedLeg,
 ): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
-  if (view.family !== 'tron') {
+  if (view.family !== 'tron' && view.family !== 'evm') {
     mustEqual(`${at}.lane`, null, lane ?? null);
     return {};
   }

@@ -6,11 +6,12 @@ import { test } from 'node:test';
 import { createTestClient, type Hex, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
-import { withAnvil } from './anvil.ts';
+import { withAnvil } from '../evm/anvil.ts';
+import { DeploymentError, deployer, sendThroughDeployer } from '../evm/create2.ts';
+import { deployDevTokens, pinnedDevTokens } from '../evm/dev-tokens.ts';
 import { deployment, initCode } from './artifacts/abi.ts';
-import { DeploymentError, sendThroughDeployer } from './create2.ts';
 import { deployContracts, verifyDeployment } from './deploy.ts';
-import { deployDevTokens, pinnedDevTokens } from './dev-tokens.ts';
+import { domainOf } from './ids.ts';
 
 // anvil's first and public account
 const privateKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
@@ -50,8 +51,7 @@ test('two chains get the same addresses and code, and a repetition sends nothing
         assert.equal((await verifyDeployment({ rpcUrl })).ok, false);
         const first = await deployContracts({ rpcUrl, privateKey });
         assert.equal(first.chainId, chainId);
-        assert.equal(first.factory, deployment.factory.address);
-        assert.equal(first.implementation, deployment.implementation.address);
+        assert.equal(first.contract, deployment.address);
         assert.match(first.txHash ?? '', /^0x[0-9a-f]{64}$/);
         const block = await anvilClient(rpcUrl).getBlockNumber();
         const account = privateKeyToAccount(privateKey);
@@ -59,10 +59,7 @@ test('two chains get the same addresses and code, and a repetition sends nothing
         assert.equal(await anvilClient(rpcUrl).getBlockNumber(), block);
         const verified = await verifyDeployment({ rpcUrl });
         assert.equal(verified.ok, true);
-        assert.deepEqual(
-          verified.contracts.map((contract) => contract.matches),
-          [true, true],
-        );
+        assert.equal(verified.domain, domainOf(chainId, deployment.address));
       },
       ['--chain-id', String(chainId)],
     );
@@ -70,9 +67,10 @@ test('two chains get the same addresses and code, and a repetition sends nothing
 });
 
 test('a deployment that another was faster with sends nothing', async () => {
+  const code = { salt: deployment.salt, initCode };
   await withAnvil(async (rpcUrl) => {
     await deployContracts({ rpcUrl, privateKey });
-    assert.equal(await sendThroughDeployer({ rpcUrl, privateKey }, initCode), null);
+    assert.equal(await sendThroughDeployer({ rpcUrl, privateKey }, code), null);
   });
 });
 
@@ -84,38 +82,37 @@ test('two deployments at the same moment both end well', async () => {
       deployContracts({ rpcUrl, privateKey: other }),
     ]);
     assert.deepEqual(
-      both.map((one) => one.factory),
-      [deployment.factory.address, deployment.factory.address],
+      both.map((one) => one.contract),
+      [deployment.address, deployment.address],
     );
   });
 });
 
-test('other code at either pinned address is refused and named', async () => {
-  for (const name of ['factory', 'implementation'] as const) {
-    await withAnvil(async (rpcUrl) => {
-      await deployContracts({ rpcUrl, privateKey });
-      await anvilClient(rpcUrl).setCode({ address: deployment[name].address, bytecode: '0x6001' });
-      await assert.rejects(
-        deployContracts({ rpcUrl, privateKey }),
-        (error) =>
-          error instanceof DeploymentError &&
-          error.code === 'code_differs' &&
-          error.facts.name === name,
-      );
-      const { ok, contracts } = await verifyDeployment({ rpcUrl });
-      assert.equal(ok, false);
-      assert.deepEqual(
-        contracts.filter((contract) => !contract.matches).map((contract) => contract.name),
-        [name],
-      );
-    });
-  }
+test('other code at the address, and a contract of another chain, are refused', async () => {
+  await withAnvil(async (rpcUrl) => {
+    await deployContracts({ rpcUrl, privateKey });
+    const { address } = deployment;
+    const client = anvilClient(rpcUrl);
+    const elsewhere = await client.getCode({ address });
+    const isRefused = (error: unknown) =>
+      error instanceof DeploymentError && error.code === 'code_differs';
+    await client.setCode({ address, bytecode: '0x6001' });
+    await assert.rejects(deployContracts({ rpcUrl, privateKey }), isRefused);
+    assert.deepEqual((await verifyDeployment({ rpcUrl })).ok, false);
+    await withAnvil(
+      async (other) => {
+        await anvilClient(other).setCode({ address, bytecode: elsewhere as Hex });
+        await assert.rejects(deployContracts({ rpcUrl: other, privateKey }), isRefused);
+      },
+      ['--chain-id', '31338'],
+    );
+  });
 });
 
 test('a chain without the CREATE2 deployer, or with an impostor there, is refused', async () => {
   for (const bytecode of ['0x', '0x6001'] as const) {
     await withAnvil(async (rpcUrl) => {
-      await anvilClient(rpcUrl).setCode({ address: deployment.deployer.address, bytecode });
+      await anvilClient(rpcUrl).setCode({ address: deployer.address, bytecode });
       await assert.rejects(
         deployContracts({ rpcUrl, privateKey }),
         (error) => error instanceof DeploymentError && error.code === 'deployer_missing',
@@ -136,19 +133,19 @@ test('the command deploys, says so, verifies, and is repeatable', async () => {
   await withAnvil(async (rpcUrl) => {
     const missing = await commandLine(['--rpc', rpcUrl, '--verify'], undefined);
     assert.equal(missing.code, 1);
-    assert.match(missing.out, /code none NOT as pinned/);
+    assert.match(missing.out, /code none domain none NOT as pinned/);
     const keyless = await commandLine(['--rpc', rpcUrl], undefined);
     assert.equal(keyless.code, 1);
     assert.match(keyless.err, /PARLEY_DEPLOYER_KEY/);
     const first = await commandLine(['--rpc', rpcUrl], privateKey);
     assert.equal(first.code, 0, first.err);
-    assert.match(first.out, /factory 0x[0-9a-fA-F]{40} deployed by 0x[0-9a-f]{64}/);
+    assert.match(first.out, /chain 31337: 0x[0-9a-fA-F]{40} deployed by 0x[0-9a-f]{64}/);
     const second = await commandLine(['--rpc', rpcUrl], privateKey);
     assert.equal(second.code, 0, second.err);
     assert.match(second.out, /was there already/);
     const verified = await commandLine(['--rpc', rpcUrl, '--verify'], undefined);
     assert.equal(verified.code, 0);
-    assert.equal(verified.out.match(/ as pinned/g)?.length, 2);
+    assert.match(verified.out, / as pinned/);
     assert.ok(
       ![first, second].some(({ out, err }) => `${out}${err}`.includes(privateKey.slice(2))),
     );
