@@ -3,8 +3,9 @@
 //
 //   node contracts/escrows/test.ts [--profile soak]
 
+import { staleFiles as staleTokens } from '../evm/build.ts';
 import { isEntry } from '../evm/entry.ts';
-import { forgeTest, profileArgument } from '../evm/test.ts';
+import { forgeTest, profileArgument } from '../evm/forge.ts';
 import { staleFiles } from './build.ts';
 import { checkEnergy } from './energy.ts';
 import { checkGas } from './gas.ts';
@@ -14,6 +15,9 @@ async function main(): Promise<void> {
   const wrong: string[] = [];
   for (const path of staleFiles()) {
     wrong.push(`${path} differs from the source; run node contracts/escrows/build.ts`);
+  }
+  for (const path of await staleTokens()) {
+    wrong.push(`contracts/evm/${path} differs; run node contracts/evm/build.ts`);
   }
   const forge = await forgeTest(profile, import.meta.dirname);
   wrong.push(...(await checkGas()), ...(await checkEnergy()));

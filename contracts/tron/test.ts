@@ -4,7 +4,7 @@
 //   node contracts/tron/test.ts [--profile soak]
 
 import { isEntry } from '../evm/entry.ts';
-import { forgeTest, profileArgument } from '../evm/test.ts';
+import { forgeTest, profileArgument } from '../evm/forge.ts';
 import { staleFiles } from './build.ts';
 import { checkEnergy } from './energy.ts';
 

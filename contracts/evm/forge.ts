@@ -1,17 +1,10 @@
-// The whole check of the contracts: committed artifacts are current, forge tests pass on them, gas
-// is within the limits and as recorded. Ends with a line `forge: N passed, M failed`.
-//
-//   node contracts/evm/test.ts [--profile soak]
+// Runs forge on the tests of a folder, with the binary and the compiler that npm brings.
 
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { foundryBinary } from './anvil.ts';
-import { staleFiles } from './build.ts';
-import { isEntry } from './entry.ts';
-import { checkGas } from './gas.ts';
 
-const here = import.meta.dirname;
 const FORGE_MS = { default: 15 * 60_000, soak: 90 * 60_000 } as const;
 type Profile = keyof typeof FORGE_MS;
 const isProfile = (name: string): name is Profile => Object.hasOwn(FORGE_MS, name);
@@ -20,7 +13,7 @@ export type ForgeResult = { passed: number; failed: number; exitCode: number };
 const SUMMARY = /: (\d+) tests passed, (\d+) failed/g;
 
 /** Runs forge and shows what it prints. A run without a summary counts as one failure. */
-export function forgeTest(profile: Profile, folder = here): Promise<ForgeResult> {
+export function forgeTest(profile: Profile, folder: string): Promise<ForgeResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(foundryBinary('forge'), ['test'], {
       cwd: folder,
@@ -56,19 +49,3 @@ export function profileArgument(): Profile {
   if (isProfile(profile)) return profile;
   throw new Error(`--profile is one of ${Object.keys(FORGE_MS).join(', ')}, not ${profile}`);
 }
-
-async function main(): Promise<void> {
-  const profile = profileArgument();
-  const wrong: string[] = [];
-  for (const path of await staleFiles()) {
-    wrong.push(`${path} differs from the source; run node contracts/evm/build.ts`);
-  }
-  const forge = await forgeTest(profile);
-  wrong.push(...(await checkGas()));
-  for (const sentence of wrong) process.stderr.write(`contracts: ${sentence}\n`);
-  if (wrong.length > 0 || forge.exitCode !== 0) process.exitCode = 1;
-  else process.stdout.write('contracts: artifacts current, gas within its limits\n');
-  process.stdout.write(`forge: ${forge.passed} passed, ${forge.failed} failed\n`);
-}
-
-if (isEntry(import.meta.url)) await main();
