@@ -1,8 +1,8 @@
 // Puts the escrow contract and the dev tokens on an EVM dev chain, at addresses that are the same
 // on every fresh chain.
 import { type Address, createPublicClient, erc20Abi, http } from 'viem';
-import type { DeployOptions } from '../contracts/evm/create2.ts';
 import { deployContracts as deployEscrows } from '../contracts/escrows/deploy.ts';
+import type { DeployOptions } from '../contracts/evm/create2.ts';
 import { type DevToken as Contract, deployDevTokens } from '../contracts/evm/dev-tokens.ts';
 import type { AnvilNode } from './anvil.ts';
 import type { DevToken } from './dev-chain.ts';

@@ -5,10 +5,9 @@ import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TronWeb } from 'tronweb';
-import { createPublicClient, encodeFunctionData, erc20Abi, type Hex, http, keccak256 } from 'viem';
-import { escrowsAbi } from '../contracts/escrows/artifacts/abi.ts';
+import { createPublicClient, encodeFunctionData, erc20Abi, type Hex, http } from 'viem';
+import { deployment, escrowsAbi } from '../contracts/escrows/artifacts/abi.ts';
 import { domainOf } from '../contracts/escrows/ids.ts';
-import { deployment } from '../contracts/evm/artifacts/abi.ts';
 import solanaProgram from '../contracts/solana/deployment.json' with { type: 'json' };
 import { type DevnetClient, devnetClient } from './client.ts';
 import { type ControlParts, listenForControl } from './control.ts';
@@ -113,8 +112,10 @@ test('each chain says how to reach it and what runs there', async (t) => {
     assert.equal(info.node.name, 'anvil');
     const chain = createPublicClient({ transport: http(info.rpcUrl) });
     assert.equal(await chain.getChainId(), 31_337 + at);
-    const code = await chain.getCode({ address: info.factory as `0x${string}` });
-    assert.equal(keccak256(code!), deployment.factory.codeHash);
+    const address = info.escrows as `0x${string}`;
+    assert.equal(address, deployment.address);
+    const domain = await chain.readContract({ address, abi: escrowsAbi, functionName: 'domain' });
+    assert.equal(domain, domainOf(31_337 + at, address));
     assert.deepEqual(
       info.tokens?.map(({ contract, decimals }) => [contract, decimals]),
       [

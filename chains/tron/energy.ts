@@ -2,8 +2,8 @@
 // its secret would be told to the node before the claim is sent, and be public to whoever runs it.
 // Its parts that depend on the token and the receiver are tried instead.
 
+import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { TronRefusal } from './http.ts';
 import {

@@ -2,9 +2,9 @@
 // Answers of another shape are the node's fault and end in `chain_unavailable`.
 // https://developers.tron.network/reference
 
+import { erc20Abi } from 'viem';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData } from 'viem/utils';
-import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../in-turn.ts';
 import { tronHex } from './address.ts';

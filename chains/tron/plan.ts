@@ -5,14 +5,13 @@
 // base58, where the money is, and the contract's own id for it in hex, which commits to the chain,
 // the contract, every term and the lane. That is the `escrow` of material, of legs and of `?escrow=`.
 
-import type { Hex } from 'viem';
+import { erc20Abi, type Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import {
   type Escrow as ContractEscrow,
   domainOf as domainAt,
   escrowId,
 } from '../../contracts/escrows/ids.ts';
-import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';

@@ -7,8 +7,8 @@ import type { Abi, Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
-import type { WatchedEscrow } from '../../adapter.ts';
 import { freshLane } from '../../../core/testing.ts';
+import type { WatchedEscrow } from '../../adapter.ts';
 import { claimCall, evmDeployment, evmEscrow, fundCalls, refundCall } from '../plan.ts';
 import { accounts, deploy, type Sender, send, type TestChain } from './anvil.ts';
 
