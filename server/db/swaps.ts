@@ -3,8 +3,8 @@
 import type { Deadlines } from '../../core/deadlines.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
-import type { SwapStatus } from '../../core/status.ts';
 import type { Rules } from '../../core/rules.ts';
+import type { SwapStatus } from '../../core/status.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { funderOf, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
 import type { Tx } from './database.ts';

@@ -2,7 +2,13 @@
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import { type ChainRules, contractId, policyDigest, type Rules, rulesOf } from '../../core/rules.ts';
+import {
+  type ChainRules,
+  contractId,
+  policyDigest,
+  type Rules,
+  rulesOf,
+} from '../../core/rules.ts';
 import type { PlannedLegs } from './preview.ts';
 
 /** A page shows a hundred threads, and a policy never changes once it is made. */

@@ -9,8 +9,8 @@ import {
 } from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
-import type { SwapStatus } from '../../core/status.ts';
 import type { Rules } from '../../core/rules.ts';
+import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed } from '../../core/swap.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
 import type { ScheduledView } from '../db/scheduled-refunds.ts';
