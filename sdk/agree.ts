@@ -189,7 +189,7 @@ async function tradeOf(
 
 type OwnLegs = ReturnType<typeof ownLegs>;
 
-/** Throws unless a swap of this thread would begin with the customer's own rules, legs and times. */
+/** Throws unless a swap of this thread would begin with the customer's rules, legs and times. */
 function mustFit(thread: Thread, own: OwnLegs): Rules {
   const rules = mustHaveRules(thread.rules, own);
   const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
