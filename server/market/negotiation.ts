@@ -93,7 +93,7 @@ export function acceptedInRole(price: Price, isInitiator: boolean): boolean {
   return (price.hashlock !== null) === isInitiator;
 }
 
-/** The price without acceptances of other rules than these: nobody is held to what it did not see. */
+/** The price without acceptances of other rules: nobody is held to what it did not see. */
 export function acceptedUnder(price: Price, rules: Rules | null): Price {
   const { makerAcceptedAt, takerAcceptedAt } = price;
   const none = makerAcceptedAt === null && takerAcceptedAt === null;
