@@ -8,6 +8,7 @@ import type { ChainKey, Family } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
 import type { StuckFunding } from '../core/next.ts';
 import type { ChainPolicy } from '../core/policy.ts';
+import type { Contract } from '../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
 import type { HashlockReader } from './hashlocks.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
@@ -141,6 +142,8 @@ export type ChainAdapter = {
   readonly chain: ChainKey;
   readonly family: Family;
   readonly policy: ChainPolicy;
+  /** What holds the escrows that it plans. */
+  readonly contract: Contract;
 
   /** The address in canonical form. Throws `bad_address`, or `wrong_network` with both names. */
   parseAddress(text: string): string;

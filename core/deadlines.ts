@@ -4,6 +4,13 @@
 import { type ChainPolicy, type Depth, depthNumbers, policyNumbers } from './policy.ts';
 import type { LegName } from './trade.ts';
 
+/**
+ * Of the formula: which leg is long, and all times of a swap. Whatever makes another time of the
+ * same policies takes the next number (docs/decisions/0013-rules-have-versions.md): markets and
+ * customers who do not have the same one agree on nothing.
+ */
+export const formulaVersion = 1;
+
 export type Deadlines = {
   /** Last moment for the initiator's funding transaction to be sent. */
   readonly initiatorFundBy: number;

@@ -88,6 +88,7 @@ export const refusalKinds = {
   hashlock_missing: 'invalid',
   hashlock_unexpected: 'invalid',
   hashlock_differs: 'conflict',
+  rules_differ: 'conflict',
   thread_closed: 'conflict',
   too_many_open: 'conflict',
   too_many_pending: 'conflict',

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { hashlockOf } from '../core/hashlock.ts';
+import type { Rules, RulesDifference } from '../core/rules.ts';
 import { type Agreeing, accept } from './agree.ts';
 import type { ParleyClient } from './client.ts';
-import { VerificationError } from './errors.ts';
+import { RulesError, VerificationError } from './errors.ts';
+import { ownRules } from './rules.ts';
 import { memoryStore } from './stores/memory.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
 import {
   bitcoinOf,
+  bitcoinView,
   evmOf,
+  evmView,
   honestSwap,
   now,
   secret,
@@ -16,8 +20,8 @@ import {
   tradeOf,
   views,
 } from './testing/honest.ts';
-import type { Swap, Thread } from './types.ts';
-import { clockToleranceSeconds, verifySwap } from './verify.ts';
+import type { LegPreview, Swap, Thread } from './types.ts';
+import { clockToleranceSeconds, type VerifiedLeg, verifySwap } from './verify.ts';
 
 const trade = tradeOf('taker');
 const stands = { ...trade, acceptTtlSeconds: 600 };
@@ -27,10 +31,26 @@ function thread(alter: Partial<Thread> = {}): Thread {
   const { rfqId, threadId: id, makerId, takerId } = trade;
   const quoteAmount = trade.quoteAmount.toString();
   const known = { id, rfqId, makerId, takerId, quoteAmount, initiator: 'taker', swapId: null };
-  return { ...known, ...alter } as Thread;
+  return { ...known, legs, rules, ...alter } as Thread;
 }
 
-type Words = { quoteAmount: string; hashlock?: string };
+/** What the market shows of both legs, as worked out here: EVM is short, Bitcoin long. */
+const rules = ownRules({ a: { view: evmView }, b: { view: bitcoinView } });
+const {
+  agreedAt,
+  deadlines,
+  legs: agreed,
+} = verifySwap(honestSwap('taker'), trade, views, {
+  swapId,
+  now,
+});
+const shownLeg = ({ leg, chain, assetId, amount, long }: VerifiedLeg): LegPreview => {
+  const timelockSeconds = deadlines.refundAt[leg] - agreedAt;
+  return { chain, assetId, amount: amount.toString(), long, timelockSeconds };
+};
+const legs = { a: shownLeg(agreed.a), b: shownLeg(agreed.b) };
+
+type Words = { quoteAmount: string; hashlock?: string; rules?: Rules };
 
 function agreeing(party: 'maker' | 'taker', store: Store, said: Words[], shown = thread()) {
   const client = {
@@ -135,7 +155,7 @@ test('a swap that the store keeps was seen, also where a former version noted no
 test('the other side tells no hashlock, and its trade is the mirror of the first', async () => {
   const said: Words[] = [];
   const { trade: own } = await accept(agreeing('maker', memoryStore(), said));
-  assert.deepEqual(said, [{ quoteAmount: '600000000' }]);
+  assert.deepEqual(said, [{ quoteAmount: '600000000', rules }]);
   assert.deepEqual(own, { ...tradeOf('maker'), acceptTtlSeconds: 600 });
 });
 
@@ -201,4 +221,85 @@ test('a market that answers with another swap of the same thread is refused', as
   assert.equal((await accept(agreeing('taker', store, said))).swapId, swapId);
   await store.putSwap(record({ id: trade.rfqId }));
   await assert.rejects(accept(agreeing('taker', store, said)), { code: 'hashlock_used' });
+});
+
+test('rules that differ are refused before anything is said, each with both values', async () => {
+  const { formula, contract, policies } = rules;
+  const [a, b] = [contract.a, policies.b];
+  const lies: [unknown, RulesDifference[]][] = [
+    [
+      { ...rules, formula: formula + 1 },
+      [{ field: 'rules.formula', expected: `${formula}`, got: `${formula + 1}` }],
+    ],
+    [
+      { formula, contract: { ...contract, a: 'x' }, policies: { ...policies, b: 'y' } },
+      [
+        { field: 'rules.contract.a (evm-dev)', expected: a, got: 'x' },
+        { field: 'rules.policies.b (bitcoin-regtest)', expected: b, got: 'y' },
+      ],
+    ],
+  ];
+  for (const [said, differences] of lies) {
+    for (const party of ['taker', 'maker'] as const) {
+      const words: Words[] = [];
+      const store = memoryStore();
+      // Who would be the initiator follows from the rules: those are named first.
+      const shown = thread({ rules: said as Rules, initiator: 'maker' });
+      const refused = await accept(agreeing(party, store, words, shown)).catch((error) => error);
+      assert.ok(refused instanceof RulesError && refused instanceof VerificationError);
+      assert.deepEqual(refused.differences, differences);
+      const { field, expected, got } = refused;
+      assert.deepEqual({ field, expected, got }, differences[0]);
+      for (const { field, expected, got } of differences) {
+        assert.ok(refused.message.includes(`${field} must be ${expected}; the market says ${got}`));
+      }
+      assert.deepEqual([words, await store.getTrade(trade.threadId)], [[], null]);
+    }
+  }
+  // A market that says none, or knows none.
+  for (const said of [undefined, null]) {
+    const shown = thread({ rules: said as unknown as Rules });
+    await assert.rejects(accept(agreeing('taker', memoryStore(), [], shown)), RulesError);
+  }
+});
+
+test('a policy of one’s own that is not the market’s is refused, and the number is named', async () => {
+  const { policy } = evmView;
+  const normal = { ...policy.normal, settleSeconds: policy.normal.settleSeconds + 1 };
+  const own = new Map(views).set(evmView.chain, { ...evmView, policy: { ...policy, normal } });
+  const words: Words[] = [];
+  const input = { ...agreeing('maker', memoryStore(), words), views: own };
+  await assert.rejects(accept(input), { name: 'RulesError', field: 'rules.policies.a (evm-dev)' });
+  assert.deepEqual(words, []);
+});
+
+test('a swap that is there is judged by its own times, whatever the rules are by now', async () => {
+  const store = memoryStore();
+  await accept(agreeing('taker', store, []));
+  const shown = thread({ swapId, rules: null });
+  const words: Words[] = [];
+  const again = agreeing('taker', store, words, shown);
+  await accept(again);
+  assert.deepEqual(Object.keys(words[0] ?? {}).sort(), ['hashlock', 'quoteAmount']);
+  // Without words of before there is no such swap to follow from them.
+  await assert.rejects(accept({ ...again, store: memoryStore() }), RulesError);
+});
+
+test('a thread that shows other legs or times than one’s own is refused', async () => {
+  for (const name of ['a', 'b'] as const) {
+    for (const [field, lie] of [
+      ['chain', 'evm-dev-2'],
+      ['assetId', trade.rfqId],
+      ['amount', '1'],
+      ['long', name === 'a'],
+      ['timelockSeconds', legs[name].timelockSeconds + 1],
+    ] as const) {
+      const words: Words[] = [];
+      const shown = thread({ legs: { ...legs, [name]: { ...legs[name], [field]: lie } } });
+      const at = `thread.legs.${name}.${field}`;
+      const accepting = accept(agreeing('taker', memoryStore(), words, shown));
+      await assert.rejects(accepting, { name: 'VerificationError', field: at });
+      assert.deepEqual(words, []);
+    }
+  }
 });

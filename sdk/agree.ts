@@ -1,14 +1,25 @@
 // Coming to an agreement, and out of it with a trade that is the customer's own: what it pinned
 // of the assets, what it read before it accepted, and what it accepted.
 
+import { deadlines, type LegTiming } from '../core/deadlines.ts';
+import { depthFor } from '../core/policy.ts';
+import type { Rules } from '../core/rules.ts';
 import type { Destination } from '../core/terms.ts';
-import { givenByMaker, givenByTaker } from '../core/trade.ts';
+import {
+  givenByMaker,
+  givenByTaker,
+  initiatorOf,
+  type LegName,
+  type Party,
+} from '../core/trade.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
-import { SettleError, VerificationError } from './errors.ts';
+import { SettleError } from './errors.ts';
+import { mustHaveRules } from './rules.ts';
 import { newHashlock, recordsOf, type Store } from './stores/store.ts';
 import {
   type ChainViews,
   defaultAcceptTtlSeconds,
+  type OwnLeg,
   type OwnTrade,
   ownLegs,
   type PinnedAsset,
@@ -52,15 +63,21 @@ export type Agreed = {
  * Accepts the current price. Commits. As the initiator it makes a secret, and keeps it, before it
  * tells the hashlock. Calling it again, after a crash too, says the same words again, until a swap
  * of this thread or hashlock has begun: then SettleError `hashlock_used`. While an acceptance
- * stands that prolongs nothing; after it lapsed it is a new one. Throws VerificationError and
- * SettleError `acceptance_lapsed` of a swap that is there already.
+ * stands that prolongs nothing; after it lapsed it is a new one. Throws RulesError, before anything
+ * is said, where the market's formula, contracts or policies are not the customer's own, and
+ * VerificationError where the thread shows other legs. Of a swap that is there already it throws
+ * VerificationError and SettleError `acceptance_lapsed`.
  */
 export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Agreed> {
   const { client, threadId, quoteAmount, store } = input;
   const thread = await client.thread(threadId, how);
-  const { trade: fresh, initiator } = await tradeOf(input, thread);
+  const { trade: fresh, own } = await tradeOf(input, thread);
   const kept = await store.getTrade(threadId);
   const since = kept !== null && isSame(kept, fresh, thread) ? kept : fresh;
+  // A swap that is there began with its own rules: its times are the judge (`sighted`).
+  const isThere = since === kept && thread.swapId !== null;
+  const rules = isThere ? null : mustFit(thread, own);
+  const initiator = mustInitiate(thread, own.long) === fresh.party;
   // A lapsed acceptance may offer its hashlock again on the same thread, nowhere else.
   const hashlock = initiator ? (kept?.hashlock ?? (await newHashlock(store))) : null;
   const before = await recordsOf(store, { hashlock, threadId });
@@ -72,7 +89,11 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
   const seen = swapSeenAt === undefined ? {} : { swapSeenAt };
   const trade = { ...fresh, hashlock, acceptedAt, ...seen };
   await store.putTrade(trade);
-  const words = { quoteAmount: quoteAmount.toString(), ...(hashlock === null ? {} : { hashlock }) };
+  const words = {
+    quoteAmount: quoteAmount.toString(),
+    ...(hashlock === null ? {} : { hashlock }),
+    ...(rules === null ? {} : { rules }),
+  };
   const { swap, thread: after } = await client.accept(threadId, words, how);
   const swapId = swap?.id ?? after.swapId;
   const other = before.find((record) => swapId !== null && record.swap.id !== swapId);
@@ -131,7 +152,7 @@ function used(threadId: string, swapId: string): SettleError {
 async function tradeOf(
   input: Agreeing,
   thread: Thread,
-): Promise<{ trade: OwnTrade; initiator: boolean }> {
+): Promise<{ trade: OwnTrade; own: OwnLegs }> {
   const { rfq, userId, base, quote, acceptTtlSeconds = defaultAcceptTtlSeconds } = input;
   if (!Number.isSafeInteger(acceptTtlSeconds) || acceptTtlSeconds < 1) {
     throw new RangeError(`acceptTtlSeconds must be whole seconds, is ${acceptTtlSeconds}`);
@@ -163,10 +184,33 @@ async function tradeOf(
     refundTo: input.destinationOn(gives),
     payTo: input.destinationOn(gets),
   };
-  const { long } = ownLegs(trade, input.views);
-  const initiator = long === 'a' ? 'maker' : 'taker';
-  if (thread.initiator !== initiator) {
-    throw new VerificationError('thread.initiator', initiator, thread.initiator);
+  return { trade, own: ownLegs(trade, input.views) };
+}
+
+type OwnLegs = ReturnType<typeof ownLegs>;
+
+/** Throws unless a swap of this thread would begin with the customer's rules, legs and times. */
+function mustFit(thread: Thread, own: OwnLegs): Rules {
+  const rules = mustHaveRules(thread.rules, own);
+  const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
+    policy,
+    depth: depthFor(policy, amount, asset.highValueFrom),
+  });
+  const { refundAt } = deadlines(0, { a: timing(own.a), b: timing(own.b) }, own.long);
+  for (const name of ['a', 'b'] as const) {
+    const [field, leg, said] = [`thread.legs.${name}`, own[name], thread.legs?.[name]];
+    mustEqual(`${field}.chain`, leg.asset.chain, said?.chain);
+    mustEqual(`${field}.assetId`, leg.asset.id, said?.assetId);
+    mustEqual(`${field}.amount`, leg.amount.toString(), said?.amount);
+    mustEqual(`${field}.long`, name === own.long, said?.long);
+    mustEqual(`${field}.timelockSeconds`, refundAt[name], said?.timelockSeconds);
   }
-  return { trade, initiator: initiator === party };
+  return rules;
+}
+
+/** Who that is; throws unless the thread says the same. */
+function mustInitiate(thread: Thread, long: LegName): Party {
+  const initiator = initiatorOf(long);
+  mustEqual('thread.initiator', initiator, thread.initiator);
+  return initiator;
 }

@@ -3,6 +3,7 @@
 
 import type { Signed } from '../chains/material.ts';
 import type { Family } from '../core/families.ts';
+import type { Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
 import type { Direction, LegName } from '../core/trade.ts';
 import { call, defaultProductName, type HttpOptions, type Request } from './http.ts';
@@ -12,6 +13,7 @@ import type {
   Built,
   CreateRfq,
   ListingAnswer,
+  MarketRules,
   Me,
   Page,
   Proof,
@@ -100,6 +102,7 @@ function market(options: HttpOptions) {
       } = {},
       how: CallOptions = {},
     ) => call<Page<'assets', Asset>>(options, get('/v1/assets', query, how)),
+    rules: (how: CallOptions = {}) => call<MarketRules>(options, get('/v1/rules', undefined, how)),
     /** Throws `token_rejected` or `asset_delisted` (422) for what can never be traded. */
     listAsset: (token: { chain: string; address: string }, how: CallOptions = {}) =>
       call<ListingAnswer>(options, effect('POST', '/v1/assets', token, how)),
@@ -135,10 +138,13 @@ function market(options: HttpOptions) {
       const body = { quoteAmount };
       return (await call<{ thread: Thread }>(options, effect('POST', path, body, how))).thread;
     },
-    /** Commits. The initiator passes `hashlock`, the other side must not. */
+    /**
+     * Commits. The initiator passes `hashlock`, the other side must not. With `rules` the market
+     * refuses (`rules_differ`) unless a swap would begin with exactly these.
+     */
     accept: (
       id: string,
-      terms: { quoteAmount: string; hashlock?: string },
+      terms: { quoteAmount: string; hashlock?: string; rules?: Rules },
       how: CallOptions = {},
     ) => {
       const path = `/v1/threads/${segment(id)}/accept`;

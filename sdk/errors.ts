@@ -1,6 +1,8 @@
 // What goes wrong on the customer's side: the market refused, the market lied, or the settlement
 // cannot go on. Each is a code and its facts.
 
+import type { RulesDifference } from '../core/rules.ts';
+
 /** The market answered with an error, or not at all (`status` 0). */
 export class ParleyApiError extends Error {
   /** HTTP status; 0 = no answer was had. */
@@ -52,6 +54,25 @@ export class VerificationError extends Error {
     this.field = field;
     this.expected = expected;
     this.got = got;
+  }
+}
+
+/** The market's rules are not the customer's: nothing was accepted. */
+export class RulesError extends VerificationError {
+  /** All that differs; `field`, `expected` and `got` are those of the first. */
+  readonly differences: readonly RulesDifference[];
+
+  constructor(differences: readonly RulesDifference[]) {
+    const { field = 'rules', expected = '', got = '' } = differences[0] ?? {};
+    super(field, expected, got);
+    const said = differences.map(
+      (each) => `${each.field} must be ${each.expected}; the market says ${each.got}`,
+    );
+    this.message =
+      `${said.join('. ')}. Nothing was accepted. ` +
+      '`differencesOf(await client.rules(), views)` of sdk/rules.ts names each number';
+    this.name = 'RulesError';
+    this.differences = differences;
   }
 }
 

@@ -6,6 +6,8 @@ import type { Deadlines } from '../core/deadlines.ts';
 import type { LegStatus } from '../core/facts.ts';
 import type { Family } from '../core/families.ts';
 import type { Step } from '../core/next.ts';
+import type { ChainPolicy } from '../core/policy.ts';
+import type { Contract, Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
 import type { Lane } from '../core/terms.ts';
 import type { Direction, LegName, Party, Role } from '../core/trade.ts';
@@ -101,6 +103,8 @@ export type Thread = {
   takerAccepted: boolean;
   initiator: Party;
   legs: Record<LegName, LegPreview>;
+  /** What an acceptance would mean now, or what the swap began with; null: nobody knows. */
+  rules: Rules | null;
   swapId: string | null;
   messages: { by: Party; quoteAmount: string; at: string }[];
   rfq: Rfq;
@@ -170,9 +174,23 @@ export type Swap = {
   takerId: string;
   legs: Record<LegName, SwapLeg>;
   deadlines: Deadlines;
+  /** What it was agreed under; null: agreed before they were kept. */
+  rules?: Rules | null;
   next: Step[];
   createdAt: string;
   updatedAt: string;
+};
+
+/** The formula of all times, and each chain's contract and policy. */
+export type MarketRules = {
+  formula: number;
+  chains: {
+    chain: string;
+    family: Family;
+    contract: Contract & { id: string };
+    policy: ChainPolicy;
+    policyDigest: string;
+  }[];
 };
 
 /** What a builder answers: the bytes to sign, and until when they may be sent (Unix seconds). */

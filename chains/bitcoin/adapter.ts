@@ -23,6 +23,7 @@ import type { Care } from '../turns.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { assembledWith } from './careful.ts';
+import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
 import { type EscrowHistory, escrowFacts, fundingPayment } from './escrow-facts.ts';
 import {
@@ -145,6 +146,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     chain,
     family: 'bitcoin',
     policy: options.policy ?? bitcoinPolicies[network.name],
+    contract: bitcoinContract,
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
     heads: (signal) => tipOnce(follower, signal),

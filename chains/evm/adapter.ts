@@ -26,6 +26,7 @@ import { eachSource } from '../sources.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { broadcast } from './broadcast.ts';
+import { evmContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -101,6 +102,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     family: 'evm',
     chainId,
     policy,
+    contract: evmContract(deployment),
     node: rpc,
     open,
     parseAddress: parseEvmAddress,

@@ -16,6 +16,7 @@ import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './addre
 import { mustAgree } from './agreement.ts';
 import { send } from './broadcast.ts';
 import { builders } from './builders.ts';
+import { solanaContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes, headsOf } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -73,6 +74,7 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     chain,
     family: 'solana',
     policy,
+    contract: solanaContract(watch.deployment),
     node: watch.rpc,
     open,
     parseAddress: parseSolanaAddress,

@@ -22,6 +22,7 @@ import { eachSource } from '../sources.ts';
 import { parseTronAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { broadcast } from './broadcast.ts';
+import { tronContract } from './contract.ts';
 import {
   feeLimitOf,
   fundEnergy,
@@ -99,6 +100,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     family: 'tron',
     chainId: deployment.chainId,
     policy,
+    contract: tronContract(deployment),
     node: http,
     open,
     parseAddress: parseTronAddress,

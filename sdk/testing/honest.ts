@@ -14,6 +14,7 @@ import { hashlockOf } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Destination, EscrowTerms } from '../../core/terms.ts';
 import { funderOf, type LegName, type Party, roleOf } from '../../core/trade.ts';
+import { ownRules } from '../rules.ts';
 import type { ChainView, OwnTrade, PinnedAsset } from '../trade.ts';
 import type { Swap, SwapLeg } from '../types.ts';
 
@@ -132,6 +133,7 @@ export function honestSwap(party: Party, agreedAt = now - 2, high: readonly LegN
     takerId: trade.takerId,
     legs: { a: leg('a'), b: leg('b') },
     deadlines: times,
+    rules: ownRules({ a: { view: evmView }, b: { view: bitcoinView } }),
     next: [{ by: 'initiator', action: 'fund', leg: 'b', before: times.initiatorFundBy, why: '' }],
     createdAt: instant,
     updatedAt: instant,
@@ -192,6 +194,7 @@ export function shownLeg(leg: LegName, terms: EscrowTerms): SwapLeg {
 /** Fields that cannot cost the customer anything, whatever they say, and why. */
 const harmless: readonly [RegExp, string][] = [
   [/^(createdAt|updatedAt)$/, 'shown only: times are taken from the deadlines, checked'],
+  [/^rules/, 'compared before the acceptance; the times and escrows themselves are checked'],
   [/^status$/, 'the SDK computes it from its own chains'],
   [/^next/, 'advice: the SDK computes its own steps'],
   [/^legs\.[ab]\.(status|fundTx|claimTx|refundTx|confirmations)$/, 'read from its own chains'],

@@ -2,6 +2,7 @@
 // The RFQs are locked (rfqs.ts).
 
 import type { Family } from '../../core/families.ts';
+import type { Rules } from '../../core/rules.ts';
 import type { Tx } from './database.ts';
 import { insertOutbox, type OutboxEntry } from './outbox.ts';
 import type { Message, Thread } from './threads.ts';
@@ -24,6 +25,7 @@ export type KnownThread = {
   readonly maker_accepted_at: Date | null;
   readonly taker_accepted_at: Date | null;
   readonly hashlock: string | null;
+  readonly accepted_rules: Rules | null;
   readonly messages: readonly Message[];
   readonly created_at: Date;
 };
@@ -44,7 +46,7 @@ export async function makerStandings(
   const rows = await tx.rows<StandingRow>({
     name: 'quotes_standing',
     text: `select t.id, t.quote_amount, t.proposed_by, t.maker_accepted_at, t.taker_accepted_at,
-        t.hashlock, t.messages, t.created_at, w.families, w.addresses,
+        t.hashlock, t.accepted_rules, t.messages, t.created_at, w.families, w.addresses,
         case when t.id is null then
           (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $3) c)
         else 0 end as thread_count
@@ -112,7 +114,7 @@ export async function moveThreads(
     name: 'quotes_move',
     text: `update threads t set quote_amount = n.amount, proposed_by = 'maker',
         maker_accepted_at = null, taker_accepted_at = null, hashlock = null, updated_at = $4,
-        messages = case when jsonb_array_length(t.messages) >= $5
+        accepted_rules = null, messages = case when jsonb_array_length(t.messages) >= $5
           then t.messages - 0 else t.messages end || n.message
       from unnest($1::uuid[], $2::numeric[], $3::jsonb[]) n (id, amount, message)
       where t.id = n.id`,

@@ -3,6 +3,7 @@
 import type { Deadlines } from '../../core/deadlines.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
+import type { Rules } from '../../core/rules.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import type { Lane } from '../../core/terms.ts';
@@ -31,6 +32,8 @@ export type Swap = {
   readonly initiator: Party;
   /** Unix seconds. */
   readonly agreedAt: number;
+  /** Those it was agreed under; null = agreed before they were kept. */
+  readonly rules: Rules | null;
   /** As last stored: a cache of core/status.ts. */
   readonly status: SwapStatus;
   readonly dueAt: number | null;
@@ -67,6 +70,7 @@ type Row = {
   secret: string | null;
   lapsed: boolean;
   agreed_at: number;
+  rules: Rules | null;
   initiator_fund_by: number;
   expires_at: number;
   counterparty_fund_by: number;
@@ -110,7 +114,7 @@ type FormerRow = {
 };
 
 const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id, s.long_leg,
-    s.status, s.secret, s.lapsed, s.agreed_at, s.initiator_fund_by, s.expires_at,
+    s.status, s.secret, s.lapsed, s.agreed_at, s.rules, s.initiator_fund_by, s.expires_at,
     s.counterparty_fund_by, s.reveal_by, s.due_at, s.done, s.revision, s.created_at, s.updated_at,
     l.leg, l.chain, l.family, l.asset_id, l.token, l.amount, l.timelock,
     l.required_confirmations, l.payout_address, l.payout_pubkey, l.refund_address,
@@ -222,6 +226,7 @@ function swapOf(rows: readonly Row[]): Swap {
     long: a.long_leg,
     initiator: initiatorOf(a.long_leg),
     agreedAt: a.agreed_at,
+    rules: a.rules,
     status: a.status,
     dueAt: a.due_at,
     done: a.done,
@@ -328,6 +333,7 @@ export type NewSwap = {
   readonly long: LegName;
   readonly status: SwapStatus;
   readonly agreedAt: number;
+  readonly rules: Rules;
   readonly deadlines: Deadlines;
   readonly dueAt: number | null;
   readonly at: Date;
@@ -339,8 +345,8 @@ export async function insertSwap(tx: Tx, swap: NewSwap): Promise<void> {
     text: `insert into swaps
         (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status, agreed_at,
          initiator_fund_by, counterparty_fund_by, reveal_by, due_at, created_at, updated_at,
-         expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15)`,
+         expires_at, rules)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16)`,
     values: [
       swap.id,
       swap.threadId,
@@ -357,6 +363,7 @@ export async function insertSwap(tx: Tx, swap: NewSwap): Promise<void> {
       swap.dueAt,
       swap.at,
       swap.deadlines.expiresAt,
+      JSON.stringify(swap.rules),
     ],
   });
 }

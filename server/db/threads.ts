@@ -1,6 +1,7 @@
 // Statements about threads. Every writer holds the row lock of the thread's RFQ (rfqs.ts).
 
 import type { Hex32 } from '../../core/hashlock.ts';
+import type { Rules } from '../../core/rules.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
 import { type JoinedRfqRow, type Rfq, rfqColumns, rfqOf } from './rfqs.ts';
@@ -14,6 +15,8 @@ export type Price = {
   readonly takerAcceptedAt: number | null;
   /** What the initiator's last acceptance of this price carries. */
   readonly hashlock: Hex32 | null;
+  /** Those that it was accepted under; null where nobody has, or nobody knows. */
+  readonly rules: Rules | null;
 };
 
 /** One price of the history, as stored and as shown. */
@@ -23,6 +26,7 @@ export type AgreedLegs = {
   readonly long: LegName;
   /** From the agreement to each escrow's timelock. */
   readonly timelockSeconds: Readonly<Record<LegName, number>>;
+  readonly rules: Rules | null;
 };
 
 export type Thread = {
@@ -52,20 +56,22 @@ type ThreadRow = JoinedRfqRow & {
   readonly maker_accepted_at: Date | null;
   readonly taker_accepted_at: Date | null;
   readonly hashlock: Hex32 | null;
+  readonly accepted_rules: Rules | null;
   readonly messages: readonly Message[];
   readonly thread_created_at: Date;
   readonly thread_updated_at: Date;
   readonly swap_id: string | null;
   readonly swap_long: LegName | null;
+  readonly swap_rules: Rules | null;
   readonly seconds_a: number;
   readonly seconds_b: number;
 };
 
 const threadColumns = `
   t.id as thread_id, t.maker_id, t.taker_id, t.status as thread_status, t.quote_amount,
-  t.proposed_by, t.maker_accepted_at, t.taker_accepted_at, t.hashlock, t.messages,
-  t.created_at as thread_created_at, t.updated_at as thread_updated_at, s.id as swap_id,
-  s.long_leg as swap_long, la.timelock - s.agreed_at as seconds_a,
+  t.proposed_by, t.maker_accepted_at, t.taker_accepted_at, t.hashlock, t.accepted_rules,
+  t.messages, t.created_at as thread_created_at, t.updated_at as thread_updated_at, s.id as swap_id,
+  s.long_leg as swap_long, s.rules as swap_rules, la.timelock - s.agreed_at as seconds_a,
   lb.timelock - s.agreed_at as seconds_b`;
 
 const selectThreads = `select ${threadColumns}, ${rfqColumns} from threads t
@@ -89,6 +95,7 @@ function threadOf(row: ThreadRow): Thread {
       makerAcceptedAt: row.maker_accepted_at?.getTime() ?? null,
       takerAcceptedAt: row.taker_accepted_at?.getTime() ?? null,
       hashlock: row.hashlock,
+      rules: row.accepted_rules,
     },
     messages: row.messages,
     swapId: row.swap_id,
@@ -98,9 +105,10 @@ function threadOf(row: ThreadRow): Thread {
   };
 }
 
-function agreedOf({ swap_long, seconds_a, seconds_b }: ThreadRow): AgreedLegs | null {
+function agreedOf({ swap_long, swap_rules, ...row }: ThreadRow): AgreedLegs | null {
   if (swap_long === null) return null;
-  return { long: swap_long, timelockSeconds: { a: seconds_a, b: seconds_b } };
+  const timelockSeconds = { a: row.seconds_a, b: row.seconds_b };
+  return { long: swap_long, timelockSeconds, rules: swap_rules };
 }
 
 export async function findThread(tx: Tx, id: string): Promise<Thread | null> {
@@ -159,7 +167,8 @@ export async function updatePrice(tx: Tx, thread: Thread): Promise<void> {
   await tx.rows({
     name: 'threads_update_price',
     text: `update threads set quote_amount = $2, proposed_by = $3, maker_accepted_at = $4,
-        taker_accepted_at = $5, hashlock = $6, messages = $7, updated_at = $8
+        taker_accepted_at = $5, hashlock = $6, messages = $7, updated_at = $8,
+        accepted_rules = $9
       where id = $1`,
     values: [
       thread.id,
@@ -170,6 +179,7 @@ export async function updatePrice(tx: Tx, thread: Thread): Promise<void> {
       price.hashlock,
       JSON.stringify(thread.messages),
       thread.updatedAt,
+      price.rules === null ? null : JSON.stringify(price.rules),
     ],
   });
 }

@@ -34,6 +34,7 @@ import { registerDocs } from './routes/docs.ts';
 import { registerKeys } from './routes/keys.ts';
 import { registerMe } from './routes/me.ts';
 import { registerRfqs } from './routes/rfqs.ts';
+import { registerRules } from './routes/rules.ts';
 import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
@@ -203,6 +204,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerMe(app, deps);
   registerWallets(app, deps);
   registerAssets(app, deps);
+  registerRules(app, deps);
   registerRfqs(app, deps);
   const quoting = registerThreads(app, deps);
   registerSwaps(app, deps);

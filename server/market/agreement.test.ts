@@ -4,7 +4,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { evmChains } from '../../chains/evm/policy.ts';
+import { solanaChains } from '../../chains/solana/policy.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
 import type { Tx } from '../db/database.ts';
 import { useHashlocks } from '../db/gaps.ts';
@@ -182,6 +185,43 @@ test('who has accepted in a role that is not its own any more accepts anew', asy
     // The same words again are the same answer, by the policies of then.
     const again = await market.db.transaction(acceptAs(maker, id, mine));
     assert.equal(again.swapId, stored.swapId);
+  }
+});
+
+test('also where no rule has changed, but from which amount on a value is high', async () => {
+  const { btc, usd } = market.assets;
+  const highFrom = (amount: number | null) =>
+    market.db.rows({
+      name: 'test_high_from',
+      text: 'update assets set high_value_from = $2 where id = $1',
+      values: [btc.id, amount],
+    });
+  const adapters = new Map(market.deps.adapters);
+  const of = (chain: string, policy: ChainPolicy) =>
+    adapters.set(chain, { ...adapters.get(chain)!, policy });
+  of(usd.chain, evmChains.base.policy);
+  of(btc.chain, solanaChains.solana.policy);
+  const deps = { ...market.deps, adapters };
+  const { threadIds } = await rfqWithThreads();
+  const id = threadIds[0]!;
+  const by = (trader: Trader, hashlock: string | null) =>
+    market.db.transaction(async (tx) => {
+      const said = { quoteAmount: price, hashlock };
+      const thread = await accept(tx, deps, trader.accountId, id, said);
+      const { initiator, status, makerAccepted, takerAccepted } = threadView(
+        deps,
+        thread,
+        market.deps.now(),
+      );
+      return [initiator, status, makerAccepted, takerAccepted];
+    });
+  try {
+    assert.deepEqual(await by(makers[0]!, lock()), ['maker', 'open', true, false]);
+    await highFrom(100_000);
+    assert.deepEqual(await by(taker, lock()), ['taker', 'open', false, true]);
+    assert.deepEqual(await by(makers[0]!, null), ['taker', 'agreed', true, true]);
+  } finally {
+    await highFrom(null);
   }
 });
 

@@ -15,14 +15,21 @@ import { previewLegs } from '../settle/preview.ts';
 import { holdOpen } from './assets.ts';
 import { tellGone } from './feed-events.ts';
 import {
+  acceptedUnder,
   acceptPrice,
   assertCurrent,
   assertHashlockFits,
   assertSameHashlock,
+  assertSameRules,
 } from './negotiation.ts';
 import { assertNegotiable, lockThread, partyOf, type Thread } from './threads.ts';
 
-export type Words = { readonly quoteAmount: bigint; readonly hashlock: Hex32 | null };
+export type Words = {
+  readonly quoteAmount: bigint;
+  readonly hashlock: Hex32 | null;
+  /** Those that the caller accepts under; undefined: whichever there are. */
+  readonly rules?: unknown;
+};
 
 /** Accepts the current price for the caller's side. `swapId` is set when both have. */
 export async function accept(
@@ -37,7 +44,7 @@ export async function accept(
   const { direction, base, quote, baseAmount } = thread.rfq;
   const { quoteAmount } = thread.price;
   const terms = { direction, base, quote, baseAmount, quoteAmount };
-  const { initiator } = previewLegs(deps, terms, thread.agreed);
+  const { initiator, rules } = previewLegs(deps, terms, thread.agreed);
   const by = { party, isInitiator: party === initiator };
   if (thread.status === 'agreed') {
     assertCurrent(thread.price, words.quoteAmount);
@@ -49,13 +56,14 @@ export async function accept(
   assertNegotiable(thread, nowMs);
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   await assertMayAgree(tx, deps.presence);
-  const accepted = acceptPrice(thread.price, by, words, nowMs, ttlMs);
+  const accepted = acceptPrice(acceptedUnder(thread.price, rules), by, words, nowMs, ttlMs);
+  if (rules !== null && words.rules !== undefined) assertSameRules(rules, words.rules);
   if (!accepted.changed) return thread;
   const at = new Date(nowMs);
   if (words.hashlock !== null) {
     await offer(tx, { hashlock: words.hashlock, accountId: callerId, threadId: id, at });
   }
-  const updated = { ...thread, price: accepted.price, updatedAt: at };
+  const updated = { ...thread, price: { ...accepted.price, rules }, updatedAt: at };
   const { hashlock } = updated.price;
   if (accepted.agreed && words.hashlock === null && hashlock !== null) {
     // It may have been seen on a chain since it was offered.

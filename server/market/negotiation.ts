@@ -3,6 +3,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
+import { type Rules, rulesDifferences, sameRules } from '../../core/rules.ts';
 import type { Party } from '../../core/trade.ts';
 import type { Price } from '../db/threads.ts';
 
@@ -45,6 +46,7 @@ export function movePrice(
     makerAcceptedAt: null,
     takerAcceptedAt: null,
     hashlock: null,
+    rules: null,
   };
 }
 
@@ -89,6 +91,26 @@ export function assertSameHashlock(bound: Hex32 | null, hashlock: Hex32 | null):
  */
 export function acceptedInRole(price: Price, isInitiator: boolean): boolean {
   return (price.hashlock !== null) === isInitiator;
+}
+
+/** The price without acceptances of other rules: nobody is held to what it did not see. */
+export function acceptedUnder(price: Price, rules: Rules | null): Price {
+  const { makerAcceptedAt, takerAcceptedAt } = price;
+  const none = makerAcceptedAt === null && takerAcceptedAt === null;
+  if (none || sameRules(price.rules, rules)) return price;
+  return { ...price, makerAcceptedAt: null, takerAcceptedAt: null, hashlock: null, rules: null };
+}
+
+/** Throws `rules_differ` unless what the caller accepts under is what a swap would begin with. */
+export function assertSameRules(rules: Rules, named: unknown): void {
+  const [first, ...more] = rulesDifferences(rules, named);
+  if (first === undefined) return;
+  const { field, expected, got } = first;
+  throw new ParleyError(
+    'rules_differ',
+    `${field} is ${expected} here, not ${got}; read the thread again, and GET /v1/rules`,
+    { field, here: expected, named: got, more: more.length },
+  );
 }
 
 export type Accepted = {

@@ -1,11 +1,12 @@
 // What RFQs, threads and assets look like on the wire: amounts as strings, times as RFC 3339.
 
+import type { Rules } from '../../core/rules.ts';
 import type { Direction, Party } from '../../core/trade.ts';
 import type { StoredStatus } from '../db/rfqs.ts';
 import type { Deps } from '../deps.ts';
 import { type LegPreview, previewLegs } from '../settle/preview.ts';
 import type { Asset } from './assets.ts';
-import { acceptedInRole, standsUntil } from './negotiation.ts';
+import { acceptedInRole, acceptedUnder, standsUntil } from './negotiation.ts';
 import { isLive, type Rfq, statusAt } from './rfqs.ts';
 import type { Message, Thread } from './threads.ts';
 
@@ -64,6 +65,7 @@ export type ThreadView = {
   acceptanceExpiresAt: string | null;
   initiator: Party;
   legs: { a: LegPreviewView; b: LegPreviewView };
+  rules: Rules | null;
   swapId: string | null;
   messages: readonly Message[];
   rfq: RfqView;
@@ -82,11 +84,12 @@ export function threadView(
   thread: Thread,
   nowMs: number,
 ): ThreadView {
-  const { rfq, price } = thread;
+  const { rfq } = thread;
   const { direction, base, quote, baseAmount } = rfq;
-  const { quoteAmount } = price;
+  const { quoteAmount } = thread.price;
   const terms = { direction, base, quote, baseAmount, quoteAmount };
   const plan = previewLegs(deps, terms, thread.agreed);
+  const price = acceptedUnder(thread.price, plan.rules);
   const status = threadStatusAt(thread, nowMs);
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   const until = (party: Party) =>
@@ -109,6 +112,7 @@ export function threadView(
     acceptanceExpiresAt: expires === null ? null : new Date(expires).toISOString(),
     initiator: plan.initiator,
     legs: { a: legView(plan.legs.a), b: legView(plan.legs.b) },
+    rules: plan.rules,
     swapId: thread.swapId,
     messages: thread.messages,
     rfq: rfqView(rfq, nowMs, true),

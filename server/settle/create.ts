@@ -14,6 +14,7 @@ import { uuidv7 } from '../ids.ts';
 import { destinationOfPayout } from './destinations.ts';
 import { keepEscrow, reserveLane } from './lanes.ts';
 import { type PlannedLeg, planLegs, type TradeTerms } from './preview.ts';
+import { rulesOfLegs } from './rules.ts';
 
 export type Agreement = TradeTerms & {
   readonly threadId: string;
@@ -45,6 +46,7 @@ export async function createSwap(
     long: legs.long,
     status: 'agreed',
     agreedAt,
+    rules: rulesOfLegs(legs),
     deadlines: times,
     dueAt: times.expiresAt + 1,
     at,

@@ -6,10 +6,12 @@ import { deadlines, type LegTiming, longLeg } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { depthFor } from '../../core/policy.ts';
+import type { Rules } from '../../core/rules.ts';
 import { type Direction, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
 import type { Asset } from '../db/assets.ts';
 import type { AgreedLegs } from '../db/threads.ts';
 import type { Deps } from '../deps.ts';
+import { rulesOfLegs } from './rules.ts';
 
 export type TradeTerms = {
   readonly direction: Direction;
@@ -46,6 +48,8 @@ export type LegPreview = {
 
 export type LegsPreview = {
   readonly initiator: Party;
+  /** Null where the swap was agreed before they were kept. */
+  readonly rules: Rules | null;
   readonly legs: { readonly a: LegPreview; readonly b: LegPreview };
 };
 
@@ -86,7 +90,7 @@ export function previewLegs(
   agreed: AgreedLegs | null = null,
 ): LegsPreview {
   const legs = planLegs(deps, terms);
-  const { long, timelockSeconds } = agreed ?? wouldBe(legs);
+  const { long, timelockSeconds, rules } = agreed ?? wouldBe(legs);
   const preview = ({ leg, asset, amount }: PlannedLeg): LegPreview => ({
     leg,
     chain: asset.chain,
@@ -95,10 +99,11 @@ export function previewLegs(
     long: leg === long,
     timelockSeconds: timelockSeconds[leg],
   });
-  return { initiator: initiatorOf(long), legs: { a: preview(legs.a), b: preview(legs.b) } };
+  return { initiator: initiatorOf(long), rules, legs: { a: preview(legs.a), b: preview(legs.b) } };
 }
 
-function wouldBe({ long, a, b }: PlannedLegs): AgreedLegs {
+function wouldBe(legs: PlannedLegs): AgreedLegs {
+  const { long, a, b } = legs;
   const { refundAt } = deadlines(0, { a: a.timing, b: b.timing }, long);
-  return { long, timelockSeconds: refundAt };
+  return { long, timelockSeconds: refundAt, rules: rulesOfLegs(legs) };
 }

@@ -9,6 +9,7 @@ import {
 } from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
+import type { Rules } from '../../core/rules.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed } from '../../core/swap.ts';
 import type { Lane } from '../../core/terms.ts';
@@ -76,6 +77,7 @@ export type SwapView = {
     revealBy: number;
     refundAt: { a: number; b: number };
   };
+  rules: Rules | null;
   next: Step[];
   createdAt: string;
   updatedAt: string;
@@ -102,6 +104,7 @@ export function swapView(
     takerId,
     legs: { a: legView(swap, 'a', party), b: legView(swap, 'b', party) },
     deadlines: state.deadlines,
+    rules: swap.rules,
     next: withWarnings([...nextSteps(state, clocks), ...formerSteps(swap, clocks)], warnings),
     createdAt: swap.createdAt.toISOString(),
     updatedAt: swap.updatedAt.toISOString(),

@@ -77,6 +77,7 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     chain: chain.chain,
     family: chain.family,
     policy: chain.policy,
+    contract: { address: chain.chain, version: 'simulated' },
     parseAddress: (text) => text,
     plan: (terms) => planOf(chain, terms),
     heads: () => call('heads', () => headsOf(node)),

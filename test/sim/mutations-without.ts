@@ -64,6 +64,10 @@ export const without: readonly {
     ],
   },
   {
+    why: 'rules that differ: a simulated market has the same policies to its end',
+    files: [...core('rules'), 'server/settle/rules.ts'],
+  },
+  {
     why: 'long work in steps, calls by turns, commits shared: what is done is the same without it',
     files: [...core('steps'), ...market('turns', 'grouped-quotes')],
   },

@@ -54,6 +54,7 @@ export function stubAdapter(
     chain,
     family: family as Family,
     policy: policies[family],
+    contract: { address: family === 'evm' ? '0xstub' : null, version: 'stub' },
     parseAddress: (text) => {
       if (!addresses[family].test(text)) {
         throw new ParleyError('bad_address', `"${text}" is not an address of ${chain}`, { chain });

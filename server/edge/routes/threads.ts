@@ -72,6 +72,7 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
       const accepted = await accept(tx, deps, caller.accountId, threadId(params.id), {
         quoteAmount: parseAmount(body.quoteAmount, 'quoteAmount'),
         hashlock: body.hashlock === undefined ? null : parseHex32(body.hashlock, 'hashlock'),
+        rules: body.rules,
       });
       const nowMs = deps.now();
       const shown = threadView(deps, accepted, nowMs);

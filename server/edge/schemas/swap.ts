@@ -16,6 +16,7 @@ import {
   unixSeconds,
   uuid,
 } from './common.ts';
+import { rules } from './rules.ts';
 
 const text = Type.String();
 const textOrNull = nullable(text);
@@ -141,6 +142,9 @@ export const swapSchema = named(
         refundAt: Type.Object({ a: unixSeconds, b: unixSeconds }),
       }),
     ),
+    rules: Type.Union([rules, Type.Null()], {
+      description: 'what it was agreed under, for good; null: agreed before they were kept',
+    }),
     next: Type.Array(step, { description: 'what each side can do now' }),
     createdAt: dateTime,
     updatedAt: dateTime,

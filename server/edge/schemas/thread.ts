@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { amount, dateTime, hex32Input, input, named, nextCursor, oneOf, uuid } from './common.ts';
 import { rfq } from './rfq.ts';
+import { rules, rulesInput } from './rules.ts';
 import { swapSchema } from './swap.ts';
 
 const party = oneOf(['maker', 'taker']);
@@ -17,6 +18,7 @@ export const acceptBody = named(
       ...hex32Input,
       description: 'SHA-256 of the 32-byte secret; from the initiator, and from nobody else',
     }),
+    rules: Type.Optional(rulesInput),
   }),
 );
 
@@ -50,6 +52,11 @@ export const thread = named(
     }),
     initiator: party,
     legs: Type.Object({ a: legPreview, b: legPreview }),
+    rules: Type.Union([rules, Type.Null()], {
+      description:
+        'what an acceptance would mean now, or what the swap began with; null: the swap began ' +
+        'before they were kept',
+    }),
     swapId: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' }),
     messages: Type.Array(Type.Object({ by: party, quoteAmount: amount, at: dateTime }), {
       description: 'the price history, newest last, the latest 100',

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { bitcoinContract } from '../chains/bitcoin/contract.ts';
+import { evmContract } from '../chains/evm/contract.ts';
+import { solanaContract } from '../chains/solana/contract.ts';
+import { solanaDeployment } from '../chains/solana/plan.ts';
+import { solanaChains } from '../chains/solana/policy.ts';
+import { tronContract } from '../chains/tron/contract.ts';
+import { tronDevPolicy } from '../chains/tron/policy.ts';
+import { formulaVersion } from '../core/deadlines.ts';
+import type { ChainPolicy } from '../core/policy.ts';
+import { contractId, policyDigest } from '../core/rules.ts';
+import { contractOf, differencesOf, ownRules } from './rules.ts';
+import { bitcoinView, evmView, views } from './testing/honest.ts';
+import type { ChainView } from './trade.ts';
+import type { MarketRules } from './types.ts';
+
+const tron: ChainView = {
+  family: 'tron',
+  chain: 'tron',
+  deployment: { chainId: 1, contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+  policy: tronDevPolicy,
+};
+const solana: ChainView = {
+  family: 'solana',
+  chain: 'solana',
+  deployment: solanaDeployment,
+  policy: solanaChains.solana.policy,
+};
+const all = new Map(views).set(tron.chain, tron).set(solana.chain, solana);
+
+/** As an honest market with the same views has it. */
+function market(): MarketRules {
+  const chains = [...all.values()].map((view) => {
+    const { chain, family, policy } = view;
+    const contract = contractOf(view);
+    const id = contractId(contract);
+    return {
+      chain,
+      family,
+      contract: { id, ...contract },
+      policy: structuredClone(policy),
+      policyDigest: policyDigest(policy),
+    };
+  });
+  return { formula: formulaVersion, chains };
+}
+
+test('the contract of each family is that of the customer’s own deployment', () => {
+  assert.deepEqual(contractOf(evmView), evmContract(evmView.deployment));
+  assert.deepEqual(contractOf(bitcoinView), bitcoinContract);
+  assert.deepEqual(contractOf(tron), tronContract(tron.deployment));
+  assert.deepEqual(contractOf(solana), solanaContract(solana.deployment));
+});
+
+test('own rules have the legs in their places', () => {
+  const { contract, policies } = ownRules({ a: { view: tron }, b: { view: bitcoinView } });
+  assert.deepEqual(contract, {
+    a: contractId(tronContract(tron.deployment)),
+    b: bitcoinContract.version,
+  });
+  assert.deepEqual(policies, {
+    a: policyDigest(tronDevPolicy),
+    b: policyDigest(bitcoinView.policy),
+  });
+});
+
+test('what a market publishes is compared number by number, and the number named', () => {
+  assert.deepEqual(differencesOf(market(), all), []);
+  const moved: [path: string, ...value: [string, string]][] = [];
+  for (const [name, value] of Object.entries(solana.policy)) {
+    const inside = typeof value === 'object' && value !== null ? Object.keys(value) : [null];
+    for (const key of inside) {
+      const said = market();
+      const { policy } = said.chains.find(({ chain }) => chain === 'solana')!;
+      const part = (key === null ? policy : policy[name as 'normal']) as Record<string, number>;
+      part[key ?? name] = 123_456;
+      const path = ['solana.policy', name, ...(key === null ? [] : [key])].join('.');
+      const was = key === null ? value : (value as Record<string, number>)[key];
+      const only = [{ field: path, expected: String(was), got: '123456' }];
+      assert.deepEqual(differencesOf(said, all), only);
+      moved.push([path, String(was), '123456']);
+    }
+  }
+  assert.equal(moved.length, 13);
+});
+
+test('another formula, another contract and a chain that is not served are named too', () => {
+  const said = market();
+  said.formula = formulaVersion + 1;
+  said.chains = said.chains.filter(({ chain }) => chain !== 'tron');
+  const evm = said.chains.find(({ chain }) => chain === evmView.chain)!;
+  evm.contract.id = 'elsewhere';
+  // Of a chain without an own view nothing is said.
+  said.chains.push({ ...evm, chain: 'other', policy: {} as ChainPolicy });
+  assert.deepEqual(differencesOf(said, all), [
+    { field: 'formula', expected: `${formulaVersion}`, got: `${formulaVersion + 1}` },
+    {
+      field: 'evm-dev.contract',
+      expected: contractId(evmContract(evmView.deployment)),
+      got: 'elsewhere',
+    },
+    { field: 'tron', expected: 'served', got: 'not served' },
+  ]);
+});

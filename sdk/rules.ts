@@ -1,0 +1,97 @@
+// Under which rules a swap is agreed: those of this version and of the customer's own views, and
+// where the market's differ from them.
+
+import { bitcoinContract } from '../chains/bitcoin/contract.ts';
+import { evmContract } from '../chains/evm/contract.ts';
+import { solanaContract } from '../chains/solana/contract.ts';
+import { tronContract } from '../chains/tron/contract.ts';
+import { formulaVersion } from '../core/deadlines.ts';
+import { type ChainPolicy, depthNumbers, policyNumbers } from '../core/policy.ts';
+import {
+  type Contract,
+  contractId,
+  policyDigest,
+  type Rules,
+  type RulesDifference,
+  rulesDifferences,
+  rulesOf,
+} from '../core/rules.ts';
+import { RulesError } from './errors.ts';
+import type { ChainView, ChainViews, OwnLeg } from './trade.ts';
+import type { MarketRules } from './types.ts';
+
+/** What holds the escrows of a chain, by the customer's own view of it. */
+export function contractOf(view: ChainView): Contract {
+  switch (view.family) {
+    case 'evm':
+      return evmContract(view.deployment);
+    case 'bitcoin':
+      return bitcoinContract;
+    case 'tron':
+      return tronContract(view.deployment);
+    case 'solana':
+      return solanaContract(view.deployment);
+  }
+}
+
+type Legs = { readonly a: Pick<OwnLeg, 'view'>; readonly b: Pick<OwnLeg, 'view'> };
+
+/** The rules of a trade between these legs, by the customer's own views. */
+export function ownRules({ a, b }: Legs): Rules {
+  const of = ({ view }: Pick<OwnLeg, 'view'>) => ({
+    contract: contractId(contractOf(view)),
+    policies: policyDigest(view.policy),
+  });
+  return rulesOf({ a: of(a), b: of(b) });
+}
+
+/**
+ * Throws RulesError, which names all that differs with both values, unless the market says the
+ * customer's own rules. Returns those.
+ */
+export function mustHaveRules(said: unknown, legs: Legs): Rules {
+  const own = ownRules(legs);
+  const differences = rulesDifferences(own, said);
+  if (differences.length === 0) return own;
+  const chains = { a: legs.a.view.chain, b: legs.b.view.chain };
+  throw new RulesError(
+    differences.map(({ field, ...values }) => {
+      const leg = field.split('.')[2];
+      const chain = leg === 'a' || leg === 'b' ? ` (${chains[leg]})` : '';
+      return { field: `${field}${chain}`, ...values };
+    }),
+  );
+}
+
+/**
+ * Where the rules that the market publishes (`client.rules()`) differ from the customer's own, by
+ * the number: `ethereum.policy.normal.settleSeconds`. Of the chains that the customer has a view
+ * of; one that the market does not name differs.
+ */
+export function differencesOf(said: MarketRules, views: ChainViews): RulesDifference[] {
+  const compared = (field: string, expected: unknown, got: unknown): RulesDifference[] =>
+    expected === got ? [] : [{ field, expected: String(expected), got: String(got) }];
+  const chains = [...views.values()].flatMap((view) => {
+    const { chain } = view;
+    const theirs = said.chains.find((each) => each.chain === chain);
+    if (theirs === undefined) return compared(chain, 'served', 'not served');
+    const [own, got] = [numbersOf(view.policy), numbersOf(theirs.policy)];
+    return [
+      ...compared(`${chain}.contract`, contractId(contractOf(view)), theirs.contract.id),
+      ...own.flatMap(([name, number], at) =>
+        compared(`${chain}.policy.${name}`, number, got[at]?.[1]),
+      ),
+    ];
+  });
+  return [...compared('formula', formulaVersion, said.formula), ...chains];
+}
+
+function numbersOf(policy: ChainPolicy): (readonly [string, number | null])[] {
+  const plain = [...policyNumbers, 'windowSeconds'] as const;
+  return [
+    ...plain.map((name) => [name, policy[name]] as const),
+    ...(['normal', 'high'] as const).flatMap((which) =>
+      depthNumbers.map((name) => [`${which}.${name}`, policy[which][name]] as const),
+    ),
+  ];
+}

@@ -1,0 +1,179 @@
+// Rules over HTTP: what a market publishes, what threads and swaps say, and what a change of
+// policies does to acceptances and to swaps that are there.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { ChainAdapter } from '../../../chains/adapter.ts';
+import { formulaVersion } from '../../../core/deadlines.ts';
+import type { ChainPolicy } from '../../../core/policy.ts';
+import { contractId, policyDigest, policyFields } from '../../../core/rules.ts';
+import { stubAdapter } from '../../../test/support/adapter.ts';
+import { type TestMarket, type Trader, testMarket } from '../../../test/support/trading.ts';
+
+const bitcoin = stubAdapter('bitcoin', 'bitcoin');
+const evm = stubAdapter('evm-dev', 'evm');
+let market: TestMarket;
+let adapters: Map<string, ChainAdapter>;
+let taker: Trader;
+let maker: Trader;
+
+before(async () => {
+  market = await testMarket({ adapters: [bitcoin, evm] });
+  adapters = market.deps.adapters as Map<string, ChainAdapter>;
+  taker = await market.trader();
+  maker = await market.trader();
+});
+after(() => market.close());
+
+const price = '65000000';
+/** Of a swap between dollars (leg a) and bitcoin (leg b). */
+const rulesNow = () => {
+  const of = (chain: string) => adapters.get(chain)!;
+  const [a, b] = [of('evm-dev'), of('bitcoin')];
+  return {
+    formula: formulaVersion,
+    contract: { a: contractId(a.contract), b: contractId(b.contract) },
+    policies: { a: policyDigest(a.policy), b: policyDigest(b.policy) },
+  };
+};
+
+/** As after a restart with other numbers; `evm` as it was where none are named. */
+function configure(policy: Partial<ChainPolicy> = {}): void {
+  adapters.set('evm-dev', { ...evm, policy: { ...evm.policy, ...policy } });
+}
+
+async function negotiation(): Promise<string> {
+  const { btc, usd } = market.assets;
+  const { body } = await taker.post('/v1/rfqs', {
+    direction: 'sell_base',
+    baseAssetId: btc.id,
+    baseAmount: '100000',
+    quoteAssetId: usd.id,
+    ttlSeconds: 3_600,
+  });
+  const quoted = await maker.post(`/v1/rfqs/${body.rfq.id}/quotes`, { quoteAmount: price });
+  assert.deepEqual(quoted.body.thread.rules, rulesNow());
+  return quoted.body.thread.id;
+}
+
+const accept = (by: Trader, id: string, more: object = {}) =>
+  by.post(`/v1/threads/${id}/accept`, { quoteAmount: price, ...more });
+const lock = () => ({ hashlock: randomBytes(32).toString('hex') });
+const read = async (path: string) => (await maker.get(path)).body;
+
+test('a market publishes its formula, and of each chain contract, policy and digest', async () => {
+  assert.equal((await market.app.inject('/v1/rules')).statusCode, 401);
+  const { status, body } = await (await market.trader({ scopes: ['read'] })).get('/v1/rules');
+  assert.equal(status, 200);
+  assert.deepEqual(body, {
+    formula: formulaVersion,
+    chains: [bitcoin, evm].map(({ chain, family, contract, policy }) => ({
+      chain,
+      family,
+      contract: { id: contractId(contract), ...contract },
+      policy: policyFields(policy),
+      policyDigest: policyDigest(policy),
+    })),
+  });
+});
+
+test('a thread says what an acceptance would mean, its swap what it began with, for good', async (t) => {
+  t.after(() => configure());
+  const id = await negotiation();
+  const began = rulesNow();
+  await accept(taker, id, lock());
+  const { body } = await accept(maker, id);
+  const { swap } = body;
+  assert.deepEqual([body.thread.rules, swap.rules], [began, began]);
+  configure({ floorSeconds: 5 * 3_600, reactSeconds: 60, driftSeconds: 30 });
+  assert.notDeepEqual(rulesNow(), began);
+  assert.deepEqual(await read(`/v1/swaps/${swap.id}`), swap);
+  assert.deepEqual((await read(`/v1/swaps?limit=1`)).swaps[0], swap);
+  const thread = await read(`/v1/threads/${id}`);
+  assert.deepEqual(thread, body.thread);
+  // Another thread of the same market has the rules of today.
+  assert.deepEqual((await read(`/v1/threads/${await negotiation()}`)).rules, rulesNow());
+  // The same words again are answered, whatever they say of rules.
+  const again = await accept(maker, id, { rules: rulesNow() });
+  assert.deepEqual([again.status, again.body.swap], [200, swap]);
+});
+
+test('who says under which rules it accepts, accepts under no others', async () => {
+  const id = await negotiation();
+  const rules = rulesNow();
+  const others: [string, object][] = [
+    ['rules.formula', { ...rules, formula: formulaVersion + 1 }],
+    ['rules.contract.a', { ...rules, contract: { ...rules.contract, a: 'elsewhere' } }],
+    ['rules.contract.b', { ...rules, contract: { ...rules.contract, b: 'elsewhere' } }],
+    ['rules.policies.a', { ...rules, policies: { ...rules.policies, a: 'x' } }],
+    ['rules.policies.b', { ...rules, policies: { ...rules.policies, b: 'x' } }],
+  ];
+  for (const [field, named] of others) {
+    const refused = await accept(taker, id, { ...lock(), rules: named });
+    assert.deepEqual([refused.status, refused.code], [409, 'rules_differ'], field);
+    assert.match(refused.body.error, new RegExp(`^${field} is .* here, not (2|elsewhere|x);`));
+    assert.equal((await read(`/v1/threads/${id}`)).takerAccepted, false);
+  }
+  // A price that has moved is said first.
+  const moved = await accept(taker, id, { ...lock(), quoteAmount: '1', rules: others[0]?.[1] });
+  assert.equal(moved.code, 'terms_moved');
+  for (const bad of [7, {}, { ...rules, formula: '1' }, { ...rules, more: 1 }]) {
+    const refused = await accept(taker, id, { ...lock(), rules: bad });
+    assert.deepEqual([refused.status, refused.code], [400, 'bad_field'], JSON.stringify(bad));
+  }
+  const words = { ...lock(), rules };
+  assert.equal((await accept(taker, id, words)).body.thread.takerAccepted, true);
+  assert.equal((await accept(maker, id, { rules })).body.thread.status, 'agreed');
+});
+
+test('an acceptance ends with the rules it was given under, and with nothing less', async (t) => {
+  t.after(() => configure());
+  for (const first of [taker, maker]) {
+    const second = first === taker ? maker : taker;
+    const own = lock();
+    const words = (by: Trader) => (by === taker ? own : {});
+    const accepted = async (id: string) => {
+      const { makerAccepted, takerAccepted, acceptanceExpiresAt } = await read(`/v1/threads/${id}`);
+      const isFirst = first === taker ? takerAccepted : makerAccepted;
+      const isSecond = first === taker ? makerAccepted : takerAccepted;
+      return [isFirst, isSecond, acceptanceExpiresAt !== null];
+    };
+    configure();
+    const id = await negotiation();
+    await accept(first, id, words(first));
+    // A policy of the same numbers is the same policy.
+    configure();
+    assert.deepEqual(await accepted(id), [true, false, true]);
+    configure({ signSeconds: evm.policy.signSeconds + 1 });
+    assert.deepEqual(await accepted(id), [false, false, false]);
+    // The other side's words do not meet one that has ended.
+    const met = await accept(second, id, words(second));
+    assert.deepEqual([met.body.thread.status, met.body.swap], ['open', undefined]);
+    assert.deepEqual(await accepted(id), [false, true, true]);
+    const done = await accept(first, id, words(first));
+    assert.equal(done.body.thread.status, 'agreed');
+    assert.deepEqual(done.body.swap.rules, rulesNow());
+    assert.equal(done.body.swap.hashlock, own.hashlock);
+  }
+});
+
+test('before they were kept a swap has none, and an acceptance stands no longer', async () => {
+  const id = await negotiation();
+  await accept(taker, id, lock());
+  const forget = (table: 'swaps' | 'threads', column: string) =>
+    market.db.rows({
+      name: `test_${table}`,
+      text: `update ${table} set ${column} = null`,
+      values: [],
+    });
+  await forget('threads', 'accepted_rules');
+  assert.equal((await read(`/v1/threads/${id}`)).takerAccepted, false);
+  assert.equal((await accept(maker, id)).body.thread.status, 'open');
+  const { body } = await accept(taker, id, lock());
+  assert.equal(body.thread.status, 'agreed');
+  await forget('swaps', 'rules');
+  const thread = await read(`/v1/threads/${id}`);
+  assert.deepEqual([thread.rules, thread.status, thread.takerAccepted], [null, 'agreed', true]);
+  assert.equal((await read(`/v1/swaps/${body.swap.id}`)).rules, null);
+});

@@ -1,0 +1,33 @@
+// Under which rules swaps are agreed here.
+
+import type { FastifyInstance } from 'fastify';
+import { formulaVersion } from '../../../core/deadlines.ts';
+import { policyFields } from '../../../core/rules.ts';
+import type { Deps } from '../../deps.ts';
+import { rulesOfChain } from '../../settle/rules.ts';
+import { read } from '../command.ts';
+import { marketRules } from '../schemas/rules.ts';
+
+export function registerRules(app: FastifyInstance, deps: Deps): void {
+  read(app, deps, {
+    url: '/v1/rules',
+    operationId: 'getRules',
+    summary: 'The formula of all times, and each chain’s contract and policy',
+    tags: ['rules'],
+    replies: { 200: marketRules },
+    handle: async () => ({
+      formula: formulaVersion,
+      chains: [...deps.adapters.values()].map((adapter) => {
+        const { chain, family, policy, contract } = adapter;
+        const { contract: id, policies: policyDigest } = rulesOfChain(adapter);
+        return {
+          chain,
+          family,
+          contract: { id, address: contract.address, version: contract.version },
+          policy: policyFields(policy),
+          policyDigest,
+        };
+      }),
+    }),
+  });
+}
