@@ -233,7 +233,7 @@ export const promises: readonly AdapterPromise[] = [
     name: 'a payment of too little funds nothing, is seen, and goes back to the funder',
     except: {
       evm: 'the contract takes the amount of the terms or nothing (contracts/escrows/test)',
-      tron: 'the contract takes the amount of the terms or nothing (contracts/tron/test)',
+      tron: 'the contract takes the amount of the terms or nothing (contracts/escrows/test)',
       solana: 'the program takes the amount of the terms or nothing (contracts/solana/*.test.ts)',
     },
     run: async (driver) => {
