@@ -8,18 +8,22 @@
 import { erc20Abi, type Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
-import { type Escrow as ContractEscrow, domainOf as domainAt, escrowId } from '../../contracts/escrows/ids.ts';
+import {
+  type Escrow as ContractEscrow,
+  domainOf as domainAt,
+  escrowId,
+} from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import {
   claimData,
-  type DecodedCall as RawCall,
   escrowOfTerms,
   fundData,
-  fundedIn as rawFundedIn,
-  callsIn as rawCallsIn,
   type Place,
+  type DecodedCall as RawCall,
+  callsIn as rawCallsIn,
+  fundedIn as rawFundedIn,
   refundData,
 } from '../escrows/calls.ts';
 import type { EvmCall, EvmMaterial } from '../material.ts';

@@ -8,7 +8,7 @@ import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { bitcoinEscrow } from '../../chains/bitcoin/plan.ts';
 import { evmDeployment, evmEscrow } from '../../chains/evm/plan.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
-import { deadlines } from '../../core/deadlines.ts';
+import { type Deadlines, deadlines } from '../../core/deadlines.ts';
 import { fundBy } from '../../core/gates.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
@@ -113,10 +113,7 @@ export function honestSwap(party: Party, agreedAt = now - 2, high: readonly LegN
   const timings = { a: timing('a'), b: timing('b') };
   const times = deadlines(agreedAt, timings, 'b');
   const leg = (name: LegName) => ({
-    ...shownLeg(
-      name,
-      termsOf(name, times.refundAt[name], fundBy({ deadlines: times }, { long: name === 'b' })),
-    ),
+    ...shownLeg(name, termsOf(name, times.refundAt[name], lastOf(times, name))),
     requiredConfirmations: timings[name].depth.confirmations,
   });
   const instant = new Date(now * 1000).toISOString();
@@ -139,6 +136,10 @@ export function honestSwap(party: Party, agreedAt = now - 2, high: readonly LegN
     updatedAt: instant,
   };
 }
+
+/** Until when a leg is funded: `b` is long. */
+export const lastOf = (deadlines: Deadlines, leg: LegName) =>
+  fundBy({ deadlines }, { long: leg === 'b' });
 
 /** Terms of a leg: dollars from the maker on EVM (a), coins from the taker on Bitcoin (b). */
 export function termsOf(
