@@ -5,7 +5,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { parseTransaction } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
+import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -182,12 +183,14 @@ test('a node that names no base fee makes the key pay no price of its own', asyn
   }
 });
 
+const deployment = evmDeployment(31_337);
+const stateSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'stateOf' }));
 const chance = (sides: number) => randomInt(sides) === 0;
 const address = () => `0x${randomBytes(20).toString('hex')}`;
 
 /** Terms of any kind: with odd addresses, amounts, times and other chains' names. */
 function anyTerms(secret: string, key: string): EscrowTerms {
-  const some = [key, evmDeployment.factory, address(), '0x'.padEnd(42, '0'), 'T9yD14Nj9j7xAB4d'];
+  const some = [key, deployment.contract, address(), '0x'.padEnd(42, '0'), 'T9yD14Nj9j7xAB4d'];
   const where = () => ({
     address: chance(4) ? some[randomInt(some.length)]! : address(),
     pubkey: null,
@@ -200,16 +203,19 @@ function anyTerms(secret: string, key: string): EscrowTerms {
     token: chance(2) ? null : chance(4) ? key : address(),
     amount: BigInt(`0x${randomBytes(1 + randomInt(32)).toString('hex')}`),
     timelock: randomInt(2 ** 40),
+    fundBefore: randomInt(2 ** 40),
+    lane: { number: randomBytes(12).toString('hex'), counter: 1 + randomInt(2 ** 30 - 1) },
   };
 }
 
-test('whatever it is asked, the key signs nothing but calls of escrows of the factory, without value', async () => {
+test('whatever it is asked, the key signs nothing but calls that settle escrows, without value', async () => {
   // A node that says yes to everything: what is refused then, is refused by us.
   const yes = await lyingNode(chain.rpcUrl, ({ method, params }, forward) => {
     if (method === 'eth_estimateGas') return { result: '0x9000' };
-    const asked = String(params[0]).toLowerCase();
-    if (method === 'eth_getCode' && asked !== evmDeployment.factory.toLowerCase()) {
-      return { result: '0x60' };
+    const { data = '' } = (params[0] ?? {}) as { data?: string };
+    // stateOf(): open.
+    if (method === 'eth_call' && data.startsWith(stateSelector)) {
+      return { result: `0x${['1', '1'].map((word) => word.padStart(64, '0')).join('')}` };
     }
     return forward();
   });
@@ -247,10 +253,10 @@ test('whatever it is asked, the key signs nothing but calls of escrows of the fa
         assert.deepEqual([to?.toLowerCase(), data], [own.toLowerCase(), '0x']);
         continue;
       }
-      const call = decodeCall(to ?? '', data, evmDeployment);
+      const call = decodeCall(to ?? '', data, deployment);
       assert.equal(call?.verb, work.verb);
-      assert.equal(call?.escrow, evmEscrow(work.terms, evmDeployment).address);
-      assert.equal(to?.toLowerCase(), call?.escrow.toLowerCase());
+      assert.equal(call?.escrow, evmEscrow(work.terms, deployment).address);
+      assert.equal(to?.toLowerCase(), deployment.contract.toLowerCase());
     }
     assert.ok(signed > 40, `${signed} of 150`);
   } finally {

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
-import { encodeDeployData, encodeFunctionData } from 'viem/utils';
-import gasSnapshot from '../../contracts/evm/gas.snapshot.json' with { type: 'json' };
+import { encodeDeployData, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
+import gasSnapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
-import type { EscrowTerms } from '../../core/terms.ts';
+import type { EscrowTerms, Lane } from '../../core/terms.ts';
 import type { Spend } from '../adapter.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
-import { untriedGas } from './gas-policy.ts';
+import { escrowGas, untriedGas } from './gas-policy.ts';
+import { lentOpen } from './lane-word.ts';
 import { evmDeployment, fundCalls } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { probeCode } from './probe.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { type Answer, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 import {
   anyone,
   claim,
@@ -21,6 +23,7 @@ import {
   fund,
   funder,
   type Leg,
+  later,
   mint,
   newLeg,
   receiver,
@@ -58,6 +61,16 @@ const refuses = (code: RefusalCode, words: RegExp) => (error: unknown) => {
 
 const terms = async (over: Partial<EscrowTerms>) => (await newLeg(chain, over)).terms;
 const to = (address: string) => ({ address, pubkey: null });
+
+const claimSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'claim' })).slice(2);
+
+/** What the node says to a request of the same name with other parameters. */
+async function answerOn(method: string, params: readonly unknown[]): Promise<Answer> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
+  return (await answer.json()) as Answer;
+}
 
 /** Calls a contract of the zoo as its deployer. */
 async function tell(name: string, address: Hex, functionName: string, args: readonly unknown[]) {
@@ -103,7 +116,7 @@ for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
     const wanted = await terms({ token });
     await adapter.preflight(wanted, 'funding', signal());
     await mint(chain, token, funder.address, 1_000n);
-    await send(chain, funder, fundCalls({ ...wanted, amount: 1n }, evmDeployment, 0n)[0]!);
+    await send(chain, funder, fundCalls({ ...wanted, amount: 1n }, evmDeployment(31_337), 0n)[0]!);
     await adapter.preflight(wanted, 'funding', signal());
   });
 }
@@ -200,7 +213,10 @@ test('a token that is no contract, a leg funded before and a late timelock are r
   const leg = await newLeg(chain);
   await fund(chain, leg);
   const again = adapter.preflight(leg.terms, 'funding', signal());
-  await assert.rejects(again, refuses('funding_would_fail', /was funded before/));
+  await assert.rejects(
+    again,
+    refuses('funding_would_fail', /the lane was used 1 times: number 1 is not its next/),
+  );
   const { timestamp } = await chain.client.getBlock();
   const soon = await terms({ timelock: Number(timestamp) + 60 });
   const late = adapter.preflight(soon, 'funding', signal());
@@ -247,6 +263,105 @@ test('once a leg is funded, its funder’s own address stops no reveal, lent bal
   }
 });
 
+test('of an open escrow the claim itself is tried, from what the contract holds', async () => {
+  const heard: string[] = [];
+  const ear = await lying(({ method, params }, forward) => {
+    heard.push(`${method} ${JSON.stringify(params)}`);
+    return forward();
+  });
+  const token = await deploy(chain, zoo.get('Governed')!.bytecode);
+  await mint(chain, token, funder.address, 10_000n);
+  const adapter = adapterOf({ rpcUrls: [ear.url] });
+  for (const asset of [null, token]) {
+    const leg = await newLeg(chain, { token: asset });
+    await fund(chain, leg);
+    heard.length = 0;
+    await adapter.preflight(leg.terms, 'claim', signal());
+    const claimed = heard.filter((each) => each.includes(claimSelector));
+    assert.equal(claimed.length, 1, heard.join('\n'));
+    assert.ok(heard.every((each) => !each.includes(leg.secret)));
+    // Nothing but the lane's word is lent, under another hashlock.
+    assert.ok(claimed.every((each) => !each.includes(leg.terms.hashlock)));
+    assert.ok(heard.every((each) => !each.includes('"balance"')));
+  }
+});
+
+test('a claim that its time has passed for, or that the contract cannot pay, is refused', async () => {
+  const token = await deployToken(chain, 'DevDollar');
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  // Open, and the contract has nothing of it: as after a seizure.
+  const { contract } = evmDeployment(31_337);
+  const lent = lentOpen(leg.terms, evmDeployment(31_337))[contract]?.stateDiff ?? {};
+  for (const [index, value] of Object.entries(lent)) {
+    await chain.client.setStorageAt({
+      address: contract as Hex,
+      index: index as Hex,
+      value: value as Hex,
+    });
+  }
+  const seized = adapterOf().preflight(leg.terms, 'claim', signal());
+  await assert.rejects(seized, refuses('payout_would_fail', /the token refuses the transfer/));
+  const fork = await chain.client.snapshot();
+  const native = await newLeg(chain, {});
+  await fund(chain, native);
+  await later(chain, 7_200);
+  const late = adapterOf().preflight(native.terms, 'claim', signal());
+  await assert.rejects(late, refuses('payout_would_fail', /ClaimTooLate/));
+  await chain.client.revert({ id: fork });
+});
+
+test('where storage is not lent, the contract itself is the one that pays in a plain trial', async () => {
+  const rejecting = await deploy(chain, zoo.get('Rejecting')!.bytecode);
+  const leg = await newLeg(chain, { payout: to(rejecting) });
+  await fund(chain, leg);
+  // It lends code, and forgets the words.
+  const forgetful = await lying(async ({ method, params }, forward) =>
+    method === 'eth_call' && JSON.stringify(params[2] ?? {}).includes('stateDiff')
+      ? answerOn(method, params.slice(0, 2))
+      : forward(),
+  );
+  const payers: unknown[] = [];
+  const ear = await lyingNode(forgetful.url, ({ params }, forward) => {
+    payers.push((params[0] as { from?: unknown } | undefined)?.from);
+    return forward();
+  });
+  liars.push(ear);
+  const adapter = adapterOf({ rpcUrls: [ear.url] });
+  const claim = adapter.preflight(leg.terms, 'claim', signal());
+  await assert.rejects(claim, refuses('payout_would_fail', /to the payout address .*no deposits/));
+  assert.ok(payers.includes(evmDeployment(31_337).contract));
+});
+
+test('an address that loses money is refused before a lane is named', async () => {
+  const { lane: _, ...bare } = await terms({});
+  const adapter = adapterOf();
+  await adapter.preflight(bare, 'payout', signal());
+  for (const field of ['payout', 'refund'] as const) {
+    const lost = { ...bare, [field]: to(evmDeployment(31_337).contract) };
+    const refused = adapter.preflight(lost, 'payout', signal());
+    await assert.rejects(refused, refuses('bad_address', /is the escrow contract/));
+  }
+});
+
+test('a trial is no lane of anybody, and the money of others stands in no way', async () => {
+  const token = await deployToken(chain, 'DevTether');
+  await mint(chain, token, funder.address, 10_000n);
+  const others = await newLeg(chain, { token });
+  await fund(chain, others);
+  const next = await terms({
+    token,
+    lane: { ...(others.terms.lane as Lane), counter: 2 },
+  });
+  const adapter = adapterOf();
+  // The trial does not need the lane, whose money is not settled yet; the funding does.
+  await adapter.preflight(next, 'payout', signal());
+  const funding = adapter.preflight(next, 'funding', signal());
+  await assert.rejects(funding, refuses('funding_would_fail', /the lane was used 1 times/));
+  await claim(chain, others);
+  await adapter.preflight(next, 'funding', signal());
+});
+
 const limitsOf = (terms: EscrowTerms) =>
   untriedGas(31_337, terms.token === null ? 'native' : 'token');
 
@@ -275,6 +390,32 @@ test('gas of a claim is tried without its secret, and is what the claim takes', 
       assert.ok((gas * 5n) / 4n <= limitsOf(terms), `${gas} where nothing can be tried`);
     }
   }
+});
+
+test('an escrow that is not open is not tried with the money of others', async () => {
+  const others = await newLeg(chain, {});
+  await fund(chain, others);
+  const [empty, claimed] = [await newLeg(chain, {}), await newLeg(chain, {})];
+  await fund(chain, claimed);
+  await claim(chain, claimed);
+  for (const { terms } of [empty, claimed]) {
+    const spend: Spend = { verb: 'claim', terms, secret: null };
+    const asked = adapterOf().spendGas?.(spend, anyone.address, signal()) ?? assert.fail();
+    await assert.rejects(asked, refuses('nothing_there', /"(never|claimed)"/));
+  }
+});
+
+test('a node that lends nothing to an estimate, and does not say so, is found out', async () => {
+  const node = await lying(async ({ method, params }, forward) =>
+    method === 'eth_estimateGas' && params.length > 2
+      ? answerOn(method, params.slice(0, 2))
+      : forward(),
+  );
+  const leg = await newLeg(chain, {});
+  await fund(chain, leg);
+  const spend: Spend = { verb: 'claim', terms: leg.terms, secret: null };
+  const asked = adapterOf({ rpcUrls: [node.url] }).spendGas?.(spend, anyone.address, signal());
+  await assert.rejects(asked ?? assert.fail(), refuses('chain_unavailable', /lends no state/));
 });
 
 test('an estimate above what a transaction may have is none', async () => {
@@ -315,7 +456,7 @@ test('only an error of the escrow itself says that a claim would fail', async ()
       anyone.address,
       signal(),
     ) ?? assert.fail();
-  await assert.rejects(ask(claimed, chain.rpcUrl), refuses('payout_would_fail', /BalanceTooLow/));
+  await assert.rejects(ask(claimed, chain.rpcUrl), refuses('payout_would_fail', /NotOpen/));
   const args = ['20', '2'].map((word) => word.padStart(64, '0'));
   // Error("no").
   const data = `0x08c379a0${args.join('')}${'6e6f'.padEnd(64, '0')}`;
@@ -331,15 +472,41 @@ test('only an error of the escrow itself says that a claim would fail', async ()
   }
 });
 
-test('the limits where nothing can be tried do for twice what was measured', () => {
+test('the limits where nothing can be tried do on both forks, whatever a settlement makes', () => {
   const { figures } = gasSnapshot;
-  const makesAccount = 25_000;
+  // An account takes 25 000 now, and 120 bytes of state at 1 530 on the coming fork.
+  const makes = {
+    prague: { account: 25_000, word: 17_100 },
+    amsterdam: { account: 183_600, word: 97_920 },
+  };
   for (const { chainId } of Object.values(evmChains)) {
+    const native = Number(untriedGas(chainId, 'native'));
+    const token = Number(untriedGas(chainId, 'token'));
     for (const verb of ['claim', 'refund'] as const) {
-      const native = Number(untriedGas(chainId, 'native'));
-      assert.ok(native >= 2 * figures[`native ${verb}`].gas, `${native} on ${chainId}`);
-      assert.ok(native >= 1.25 * (figures[`native ${verb}`].gas + makesAccount));
-      assert.ok(Number(untriedGas(chainId, 'token')) >= 3.5 * figures[`erc20 ${verb}`].gas);
+      for (const fork of ['prague', 'amsterdam'] as const) {
+        const settles = (asset: 'native' | 'token') => figures[`${asset} ${verb}`][fork].gas;
+        assert.ok(native >= 1.25 * (settles('native') + makes[fork].account), `${native} ${fork}`);
+        assert.ok(token >= 2 * (settles('token') + makes[fork].word), `${token} ${fork}`);
+        assert.ok(token >= 3.5 * settles('token'));
+      }
     }
+  }
+});
+
+test('the gas of our own transactions is what was measured, on the dearer fork', () => {
+  const { figures } = gasSnapshot;
+  const most = (name: keyof typeof figures) =>
+    Math.max(figures[name].prague.gas, figures[name].amsterdam.gas);
+  const allowed = most('token fund, allowance standing');
+  const first = most("native fund, a lane's first");
+  for (const [kept, measured] of [
+    [escrowGas.native.fund, most('native fund')],
+    [escrowGas.native.settle, Math.max(most('native claim'), most('native refund'))],
+    [escrowGas.token.fund, allowed],
+    [escrowGas.token.settle, Math.max(most('token claim'), most('token refund'))],
+    [escrowGas.approve, most('token fund and approval of the amount, two transactions') - allowed],
+    [escrowGas.newWord, first - most('native fund')],
+  ] as const) {
+    assert.ok(Number(kept) >= measured && Number(kept) < measured + 1_000, `${kept}, ${measured}`);
   }
 });
