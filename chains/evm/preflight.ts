@@ -108,12 +108,32 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
   if (tried === null) return withoutOverrides(watch, terms, 'claim', signal);
   const { to, data } = tried.call;
   const failure = await tryCall(rpc, { from: stranger, to, data }, tried.overrides, signal);
-  if (failure === null) return;
+  if (failure === null) return mustArriveWhole(watch, terms, signal);
   if (isUnlent(failure)) return withoutOverrides(watch, terms, 'claim', signal);
   const { address } = terms.payout;
   const pool: Purse = { from: deployment.contract, lent: {} };
   const reason = await innerReason(watch, terms, address, pool, failure, signal);
   throw wouldFail(terms, native, 'payout', address, reason);
+}
+
+/**
+ * A token that takes a fee by now leaves the contract whole and arrives short, which the claim does
+ * not see: a funding would.
+ */
+async function mustArriveWhole(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<void> {
+  if (terms.token === null) return;
+  const [lent, head] = await Promise.all([
+    lentTo(watch, terms, signal),
+    headBlock(watch.rpc, signal),
+  ]);
+  if (lent === null) return;
+  const { address } = terms.payout;
+  const purse = { from: stranger, lent };
+  await tryPayout(watch, terms, 'claim', address, purse, head.timestamp, signal);
 }
 
 /** What gives a stranger the amount; null where the token's balances cannot be lent. */
