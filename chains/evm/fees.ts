@@ -28,9 +28,9 @@ const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
 const kindOf = ({ token }: EscrowTerms) => (token === null ? 'native' : 'token');
 
 /**
- * Gas of a claim or a funding, without `margin`. With it and at a fifth above the price, a claim can
- * pay for the limit that it gets where no node could try it (untriedGas). On Ethereum 172 200 and
- * 196 800 for a claim, 173 750 and 492 500 for a funding.
+ * Gas of a claim or a funding, without `margin`. With it and at a fifth above the price, a claim
+ * can pay for the limit that it gets where no node could try it (untriedGas). On Ethereum 172 200
+ * and 196 800 for a claim, 173 750 and 492 500 for a funding.
  */
 export function gasFor(chainId: number, terms: EscrowTerms, verb: 'claim' | 'fund'): bigint {
   const kind = kindOf(terms);
