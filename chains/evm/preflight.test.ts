@@ -264,9 +264,10 @@ test('of an open escrow the claim itself is tried, from what the contract holds'
     heard.length = 0;
     await adapter.preflight(leg.terms, 'claim', signal());
     const claimed = heard.filter((each) => each.includes(claimSelector));
-    assert.equal(claimed.length, 1, heard.join('\n'));
+    // A token is also tried as it arrives: a fee that it takes by now no claim would notice.
+    assert.equal(claimed.length, asset === null ? 1 : 2, heard.join('\n'));
     assert.ok(heard.every((each) => !each.includes(leg.secret)));
-    // Nothing but the lane's word is lent, under another hashlock.
+    // For the claim itself nothing but the lane's word is lent, under another hashlock.
     assert.ok(claimed.every((each) => !each.includes(leg.terms.hashlock)));
     assert.ok(heard.every((each) => !each.includes('"balance"')));
   }

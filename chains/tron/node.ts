@@ -2,8 +2,8 @@
 // Answers of another shape are the node's fault and end in `chain_unavailable`.
 // https://developers.tron.network/reference
 
-import { erc20Abi } from 'viem';
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../in-turn.ts';
