@@ -192,6 +192,7 @@ test('what nobody funded is unfunded after its timelock too, whatever was sent t
   assert.deepEqual(await another(world).readEscrow(escrow, soon()), nothingSeen);
 });
 
+const unreadable = { error: { code: -32_015, message: 'Transaction version (1)' } };
 const ends = { refunded, closed, 'never funded': async () => {} } as const;
 
 for (const [name, end] of Object.entries(ends)) {
@@ -265,7 +266,6 @@ test('a transaction that is listed and not given, or cannot be read, leaves the 
   const world = await newWorld(context);
   const escrow = escrowIn(world);
   const { fundTx, claimTx } = await closed(world, escrow);
-  const unreadable = { error: { code: -32_015, message: 'Transaction version (1)' } };
   for (const answer of [{ result: null }, unreadable]) {
     const withheld = new Set([claimTx]);
     const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method, params }, forward) =>
@@ -300,4 +300,27 @@ test('after a claim without the funder’s account its later refund is taken for
     const facts = await adapter.readEscrow(escrow, soon());
     assert.deepEqual([facts.claimed?.txid, facts.refunded], [claimTx, null]);
   }
+  // Without the claim it looks like the refund of an open escrow, which it may be for all one knows.
+  for (const answer of [{ result: null }, unreadable]) {
+    const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method, params }, forward) =>
+      method === 'getTransaction' && params[0] === claimTx ? answer : forward(),
+    );
+    await refuses(another(world, [url]).readEscrow(escrow, soon()), 'chain_unavailable');
+  }
+});
+
+test('a claim that was seen of an account is remembered when that is closed', async (context) => {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  const blank = await hiding(context, world, () => true);
+  const adapter = another(world, [blank], { historyWaitMs: 500 });
+  await fund(world, escrow);
+  await claim(world, escrow);
+  await finalize(world);
+  assert.equal((await adapter.readEscrow(escrow, soon())).claimed?.deep, true);
+  await moveTo(world, escrow.terms.timelock);
+  await refund(world, escrow);
+  await finalize(world);
+  const { claimed, refunded: none, empty } = await adapter.readEscrow(escrow, soon());
+  assert.deepEqual([claimed?.deep, none, empty], [true, null, true]);
 });
