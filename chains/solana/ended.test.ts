@@ -41,8 +41,11 @@ const coins = ['SOL', 'a token'] as const;
 const escrowOf = (world: World, coin: (typeof coins)[number]): WatchedEscrow =>
   escrowIn(world, coin === 'SOL' ? {} : { token: world.dollar, amount: 5_000_000n });
 
-const another = (world: World, urls?: readonly string[], more: Partial<SolanaAdapterOptions> = {}) =>
-  adapterOf(world, [], { ...(urls && { rpcUrls: urls }), ...more });
+const another = (
+  world: World,
+  urls?: readonly string[],
+  more: Partial<SolanaAdapterOptions> = {},
+) => adapterOf(world, [], { ...(urls && { rpcUrls: urls }), ...more });
 
 async function lamportsOf({ chain }: World, of: string): Promise<bigint> {
   const answer = await chain.rpc.getBalance(of as never, { commitment: 'processed' }).send();
@@ -116,7 +119,11 @@ for (const coin of coins) {
     await fund(world, escrow);
     await claim(world, escrow);
     const early = adapter.buildRefund(built(escrow), soon());
-    await refuses(early, 'nothing_there', new RegExp(`goes to the funder from ${escrow.terms.timelock}`));
+    await refuses(
+      early,
+      'nothing_there',
+      new RegExp(`goes to the funder from ${escrow.terms.timelock}`),
+    );
     await moveTo(world, escrow.terms.timelock);
     const material = (await adapter.buildRefund(built(escrow), soon())) as SolanaMaterial;
     assert.equal(verbOf(material), 'close');
@@ -217,7 +224,11 @@ for (const name of ['refunded', 'closed'] as const) {
     const world = await newWorld(context);
     const escrow = escrowIn(world);
     let hides = false;
-    const url = await hiding(context, world, ({ method }) => hides && method !== 'getMultipleAccounts');
+    const url = await hiding(
+      context,
+      world,
+      ({ method }) => hides && method !== 'getMultipleAccounts',
+    );
     const adapter = another(world, [url], { historyWaitMs: 500 });
     const through = { ...world, adapter };
     await fund(through, escrow);
@@ -284,7 +295,11 @@ test('after a claim without the funder’s account its later refund is taken for
   const world = await newWorld(context);
   const escrow = escrowIn(world);
   await fund(world, escrow);
-  const material = (await world.adapter.buildClaim(built(escrow), secret, soon())) as SolanaMaterial;
+  const material = (await world.adapter.buildClaim(
+    built(escrow),
+    secret,
+    soon(),
+  )) as SolanaMaterial;
   const { blockhash } = readTransaction(material.transaction);
   const wanted = { verb: 'claim', secret, withoutRefund: true } as const;
   const circumstances = { tokenProgram: null, blockhash, unitPrice: 0n };
@@ -300,7 +315,7 @@ test('after a claim without the funder’s account its later refund is taken for
     const facts = await adapter.readEscrow(escrow, soon());
     assert.deepEqual([facts.claimed?.txid, facts.refunded], [claimTx, null]);
   }
-  // Without the claim it looks like the refund of an open escrow, which it may be for all one knows.
+  // Without the claim it looks like the refund of an open escrow.
   for (const answer of [{ result: null }, unreadable]) {
     const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method, params }, forward) =>
       method === 'getTransaction' && params[0] === claimTx ? answer : forward(),

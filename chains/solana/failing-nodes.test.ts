@@ -143,7 +143,13 @@ test('an account that the program never writes is no fact', async (context) => {
   const world = await newWorld(context);
   const escrow = escrowIn(world);
   const owner = world.chain.info.program;
-  for (const bytes of [Buffer.alloc(184, 1), Buffer.of(1), Buffer.of(3), Buffer.of(9), Buffer.alloc(50)]) {
+  for (const bytes of [
+    Buffer.alloc(184, 1),
+    Buffer.of(1),
+    Buffer.of(3),
+    Buffer.of(9),
+    Buffer.alloc(50),
+  ]) {
     const data = [bytes.toString('base64'), 'base64'];
     const account = { owner, executable: false, lamports: 1, data };
     const url = await liar(context, world, escrow.address, account);

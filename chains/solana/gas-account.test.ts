@@ -135,34 +135,6 @@ test('a claim by a stranger pays the payout address and makes its token account;
   }
 });
 
-test('what a claim left goes to the funder by a refund of the key, from the timelock on', async (context) => {
-  const world = await newWorld(context);
-  // The funder has no account of the token any more, and needs none for this.
-  const holding = associatedTokenAccount(walletOf('funder'), world.dollar, tokenProgram);
-  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ params }, forward) =>
-    Array.isArray(params[0]) && params[0][0] === holding
-      ? { result: { context: { slot: 1 }, value: [null] } }
-      : forward(),
-  );
-  const one = stranger(world, adapterOf(world, [], { rpcUrls: [url] }));
-  for (const token of [null, world.dollar]) {
-    const timelock = world.time.now + 4 * HOUR;
-    const escrow = escrowIn(world, { token, amount: 100_000_000n, timelock });
-    await fund(world, escrow);
-    await claim(world, escrow);
-    await refuses(one.sign(refundOf(escrow)), 'nothing_there', /from \d+ on/);
-    await moveTo(world, timelock);
-    const had = await held(world, null, walletOf('funder'));
-    const paid = await one.account.balance(soon());
-    const sent = await one.send(refundOf(escrow), { withoutAccount: true });
-    assert.deepEqual(sent.touches, [{ escrow: escrow.address, verb: 'refund', secret: null }]);
-    assert.equal((await held(world, null, walletOf('funder'))) - had, 897_840n);
-    const cost = paid - (await one.account.balance(soon()));
-    assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
-    await refuses(one.sign(refundOf(escrow)), 'nothing_there', /has no account/);
-  }
-});
-
 test('a party that was first: nothing is signed; what was signed before fails or is never taken', async (context) => {
   const world = await newWorld(context);
   const one = stranger(world);

@@ -77,7 +77,11 @@ async function look(watch: Watch, known: Known): Promise<void> {
       await readHistory(watch, known);
     });
     history.isRead = isAllRead(history);
-    await lookBack(watch, known, AbortSignal.any([watch.closed.signal, AbortSignal.timeout(listsMs)]));
+    await lookBack(
+      watch,
+      known,
+      AbortSignal.any([watch.closed.signal, AbortSignal.timeout(listsMs)]),
+    );
   } catch (error) {
     failed = true;
     once(watch, 'history_unread', { chain: watch.chain, escrow: address, why: String(error) });
@@ -108,11 +112,7 @@ function isIn(marks: Known['marks'], mark: Mark): boolean {
 }
 
 /** Nothing more can be learnt: the end is known, with whoever made it. */
-function isTold(
-  { secrets }: Watch,
-  { marks, watched }: Known,
-  end: 'open' | End | null,
-): boolean {
+function isTold({ secrets }: Watch, { marks, watched }: Known, end: 'open' | End | null): boolean {
   if (!marks.has('fund')) return false;
   if (end === 'claimed') return secrets.has(watched.terms.hashlock) && marks.has('claim');
   return end === 'refunded' && marks.has('refund');

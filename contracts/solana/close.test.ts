@@ -43,6 +43,7 @@ import {
   rentOf,
   SOL,
   send,
+  setAccount,
   setNow,
 } from './testing/vm.ts';
 
@@ -123,6 +124,38 @@ for (const asset of assets) {
     isGone(swap);
     const paid = asset === 'SOL' ? AMOUNT : 0n;
     assert.equal(before.funder - moneyOf(swap).funder, paid);
+  });
+
+  test(`${asset}: what a claim left is refunded whole from the timelock on`, async () => {
+    const swap = await createSwap(asset);
+    const before = moneyOf(swap);
+    await accepted(fund(swap));
+    await accepted(send(swap.world, [instructions.claim(swap.escrow, secret, { refund: false })]));
+    for (const [ahead, left] of [
+      [-1n, rentOf(swap.world, 1n)],
+      [0n, 0n],
+    ] as const) {
+      const { world, escrow } = swap;
+      const account = dataOf(world, escrow.escrow)!;
+      const lamports = balanceOf(world, escrow.escrow);
+      setNow(world, swap.terms.timelock + ahead);
+      const wrong = instructions.withAccount(instructions.refund(escrow), 1, swap.payee.address);
+      await refused(send(world, [wrong]), 'WrongRefund');
+      await accepted(send(world, [instructions.refund(escrow)]));
+      assert.equal(balanceOf(world, escrow.escrow), left);
+      const paid = asset === 'SOL' ? AMOUNT : 0n;
+      assert.equal(before.funder - moneyOf(swap).funder, paid + left);
+      // And once more, as it was.
+      if (left === 0n) continue;
+      setAccount(world, escrow.escrow, PROGRAM, account, lamports);
+      setAccount(
+        world,
+        swap.funder.address,
+        SYSTEM,
+        new Uint8Array(),
+        before.funder - paid - lamports,
+      );
+    }
   });
 
   test(`${asset}: what is open is never closed, before the timelock or after`, async () => {

@@ -12,6 +12,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { base58 } from '@scure/base';
 import {
   address,
   appendTransactionMessageInstructions,
@@ -27,7 +28,6 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
-import { base58 } from '@scure/base';
 import { digestOf, PROGRAM_FILE } from './build.ts';
 import { deploymentFault, readerOf } from './deployment.ts';
 import { isEntry } from './entry.ts';
@@ -107,7 +107,9 @@ export async function deploy(options: DeployOptions): Promise<DeploymentRecord> 
   const genesisHash = await rpc<string>('getGenesisHash', []);
   const known = readRecord(network, records);
   if (known !== null && known.genesisHash !== genesisHash) {
-    throw new Error(`${network} is recorded with the genesis ${known.genesisHash}: another cluster`);
+    throw new Error(
+      `${network} is recorded with the genesis ${known.genesisHash}: another cluster`,
+    );
   }
   const isThere = (await accountAt(rpc, program.address, 'confirmed')) !== null;
   if (isThere) say(`${program.address} is there already`);
@@ -138,7 +140,10 @@ async function putProgram(rpc: Rpc, { payer, program, code, say }: Making): Prom
     await rent(PROGRAM_DATA_HEAD + code.length),
   ];
   const before = await accountAt(rpc, buffer, 'confirmed');
-  const chunks = missingChunks(before === null ? null : Buffer.from(before.data[0], 'base64'), code);
+  const chunks = missingChunks(
+    before === null ? null : Buffer.from(before.data[0], 'base64'),
+    code,
+  );
   const { value: has } = await rpc<{ value: number }>('getBalance', [
     payer.address,
     { commitment: 'confirmed' },
@@ -164,7 +169,9 @@ async function putProgram(rpc: Rpc, { payer, program, code, say }: Making): Prom
   );
   const written = await accountAt(rpc, buffer, 'confirmed');
   const text = written === null ? null : Buffer.from(written.data[0], 'base64');
-  if (missingChunks(text, code).length > 0) throw new Error('the buffer does not hold the code yet');
+  if (missingChunks(text, code).length > 0) {
+    throw new Error('the buffer does not hold the code yet: run the command again');
+  }
   const names = { payer: payer.address, program: program.address, buffer };
   const making = await deployForGood(names, ofProgram, code.length);
   const [txid] = await sendAll(rpc, payer, [making], [program]);
@@ -179,7 +186,8 @@ function missingChunks(buffer: Buffer | null, code: Uint8Array): Chunk[] {
   for (let offset = 0; offset < code.length; offset += CHUNK_BYTES) {
     const bytes = code.subarray(offset, offset + CHUNK_BYTES);
     const at = BUFFER_HEAD + offset;
-    if (buffer?.subarray(at, at + bytes.length).equals(bytes) !== true) chunks.push([offset, bytes]);
+    if (buffer?.subarray(at, at + bytes.length).equals(bytes) !== true)
+      chunks.push([offset, bytes]);
   }
   return chunks;
 }
@@ -267,7 +275,10 @@ async function untilVerified(rpcUrl: string, program: string, code: Uint8Array):
 /** From the chain, so that it is the same whoever writes it. */
 async function recordOf(
   rpc: Rpc,
-  { code, ...about }: Pick<DeploymentRecord, 'network' | 'genesisHash' | 'program'> & {
+  {
+    code,
+    ...about
+  }: Pick<DeploymentRecord, 'network' | 'genesisHash' | 'program'> & {
     readonly code: Uint8Array;
   },
 ): Promise<DeploymentRecord> {

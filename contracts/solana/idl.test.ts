@@ -66,7 +66,10 @@ function take(type: Type, data: Buffer): readonly [unknown, Buffer] {
   }
 }
 
-function takeAll(fields: readonly Named[], data: Buffer): readonly [Record<string, unknown>, Buffer] {
+function takeAll(
+  fields: readonly Named[],
+  data: Buffer,
+): readonly [Record<string, unknown>, Buffer] {
   const found: Record<string, unknown> = {};
   let rest = data;
   for (const { name, type } of fields) [found[name], rest] = take(type, rest);
@@ -147,7 +150,11 @@ for (const vector of vectors) {
         assert.equal(role.includes('w'), isWritable, `${name}: ${what}`);
         if (isSigner !== 'either') assert.equal(role.includes('s'), isSigner, `${name}: ${what}`);
         if (defaultValue !== undefined) assert.equal(address, defaultValue.publicKey);
-        const same = { escrow: vector.escrow, refund: vector.terms.refund, mint: vector.terms.mint };
+        const same = {
+          escrow: vector.escrow,
+          refund: vector.terms.refund,
+          mint: vector.terms.mint,
+        };
         const others = { payout: vector.terms.payout, vault: vector.vault };
         const expected = { ...same, ...others, tokenProgram: vector.tokenProgram };
         const meant = (expected as Record<string, string | undefined>)[what];

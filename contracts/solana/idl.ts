@@ -5,7 +5,8 @@
 //
 // It is made from layout.json, which a test compares with the program; another walks it over the
 // examples of vectors.json. An instruction whose accounts differ by the asset stands there once for
-// each form, with the same data: a program tells them apart by the escrow, a reader by the accounts.
+// each form, with the same data: the program tells them apart by the escrow, a reader by the
+// accounts.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -140,9 +141,68 @@ const sentences: Readonly<Record<string, string>> = {
   Empty: 'There is nothing at the address',
 };
 
+const accountNode = (name: string, size: number, doc: string, fields: readonly Field[]): Json => ({
+  kind: 'accountNode',
+  name,
+  size,
+  docs: [doc],
+  data: struct(fields),
+  discriminators: [{ kind: 'sizeDiscriminatorNode', size }],
+});
+
+function accounts(): readonly Json[] {
+  const { state, constants } = layout;
+  const open = 'An escrow that is open, or whose claim left out the funder.';
+  const left = `What a claim leaves: ${state.tombstone}.`;
+  return [
+    accountNode('escrow', state.bytes, open, state.fields),
+    accountNode('tombstone', constants.tombstoneBytes, left, [{ name: 'status', type: 'u8' }]),
+  ];
+}
+
+function instructions(): readonly Json[] {
+  const { fund, claim, refund, close } = layout.instructions;
+  return [
+    instruction('fund', 'fund', fund.sol),
+    instruction('fundTokens', 'fund', fund.token),
+    instruction('claim', 'claim', claim.sol),
+    instruction('claimTokens', 'claim', claim.token),
+    instruction('refund', 'refund', refund.sol),
+    instruction('refundTokens', 'refund', refund.token),
+    instruction('close', 'close', close.accounts),
+  ];
+}
+
+const escrowPda = (): Json => ({
+  kind: 'pdaNode',
+  name: 'escrow',
+  docs: [layout.addresses.escrow],
+  seeds: [
+    {
+      kind: 'variablePdaSeedNode',
+      name: 'termsHash',
+      docs: ['SHA-256 of the terms.'],
+      type: bytes(32),
+    },
+  ],
+});
+
+const errors = (): readonly Json[] =>
+  Object.entries(layout.errors as Record<string, number>).map(([name, code]) => ({
+    kind: 'errorNode',
+    name: name.charAt(0).toLowerCase() + name.slice(1),
+    code,
+    message: sentences[name] ?? name,
+    docs: [],
+  }));
+
 export function idl(): Json {
-  const { instructions, state, addresses, errors } = layout;
-  const { fund, claim, refund, close } = instructions;
+  const terms = {
+    kind: 'definedTypeNode',
+    name: 'terms',
+    docs: ['What the address commits to. A mint of zeros is SOL.'],
+    type: struct(layout.terms.fields),
+  };
   return {
     kind: 'rootNode',
     standard: 'codama',
@@ -153,66 +213,12 @@ export function idl(): Json {
       publicKey: program,
       version: '1.0.0',
       docs: ['The escrow of one swap leg. The address is that of dev networks.'],
-      accounts: [
-        {
-          kind: 'accountNode',
-          name: 'escrow',
-          size: state.bytes,
-          docs: ['An escrow that is open, or whose claim left out the funder.'],
-          data: struct(state.fields),
-          discriminators: [{ kind: 'sizeDiscriminatorNode', size: state.bytes }],
-        },
-        {
-          kind: 'accountNode',
-          name: 'tombstone',
-          size: layout.constants.tombstoneBytes,
-          docs: [`What a claim leaves: ${state.tombstone}.`],
-          data: struct([{ name: 'status', type: 'u8' }]),
-          discriminators: [
-            { kind: 'sizeDiscriminatorNode', size: layout.constants.tombstoneBytes },
-          ],
-        },
-      ],
-      instructions: [
-        instruction('fund', 'fund', fund.sol),
-        instruction('fundTokens', 'fund', fund.token),
-        instruction('claim', 'claim', claim.sol),
-        instruction('claimTokens', 'claim', claim.token),
-        instruction('refund', 'refund', refund.sol),
-        instruction('refundTokens', 'refund', refund.token),
-        instruction('close', 'close', close.accounts),
-      ],
-      definedTypes: [
-        {
-          kind: 'definedTypeNode',
-          name: 'terms',
-          docs: ['What the address commits to. A mint of zeros is SOL.'],
-          type: struct(layout.terms.fields),
-        },
-      ],
-      pdas: [
-        {
-          kind: 'pdaNode',
-          name: 'escrow',
-          docs: [addresses.escrow],
-          seeds: [
-            {
-              kind: 'variablePdaSeedNode',
-              name: 'termsHash',
-              docs: ['SHA-256 of the terms.'],
-              type: bytes(32),
-            },
-          ],
-        },
-      ],
+      accounts: accounts(),
+      instructions: instructions(),
+      definedTypes: [terms],
+      pdas: [escrowPda()],
       events: [],
-      errors: Object.entries(errors as Record<string, number>).map(([name, code]) => ({
-        kind: 'errorNode',
-        name: name.charAt(0).toLowerCase() + name.slice(1),
-        code,
-        message: sentences[name] ?? name,
-        docs: [],
-      })),
+      errors: errors(),
     },
     additionalPrograms: [],
   };

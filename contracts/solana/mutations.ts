@@ -104,7 +104,10 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'call.count != without_refund && call.count != without_refund + 1',
     'false',
   ),
-  'claim of tokens without the payout': settle('if is_sol { 2 } else { 6 };', 'if is_sol { 2 } else { 5 };'),
+  'claim of tokens without the payout': settle(
+    'if is_sol { 2 } else { 6 };',
+    'if is_sol { 2 } else { 5 };',
+  ),
   'claim without accounts': settle(
     'seventh] = call.accounts;\n    if call.count == 0',
     'seventh] = call.accounts;\n    if false',
@@ -152,8 +155,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   'refund a second late': settle('now() < state.terms.timelock', 'now() <= state.terms.timelock'),
   'what is left waits': settle('if is_open && is_early', 'if is_early'),
-  'what is left goes early': settle('if is_early {\n        return bury', 'if false {\n        return bury'),
-  'a refund leaves a tombstone': settle('if is_early {\n        return bury', 'if true {\n        return bury'),
+  'what is left goes early': settle(
+    'if is_early {\n        return bury',
+    'if false {\n        return bury',
+  ),
+  'a refund leaves a tombstone': settle(
+    'if is_early {\n        return bury',
+    'if true {\n        return bury',
+  ),
   'refund without accounts': settle(
     'token, _] = call.accounts;\n    if call.count == 0',
     'token, _] = call.accounts;\n    if false',
@@ -197,7 +206,10 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'closing leaves all': account('self.set_lamports(0);', ''),
 
   'any associated account': token('    .is(account.key())', '    .is(account.key()) || true'),
-  'any mint of it': token('Bytes::of(mint),\n        Bytes::of(&bump)', 'Bytes::of(owner),\n        Bytes::of(&bump)'),
+  'any mint of it': token(
+    'Bytes::of(mint),\n        Bytes::of(&bump)',
+    'Bytes::of(owner),\n        Bytes::of(&bump)',
+  ),
   'any token program': token(
     '!program.key().is(&TOKEN) && !program.key().is(&TOKEN_2022)',
     'false',

@@ -351,38 +351,6 @@ for (const asset of assets) {
     await refused(send(swap.world, [refundOf(swap.escrow)]), 'NotOpen');
   });
 
-  test(`${asset}: what a claim left is refunded whole from the timelock on`, async () => {
-    const swap = await createSwap(asset);
-    const before = moneyOf(swap);
-    await accepted(fund(swap));
-    await accepted(send(swap.world, [instructions.claim(swap.escrow, secret, { refund: false })]));
-    for (const [ahead, left] of [
-      [-1n, tombstone(swap)],
-      [0n, 0n],
-    ] as const) {
-      const { world, escrow } = swap;
-      const account = dataOf(world, escrow.escrow)!;
-      const lamports = balanceOf(world, escrow.escrow);
-      setNow(world, swap.terms.timelock + ahead);
-      const wrong = instructions.withAccount(refundOf(escrow), 1, swap.payee.address);
-      await refused(send(world, [wrong]), 'WrongRefund');
-      await accepted(send(world, [refundOf(escrow)]));
-      assert.equal(balanceOf(world, escrow.escrow), left);
-      const paid = isSol(swap) ? AMOUNT : 0n;
-      assert.equal(before.funder - moneyOf(swap).funder, paid + left);
-      // And once more, as it was.
-      if (left === 0n) continue;
-      setAccount(world, escrow.escrow, PROGRAM, account, lamports);
-      setAccount(
-        world,
-        swap.funder.address,
-        instructions.SYSTEM,
-        new Uint8Array(),
-        before.funder - paid - lamports,
-      );
-    }
-  });
-
   test(`${asset}: a funder with an emptied account, or a program in it, stops no claim`, async () => {
     const emptied = await funded(asset);
     setAccount(emptied.world, emptied.funder.address, instructions.SYSTEM, new Uint8Array(), 0n);

@@ -191,7 +191,12 @@ for (const asset of tokenAssets) {
     const swap = await funded(asset);
     const { world, escrow, terms, payee } = swap;
     const program = escrow.tokenProgram;
-    const mine = makeHolding(world, { mint: terms.mint, owner: terms.payout, program, name: 'own' });
+    const mine = makeHolding(world, {
+      mint: terms.mint,
+      owner: terms.payout,
+      program,
+      name: 'own',
+    });
     // Its key signs the transaction: whether this instruction asks for that makes no difference.
     const attempt = instructions.claim(escrow, secret, { destination: mine });
     assert.equal((await send(sentBy(world, payee), [attempt])).error, undefined);

@@ -74,7 +74,9 @@ function vector(name: string, escrow: Escrow, source: Address, destination: Addr
     fund: row(fund(escrow, source)),
     claim: row(claim(escrow, vectorSecret)),
     claimWithoutRefund: row(claim(escrow, vectorSecret, { refund: false })),
-    ...(isSol ? {} : { claimSigned: row(claim(escrow, vectorSecret, { signs: true, destination })) }),
+    ...(isSol
+      ? {}
+      : { claimSigned: row(claim(escrow, vectorSecret, { signs: true, destination })) }),
     refund: row(refund(escrow, isSol ? undefined : source)),
     refundAfterClaim: row(refund(escrow)),
     close: row(close(escrow)),

@@ -40,7 +40,7 @@ export type Escrow = {
   readonly bump: number;
   readonly vault: Address;
   readonly tokenProgram: Address;
-  /** The associated token account of the payout, and its bump; of nobody where there is no token. */
+  /** The associated token account of the payout, and its bump; of no use for SOL. */
   readonly associated: Associated;
 };
 
