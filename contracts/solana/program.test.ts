@@ -41,7 +41,8 @@ test('of several compilers the first that will do is taken, else the first says 
       const bin = join(folder, name);
       mkdirSync(join(bin, 'lib/rustlib/src/rust/library/core/src'), { recursive: true });
       writeFileSync(join(bin, 'lib/rustlib/src/rust/library/core/src/lib.rs'), '');
-      const script = `#!/bin/sh\ncase $1 in -vV) echo "release: ${release}";; *) echo ${bin};; esac\n`;
+      const told = `-vV) echo "release: ${release}";; *) echo ${bin};;`;
+      const script = `#!/bin/sh\ncase $1 in ${told} esac\n`;
       writeFileSync(join(bin, 'rustc'), script, { mode: 0o755 });
       return bin;
     };
