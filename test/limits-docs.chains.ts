@@ -59,8 +59,11 @@ export const declaredByChains: readonly Declared[] = [
   },
   {
     what: 'wait of a read for the history of a Solana escrow',
-    limit: '500 ms',
-    by: { 'chains/solana/adapter.ts': ['usualHistoryWaitMs = 500;'] },
+    limit: '500 ms; 5 s where its account is gone and nothing else tells how it ended',
+    by: {
+      'chains/solana/adapter.ts': ['usualHistoryWaitMs = 500;'],
+      'chains/solana/history.ts': ['goneWaitMs = 5_000;'],
+    },
   },
   {
     what: 'history of a Solana escrow',

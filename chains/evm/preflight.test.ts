@@ -273,6 +273,18 @@ test('of an open escrow the claim itself is tried, from what the contract holds'
   }
 });
 
+test('no secret is shown for a token that takes a fee by now out of what arrives', async () => {
+  const token = await deploy(chain, zoo.get('LateFee')!.bytecode);
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  await fund(chain, leg);
+  const adapter = adapterOf();
+  await adapter.preflight(leg.terms, 'claim', signal());
+  await tell('LateFee', token, 'setFee', [true]);
+  const short = adapter.preflight(leg.terms, 'claim', signal());
+  await assert.rejects(short, refuses('payout_would_fail', /would gain 900 instead of 1000/));
+});
+
 test('a claim that its time has passed for, or that the contract cannot pay, is refused', async () => {
   const token = await deployToken(chain, 'DevDollar');
   await mint(chain, token, funder.address, 10_000n);

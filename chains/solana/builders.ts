@@ -1,5 +1,6 @@
 // Unsigned transactions for the party that each belongs to, who pays its fee.
 
+import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -14,7 +15,10 @@ import { tokenProgramOf } from './preflight.ts';
 import { usualPrice } from './prices.ts';
 import { systemProgram } from './programs.ts';
 import { stateOf } from './read.ts';
+import { mayBeClosed, returning, type Shown } from './state.ts';
 import type { Watch } from './watch.ts';
+
+const { timelockLeastSeconds } = layout.constants;
 
 export function builders(
   watch: Watch,
@@ -28,7 +32,16 @@ export function builders(
     buildFund: opened(async ({ escrow }: BuildInput, signal) => {
       const { address } = solanaEscrow(escrow.terms, watch.deployment);
       await mustAgree(watch, escrow, signal);
-      const { state } = await stateOf(watch, escrow, 'confirmed', signal);
+      const { state, clock } = await stateOf(watch, escrow, 'confirmed', signal);
+      const { timelock } = escrow.terms;
+      if (state === null && timelock < clock + timelockLeastSeconds) {
+        throw new ParleyError(
+          'too_late_to_fund',
+          `the escrow program takes no timelock less than ${timelockLeastSeconds} s ahead: ` +
+            `${timelock} is ${timelock - clock} s ahead of the clock of ${watch.chain}`,
+          { escrow: address, timelock, clock },
+        );
+      }
       if (state !== null) {
         throw new ParleyError('already_funded', `the escrow ${address} was funded before`, {
           escrow: address,
@@ -44,10 +57,8 @@ export function builders(
       // A public secret can no longer be kept: only haste helps then.
       const isPublic = input.isPublic || watch.secrets.has(terms.hashlock);
       if (!isPublic) await mustAgree(watch, escrow, signal);
-      const { state } = await stateOf(watch, escrow, 'confirmed', signal);
-      if (state?.status !== 'open') {
-        throw nothing(address, state === null ? 'is not funded' : `was ${state.status}`);
-      }
+      const shown = await stateOf(watch, escrow, 'confirmed', signal);
+      if (shown.state?.status !== 'open') throw nothing(address, whatIs(shown, terms));
       // A secret that is not public is shown to no node before its claim, so nothing is simulated.
       const withoutRefund = !isPublic && !(await isPlain(watch, terms.refund.address, signal));
       const first: Wanted = { verb: 'claim', secret, withoutRefund };
@@ -59,14 +70,24 @@ export function builders(
       return (await simulate(watch.rpc, short.transaction, signal)) === null ? short : whole;
     }),
     buildRefund: opened(async ({ escrow }: SpendInput, signal) => {
-      const { state } = await stateOf(watch, escrow, 'confirmed', signal);
-      if (state?.isFull !== true) {
-        throw nothing(escrow.address, state === null ? 'is not funded' : `was ${state.status}`);
-      }
-      const afterClaim = state.status === 'claimed';
-      return material(watch, escrow.terms, { verb: 'refund', afterClaim }, signal);
+      const { terms, address } = escrow;
+      const shown = await stateOf(watch, escrow, 'confirmed', signal);
+      const wanted = returning(shown, terms.timelock);
+      if (wanted === null) throw nothing(address, whatIs(shown, terms));
+      return material(watch, terms, wanted, signal);
     }),
   };
+}
+
+/** Why nothing can be taken out of it, to go on from "the escrow X". */
+export function whatIs(shown: Shown, { timelock }: Pick<EscrowTerms, 'timelock'>): string {
+  const { state } = shown;
+  if (mayBeClosed(shown, timelock)) return 'has no account: it was settled, or never funded';
+  if (state === null) return 'is not funded';
+  if (state.status === 'open') return 'is open';
+  return shown.clock < timelock
+    ? `was claimed; what is left of its rent goes to the funder from ${timelock} on`
+    : 'was claimed';
 }
 
 /** A wallet as it should be. The funder could make it a program, which takes no rent back. */

@@ -131,8 +131,8 @@ async function liar(
     const [addresses, config] = params as [string[], { commitment: string } | undefined];
     const isAsked = method === 'getMultipleAccounts' && addresses[0] === address;
     if (!isAsked || (commitment ?? config?.commitment) !== config?.commitment) return answer;
-    const { context: slot } = answer.result as { context: object };
-    return { result: { context: slot, value: [account] } };
+    const { context: slot, value } = answer.result as { context: object; value: object[] };
+    return { result: { context: slot, value: [account, ...value.slice(1)] } };
   });
 }
 
@@ -143,7 +143,13 @@ test('an account that the program never writes is no fact', async (context) => {
   const world = await newWorld(context);
   const escrow = escrowIn(world);
   const owner = world.chain.info.program;
-  for (const bytes of [Buffer.alloc(184, 1), Buffer.of(1), Buffer.of(9), Buffer.alloc(50)]) {
+  for (const bytes of [
+    Buffer.alloc(184, 1),
+    Buffer.of(1),
+    Buffer.of(3),
+    Buffer.of(9),
+    Buffer.alloc(50),
+  ]) {
     const data = [bytes.toString('base64'), 'base64'];
     const account = { owner, executable: false, lamports: 1, data };
     const url = await liar(context, world, escrow.address, account);

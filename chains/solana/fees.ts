@@ -40,7 +40,7 @@ export async function settlePurse(
   return { need, has: BigInt(Math.floor(accounts[0]?.lamports ?? 0)) };
 }
 
-/** Rents that a funding pays, and what of them stays when the escrow is settled. */
+/** Rents that a funding pays, and what of them stays from a claim until the timelock. */
 async function depositOf({ rpc }: Watch, { token }: EscrowTerms, signal: AbortSignal) {
   const sizes = token === null ? [stateBytes] : [stateBytes, vaultBytes];
   const rents = await Promise.all(sizes.map((bytes) => rentFor(rpc, bytes, signal)));
@@ -73,7 +73,8 @@ async function depositWarning(
   const { deposit, kept } = await depositOf(watch, terms, signal);
   const sentence =
     `beside what it funds with, ${address} deposits ${deposit} lamports on ${watch.chain} for the ` +
-    `rent of the escrow: ${deposit - kept} come back with its claim or refund, ${kept} never do`;
+    `rent of the escrow: all come back with its refund, ${deposit - kept} with its claim and ` +
+    `${kept} more once its timelock has passed`;
   return { code: 'deposit', verb: 'fund', address, sentence };
 }
 

@@ -14,13 +14,14 @@ import { presentMultiple, type Settling, settling } from '../gas-work.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { SolanaAdapter } from './adapter.ts';
-import { isPlain } from './builders.ts';
+import { isPlain, whatIs } from './builders.ts';
 import { fateOf, paidFor } from './gas-fate.ts';
 import type { SolanaGasPolicy } from './gas-policy.ts';
 import { offerPrice, placePrice } from './gas-price.ts';
 import { readTransaction } from './message.ts';
 import { accountsAt, chainClock, latestBlockhash, rentFor, simulate } from './node.ts';
 import {
+  bringsAsset,
   decodeInstruction,
   payerOf,
   type SolanaDeployment,
@@ -40,6 +41,7 @@ import {
 } from './programs.ts';
 import { solanaAddressOfSeed } from './proof.ts';
 import { stateOf } from './read.ts';
+import { returning } from './state.ts';
 import { reasonOf } from './trial.ts';
 
 export type SolanaGasOptions = {
@@ -50,7 +52,7 @@ export type SolanaGasOptions = {
   readonly deployment?: SolanaDeployment;
 };
 
-type Moving = Extract<Wanted, { readonly verb: 'claim' | 'refund' }>;
+type Moving = Exclude<Wanted, { readonly verb: 'fund' }>;
 
 type Account = {
   readonly options: SolanaGasOptions;
@@ -143,7 +145,7 @@ async function weighed(
   }
   const wanted = await wantedOf(account, work, signal);
   const tokenProgram = await programOf(account, work, signal);
-  const rent = await holdingRent(account, work, tokenProgram, signal);
+  const rent = bringsAsset(wanted) ? await holdingRent(account, work, tokenProgram, signal) : 0n;
   const { withoutAccount: withoutHolding = false } = slot;
   if (withoutHolding && rent > 0n) {
     const reason = 'there is no account of the token, and this key pays for none';
@@ -167,15 +169,13 @@ async function weighed(
 async function wantedOf(account: Account, work: Settling, signal: AbortSignal): Promise<Moving> {
   const { terms } = work;
   const { address } = solanaEscrow(terms, account.deployment);
-  const { state } = await stateOf(account, { address, terms }, 'confirmed', signal);
-  if (work.verb === 'claim' && state?.status === 'open') {
+  const shown = await stateOf(account, { address, terms }, 'confirmed', signal);
+  if (work.verb === 'claim' && shown.state?.status === 'open') {
     return { verb: 'claim', secret: work.secret };
   }
-  if (work.verb === 'refund' && state?.isFull === true) {
-    return { verb: 'refund', afterClaim: state.status === 'claimed' };
-  }
-  const why = state === null ? 'is not funded' : `was ${state.status}`;
-  const sentence = `the escrow ${address} on ${account.chain} ${why}`;
+  const wanted = work.verb === 'refund' ? returning(shown, terms.timelock) : null;
+  if (wanted !== null) return wanted;
+  const sentence = `the escrow ${address} on ${account.chain} ${whatIs(shown, terms)}`;
   throw new ParleyError('nothing_there', sentence, { escrow: address });
 }
 
@@ -323,7 +323,8 @@ function mustBeOwn(
       case deployment.program: {
         own += 1;
         const decoded = decodeInstruction(each.data, accounts);
-        return decoded?.verb === verb && decoded.escrow === solanaEscrow(terms, deployment).address;
+        const done = decoded?.verb === 'close' ? 'refund' : decoded?.verb;
+        return done === verb && decoded?.escrow === solanaEscrow(terms, deployment).address;
       }
       default:
         return false;

@@ -5,6 +5,7 @@
 // account says, with as much of the rest as is known by then. hunt.ts has a shorter way to a claim.
 
 import { once } from '../sources.ts';
+import { type End, endOf, lookBack } from './ended.ts';
 import { hunt } from './hunt.ts';
 import { endsWithin, lateTransaction } from './late.ts';
 import {
@@ -15,7 +16,6 @@ import {
   slotAt,
   transactionOf,
 } from './node.ts';
-import type { EscrowState } from './state.ts';
 import { type Gap, type History, type Known, type Mark, takeOrSkip, type Watch } from './watch.ts';
 
 /** In one look. */
@@ -36,18 +36,23 @@ const triesInVain = 1;
 const mostAsking = 12;
 /** What is asked for beside a look may still be of use to it. */
 const graceMs = 250;
+/** Without its history nothing can be told of an account that is gone. */
+const goneWaitMs = 5_000;
 const longestPauseSeconds = 60;
 
 /** Waits a moment for the look under way, which goes on without whoever asked. */
 export async function tellHistory(
   watch: Watch,
   known: Known,
-  shown: EscrowState['status'] | null,
+  shown: 'open' | 'claimed' | 'refunded' | 'gone' | null,
   signal: AbortSignal,
 ): Promise<void> {
   const { watched, history } = known;
-  history.lacks = shown === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
-  if (shown === 'claimed' && isTold(watch, known)) {
+  history.isGone = shown === 'gone';
+  const end = shown === 'gone' ? endOf(known) : shown;
+  const hasSecret = watch.secrets.has(watched.terms.hashlock);
+  history.lacks = !hasSecret && (end === 'claimed' || end === null) && shown !== null;
+  if (isTold(watch, known, end)) {
     watch.unread.delete(watched.address);
     return;
   }
@@ -55,7 +60,8 @@ export async function tellHistory(
     history.looking = null;
   });
   const looked = history.looking.then(() => history.hunting);
-  if (!(await endsWithin(looked, watch.historyWaitMs, signal))) history.toldEarly = true;
+  const wait = end === null && history.isGone ? goneWaitMs : watch.historyWaitMs;
+  if (!(await endsWithin(looked, wait, signal))) history.toldEarly = true;
 }
 
 /** Never fails. */
@@ -70,6 +76,12 @@ async function look(watch: Watch, known: Known): Promise<void> {
       beginAnew(history);
       await readHistory(watch, known);
     });
+    history.isRead = isAllRead(history);
+    await lookBack(
+      watch,
+      known,
+      AbortSignal.any([watch.closed.signal, AbortSignal.timeout(listsMs)]),
+    );
   } catch (error) {
     failed = true;
     once(watch, 'history_unread', { chain: watch.chain, escrow: address, why: String(error) });
@@ -85,6 +97,10 @@ async function look(watch: Watch, known: Known): Promise<void> {
   else watch.unread.delete(address);
 }
 
+function isAllRead({ passed, gaps, missing, isBlind }: History): boolean {
+  return passed && gaps.length === 0 && missing.size === 0 && !isBlind;
+}
+
 /** Such a node knows soon what it does not know now. */
 async function isBehind(watch: Watch, { topSlot }: History): Promise<boolean> {
   const soon = AbortSignal.any([watch.closed.signal, AbortSignal.timeout(listsMs)]);
@@ -96,8 +112,10 @@ function isIn(marks: Known['marks'], mark: Mark): boolean {
 }
 
 /** Nothing more can be learnt: the end is known, with whoever made it. */
-function isTold({ secrets }: Watch, { marks, watched }: Known): boolean {
-  return secrets.has(watched.terms.hashlock) && marks.has('fund') && marks.has('claim');
+function isTold({ secrets }: Watch, { marks, watched }: Known, end: 'open' | End | null): boolean {
+  if (!marks.has('fund')) return false;
+  if (end === 'claimed') return secrets.has(watched.terms.hashlock) && marks.has('claim');
+  return end === 'refunded' && marks.has('refund');
 }
 
 /** Escrows that are to be read again because their history is not told yet. */
@@ -158,8 +176,11 @@ function spend(transactions: number, ...of: { transactions: number }[]): void {
   for (const each of of) each.transactions -= transactions;
 }
 
-function lacksStill({ secrets }: Watch, { history, watched }: Known): boolean {
-  return history.lacks && !secrets.has(watched.terms.hashlock);
+function lacksStill({ secrets }: Watch, known: Known): boolean {
+  const { history, watched } = known;
+  if (!history.lacks || secrets.has(watched.terms.hashlock)) return false;
+  const end = history.isGone ? endOf(known) : 'claimed';
+  return end === 'claimed' || end === null;
 }
 
 /**
@@ -172,6 +193,8 @@ function beginAnew(history: History): void {
   history.top = null;
   history.topSlot = -1;
   history.taken.clear();
+  history.isRead = false;
+  history.isBlind = false;
 }
 
 function huntBeside(watch: Watch, known: Known): void {
@@ -203,7 +226,7 @@ async function askBeside(watch: Watch, known: Known, again: boolean): Promise<vo
       missing.delete(txid);
       // To the back: others may have come by now.
       if (transaction === null) missing.set(txid, tries + 1);
-      else takeOrSkip(watch, transaction);
+      else if (takeOrSkip(watch, transaction) === null) known.history.isBlind = true;
       // The next of those that were not asked for yet.
       if (watch.known.get(known.watched.address) === known) void askBeside(watch, known, false);
     });
@@ -357,18 +380,23 @@ async function readPart(
   return ended;
 }
 
-async function readOne(watch: Watch, { missing }: History, txid: string): Promise<void> {
+async function readOne(watch: Watch, history: History, txid: string): Promise<void> {
+  const { missing } = history;
   const soon = AbortSignal.any([watch.closed.signal, AbortSignal.timeout(oneMs)]);
   const transaction = await transactionOf(watch.rpc, txid, soon);
-  if (transaction !== null) takeOrSkip(watch, transaction);
-  else if (!missing.has(txid)) missing.set(txid, 0);
+  if (transaction === null) {
+    if (!missing.has(txid)) missing.set(txid, 0);
+  } else if (takeOrSkip(watch, transaction) === null) history.isBlind = true;
 }
 
 /** Nothing that was not asked for in vain often enough is left out. */
-function hasRoom({ missing, asking }: History): boolean {
+function hasRoom(history: History): boolean {
+  const { missing, asking } = history;
   if (missing.size < mostMissing) return true;
   const [oldest] = [...missing].filter(
     ([txid, tries]) => tries >= triesInVain && !asking.has(txid),
   );
-  return oldest !== undefined && missing.delete(oldest[0]);
+  if (oldest === undefined) return false;
+  history.isBlind = true;
+  return missing.delete(oldest[0]);
 }

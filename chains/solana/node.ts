@@ -201,11 +201,14 @@ export async function chainClock(
   commitment: Commitment = 'confirmed',
 ): Promise<number> {
   const { accounts } = await accountsAt(rpc, [clockSysvar], commitment, signal);
-  const data = accounts[0]?.data;
+  return clockIn(accounts[0] ?? null, rpc.chain);
+}
+
+/** The same of an account that was read with others. */
+export function clockIn(account: Account | null, chain: string): number {
+  const data = account?.data;
   if (data === undefined || data.length < 40) {
-    throw new ParleyError('chain_unavailable', `the ${rpc.chain} node shows no clock`, {
-      chain: rpc.chain,
-    });
+    throw new ParleyError('chain_unavailable', `the ${chain} node shows no clock`, { chain });
   }
   return Number(new DataView(data.buffer, data.byteOffset).getBigInt64(32, true));
 }

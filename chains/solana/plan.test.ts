@@ -61,7 +61,9 @@ type Vector = {
   readonly bump: number;
   readonly tokenProgram?: TokenProgram;
   readonly vault?: string;
-} & Readonly<Record<'fund' | 'claim' | 'claimWithoutRefund' | 'refund' | 'refundAfterClaim', Row>>;
+} & Readonly<
+  Record<'fund' | 'claim' | 'claimWithoutRefund' | 'refund' | 'refundAfterClaim' | 'close', Row>
+>;
 
 const { vectors, program, secret } = JSON.parse(
   readFileSync(new URL('../../contracts/solana/vectors.json', import.meta.url), 'utf8'),
@@ -126,6 +128,7 @@ for (const vector of vectors) {
     ['claimWithoutRefund', { verb: 'claim', secret, withoutRefund: true }],
     ['refund', { verb: 'refund' }],
     ['refundAfterClaim', { verb: 'refund', afterClaim: true }],
+    ['close', { verb: 'close' }],
   ];
   for (const [name, wanted] of verbs) {
     test(`${vector.name}: kit reads from our ${name} what the vectors say`, () => {
@@ -161,7 +164,7 @@ for (const vector of vectors) {
       const made = message.instructions.filter(
         ({ programAddress }) => programAddress === associatedTokenProgram,
       );
-      const makes = owner !== null && wanted.verb !== 'fund' && name !== 'refundAfterClaim';
+      const makes = owner !== null && ['claim', 'claimWithoutRefund', 'refund'].includes(name);
       assert.equal(made.length, makes ? 1 : 0);
     });
   }
@@ -286,6 +289,19 @@ test('other terms, another verb, another secret and a wild price are noticed', (
     materialProblems(of, wanted, terms, deployment).length > 0;
   const fund = material(goodTerms, { verb: 'fund' });
   assert.ok(problems(fund, { verb: 'refund' }));
+  // What is asked for is what there is for the funder: three verbs bring it, and pay nobody else.
+  for (const wanted of [
+    { verb: 'refund' },
+    { verb: 'refund', afterClaim: true },
+    { verb: 'close' },
+  ] as const) {
+    assert.ok(!problems(material(goodTerms, wanted), { verb: 'refund' }), wanted.verb);
+    const { payout: refund, refund: payout } = goodTerms;
+    assert.ok(problems(material({ ...goodTerms, refund, payout }, wanted), { verb: 'refund' }));
+    assert.ok(problems(material(goodTerms, wanted), { verb: 'claim', secret }));
+  }
+  assert.ok(!problems(material(goodTerms, { verb: 'close' }), { verb: 'close' }));
+  assert.ok(problems(material(goodTerms, { verb: 'refund' }), { verb: 'close' }));
   assert.ok(problems(fund, { verb: 'fund' }, { ...goodTerms, amount: 4n }));
   assert.ok(problems(material(goodTerms, claim), { verb: 'claim', secret: '12'.repeat(32) }));
   const most = (mostPriorityLamports * 1_000_000n) / BigInt(unitLimits.sol);

@@ -20,6 +20,7 @@ import {
   unsignedTransaction,
 } from './message.ts';
 import {
+  associatedToken,
   associatedTokenAccount,
   associatedTokenProgram,
   computeBudgetProgram,
@@ -45,9 +46,9 @@ export const solanaDeployment: SolanaDeployment = {
 
 const mostLamports = 2n ** 64n - 1n;
 const vaultSeed = utf8ToBytes('vault/v1');
-const verbBytes = { fund: 0, claim: 1, refund: 2 } as const;
-/** Offsets in the data of `fund`, which holds the terms from 8 on. */
-const fundBytes = 152;
+const verbBytes = { fund: 0, claim: 1, refund: 2, close: 3 } as const;
+/** Of a `fund` or `close`, which hold the terms from 8 on. */
+const termsBytes = 152;
 const claimBytes = 40;
 const refundBytes = 8;
 const dataHead = 8;
@@ -142,7 +143,9 @@ export type Wanted =
       readonly verb: 'refund';
       /** Only what a claim without the funder's account left. */
       readonly afterClaim?: boolean;
-    };
+    }
+  /** From the timelock on: what a claim has left, or somebody sent, to the funder. */
+  | { readonly verb: 'close' };
 
 /** More than any verb takes, the making of a token account included. */
 export const unitLimits = { sol: 30_000, token: 120_000 } as const;
@@ -172,6 +175,7 @@ function ownInstruction(
       : {
           vault: writes(vaultAddress(escrow, owner)),
           of: (wallet: string) => writes(associatedTokenAccount(wallet, token, owner)),
+          associated: associatedToken(payout.address, token, owner),
           programs: [reads(token), reads(owner)],
         };
   switch (wanted.verb) {
@@ -184,10 +188,13 @@ function ownInstruction(
       return own(accounts, concatBytes(head, encoded));
     }
     case 'claim': {
-      const accounts =
-        tokens === null
-          ? [writes(escrow), writes(payout.address)]
-          : [writes(escrow), tokens.of(payout.address), tokens.vault, ...tokens.programs];
+      const accounts = [writes(escrow)];
+      if (tokens === null) accounts.push(writes(payout.address));
+      else {
+        const { address, bump: ofHolding } = tokens.associated;
+        head[1] = ofHolding;
+        accounts.push(writes(address), tokens.vault, ...tokens.programs, reads(payout.address));
+      }
       if (wanted.withoutRefund !== true) accounts.push(writes(refund.address));
       return own(accounts, concatBytes(head, hexToBytes(wanted.secret)));
     }
@@ -198,12 +205,23 @@ function ownInstruction(
       }
       return own(accounts, head);
     }
+    case 'close':
+      head[1] = bump;
+      return own(
+        [writes(escrow), writes(refund.address), reads(systemProgram)],
+        concatBytes(head, encoded),
+      );
   }
 }
 
-/** Who signs and pays: the funder funds and refunds, the recipient claims. */
+/** Who signs and pays: the recipient claims, all else is the funder's. */
 export function payerOf({ payout, refund }: EscrowTerms, { verb }: Pick<Wanted, 'verb'>): string {
   return verb === 'claim' ? payout.address : refund.address;
+}
+
+/** Whether the asset arrives somewhere, and not only what an escrow's account has cost. */
+export function bringsAsset(wanted: Wanted): boolean {
+  return wanted.verb === 'claim' || (wanted.verb === 'refund' && wanted.afterClaim !== true);
 }
 
 /** Makes the wallet's token account where there is none; does nothing where there is one. */
@@ -241,8 +259,7 @@ export function solanaTransaction(
     throw new Error('a token has a token program, and SOL has none');
   }
   const wallet = payerOf(terms, wanted);
-  const bringsNone = wanted.verb === 'fund' || (wanted.verb === 'refund' && wanted.afterClaim);
-  const needsHolding = !bringsNone && !withoutHolding;
+  const needsHolding = bringsAsset(wanted) && !withoutHolding;
   const instructions: Instruction[] = [
     ...budget(owner, unitPrice),
     ...(needsHolding ? makeHolding(payer, wallet, terms.token, owner) : []),
@@ -283,8 +300,13 @@ export type DecodedInstruction = {
   readonly secret: Hex32 | null;
 };
 
-const verbNames = ['fund', 'claim', 'refund'] as const;
-const lengths = { fund: fundBytes, claim: claimBytes, refund: refundBytes } as const;
+const verbNames = ['fund', 'claim', 'refund', 'close'] as const;
+const lengths = {
+  fund: termsBytes,
+  claim: claimBytes,
+  refund: refundBytes,
+  close: termsBytes,
+} as const;
 
 /**
  * What an instruction of our program does; null when the program would refuse its form. `accounts`
@@ -310,7 +332,8 @@ export function hashlockOfFunding(data: Uint8Array): Hex32 {
 /**
  * What differs between unsigned material and what the terms demand: one sentence a difference,
  * none when it is exactly that and nothing more. Open are the blockhash, the token program, the
- * price of speed up to `mostPriorityLamports`, and whether a claim leaves the funder's account out.
+ * price of speed up to `mostPriorityLamports`, whether a claim leaves the funder's account out, and
+ * which verb brings the funder what is there: each of them pays nobody else.
  */
 export function materialProblems(
   material: SolanaMaterial,
@@ -362,7 +385,13 @@ function formsOf(wanted: Wanted): Wanted[] {
     case 'claim':
       return [false, true].map((withoutRefund) => ({ ...wanted, withoutRefund }));
     case 'refund':
-      return [false, true].map((afterClaim) => ({ ...wanted, afterClaim }));
+      // What is there for the funder, whatever brings it.
+      return [
+        ...[false, true].map((afterClaim) => ({ ...wanted, afterClaim })),
+        { verb: 'close' as const },
+      ];
+    case 'close':
+      return [wanted];
   }
 }
 

@@ -279,7 +279,7 @@ test('who cannot pay for its claim or its funding is named, with what it needs; 
     const [deposit, back] = terms.token === null ? [2_171_520, 1_273_680] : [4_210_800, 3_312_960];
     assert.match(
       told[0]?.sentence ?? '',
-      new RegExp(`deposits ${deposit} lamports .* ${back} come back .*, 897840 never do`),
+      new RegExp(`deposits ${deposit} lamports .* ${back} with its claim and 897840 more once`),
     );
   }
   const changed = { payout: empty('nobody yet'), refund: empty('nobody else') };

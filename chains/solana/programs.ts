@@ -35,8 +35,12 @@ export function programAddress(
   throw new Error(`no program address of ${program} for these seeds`);
 }
 
-/** Where a wallet usually keeps its tokens of a mint. */
+/** Where a wallet usually keeps its tokens of a mint, and the bump of that address. */
+export function associatedToken(owner: string, mint: string, program: TokenProgram) {
+  return programAddress([owner, program, mint].map(solanaAddressBytes), associatedTokenProgram);
+}
+
+/** See `associatedToken`. */
 export function associatedTokenAccount(owner: string, mint: string, program: TokenProgram): string {
-  const seeds = [owner, program, mint].map(solanaAddressBytes);
-  return programAddress(seeds, associatedTokenProgram).address;
+  return associatedToken(owner, mint, program).address;
 }

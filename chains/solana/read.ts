@@ -1,12 +1,13 @@
 // What one escrow shows: its account at `confirmed` and `finalized`, joined with the transactions
-// that say how it came about. The account alone says what is true: logs are not asked, a
-// transaction without the account is nothing, and no transaction can make a read fail.
+// that say how it came about. As long as there is an account, it alone says what is true: logs are
+// not asked, and no transaction can make a read fail.
 //
 //   account                 is shown as
-//   none, the system's      not funded
+//   none, before timelock   not funded
 //   full, open              funded, whole and once
 //   full, claimed           claimed; its rent waits for a refund
-//   one byte                claimed or refunded, as it says
+//   one byte                claimed; its rent waits for the timelock
+//   none, from it on        what its transactions say (ended.ts), else the read fails
 //
 // Each counts as deep when the account of the last finalized slot says so too.
 
@@ -14,11 +15,13 @@ import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { once } from '../sources.ts';
+import { endOf } from './ended.ts';
 import { tellHistory } from './history.ts';
-import { accountsAt, type Commitment } from './node.ts';
+import { accountsAt, type Commitment, clockIn } from './node.ts';
 import { encodeTerms } from './plan.ts';
 import { finalizedConfirmations } from './policy.ts';
-import { type EscrowState, readState, stageOf } from './state.ts';
+import { clockSysvar } from './programs.ts';
+import { mayBeClosed, readState, type Shown, stageOf } from './state.ts';
 import { type Known, remember, type Verb, type Watch } from './watch.ts';
 
 /** Shown where a node has the escrow and no longer the transaction. */
@@ -33,13 +36,14 @@ export async function readEscrow(
   // The older one first: what is finalized by then is confirmed a moment later.
   const deep = await stateOf(watch, watched, 'finalized', signal);
   const now = await stateOf(watch, watched, 'confirmed', signal);
-  narrow(known, deep);
-  const shown = stageOf(now.state) >= stageOf(deep.state) ? now.state : deep.state;
-  await tellHistory(watch, known, shown?.status ?? null, signal);
+  learnFromDeep(known, deep);
+  known.history.wasFunded ||= deep.state !== null;
+  const life = await lifeOf(watch, known, { deep, now }, signal);
   const secret = watch.secrets.get(watched.terms.hashlock) ?? null;
-  const isDeep = stageOf(deep.state) === stageOf(shown);
-  noteDepth(watch, known, now.slot, shown === null ? null : { isDeep, finalized: deep.slot });
-  if (shown === null) return { ...nothingSeen, secret };
+  const depth = life === null ? null : { isDeep: life.isDeep, finalized: deep.slot };
+  noteDepth(watch, known, now.slot, depth);
+  if (life === null) return { ...nothingSeen, secret };
+  const { status } = life;
   const sight = (verb: Verb, isDeep: boolean): Sighting => {
     const mark = known.marks.get(verb);
     if (mark === undefined) {
@@ -54,16 +58,64 @@ export async function readEscrow(
       deep: isDeep,
     };
   };
-  const { status } = shown;
-  const settledDeep = deep.state !== null && deep.state.status === status;
   return {
-    funded: sight('fund', deep.state !== null),
-    claimed: status === 'claimed' ? sight('claim', settledDeep) : null,
-    refunded: status === 'refunded' ? sight('refund', settledDeep) : null,
+    funded: sight('fund', deep.state !== null || life.isGoneDeep),
+    claimed: status === 'claimed' ? sight('claim', life.hasEndedDeep) : null,
+    refunded: status === 'refunded' ? sight('refund', life.hasEndedDeep) : null,
     secret,
     balance: status === 'open' ? watched.terms.amount : 0n,
-    empty: status !== 'open' && settledDeep,
+    empty: status !== 'open' && life.hasEndedDeep,
   };
+}
+
+type Life = {
+  readonly status: 'open' | 'claimed' | 'refunded';
+  /** Whether the last finalized slot shows all of this, also what became of the rent. */
+  readonly isDeep: boolean;
+  /** Whether it shows this end. */
+  readonly hasEndedDeep: boolean;
+  /** Whether it shows no account any more. */
+  readonly isGoneDeep: boolean;
+};
+
+/** null: nobody funded it. Throws `chain_unavailable` where that, or how it ended, is not known. */
+async function lifeOf(
+  watch: Watch,
+  known: Known,
+  { deep, now }: { readonly deep: Shown; readonly now: Shown },
+  signal: AbortSignal,
+): Promise<Life | null> {
+  const { timelock } = known.watched.terms;
+  const isGone = mayBeClosed(now, timelock);
+  const isGoneDeep = mayBeClosed(deep, timelock);
+  if (isGone && deep.state === null) {
+    await tellHistory(watch, known, 'gone', signal);
+    const end = endOf(known);
+    if (end === null) throw notKnown(watch, known);
+    if (end === 'unfunded') return null;
+    return { status: end, isDeep: isGoneDeep, hasEndedDeep: isGoneDeep, isGoneDeep };
+  }
+  // What was open and is gone was refunded: after a claim something stays until it is closed.
+  const isRefunded = isGone && deep.state?.status === 'open';
+  const shown = stageOf(now.state) >= stageOf(deep.state) ? now.state : deep.state;
+  const status = isRefunded ? 'refunded' : (shown?.status ?? null);
+  await tellHistory(watch, known, status, signal);
+  if (status === null) return null;
+  return {
+    status,
+    isDeep: !isGone && stageOf(deep.state) === stageOf(shown),
+    hasEndedDeep: deep.state?.status === status,
+    isGoneDeep,
+  };
+}
+
+function notKnown({ chain }: Watch, { watched: { address } }: Known): ParleyError {
+  return new ParleyError(
+    'chain_unavailable',
+    `the account ${address} on ${chain} is not there and may have been closed: what became of ` +
+      'its escrow is known once its transactions are read',
+    { chain, escrow: address },
+  );
 }
 
 /**
@@ -85,32 +137,41 @@ function noteDepth(
   else if (until !== undefined) shallow.set(address, Math.min(until, shown.finalized));
 }
 
-/** Between which slots a claim can be: no other noise has to be read for it. */
-function narrow({ history }: Known, deep: { slot: number; state: EscrowState | null }): void {
-  if (deep.state === null || deep.state.status === 'open') {
-    history.openAt = Math.max(history.openAt, deep.slot);
-  } else {
-    history.settledAt = Math.min(history.settledAt, deep.slot);
-  }
+/** What a finalized slot says for good. */
+function learnFromDeep({ history, watched }: Known, deep: Shown): void {
+  const { timelock } = watched.terms;
+  const isExpired = deep.clock >= timelock;
+  const { status = null } = deep.state ?? {};
+  if (status === 'claimed') history.ended = 'claimed';
+  // Nobody claims it any more.
+  if (status === 'open' && isExpired) history.ended = 'refunded';
+  // Between which slots a claim can be: no other noise has to be read for it.
+  const mayBeSettled = status === 'claimed' || (status === null && isExpired);
+  if (mayBeSettled) history.settledAt = Math.min(history.settledAt, deep.slot);
+  else history.openAt = Math.max(history.openAt, deep.slot);
 }
 
-/** The escrow as one commitment shows it. */
+/** The escrow as one commitment shows it, with the clock of the same slot. */
 export async function stateOf(
   watch: Pick<Watch, 'rpc' | 'chain' | 'deployment'>,
   { address, terms }: Pick<WatchedEscrow, 'address' | 'terms'>,
   commitment: Commitment,
   signal: AbortSignal,
-): Promise<{ readonly slot: number; readonly state: EscrowState | null }> {
-  const { slot, accounts } = await accountsAt(watch.rpc, [address], commitment, signal);
+): Promise<Shown> {
+  const { rpc, chain, deployment } = watch;
+  const { slot, accounts } = await accountsAt(rpc, [address, clockSysvar], commitment, signal);
+  const [account = null, clockAccount = null] = accounts;
+  const clock = clockIn(clockAccount, chain);
+  const lamports = BigInt(Math.floor(account?.lamports ?? 0));
   try {
-    const account = accounts[0] ?? null;
-    return { slot, state: readState(account, watch.deployment.program, encodeTerms(terms)) };
+    const state = readState(account, deployment.program, encodeTerms(terms));
+    return { slot, clock, state, lamports };
   } catch (cause) {
     if (cause instanceof ParleyError) throw cause;
     throw new ParleyError(
       'chain_unavailable',
-      `the ${watch.chain} node shows for ${address} what the program never writes`,
-      { chain: watch.chain, escrow: address },
+      `the ${chain} node shows for ${address} what the program never writes`,
+      { chain, escrow: address },
       { cause },
     );
   }

@@ -2,20 +2,31 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Account } from './node.ts';
+import type { Wanted } from './plan.ts';
 
 export type EscrowState = {
-  readonly status: 'open' | 'claimed' | 'refunded';
+  readonly status: 'open' | 'claimed';
   /** Whether more than the tombstone is there: the asset, or rent that a claim left. */
   readonly isFull: boolean;
+};
+
+/** The escrow's address at one slot. */
+export type Shown = {
+  readonly slot: number;
+  /** The chain's, Unix seconds. */
+  readonly clock: number;
+  /** null: no account of the program. From the timelock on it may have been closed. */
+  readonly state: EscrowState | null;
+  readonly lamports: bigint;
 };
 
 const fullBytes = 184;
 const tombstoneBytes = 1;
 const termsAt = 8;
 const vaultAt = 152;
-const statuses = [null, 'open', 'claimed', 'refunded'] as const;
+const statuses = [null, 'open', 'claimed'] as const;
 
-/** null: not funded. Throws for what the program never writes: then the node's word is not good. */
+/** Throws for what the program never writes: then the node's word is not good. */
 export function readState(
   account: Account | null,
   program: string,
@@ -24,17 +35,30 @@ export function readState(
   if (account === null || account.owner !== program) return null;
   const { data } = account;
   const status = statuses[data[0] ?? 0] ?? null;
-  if (data.length === tombstoneBytes && (status === 'claimed' || status === 'refunded')) {
-    return { status, isFull: false };
-  }
+  if (data.length === tombstoneBytes && status === 'claimed') return { status, isFull: false };
   const terms = bytesToHex(data.subarray(termsAt, vaultAt));
   const isOurs = data.length === fullBytes && terms === bytesToHex(encodedTerms);
-  if (isOurs && (status === 'open' || status === 'claimed')) return { status, isFull: true };
+  if (isOurs && status !== null) return { status, isFull: true };
   throw new Error(`an escrow of ${data.length} bytes and status ${data[0]}`);
 }
 
-/** How far a life has come; it never goes back but by a reorganisation. */
+/** How far a life has come, while its account is there; back it goes by a reorganisation only. */
 export function stageOf(state: EscrowState | null): number {
   if (state === null) return 0;
   return state.status === 'open' ? 1 : state.isFull ? 2 : 3;
+}
+
+/** Whether an account that is not there may have been: nothing is closed before the timelock. */
+export function mayBeClosed({ state, clock }: Shown, timelock: number): boolean {
+  return state === null && clock >= timelock;
+}
+
+/** Verbs that pay nobody but the funder. */
+export type Returning = Extract<Wanted, { readonly verb: 'refund' | 'close' }>;
+
+/** What gives the funder all that is there; null: nothing does, or not yet. */
+export function returning(shown: Shown, timelock: number): Returning | null {
+  const { state, clock, lamports } = shown;
+  if (state?.isFull) return { verb: 'refund', afterClaim: state.status === 'claimed' };
+  return clock >= timelock && lamports > 0n ? { verb: 'close' } : null;
 }

@@ -61,6 +61,18 @@ export type History = {
   settledAt: number;
   /** Whether the account shows more than the transactions that were read. */
   lacks: boolean;
+  /** Whether there is no account, and there may have been one. */
+  isGone: boolean;
+  /** Whether its account was ever seen. */
+  wasFunded: boolean;
+  /** What it can only have come to if its account is gone, as a finalized slot has shown. */
+  ended: 'claimed' | 'refunded' | null;
+  /** Whether the last look has read all that is listed, and could read all of it. */
+  isRead: boolean;
+  /** Whether its node has all blocks since it could be funded. */
+  reachesBack: boolean;
+  /** Whether a transaction was left out, or is of a kind that nobody here can read. */
+  isBlind: boolean;
   /** What is missing or lacking is asked for again then; by the wall, Unix seconds. */
   again: number;
   pauseSeconds: number;
@@ -148,6 +160,12 @@ function newHistory(): History {
     openAt: -1,
     settledAt: Number.POSITIVE_INFINITY,
     lacks: false,
+    isGone: false,
+    wasFunded: false,
+    ended: null,
+    isRead: false,
+    reachesBack: false,
+    isBlind: false,
     again: 0,
     pauseSeconds: 0,
   };
@@ -299,6 +317,10 @@ export function touchesIn(watch: Watch, read: ReadMessage, keys: readonly string
     // Anybody may name an escrow in a funding of his own: it is one only by its funder.
     const [funder = -1] = accounts;
     const isBy = funder < read.signers && keys[funder] === terms.refund.address;
-    return found.verb !== 'fund' || isBy ? [found] : [];
+    const { escrow, secret } = found;
+    if (found.verb === 'fund' && !isBy) return [];
+    // Either brings the funder what is there for it.
+    const verb = found.verb === 'close' ? 'refund' : found.verb;
+    return [{ escrow, verb, secret }];
   });
 }

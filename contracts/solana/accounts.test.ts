@@ -186,7 +186,7 @@ for (const asset of assets) {
 
   test(`${asset}: a claim takes no other account in the place of any of its own`, async () => {
     const set = await scene(asset, true);
-    const last = isSol ? 2 : 5;
+    const last = isSol ? 2 : 6;
     const tried = await tryAll(
       set,
       set.swap.claim,
@@ -194,11 +194,11 @@ for (const asset of assets) {
     );
     assert.ok(tried >= (isSol ? 25 : 110), `${tried} tried`);
     await tryRolesAndRepeats(set, set.swap.claim);
-    const { escrow, destination } = set.swap;
-    const bare = claim(escrow, secret, destination, { refund: false });
+    const { escrow } = set.swap;
+    const bare = claim(escrow, secret, { refund: false });
     await tryAll(set, bare, () => false);
     // The secret of one escrow opens no other.
-    const foreign = claim(set.other.escrow, secret, destination);
+    const foreign = claim(set.other.escrow, secret);
     assert.equal((await send(set.swap.world, [foreign])).error, 'WrongSecret');
     assert.equal((await send(set.swap.world, [set.swap.claim])).error, undefined);
   });
@@ -217,10 +217,27 @@ for (const asset of assets) {
   });
 }
 
+for (const asset of assets) {
+  test(`${asset}: a closing takes no other account in the place of any of its own`, async () => {
+    const set = await scene(asset, true);
+    const { world, terms, claim: claiming, close: closing } = set.swap;
+    assert.equal((await send(world, [claiming])).error, undefined);
+    setNow(world, terms.timelock);
+    const tried = await tryAll(set, closing, () => false);
+    assert.ok(tried >= (asset === 'SOL' ? 25 : 50), `${tried} tried`);
+    await tryRolesAndRepeats(set, closing);
+    const toOther = withAccount(closing, 1, set.swap.payee.address);
+    assert.equal((await send(world, [toOther])).error, 'WrongRefund');
+    const falseSystem = withAccount(closing, 2, TOKEN);
+    assert.equal((await send(world, [falseSystem])).error, 'WrongSystemProgram');
+    assert.equal((await send(world, [closing])).error, undefined);
+  });
+}
+
 test('what a claim left is refunded to the funder only', async () => {
   for (const asset of assets) {
     const set = await scene(asset, true);
-    const bare = claim(set.swap.escrow, secret, set.swap.destination, { refund: false });
+    const bare = claim(set.swap.escrow, secret, { refund: false });
     assert.equal((await send(set.swap.world, [bare])).error, undefined);
     const rest = refund(set.swap.escrow);
     await tryAll(set, rest, () => false);

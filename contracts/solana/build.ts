@@ -11,7 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { isEntry } from './entry.ts';
 import { link } from './link.ts';
 
@@ -38,25 +38,39 @@ const FLAGS: readonly string[] = [
   '-Cllvm-args=-bpf-stack-size=4096',
 ];
 
-export type Toolchain = { readonly release: string; readonly library: string };
+export type Toolchain = {
+  /** The executable. */
+  readonly rustc: string;
+  readonly release: string;
+  readonly library: string;
+};
 
-function rustc(args: readonly string[]): string {
+function run(rustc: string, args: readonly string[]): string {
   // The bootstrap switch admits -Z flags on a stable release.
   const env = { ...process.env, RUSTC_BOOTSTRAP: '1' };
-  const result = spawnSync('rustc', args, { env, encoding: 'utf8', timeout: RUN_MS, cwd: here });
+  const result = spawnSync(rustc, args, { env, encoding: 'utf8', timeout: RUN_MS, cwd: here });
   if (result.status === 0) return result.stdout;
   throw new Error(`rustc failed: ${result.error?.message ?? result.stderr}`);
 }
 
-/** The rustc on PATH, or why it will not do. */
-export function findToolchain(): Toolchain | string {
+/** The first rustc on PATH that will do, or why the first of them will not. */
+export function findToolchain(path: string = process.env.PATH ?? ''): Toolchain | string {
+  const found = path
+    .split(delimiter)
+    .map((folder) => join(folder, 'rustc'))
+    .filter((file) => existsSync(file))
+    .map(toolchainOf);
+  return found.find((each) => typeof each !== 'string') ?? found[0] ?? 'no rustc on PATH';
+}
+
+function toolchainOf(rustc: string): Toolchain | string {
   let version: string;
   let library: string;
   try {
-    version = rustc(['-vV']);
-    library = join(rustc(['--print', 'sysroot']).trim(), 'lib/rustlib/src/rust/library');
+    version = run(rustc, ['-vV']);
+    library = join(run(rustc, ['--print', 'sysroot']).trim(), 'lib/rustlib/src/rust/library');
   } catch (error) {
-    return `no rustc on PATH (${(error as Error).message.split('\n')[0]})`;
+    return `${rustc} does not run (${(error as Error).message.split('\n')[0]})`;
   }
   const release = /^release: (.*)$/m.exec(version)?.[1] ?? 'unknown';
   if (!RUST_RELEASES.includes(release)) {
@@ -65,24 +79,28 @@ export function findToolchain(): Toolchain | string {
   if (!existsSync(join(library, 'core/src/lib.rs'))) {
     return 'the source of the Rust library is missing (rustup component rust-src, or rust-web-src)';
   }
-  return { release, library };
+  return { rustc, release, library };
 }
 
 /** The target of rustc itself, but giving a machine-code object instead of LLVM bitcode. */
-function targetSpec(): string {
+function targetSpec(rustc: string): string {
   const spec = JSON.parse(
-    rustc(['--print', 'target-spec-json', '--target', TARGET, '-Zunstable-options']),
+    run(rustc, ['--print', 'target-spec-json', '--target', TARGET, '-Zunstable-options']),
   );
   delete spec['obj-is-bitcode'];
   return JSON.stringify(spec);
 }
 
 /** The compiled library, which all programs of one run share. */
-export type Prepared = { readonly folder: string; readonly flags: readonly string[] };
+export type Prepared = {
+  readonly rustc: string;
+  readonly folder: string;
+  readonly flags: readonly string[];
+};
 
-export function prepare({ library }: Toolchain): Prepared {
+export function prepare({ rustc, library }: Toolchain): Prepared {
   const folder = mkdtempSync(join(tmpdir(), 'parley-sbpf-'));
-  writeFileSync(join(folder, 'sbpf.json'), targetSpec());
+  writeFileSync(join(folder, 'sbpf.json'), targetSpec(rustc));
   const flags = [
     ...FLAGS,
     '--target',
@@ -93,7 +111,7 @@ export function prepare({ library }: Toolchain): Prepared {
     folder,
   ];
   const crate = (name: string, edition: string, file: string) =>
-    rustc([
+    run(rustc, [
       ...['--crate-name', name, '--crate-type', 'rlib', '--edition', edition, file, ...flags],
       ...['--cap-lints', 'allow', '-Zforce-unstable-if-unmarked', '-Zalways-encode-mir'],
       `--emit=metadata=${join(folder, `lib${name}.rmeta`)}`,
@@ -106,7 +124,7 @@ export function prepare({ library }: Toolchain): Prepared {
     '#![feature(compiler_builtins, no_core)]\n#![compiler_builtins]\n#![no_core]\n',
   );
   crate('compiler_builtins', '2021', empty);
-  return { folder, flags };
+  return { rustc, folder, flags };
 }
 
 export const discard = ({ folder }: Prepared): void =>
@@ -114,12 +132,12 @@ export const discard = ({ folder }: Prepared): void =>
 
 /** The program that a folder of sources gives. */
 export function compile(
-  { folder, flags }: Prepared,
+  { rustc, folder, flags }: Prepared,
   sources: string,
   warnings: 'deny' | 'allow' = 'deny',
 ): Buffer {
   const object = join(folder, 'program.o');
-  rustc([
+  run(rustc, [
     ...['--crate-name', 'parley_escrow', '--crate-type', 'lib', '--edition', '2021'],
     ...[join(sources, 'lib.rs'), ...flags, '--remap-path-prefix', `${sources}=src`],
     ...[warnings === 'deny' ? '-Dwarnings' : '-Awarnings', `--emit=obj=${object}`],

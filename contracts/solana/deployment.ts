@@ -9,9 +9,9 @@ import { parseArgs } from 'node:util';
 import { base58 } from '@scure/base';
 import { PROGRAM_FILE } from './build.ts';
 import { isEntry } from './entry.ts';
+import { accountAt, rpcTo } from './node-rpc.ts';
 
 const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
-const REPLY_MS = 30_000;
 /** The loader's own tags, and where its fields are. */
 const program = { tag: 2, length: 36, dataAddress: 4 } as const;
 const programData = { tag: 3, authority: 12, code: 45 } as const;
@@ -57,26 +57,11 @@ export async function deploymentFault(
 
 /** Reads accounts at `finalized` over JSON-RPC. */
 export function readerOf(rpcUrl: string): ReadAccount {
+  const rpc = rpcTo(rpcUrl);
   return async (address) => {
-    const config = { encoding: 'base64', commitment: 'finalized' };
-    const response = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'getAccountInfo',
-        params: [address, config],
-      }),
-      signal: AbortSignal.timeout(REPLY_MS),
-    });
-    const { result, error } = (await response.json()) as {
-      result?: { value: { owner: string; executable: boolean; data: [string] } | null };
-      error?: { message: string };
-    };
-    if (result === undefined) throw new Error(`the node says: ${error?.message}`);
-    if (result.value === null) return null;
-    const { owner, executable, data } = result.value;
+    const account = await accountAt(rpc, address, 'finalized');
+    if (account === null) return null;
+    const { owner, executable, data } = account;
     return { owner, isExecutable: executable, data: Buffer.from(data[0], 'base64') };
   };
 }

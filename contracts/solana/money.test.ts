@@ -11,9 +11,11 @@ import { balanceOf, createWorld, give, NOW, rentOf, SOL, send, setNow } from './
 
 const START_TOKENS = 100n * SOL;
 const START_LAMPORTS = 100n * SOL;
+const STRAY = 1_000_000n;
 const hours = [1n, 2n, 3n].map((each) => each * 3_600n);
 
-type Status = 'new' | 'open' | 'left' | 'claimed' | 'refunded';
+/** `gone`: refunded, or claimed and closed. */
+type Status = 'new' | 'open' | 'left' | 'claimed' | 'gone';
 type Model = {
   status: Status;
   /** Lamports and tokens sent there by nobody in particular. */
@@ -32,7 +34,16 @@ type Run = {
   funder: { lamports: bigint; tokens: bigint };
 };
 
-const kinds = ['fund', 'claim', 'bare claim', 'false claim', 'refund', 'lamports', 'dust'] as const;
+const kinds = [
+  'fund',
+  'claim',
+  'bare claim',
+  'false claim',
+  'refund',
+  'close',
+  'lamports',
+  'dust',
+] as const;
 type Step =
   | { readonly kind: (typeof kinds)[number]; readonly which: number }
   | { readonly kind: 'wait'; readonly seconds: bigint };
@@ -86,10 +97,12 @@ function predict(run: Run, at: number, kind: (typeof kinds)[number]): boolean {
   const { lamports, tokens } = deposit(swap);
   const { timelock } = swap.terms;
   const sol = run.asset === 'SOL' ? AMOUNT : 0n;
-  const bury = (out: bigint) => {
-    run.funder.lamports += lamports - out - rentOf(swap.world, 1n) + model.lamports;
+  const tombstone = rentOf(swap.world, 1n);
+  const empty = (out: bigint) => {
+    run.funder.lamports += out + model.lamports;
     model.lamports = 0n;
   };
+  const isOver = run.now >= timelock;
   if (kind === 'fund') {
     if (model.status !== 'new' || timelock < run.now + 1_800n) return false;
     run.funder.lamports -= lamports;
@@ -98,36 +111,43 @@ function predict(run: Run, at: number, kind: (typeof kinds)[number]): boolean {
     return true;
   }
   if (kind === 'claim' || kind === 'bare claim') {
-    if (model.status !== 'open' || run.now >= timelock) return false;
+    if (model.status !== 'open' || isOver) return false;
     run.payee.lamports += sol;
     run.payee.tokens += tokens + model.tokens;
     model.tokens = 0n;
     model.status = kind === 'claim' ? 'claimed' : 'left';
-    if (kind === 'claim') bury(sol);
+    if (kind === 'claim') empty(lamports - sol - tombstone);
+    return true;
+  }
+  if (kind === 'close') {
+    const held = { new: 0n, gone: 0n, open: 0n, left: lamports - sol, claimed: tombstone };
+    const hasNone = held[model.status] + model.lamports === 0n;
+    if (!isOver || model.status === 'open' || hasNone) return false;
+    empty(held[model.status]);
+    model.status = 'gone';
     return true;
   }
   if (kind === 'refund' && model.status === 'left') {
-    bury(sol);
-    model.status = 'claimed';
+    empty(lamports - sol - (isOver ? 0n : tombstone));
+    model.status = isOver ? 'gone' : 'claimed';
     return true;
   }
-  if (kind !== 'refund' || model.status !== 'open' || run.now < timelock) return false;
+  if (kind !== 'refund' || model.status !== 'open' || !isOver) return false;
   run.funder.tokens += tokens + model.tokens;
   model.tokens = 0n;
-  bury(0n);
-  model.status = 'refunded';
+  empty(lamports);
+  model.status = 'gone';
   return true;
 }
 
 async function act(run: Run, at: number, kind: (typeof kinds)[number]): Promise<void> {
   const swap = run.swaps[at]!;
   const model = run.models[at]!;
-  const { world, escrow, destination } = swap;
+  const { world, escrow } = swap;
   if (kind === 'lamports') {
-    // What is sent to a tombstone stays there.
-    if (model.status === 'claimed' || model.status === 'refunded') return;
-    give(world, escrow.escrow, 1_000n);
-    model.lamports += 1_000n;
+    // What may stay at an address that is no account yet.
+    give(world, escrow.escrow, STRAY);
+    model.lamports += STRAY;
     return;
   }
   if (kind === 'dust') {
@@ -140,13 +160,13 @@ async function act(run: Run, at: number, kind: (typeof kinds)[number]): Promise<
   const isLeft = model.status === 'left';
   const works = predict(run, at, kind);
   const wrong = Buffer.alloc(32, 1);
-  const bare = { refund: false };
   const made = {
     fund: swap.fund,
     claim: swap.claim,
-    'bare claim': instructions.claim(escrow, secret, destination, bare),
-    'false claim': instructions.claim(escrow, wrong, destination),
+    'bare claim': instructions.claim(escrow, secret, { refund: false }),
+    'false claim': instructions.claim(escrow, wrong),
     refund: isLeft || run.asset === 'SOL' ? instructions.refund(escrow) : swap.refund,
+    close: swap.close,
   }[kind];
   const { error } = await send(world, [made], kind === 'fund' ? [swap.funder] : []);
   assert.equal(error === undefined, works, `${kind} of ${at} at ${run.now - NOW}: ${error}`);
@@ -176,13 +196,12 @@ for (const asset of assets) {
       run.now = NOW + 4n * 3_600n;
       setNow(run.swaps[0]!.world, run.now);
       for (const [at, model] of run.models.entries()) {
-        if (model.status === 'open' || model.status === 'left') await act(run, at, 'refund');
+        if (model.status === 'open') await act(run, at, 'refund');
+        else await act(run, at, 'close');
       }
       compare(run);
-      for (const [at, { escrow, world }] of run.swaps.entries()) {
-        const { status, lamports } = run.models[at]!;
-        const left = status === 'new' ? lamports : rentOf(world, 1n);
-        assert.equal(balanceOf(world, escrow.escrow), left);
+      for (const { escrow, world } of run.swaps) {
+        assert.equal(balanceOf(world, escrow.escrow), 0n);
         assert.equal(balanceOf(world, escrow.vault), 0n);
       }
       assert.equal(run.payee.tokens + run.funder.tokens, run.dust);

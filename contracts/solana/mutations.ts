@@ -13,23 +13,28 @@ import { isEntry } from './entry.ts';
 const here = import.meta.dirname;
 const RUN_MS = 5 * 60_000;
 /** The quick and telling ones first: the first that fails ends the search. */
-const SUITES = ['rules', 'accounts', 'tokens', 'rent', 'money'] as const;
+const SUITES = ['rules', 'close', 'accounts', 'tokens', 'rent', 'money'] as const;
 
 type Mutation = { readonly file: string; readonly find: string; readonly put: string };
 
 const at = (file: string) => (find: string, put: string) => ({ file: `${file}.rs`, find, put });
 const [lib, fund, settle, terms] = [at('lib'), at('fund'), at('settle'), at('terms')];
 const [token, system, syscalls] = [at('token'), at('system'), at('syscalls')];
-const account = at('account');
+const [account, close] = [at('account'), at('close')];
 
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
-  'any head of a funding': lib('head & !0xff00 == FUND', 'head & 0xff == FUND'),
-  'any length of a funding': lib(' && data_len == FUND_LEN', ' && data_len >= FUND_LEN'),
-  'any head of a claim': lib('head == CLAIM', 'head & 0xff == CLAIM'),
+  'any head of a funding': lib('verb == FUND', 'head & 0xff == FUND'),
+  'any length of a funding': lib(
+    'verb == FUND && data_len == TERMS_LEN',
+    'verb == FUND && data_len >= TERMS_LEN',
+  ),
+  'any head of a claim': lib('verb == CLAIM', 'head & 0xff == CLAIM'),
   'a longer claim': lib('data_len == CLAIM_LEN', 'data_len >= CLAIM_LEN'),
   'a shorter claim': lib('data_len == CLAIM_LEN', 'data_len <= CLAIM_LEN'),
   'any head of a refund': lib('head == REFUND', 'head & 0xff == REFUND'),
   'a longer refund': lib('head == REFUND && data_len == HEAD_LEN', 'head == REFUND'),
+  'any head of a closing': lib('verb == CLOSE', 'head & 0xff == CLOSE'),
+  'any length of a closing': lib('verb == CLOSE && data_len == TERMS_LEN', 'verb == CLOSE'),
   'too many accounts': lib('count > MOST_ACCOUNTS as u64', 'false'),
   'repeated accounts': account('(*header).duplicate_of != NOT_A_DUPLICATE', 'false'),
 
@@ -99,39 +104,65 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'call.count != without_refund && call.count != without_refund + 1',
     'false',
   ),
-  'claim without accounts': settle(
-    'sixth, _] = call.accounts;\n    if call.count == 0',
-    'sixth, _] = call.accounts;\n    if false',
+  'claim of tokens without the payout': settle(
+    'if is_sol { 2 } else { 6 };',
+    'if is_sol { 2 } else { 5 };',
   ),
-  'claim of SOL to anyone': settle('!payout.key().is(&state.terms.payout)', 'false'),
+  'claim without accounts': settle(
+    'seventh] = call.accounts;\n    if call.count == 0',
+    'seventh] = call.accounts;\n    if false',
+  ),
+  'claim to anyone': settle('!payout.key().is(&state.terms.payout)', 'false'),
+  'claim of SOL to anyone': settle(
+    '!payout.key().is(&state.terms.payout)',
+    '!is_sol && !payout.key().is(&state.terms.payout)',
+  ),
+  'the signature of anyone': settle(
+    '!payout.key().is(&state.terms.payout)',
+    'is_sol && !payout.key().is(&state.terms.payout)',
+  ),
+  'any account of the payout': settle('if !payout.is_signer() && ', 'if false && '),
+  'the associated account only': settle('!payout.is_signer() && ', ''),
   'claim of more SOL': settle(
     'let amount = state.terms.amount;',
     'let amount = state.terms.amount + 1;',
   ),
-  'claim of tokens to anyone': settle(
-    '!keeps(&payout, &token, &state.terms.mint, &state.terms.payout)',
-    'false',
-  ),
+  'claim of tokens to anyone': settle('!keeps(&second, &token, mint_key, owner)', 'false'),
   'claim to the funder': settle(
-    '&state.terms.mint, &state.terms.payout',
-    '&state.terms.mint, &state.terms.refund',
+    '(&state.terms.mint, &state.terms.payout)',
+    '(&state.terms.mint, &state.terms.refund)',
   ),
   'less than the amount': settle('held < amount || ', ''),
   'more than the amount': settle('held < amount', 'held != amount'),
   'arrival unchecked': settle(' || arrived != held', ''),
   'a claim leaves no mark': settle('state.head += CLAIMED - OPEN;', ''),
-  'a claim marked as a refund': settle(
+  'a claim marked as something else': settle(
     'state.head += CLAIMED - OPEN',
-    'state.head += REFUNDED - OPEN',
+    'state.head += CLAIMED',
   ),
-  'rent to anyone': settle('!refund.key().is(&state.terms.refund)', 'false'),
-  'refund ever': settle('is_open && now() < state.terms.timelock', 'false'),
+  'rent to anyone': settle(
+    '-> Result<(), Error> {\n    if !refund.key().is(&state.terms.refund)',
+    '-> Result<(), Error> {\n    if false',
+  ),
+  'a refund to anyone': settle(
+    'bury(&escrow, state, &refund);\n    }\n    if !refund.key().is(&state.terms.refund)',
+    'bury(&escrow, state, &refund);\n    }\n    if false',
+  ),
+  'refund ever': settle('if is_open && is_early', 'if false'),
   'refund a second early': settle(
     'now() < state.terms.timelock',
     'now() + 1 < state.terms.timelock',
   ),
   'refund a second late': settle('now() < state.terms.timelock', 'now() <= state.terms.timelock'),
-  'what is left waits': settle('is_open && now() <', 'now() <'),
+  'what is left waits': settle('if is_open && is_early', 'if is_early'),
+  'what is left goes early': settle(
+    'if is_early {\n        return bury',
+    'if false {\n        return bury',
+  ),
+  'a refund leaves a tombstone': settle(
+    'if is_early {\n        return bury',
+    'if true {\n        return bury',
+  ),
   'refund without accounts': settle(
     'token, _] = call.accounts;\n    if call.count == 0',
     'token, _] = call.accounts;\n    if false',
@@ -148,7 +179,6 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '&state.terms.mint, &state.terms.refund',
     '&state.terms.mint, &state.terms.payout',
   ),
-  'a refund leaves no mark': settle('state.head += REFUNDED - OPEN;', ''),
   'any vault': settle('!vault.key().is(&state.vault)', 'false'),
   'any mint at the end': settle('!mint.key().is(&state.terms.mint)', 'false'),
   'any token program at the end': settle('!vault.owner().is(program.key())', 'false'),
@@ -160,6 +190,26 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'a tombstone of full size': settle('escrow.shrink(TOMBSTONE_LEN);', ''),
   'an empty tombstone': settle('escrow.shrink(TOMBSTONE_LEN)', 'escrow.shrink(0)'),
 
+  'a closing by any number of accounts': close('call.count != ACCOUNTS', 'false'),
+  'a closing by any system program': close('!program.key().is_zero()', 'false'),
+  'closing ever': close('now() < terms.timelock', 'false'),
+  'closing a second early': close('now() < terms.timelock', 'now() + 1 < terms.timelock'),
+  'closing a second late': close('now() < terms.timelock', 'now() <= terms.timelock'),
+  'closing any address': close('!address(&hash, &bump, owner).is(escrow.key())', 'false'),
+  'closing to anyone': close('!refund.key().is(&terms.refund)', 'false'),
+  'closing what is open': close('escrow.byte(0) == OPEN as u8', 'false'),
+  'closing nothing': close('escrow.lamports() == 0', 'false'),
+  'what was sent by mistake stays': close('.return_all()', ''),
+  'closed accounts keep data': account('self.shrink(0);', ''),
+  'closed accounts keep their program': account('unsafe { (*self.0).owner = Key::ZERO }', ''),
+  'closing gives nothing': account('into.set_lamports(into.lamports() + self.lamports());', ''),
+  'closing leaves all': account('self.set_lamports(0);', ''),
+
+  'any associated account': token('    .is(account.key())', '    .is(account.key()) || true'),
+  'any mint of it': token(
+    'Bytes::of(mint),\n        Bytes::of(&bump)',
+    'Bytes::of(owner),\n        Bytes::of(&bump)',
+  ),
   'any token program': token(
     '!program.key().is(&TOKEN) && !program.key().is(&TOKEN_2022)',
     'false',

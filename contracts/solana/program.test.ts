@@ -1,8 +1,9 @@
 // The committed program is what the source gives, its description is true, and its figures stand.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { AccountRole, address, type Instruction } from '@solana/kit';
 import { build, DIGEST_FILE, digestLine, digestOf, findToolchain, PROGRAM_FILE } from './build.ts';
@@ -11,7 +12,7 @@ import { assets } from './testing/swaps.ts';
 import { makeHolding, makeMint } from './testing/tokens.ts';
 import { createWorld, errors, give, person, SOL, send, setNow, type World } from './testing/vm.ts';
 import { wrongUnits } from './units.ts';
-import { VECTOR_FUNDER, VECTORS_FILE, vectors } from './vectors.ts';
+import { VECTOR_FUNDER, VECTOR_PAYOUT, VECTORS_FILE, vectors } from './vectors.ts';
 
 const here = import.meta.dirname;
 const program = readFileSync(PROGRAM_FILE);
@@ -32,6 +33,31 @@ if (typeof toolchain === 'string' && process.env.PARLEY_REBUILD !== 'required') 
     assert.equal(digestOf(build(toolchain)), digestOf(program), `by rustc ${toolchain.release}`);
   });
 }
+
+test('of several compilers the first that will do is taken, else the first says why not', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-rustc-'));
+  try {
+    const fake = (name: string, release: string) => {
+      const bin = join(folder, name);
+      mkdirSync(join(bin, 'lib/rustlib/src/rust/library/core/src'), { recursive: true });
+      writeFileSync(join(bin, 'lib/rustlib/src/rust/library/core/src/lib.rs'), '');
+      const told = `-vV) echo "release: ${release}";; *) echo ${bin};;`;
+      const script = `#!/bin/sh\ncase $1 in ${told} esac\n`;
+      writeFileSync(join(bin, 'rustc'), script, { mode: 0o755 });
+      return bin;
+    };
+    const [old, right] = [fake('old', '1.80.0'), fake('right', '1.96.0')];
+    const none = join(folder, 'none');
+    const found = findToolchain([none, old, right].join(delimiter));
+    assert.equal(typeof found === 'string' ? found : found.rustc, join(right, 'rustc'));
+    assert.match(String(findToolchain([none, old].join(delimiter))), /^rustc is 1\.80\.0, not one/);
+    rmSync(join(right, 'lib'), { recursive: true });
+    assert.match(String(findToolchain(right)), /source of the Rust library is missing/);
+    assert.equal(findToolchain(none), 'no rustc on PATH');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 test('the program is a bare sBPF v3 file: one segment of constants, one of code, no symbols', () => {
   assert.equal(program.readUInt32LE(48), 3);
@@ -78,7 +104,7 @@ test('the README quotes the figures of the snapshot', async () => {
   const { figures } = JSON.parse(readFileSync(join(here, 'units.snapshot.json'), 'utf8'));
   for (const asset of assets) {
     const row = readme.split('\n').find((line) => line.startsWith(`| ${asset} |`)) ?? '';
-    for (const verb of ['fund', 'claim', 'refund']) {
+    for (const verb of ['fund', 'claim', 'refund', 'close']) {
       const { units } = figures[`${asset} ${verb}`];
       assert.ok(row.includes(units.toLocaleString('en-US')), `${asset} ${verb}: ${units}`);
     }
@@ -116,11 +142,20 @@ type Vector = {
   readonly name: string;
   readonly terms: Readonly<Record<'payout' | 'refund' | 'mint' | 'amount' | 'timelock', string>>;
   readonly tokenProgram?: string;
+  /** Of tokens only. */
+  readonly claimSigned?: Row;
 } & Readonly<Record<(typeof vectorVerbs)[number], Row>>;
-const vectorVerbs = ['fund', 'claim', 'claimWithoutRefund', 'refund', 'refundAfterClaim'] as const;
+const vectorVerbs = [
+  'fund',
+  'claim',
+  'claimWithoutRefund',
+  'refund',
+  'refundAfterClaim',
+  'close',
+] as const;
 
 /** A world in which the vector's funder and receiver have what it takes. */
-async function worldOf({ name, terms, tokenProgram, fund, claim }: Vector): Promise<World> {
+async function worldOf({ name, terms, tokenProgram, ...verbs }: Vector): Promise<World> {
   const world = await createWorld();
   give(world, address(terms.refund), 10n * SOL);
   give(world, address(terms.payout), SOL);
@@ -128,9 +163,10 @@ async function worldOf({ name, terms, tokenProgram, fund, claim }: Vector): Prom
   const program = address(tokenProgram);
   const mint = makeMint(world, name === 'Token-2022' ? 'vector new mint' : 'vector mint', program);
   assert.equal(mint, terms.mint);
-  const rows: readonly [Row, number, string, bigint][] = [
-    [fund, 4, terms.refund, BigInt(terms.amount)],
-    [claim, 1, terms.payout, 0n],
+  const rows: readonly (readonly [Row, number, string, bigint])[] = [
+    [verbs.fund, 4, terms.refund, BigInt(terms.amount)],
+    [verbs.claim, 1, terms.payout, 0n],
+    ...(verbs.claimSigned ? [[verbs.claimSigned, 1, terms.payout, 0n] as const] : []),
   ];
   for (const [{ accounts }, index, owner, amount] of rows) {
     const at = address(accounts[index]!.address);
@@ -141,18 +177,28 @@ async function worldOf({ name, terms, tokenProgram, fund, claim }: Vector): Prom
 
 test('the program does what vectors.json says', async () => {
   const recorded: { vectors: readonly Vector[] } = JSON.parse(readFileSync(VECTORS_FILE, 'utf8'));
-  const funder = await person(VECTOR_FUNDER);
+  const [funder, payee] = await Promise.all([person(VECTOR_FUNDER), person(VECTOR_PAYOUT)]);
   for (const vector of recorded.vectors) {
     // Nobody has the largest amount: that one is about its bytes.
     if (vector.name === 'largest amount') continue;
-    const orders = [['claim'], ['claimWithoutRefund', 'refundAfterClaim'], ['refund']] as const;
+    const orders = [
+      ['claim', 'close'],
+      ['claimWithoutRefund', 'refundAfterClaim', 'close'],
+      ['claimWithoutRefund', 'close'],
+      ['refund'],
+      ...(vector.claimSigned ? [['claimSigned', 'close'] as const] : []),
+    ] as const;
     for (const order of orders) {
       const world = await worldOf(vector);
       const funding = await send(world, [instructionOf(vector.fund)], [funder]);
       assert.equal(funding.error, undefined, vector.name);
       for (const verb of order) {
-        if (verb === 'refund') setNow(world, BigInt(vector.terms.timelock));
-        const { error } = await send(world, [instructionOf(vector[verb])]);
+        const isLate = verb === 'refund' || verb === 'close';
+        if (isLate) setNow(world, BigInt(vector.terms.timelock));
+        const row = vector[verb];
+        assert.ok(row);
+        const signers = verb === 'claimSigned' ? [payee] : [];
+        const { error } = await send(world, [instructionOf(row)], signers);
         assert.equal(error, undefined, `${vector.name}: ${verb}`);
       }
     }

@@ -7,6 +7,7 @@ import { Rent } from 'litesvm';
 import {
   assets,
   claim,
+  close,
   createSwap,
   expire,
   fund,
@@ -34,7 +35,7 @@ const prices = [
 ] as const;
 
 for (const { name, price, threshold, minimum } of prices) {
-  test(`an escrow settles under a rent that is ${name}, and leaves a tombstone that can stay`, async () => {
+  test(`an escrow settles under a rent that is ${name}: a claim leaves what can stay, a refund nothing`, async () => {
     for (const asset of assets) {
       for (const settle of [claim, refund]) {
         for (const before of [TODAY, { price, threshold }]) {
@@ -45,9 +46,14 @@ for (const { name, price, threshold, minimum } of prices) {
           svm.setRent(new Rent(price, threshold, 50));
           if (settle === refund) expire(swap);
           assert.equal((await settle(swap)).error, undefined);
-          assert.equal(moneyOf(swap).escrow, minimum);
+          assert.equal(moneyOf(swap).escrow, settle === claim ? minimum : 0n);
           assert.ok(minimum >= svm.minimumBalanceForRentExemption(1n));
-          assert.equal(stateOf(swap)?.length, 1);
+          assert.equal(stateOf(swap)?.length, settle === claim ? 1 : undefined);
+          if (settle === refund) continue;
+          svm.setRent(new Rent(before.price, before.threshold, 50));
+          expire(swap);
+          assert.equal((await close(swap)).error, undefined);
+          assert.equal(moneyOf(swap).escrow, 0n);
         }
       }
     }

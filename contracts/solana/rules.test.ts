@@ -59,6 +59,9 @@ const isSol = ({ asset }: Swap): boolean => asset === 'SOL';
 const lamportsIn = (swap: Swap): bigint =>
   rentOf(swap.world, STATE_BYTES) + (isSol(swap) ? AMOUNT : rentOf(swap.world, VAULT_BYTES));
 const tombstone = ({ world }: Swap): bigint => rentOf(world, 1n);
+/** What stays at the address. */
+const leftBy = (settle: (swap: Swap) => ReturnType<typeof send>, swap: Swap): bigint =>
+  settle === claim ? tombstone(swap) : 0n;
 
 async function refused(outcome: ReturnType<typeof send>, error: string): Promise<void> {
   assert.equal((await outcome).error, error);
@@ -108,20 +111,20 @@ for (const asset of assets) {
     assert.deepEqual(stateOf(swap), { status: STATUS.claimed, length: 1 });
   });
 
-  test(`${asset}: a refund gives the funder everything but a tombstone's rent`, async () => {
+  test(`${asset}: a refund gives the funder everything, and the account is gone`, async () => {
     const swap = await createSwap(asset);
     const before = moneyOf(swap);
     await accepted(fund(swap));
     expire(swap);
     await accepted(refund(swap));
     const after = moneyOf(swap);
-    assert.equal(before.funder - after.funder, tombstone(swap));
+    assert.equal(after.funder, before.funder);
     assert.equal(after.payee, before.payee);
-    assert.equal(after.escrow, tombstone(swap));
+    assert.equal(after.escrow, 0n);
     assert.equal(after.vault, 0n);
     assert.equal(after.source, before.source);
     assert.equal(after.destination, before.destination);
-    assert.deepEqual(stateOf(swap), { status: STATUS.refunded, length: 1 });
+    assert.equal(ownerOf(swap.world, swap.escrow.escrow), undefined);
   });
 
   test(`${asset}: a claim works until a second before the timelock, a refund from it on`, async () => {
@@ -157,8 +160,9 @@ for (const asset of assets) {
   test(`${asset}: only the secret of exactly 32 bytes claims`, async () => {
     const swap = await funded(asset);
     const { claim: right } = swap;
+    const head = Buffer.from(right.data!).subarray(0, 8);
     const attempt = (tail: Uint8Array) =>
-      send(swap.world, [{ ...right, data: Buffer.concat([word(1n), tail]) }]);
+      send(swap.world, [{ ...right, data: Buffer.concat([head, tail]) }]);
     await refused(attempt(secret.subarray(0, 31)), 'BadInstruction');
     await refused(attempt(Buffer.concat([secret, Buffer.alloc(1)])), 'BadInstruction');
     await refused(attempt(Buffer.alloc(0)), 'BadInstruction');
@@ -184,23 +188,33 @@ for (const asset of assets) {
     }
   });
 
-  test(`${asset}: terms that were claimed or refunded are never funded again`, async () => {
-    for (const settle of [claim, refund]) {
-      const swap = await funded(asset, { timelock: NOW + 2n * HOUR });
-      await refused(fund(swap), 'AlreadyFunded');
-      if (settle === refund) expire(swap);
-      await accepted(settle(swap));
-      setNow(swap.world, NOW);
-      const before = moneyOf(swap);
-      await refused(fund(swap), 'AlreadyFunded');
-      // More lamports at the address do not help.
-      give(swap.world, swap.escrow.escrow, SOL);
-      await refused(fund(swap), 'AlreadyFunded');
-      for (const again of [claim, refund]) await refused(again(swap), 'NotOpen');
-      expire(swap);
-      for (const again of [claim, refund]) await refused(again(swap), 'NotOpen');
-      assert.deepEqual(moneyOf(swap), { ...before, escrow: before.escrow + SOL });
+  test(`${asset}: terms that were claimed are never funded, claimed or refunded again`, async () => {
+    const swap = await funded(asset, { timelock: NOW + 2n * HOUR });
+    await refused(fund(swap), 'AlreadyFunded');
+    await accepted(claim(swap));
+    const before = moneyOf(swap);
+    await refused(fund(swap), 'AlreadyFunded');
+    // More lamports at the address do not help.
+    give(swap.world, swap.escrow.escrow, SOL);
+    await refused(fund(swap), 'AlreadyFunded');
+    for (const again of [claim, refund]) await refused(again(swap), 'NotOpen');
+    expire(swap);
+    for (const again of [claim, refund]) await refused(again(swap), 'NotOpen');
+    assert.deepEqual(moneyOf(swap), { ...before, escrow: before.escrow + SOL });
+  });
+
+  test(`${asset}: an account that is gone stands for terms that nobody funds any more`, async () => {
+    const swap = await funded(asset, { timelock: NOW + 2n * HOUR });
+    expire(swap);
+    await accepted(refund(swap));
+    const before = moneyOf(swap);
+    for (const again of [claim, refund]) await refused(again(swap), 'NotOpen');
+    // The clock never goes back. Were it to, by nearly half an hour, they would still be refused.
+    for (const ahead of [HOUR, 0n, 1n - HOUR / 2n]) {
+      setNow(swap.world, swap.terms.timelock + ahead);
+      await refused(fund(swap), 'TimelockTooNear');
     }
+    assert.deepEqual(moneyOf(swap), before);
   });
 
   test(`${asset}: lamports sent ahead hinder no funding, and go to the funder`, async () => {
@@ -218,8 +232,8 @@ for (const asset of assets) {
         await accepted(settle(swap));
         const after = moneyOf(swap);
         const paid = settle === claim && isSol(swap) ? AMOUNT : 0n;
-        assert.equal(before.funder - after.funder, paid + tombstone(swap) - strays);
-        assert.equal(after.escrow, tombstone(swap));
+        assert.equal(before.funder - after.funder, paid + leftBy(settle, swap) - strays);
+        assert.equal(after.escrow, leftBy(settle, swap));
         assert.equal(after.vault, 0n);
       }
     }
@@ -237,8 +251,8 @@ for (const asset of assets) {
       const after = moneyOf(swap);
       const paid = settle === claim && isSol(swap) ? AMOUNT : 0n;
       const strays = isSol(swap) ? 7n : 15n;
-      assert.equal(before.funder - after.funder, paid + tombstone(swap) - strays);
-      assert.equal(after.escrow, tombstone(swap));
+      assert.equal(before.funder - after.funder, paid + leftBy(settle, swap) - strays);
+      assert.equal(after.escrow, leftBy(settle, swap));
     }
   });
 
@@ -289,7 +303,8 @@ for (const asset of assets) {
       const after = moneyOf(swap);
       const paid = isSol(swap) && verb === 'claim' ? AMOUNT : 0n;
       const fees = verb === 'claim' ? FEE : 2n * FEE;
-      assert.equal(before.funder - after.funder, paid + tombstone(swap) + fees);
+      const kept = leftBy(verb === 'claim' ? claim : refund, swap);
+      assert.equal(before.funder - after.funder, paid + kept + fees);
       assert.equal(after.payee - before.payee, paid - (verb === 'claim' ? FEE : 0n));
     }
   });
@@ -316,7 +331,7 @@ for (const asset of assets) {
     const swap = await createSwap(asset);
     const before = moneyOf(swap);
     await accepted(fund(swap));
-    const bare = instructions.claim(swap.escrow, secret, swap.destination, { refund: false });
+    const bare = instructions.claim(swap.escrow, secret, { refund: false });
     await accepted(send(swap.world, [bare]));
     const between = moneyOf(swap);
     assert.equal(between.payee - before.payee, isSol(swap) ? AMOUNT : 0n);
@@ -361,15 +376,26 @@ for (const asset of assets) {
     }
     for (const at of [0, 2, 3, 7]) {
       const data = Buffer.from(funding);
-      data[at] = 3;
+      data[at] = 4;
       await attempt(other.fund, data);
     }
-    for (const at of [0, 1, 7]) {
+    for (const at of [0, 2, 7]) {
       const data = Buffer.from(claiming);
       data[at] = 4;
       await attempt(swap.claim, data);
     }
     expire(swap);
+    const closing = Buffer.from(swap.close.data!);
+    for (const length of [8, 151, 153]) {
+      const data = Buffer.alloc(length);
+      closing.copy(data);
+      await attempt(swap.close, data);
+    }
+    for (const at of [0, 2, 7]) {
+      const data = Buffer.from(closing);
+      data[at] = 4;
+      await attempt(swap.close, data);
+    }
     for (const data of [
       word(3n),
       word(2n + 256n),
@@ -398,13 +424,13 @@ test('one set of terms has one address: a lower bump is refused', async () => {
       const vault = addressOf(
         sha256(bytesOf(escrow), Buffer.from('vault/v1'), bytesOf(lower.tokenProgram)),
       );
-      const { fund: attempt } = verbs({ ...lower, vault }, swap.source, swap.destination);
+      const { fund: attempt } = verbs({ ...lower, vault }, swap.source);
       await refused(send(swap.world, [attempt], [swap.funder]), 'WrongEscrow');
     }
     await refused(
       send(
         swap.world,
-        [verbs({ ...swap.escrow, bump: swap.escrow.bump - 1 }, swap.source, swap.destination).fund],
+        [verbs({ ...swap.escrow, bump: swap.escrow.bump - 1 }, swap.source).fund],
         [swap.funder],
       ),
       'WrongEscrow',
@@ -459,10 +485,9 @@ test('with every feature of the runtime switched on the rules are the same', asy
       await accepted(settle(swap));
       const after = moneyOf(swap);
       const paid = settle === claim && isSol(swap) ? AMOUNT : 0n;
-      assert.equal(before.funder - after.funder, paid + tombstone(swap) - before.escrow);
-      assert.equal(after.escrow, tombstone(swap));
-      setNow(world, NOW);
-      await refused(fund(swap), 'AlreadyFunded');
+      assert.equal(before.funder - after.funder, paid + leftBy(settle, swap) - before.escrow);
+      assert.equal(after.escrow, leftBy(settle, swap));
+      await refused(fund(swap), settle === claim ? 'AlreadyFunded' : 'TimelockTooNear');
     }
   }
 });

@@ -42,6 +42,7 @@ import {
   rentOf,
   SOL,
   send,
+  sentBy,
   setAccount,
 } from './testing/vm.ts';
 
@@ -143,7 +144,7 @@ test('any other token program is refused, whatever it owns', async () => {
     amount: SOL,
     program: own,
   });
-  const outcome = await send(world, [verbs(escrow, source, source).fund], [swap.funder]);
+  const outcome = await send(world, [verbs(escrow, source).fund], [swap.funder]);
   assert.equal(outcome.error, 'WrongTokenProgram');
 });
 
@@ -171,7 +172,7 @@ for (const asset of tokenAssets) {
     assert.equal((await refund(second)).error, undefined);
   });
 
-  test(`${asset}: any token account of the receiver will do, where one is closed`, async () => {
+  test(`${asset}: any token account of the receiver will do where it signs, and no other without`, async () => {
     const swap = await funded(asset);
     const { world, destination, escrow, terms } = swap;
     setAccount(world, destination, SYSTEM, new Uint8Array(), 0n);
@@ -179,9 +180,73 @@ for (const asset of tokenAssets) {
     const program = escrow.tokenProgram;
     const owner = terms.payout;
     const another = makeHolding(world, { mint: terms.mint, owner, program, name: 'another' });
-    const paid = await send(world, [instructions.claim(escrow, secret, another)]);
-    assert.equal(paid.error, undefined);
+    const unsigned = instructions.claim(escrow, secret, { destination: another });
+    assert.equal((await send(world, [unsigned])).error, 'WrongPayout');
+    const signed = instructions.claim(escrow, secret, { destination: another, signs: true });
+    assert.equal((await send(world, [signed], [swap.payee])).error, undefined);
     assert.equal(tokensOf(world, another), AMOUNT);
+  });
+
+  test(`${asset}: a receiver who pays for its claim has signed it, and chooses its account`, async () => {
+    const swap = await funded(asset);
+    const { world, escrow, terms, payee } = swap;
+    const program = escrow.tokenProgram;
+    const mine = makeHolding(world, {
+      mint: terms.mint,
+      owner: terms.payout,
+      program,
+      name: 'own',
+    });
+    // Its key signs the transaction: whether this instruction asks for that makes no difference.
+    const attempt = instructions.claim(escrow, secret, { destination: mine });
+    assert.equal((await send(sentBy(world, payee), [attempt])).error, undefined);
+    assert.equal(tokensOf(world, mine), AMOUNT);
+  });
+
+  test(`${asset}: the associated account is known by its bump, mint, owner and token program`, async () => {
+    const swap = await funded(asset);
+    const { world, escrow, terms, destination } = swap;
+    const { bump } = escrow.associated;
+    for (const wrong of [0, bump - 1, bump + 1].filter((each) => each !== bump && each < 256)) {
+      const data = Buffer.from(swap.claim.data!);
+      data[1] = wrong;
+      assert.equal((await send(world, [{ ...swap.claim, data }])).error, 'WrongPayout');
+    }
+    const owner = terms.payout;
+    const otherProgram = escrow.tokenProgram === TOKEN ? TOKEN_2022 : TOKEN;
+    const otherMint = makeMint(world, 'another mint', escrow.tokenProgram);
+    // Each holds the right tokens for the right owner, at an address that is another's.
+    for (const [mint, whose, program] of [
+      [terms.mint, terms.refund, escrow.tokenProgram],
+      [otherMint, owner, escrow.tokenProgram],
+      [terms.mint, owner, otherProgram],
+    ] as const) {
+      const at = await instructions.associatedOf(whose, mint, program);
+      const holding = { mint: terms.mint, owner, program: escrow.tokenProgram, at: at.address };
+      makeHolding(world, holding);
+      const attempt = instructions.claim({ ...escrow, associated: at }, secret);
+      assert.equal((await send(world, [attempt])).error, 'WrongPayout');
+    }
+    // Given away, it is the receiver's no more.
+    patch(world, destination, 32, bytesOf(terms.refund));
+    assert.equal((await send(world, [swap.claim])).error, 'WrongPayout');
+    patch(world, destination, 32, bytesOf(owner));
+    assert.equal((await send(world, [swap.claim])).error, undefined);
+  });
+
+  test(`${asset}: the signature of anybody but the receiver chooses no account`, async () => {
+    const swap = await funded(asset);
+    const { world, escrow, terms, funder } = swap;
+    const program = escrow.tokenProgram;
+    const owner = terms.payout;
+    const theirs = makeHolding(world, { mint: terms.mint, owner, program, name: 'theirs' });
+    const attempt = instructions.claim(escrow, secret, { destination: theirs, refund: false });
+    const byFunder = instructions.withRole(
+      instructions.withAccount(attempt, 5, funder.address),
+      5,
+      'sign',
+    );
+    assert.equal((await send(world, [byFunder], [funder])).error, 'WrongPayout');
   });
 
   test(`${asset}: any token account of the funder will do, where one is closed`, async () => {
@@ -209,7 +274,7 @@ for (const asset of tokenAssets) {
       amount: 100n * SOL,
       program: escrow.tokenProgram,
     });
-    const attempt = verbs(escrow, theirs, swap.destination).fund;
+    const attempt = verbs(escrow, theirs).fund;
     assert.notEqual((await send(world, [attempt], [swap.funder])).error, undefined);
     assert.deepEqual(moneyOf(swap), before);
     assert.equal(stateOf(swap), undefined);
@@ -225,7 +290,7 @@ for (const asset of tokenAssets) {
       assert.equal((await refund(swap)).error, undefined);
       const after = moneyOf(swap);
       assert.equal(after.source! - before.source!, left);
-      assert.deepEqual(stateOf(swap), { status: 3, length: 1 });
+      assert.equal(stateOf(swap), undefined);
     }
   });
 
@@ -233,9 +298,11 @@ for (const asset of tokenAssets) {
     const swap = await funded(asset);
     const other = asset === 'SPL Token' ? TOKEN_2022 : TOKEN;
     const owner = swap.terms.payout;
-    const to = makeHolding(swap.world, { mint: swap.terms.mint, owner, program: other, name: 'x' });
-    const attempt = { ...swap.escrow, tokenProgram: other };
-    const { error } = await send(swap.world, [instructions.claim(attempt, secret, to)]);
+    const associated = await instructions.associatedOf(owner, swap.terms.mint, other);
+    const at = associated.address;
+    makeHolding(swap.world, { mint: swap.terms.mint, owner, program: other, at });
+    const attempt = { ...swap.escrow, tokenProgram: other, associated };
+    const { error } = await send(swap.world, [instructions.claim(attempt, secret)]);
     assert.equal(error, 'WrongTokenProgram');
   });
 }
@@ -276,7 +343,8 @@ test('wrapped SOL is funded, claimed and refunded, dust in lamports and in token
     const after = moneyOf(swap);
     if (settle === claim) assert.equal(after.destination, AMOUNT + 3n);
     else assert.equal(after.source! - before.source!, 3n);
-    assert.equal(before.funder - after.funder, rentOf(world, 1n) - 4n);
+    const kept = settle === claim ? rentOf(world, 1n) : 0n;
+    assert.equal(before.funder - after.funder, kept - 4n);
     assert.equal(total(), before.total + 4n);
   }
 });

@@ -14,13 +14,13 @@ import { AMOUNT, type Asset, assets, expire, HOUR, type Swap, swapIn } from './t
 import { createWorld, give, NOW, type Outcome, programFile, send } from './testing/vm.ts';
 
 const SNAPSHOT = join(import.meta.dirname, 'units.snapshot.json');
-const verbs = ['fund', 'claim', 'refund'] as const;
+const verbs = ['fund', 'claim', 'refund', 'close'] as const;
 
 /** The bars of the project for SOL and SPL Token; Token-2022 itself takes about 3,000 more. */
 const LIMITS: Readonly<Record<Asset, Readonly<Record<(typeof verbs)[number], number>>>> = {
-  SOL: { fund: 8_000, claim: 1_500, refund: 1_500 },
-  'SPL Token': { fund: 12_000, claim: 6_000, refund: 6_000 },
-  'Token-2022': { fund: 12_000, claim: 9_000, refund: 9_000 },
+  SOL: { fund: 8_000, claim: 1_500, refund: 1_500, close: 1_500 },
+  'SPL Token': { fund: 12_000, claim: 6_000, refund: 6_000, close: 1_500 },
+  'Token-2022': { fund: 12_000, claim: 9_000, refund: 9_000, close: 1_500 },
 };
 
 export type Figure = { readonly limit: number; readonly units: number };
@@ -53,6 +53,9 @@ export async function measure(): Promise<Figures> {
     figures[`${asset} fund`] = { limit: limits.fund, units: await fundingOf(swap) };
     const claimed = unitsOf(await send(swap.world, [swap.claim]));
     figures[`${asset} claim`] = { limit: limits.claim, units: claimed };
+    expire(swap);
+    const closed = unitsOf(await send(swap.world, [swap.close]));
+    figures[`${asset} close`] = { limit: limits.close, units: closed };
     const late = await swapWithBump(asset, 255);
     await fundingOf(late);
     expire(late);
@@ -97,7 +100,7 @@ async function main(): Promise<void> {
   if (!process.argv.includes('--write')) return;
   const snapshot: Snapshot = {
     measured:
-      'compute units of whole transactions in litesvm 1.5.0, claim and refund by a third party',
+      'compute units of whole transactions in litesvm 1.5.0, all but fundings by a third party',
     program: digestOf(readFileSync(programFile)),
     figures,
   };

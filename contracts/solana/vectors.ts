@@ -10,6 +10,7 @@ import { type Address, type Instruction, isSignerRole, isWritableRole } from '@s
 import { isEntry } from './entry.ts';
 import {
   claim,
+  close,
   type Escrow,
   encodeTerms,
   escrowOf,
@@ -28,6 +29,7 @@ import { person } from './testing/vm.ts';
 export const VECTORS_FILE = join(import.meta.dirname, 'vectors.json');
 const vectorSecret = sha256(Buffer.from('the secret of the vectors'));
 export const VECTOR_FUNDER = 'vector funder';
+export const VECTOR_PAYOUT = 'vector payout';
 const NOW = 1_800_000_000n;
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -62,24 +64,34 @@ function vector(name: string, escrow: Escrow, source: Address, destination: Addr
     termsHash: hex(sha256(encodeTerms(terms))),
     escrow: escrow.escrow,
     bump: escrow.bump,
-    ...(isSol ? {} : { tokenProgram: escrow.tokenProgram, vault: escrow.vault }),
+    ...(isSol
+      ? {}
+      : {
+          tokenProgram: escrow.tokenProgram,
+          vault: escrow.vault,
+          associated: escrow.associated.address,
+        }),
     fund: row(fund(escrow, source)),
-    claim: row(claim(escrow, vectorSecret, destination)),
-    claimWithoutRefund: row(claim(escrow, vectorSecret, destination, { refund: false })),
+    claim: row(claim(escrow, vectorSecret)),
+    claimWithoutRefund: row(claim(escrow, vectorSecret, { refund: false })),
+    ...(isSol
+      ? {}
+      : { claimSigned: row(claim(escrow, vectorSecret, { signs: true, destination })) }),
     refund: row(refund(escrow, isSol ? undefined : source)),
     refundAfterClaim: row(refund(escrow)),
+    close: row(close(escrow)),
   };
 }
 
 export async function vectors() {
   const base = {
     hashlock: sha256(vectorSecret),
-    payout: addressNamed('vector payout'),
+    payout: (await person(VECTOR_PAYOUT)).address,
     refund: (await person(VECTOR_FUNDER)).address,
     timelock: NOW + 7_200n,
   };
   const source = addressNamed('vector token account of refund');
-  const destination = addressNamed('vector token account of payout');
+  const destination = addressNamed('another token account of payout');
   const cases: readonly [string, Terms, Address][] = [
     ['SOL', { ...base, mint: SYSTEM, amount: 1_500_000_000n }, TOKEN],
     ['SPL Token', { ...base, mint: addressNamed('vector mint'), amount: 2n ** 53n + 1n }, TOKEN],

@@ -6,6 +6,7 @@ import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.t
 import type { Family } from '../../core/families.ts';
 import { depthTold } from './depth-told.ts';
 import type { Driver } from './driver.ts';
+import { endsTold } from './ends-told.ts';
 import {
   allChanges,
   claim,
@@ -463,6 +464,7 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   ...depthTold,
+  ...endsTold,
   ...readingBack,
 ];
 

@@ -76,7 +76,10 @@ export async function realSolana(info: ChainInfo, dev: DevnetClient): Promise<Dr
     noToken: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
     differ: (escrow) => (asked, answer) =>
       /getMultipleAccounts.*finalized/.test(asked.text) && asked.text.includes(escrow.address)
-        ? { ...answer, result: { ...answer.result, value: [null] } }
+        ? {
+            ...answer,
+            result: { ...answer.result, value: [null, ...answer.result.value.slice(1)] },
+          }
         : answer,
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     spelt: [solanaDeployment.program, solanaDeployment.program],

@@ -74,6 +74,16 @@ impl Account {
         unsafe { (*self.0).data_len = len }
     }
 
+    /// Only of an account of this program, which is gone once the transaction ends. Somebody could
+    /// bring it lamports before that: so it keeps no data, and is the system program's.
+    #[inline(always)]
+    pub fn close(&self, into: &Account) {
+        into.set_lamports(into.lamports() + self.lamports());
+        self.set_lamports(0);
+        self.shrink(0);
+        unsafe { (*self.0).owner = Key::ZERO }
+    }
+
     #[inline(always)]
     pub fn data(&self) -> *mut u8 {
         unsafe { self.0.add(1) as *mut u8 }

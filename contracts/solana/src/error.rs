@@ -27,4 +27,6 @@ pub enum Error {
     WrongVault = 21,
     AmountNotPaid = 22,
     WrongSystemProgram = 23,
+    StillOpen = 24,
+    Empty = 25,
 }

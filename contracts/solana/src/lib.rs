@@ -1,10 +1,12 @@
 // The escrow of one swap leg. Anyone may claim to the agreed payout with the secret before the
-// timelock, anyone may refund to the funder from it on, and nothing else can happen: no owner, no
-// fee, no pause, no way to fund the same terms twice. README.md has the rules, layout.json the bytes.
+// timelock, anyone may refund to the funder from it on, or close to him what a claim left; nothing
+// else can happen: no owner, no fee, no pause, no way to fund the same terms twice. README.md has
+// the rules, layout.json the bytes.
 
 #![no_std]
 
 mod account;
+mod close;
 mod error;
 mod fund;
 mod key;
@@ -22,9 +24,10 @@ use terms::Terms;
 const FUND: u64 = 0;
 const CLAIM: u64 = 1;
 const REFUND: u64 = 2;
+const CLOSE: u64 = 3;
 
 const HEAD_LEN: u64 = 8;
-const FUND_LEN: u64 = HEAD_LEN + core::mem::size_of::<Terms>() as u64;
+const TERMS_LEN: u64 = HEAD_LEN + core::mem::size_of::<Terms>() as u64;
 const CLAIM_LEN: u64 = HEAD_LEN + core::mem::size_of::<Key>() as u64;
 
 const MOST_ACCOUNTS: usize = 7;
@@ -62,16 +65,20 @@ unsafe fn run(input: *mut u8) -> Result<(), Error> {
     if data_len < HEAD_LEN {
         return Err(Error::BadInstruction);
     }
-    // The verb in the lowest byte; a funding's bump in the next; all else is zero.
+    // The verb in the lowest byte; the bump of an address in the next; all else is zero.
     let head = *(data as *const u64);
+    let bump = (head >> 8) as u8;
+    let verb = head & !0xff00;
     let body = data.add(HEAD_LEN as usize);
     let call = Call { accounts, count, program: data.add(data_len as usize) as *const Key };
-    if head & !0xff00 == FUND && data_len == FUND_LEN {
-        fund::fund(&call, (head >> 8) as u8, &*(body as *const Terms))
-    } else if head == CLAIM && data_len == CLAIM_LEN {
-        settle::claim(&call, &*(body as *const Key))
+    if verb == FUND && data_len == TERMS_LEN {
+        fund::fund(&call, bump, &*(body as *const Terms))
+    } else if verb == CLAIM && data_len == CLAIM_LEN {
+        settle::claim(&call, bump, &*(body as *const Key))
     } else if head == REFUND && data_len == HEAD_LEN {
         settle::refund(&call)
+    } else if verb == CLOSE && data_len == TERMS_LEN {
+        close::close(&call, bump, &*(body as *const Terms))
     } else {
         Err(Error::BadInstruction)
     }
@@ -80,6 +87,6 @@ unsafe fn run(input: *mut u8) -> Result<(), Error> {
 #[cfg(not(test))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    // Nothing here can panic: build.ts refuses an object that calls anything but the runtime.
+    // Nothing here can panic: link.ts refuses an object that calls anything but the runtime.
     loop {}
 }

@@ -4,8 +4,8 @@ use crate::account::Account;
 use crate::error::Error;
 use crate::key::Key;
 use crate::syscalls::{now, rent_rule, sha256, Bytes, Seeds};
-use crate::terms::{State, CLAIMED, OPEN, REFUNDED, STATE_LEN, TOMBSTONE_LEN};
-use crate::token::{keeps, Vault};
+use crate::terms::{State, CLAIMED, OPEN, STATE_LEN, TOMBSTONE_LEN};
+use crate::token::{is_associated, keeps, Vault};
 use crate::Call;
 
 /// The state of an escrow that is not settled, or not in full.
@@ -17,12 +17,13 @@ fn state_of(escrow: &Account, program: &Key) -> Result<&'static mut State, Error
     Ok(unsafe { &mut *(escrow.data() as *mut State) })
 }
 
-/// Before the timelock, whoever sends it, to the agreed payout only. The funder's account may be
-/// left out: else a funder who can make its own account refuse lamports could stop the claim after
-/// the secret was seen. Then the spare lamports wait for a refund.
+/// Before the timelock, whoever sends it, to the agreed payout only: of tokens, to its associated
+/// account, or to any of its accounts where it signs itself. The funder's account may be left out:
+/// else a funder who can make its own account refuse lamports could stop the claim after the secret
+/// was seen. Then the spare lamports wait for a refund.
 #[inline(always)]
-pub fn claim(call: &Call, secret: &Key) -> Result<(), Error> {
-    let [escrow, payout, third, mint, token, sixth, _] = call.accounts;
+pub fn claim(call: &Call, bump: u8, secret: &Key) -> Result<(), Error> {
+    let [escrow, second, third, mint, token, sixth, seventh] = call.accounts;
     if call.count == 0 {
         return Err(Error::BadAccounts);
     }
@@ -37,22 +38,27 @@ pub fn claim(call: &Call, secret: &Key) -> Result<(), Error> {
         return Err(Error::WrongSecret);
     }
     let is_sol = state.vault.is_zero();
-    let without_refund = if is_sol { 2 } else { 5 };
+    let without_refund = if is_sol { 2 } else { 6 };
     if call.count != without_refund && call.count != without_refund + 1 {
         return Err(Error::BadAccounts);
     }
     let amount = state.terms.amount;
+    let payout = if is_sol { second } else { sixth };
+    if !payout.key().is(&state.terms.payout) {
+        return Err(Error::WrongPayout);
+    }
     if is_sol {
-        if !payout.key().is(&state.terms.payout) {
-            return Err(Error::WrongPayout);
-        }
         escrow.set_lamports(escrow.lamports() - amount);
         payout.set_lamports(payout.lamports() + amount);
     } else {
-        if !keeps(&payout, &token, &state.terms.mint, &state.terms.payout) {
+        let (mint_key, owner) = (&state.terms.mint, &state.terms.payout);
+        if !keeps(&second, &token, mint_key, owner) {
             return Err(Error::WrongPayout);
         }
-        let (held, arrived) = empty_vault(state, escrow, third, mint, token, &payout)?;
+        if !payout.is_signer() && !is_associated(&second, &token, mint_key, owner, bump) {
+            return Err(Error::WrongPayout);
+        }
+        let (held, arrived) = empty_vault(state, escrow, third, mint, token, &second)?;
         if held < amount || arrived != held {
             return Err(Error::AmountNotPaid);
         }
@@ -61,11 +67,11 @@ pub fn claim(call: &Call, secret: &Key) -> Result<(), Error> {
     if call.count == without_refund {
         return Ok(());
     }
-    bury(&escrow, state, if is_sol { &third } else { &sixth })
+    bury(&escrow, state, if is_sol { &third } else { &seventh })
 }
 
-/// From the timelock on, whoever sends it, all that is there to the funder. After a claim that left
-/// the funder's account out, at any time.
+/// From the timelock on, whoever sends it, all that is there to the funder, and the account is gone.
+/// After a claim that left the funder's account out, also before, but for a tombstone.
 #[inline(always)]
 pub fn refund(call: &Call) -> Result<(), Error> {
     let [escrow, refund, destination, vault, mint, token, _] = call.accounts;
@@ -74,7 +80,8 @@ pub fn refund(call: &Call) -> Result<(), Error> {
     }
     let state = state_of(&escrow, unsafe { &*call.program })?;
     let is_open = state.head as u8 == OPEN as u8;
-    if is_open && now() < state.terms.timelock {
+    let is_early = now() < state.terms.timelock;
+    if is_open && is_early {
         return Err(Error::TooEarly);
     }
     let has_tokens = is_open && !state.vault.is_zero();
@@ -88,10 +95,15 @@ pub fn refund(call: &Call) -> Result<(), Error> {
         // What arrives is not checked, so that nothing can keep the funder from what is left.
         empty_vault(state, escrow, vault, mint, token, &destination)?;
     }
-    if is_open {
-        state.head += REFUNDED - OPEN;
+    if is_early {
+        return bury(&escrow, state, &refund);
     }
-    bury(&escrow, state, &refund)
+    if !refund.key().is(&state.terms.refund) {
+        return Err(Error::WrongRefund);
+    }
+    // `fund` takes no timelock that is near, so none that has passed: nothing need remain.
+    escrow.close(&refund);
+    Ok(())
 }
 
 #[inline(always)]
@@ -119,8 +131,8 @@ fn empty_vault(
     Ok(Vault { account: vault, mint, program, escrow, seeds: &seeds }.empty(destination))
 }
 
-/// Leaves the least account that can stay, one byte saying how it ended, and gives the funder the
-/// rest. What stays keeps the same terms from being funded again.
+/// Leaves the least account that can stay, one byte saying that it was claimed, and gives the funder
+/// the rest. What stays keeps the same terms from being funded again, and goes with `close`.
 #[inline(always)]
 fn bury(escrow: &Account, state: &State, refund: &Account) -> Result<(), Error> {
     if !refund.key().is(&state.terms.refund) {

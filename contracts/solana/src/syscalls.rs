@@ -112,6 +112,15 @@ pub fn sha256<const N: usize>(parts: &[Bytes; N]) -> Key {
     hash
 }
 
+/// "ProgramDerivedAddress", in words: the program has no read-only data.
+pub const MARKER: [u64; 3] = [0x446d_6172_676f_7250, 0x6441_6465_7669_7265, 0x73_7365_7264];
+
+/// What ends every program address before it is hashed.
+#[inline(always)]
+pub fn marked(marker: &[u64; 3]) -> Bytes {
+    Bytes { at: marker.as_ptr() as *const u8, len: 21 }
+}
+
 /// Unix seconds of the chain's clock.
 #[inline(always)]
 pub fn now() -> i64 {

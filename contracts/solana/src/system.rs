@@ -67,6 +67,15 @@ impl System<'_> {
         invoke(&instruction, infos.as_ptr(), 2, Some(self.seeds));
     }
 
+    /// All lamports of an address that is no account of this program, to the funder.
+    #[inline(always)]
+    pub fn return_all(&self) {
+        let metas = [self.escrow.write_and_sign(), self.funder.write()];
+        let infos = [self.escrow.info(), self.funder.info()];
+        let data = [TRANSFER << 32, self.escrow.lamports()];
+        invoke(&self.instruction(&metas, &data), infos.as_ptr(), 2, Some(self.seeds));
+    }
+
     #[inline(always)]
     fn with_funder<const N: usize>(&self, data: &[u64; N], signer: Option<&Seeds>) {
         let metas = match signer {

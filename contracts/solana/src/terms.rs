@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::key::Key;
-use crate::syscalls::{is_on_curve, sha256, Bytes};
+use crate::syscalls::{is_on_curve, marked, sha256, Bytes, MARKER};
 
 pub const TIMELOCK_LEAST_SECONDS: i64 = 30 * 60;
 pub const TIMELOCK_MOST_SECONDS: i64 = 30 * 24 * 60 * 60;
@@ -21,7 +21,8 @@ pub struct Terms {
     pub timelock: i64,
 }
 
-/// What an escrow account holds while it is open. A settled one keeps only the first byte.
+/// What an escrow account holds while it is open. A claimed one keeps only the first byte, and a
+/// refunded one is gone.
 #[repr(C)]
 pub struct State {
     /// Status in the lowest byte, the bump of the address in the next.
@@ -36,7 +37,6 @@ pub const TOMBSTONE_LEN: u64 = 1;
 
 pub const OPEN: u64 = 1;
 pub const CLAIMED: u64 = 2;
-pub const REFUNDED: u64 = 3;
 
 impl Terms {
     /// What no chain state can mend.
@@ -66,16 +66,9 @@ impl Terms {
 
 /// The address of a hash of terms under this bump.
 #[inline(always)]
-fn address(hash: &Key, bump: &u8, program: &Key) -> Key {
-    // "ProgramDerivedAddress", in words: the program has no read-only data.
-    const MARKER: [u64; 3] = [0x446d_6172_676f_7250, 0x6441_6465_7669_7265, 0x73_7365_7264];
+pub fn address(hash: &Key, bump: &u8, program: &Key) -> Key {
     let marker = MARKER;
-    sha256(&[
-        Bytes::of(hash),
-        Bytes::of(bump),
-        Bytes::of(program),
-        Bytes { at: marker.as_ptr() as *const u8, len: 21 },
-    ])
+    sha256(&[Bytes::of(hash), Bytes::of(bump), Bytes::of(program), marked(&marker)])
 }
 
 /// One set of terms has one address: the first off the curve, counting the bump down from 255. That

@@ -4,7 +4,7 @@
 use crate::account::Account;
 use crate::error::Error;
 use crate::key::Key;
-use crate::syscalls::{invoke, Instruction, Meta, Seeds};
+use crate::syscalls::{invoke, marked, sha256, Bytes, Instruction, Meta, Seeds, MARKER};
 
 /// TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA
 const TOKEN: Key = Key([
@@ -19,6 +19,14 @@ const TOKEN_2022: Key = Key([
     0xdacd_6ce4_bc5d_4218,
     0x270d_b983_4dfc_1ab6,
     0xfc8b_a1d8_28f9_bdfe,
+]);
+
+/// ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL
+const ASSOCIATED_TOKEN: Key = Key([
+    0xf189_244e_8f25_978c,
+    0x830d_8e14_2910_3dbb,
+    0x8410_ffda_9913_5a0b,
+    0x59f8_e9db_d87b_8e04,
 ]);
 
 pub const ACCOUNT_LEN: u64 = 165;
@@ -94,6 +102,28 @@ pub fn keeps(account: &Account, program: &Account, mint: &Key, owner: &Key) -> b
         && account.data_len() >= ACCOUNT_LEN
         && account.key_at(ACCOUNT_MINT).is(mint)
         && account.key_at(ACCOUNT_OWNER).is(owner)
+}
+
+/// Whether a token account is the one that wallets look at: the associated one. Only its own
+/// program signs for such an address, and does so for one bump only: any other has no account.
+#[inline(always)]
+pub fn is_associated(
+    account: &Account,
+    program: &Account,
+    mint: &Key,
+    owner: &Key,
+    bump: u8,
+) -> bool {
+    let marker = MARKER;
+    sha256(&[
+        Bytes::of(owner),
+        Bytes::of(program.key()),
+        Bytes::of(mint),
+        Bytes::of(&bump),
+        Bytes::of(&ASSOCIATED_TOKEN),
+        marked(&marker),
+    ])
+    .is(account.key())
 }
 
 impl Vault<'_> {

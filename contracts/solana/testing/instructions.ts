@@ -17,6 +17,7 @@ import {
 export const SYSTEM = address('11111111111111111111111111111111');
 export const TOKEN = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 export const TOKEN_2022 = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
+export const ASSOCIATED_TOKEN = address('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 export const WRAPPED_SOL = address('So11111111111111111111111111111111111111112');
 /** Where the tests put the program. It runs at any address. */
 export const PROGRAM = address('7nSKHwmJDqGUTjSWQLrgD2hfvnBoSQfpZoKNdvbJsTCk');
@@ -39,7 +40,11 @@ export type Escrow = {
   readonly bump: number;
   readonly vault: Address;
   readonly tokenProgram: Address;
+  /** The associated token account of the payout, and its bump; of no use for SOL. */
+  readonly associated: Associated;
 };
+
+export type Associated = { readonly address: Address; readonly bump: number };
 
 export const isOffCurve = isOffCurveAddress;
 export const bytesOf = (of: Address): Buffer => Buffer.from(getAddressEncoder().encode(of));
@@ -67,7 +72,18 @@ export async function escrowOf(terms: Terms, tokenProgram: Address = TOKEN): Pro
     seeds: [sha256(encodeTerms(terms))],
   });
   const vault = sha256(bytesOf(escrow), Buffer.from(VAULT_SEED), bytesOf(tokenProgram));
-  return { terms, escrow, bump, vault: addressOf(vault), tokenProgram };
+  const associated = await associatedOf(terms.payout, terms.mint, tokenProgram);
+  return { terms, escrow, bump, vault: addressOf(vault), tokenProgram, associated };
+}
+
+export async function associatedOf(
+  owner: Address,
+  mint: Address,
+  tokenProgram: Address,
+): Promise<Associated> {
+  const seeds = [owner, tokenProgram, mint].map(bytesOf);
+  const [at, bump] = await getProgramDerivedAddress({ programAddress: ASSOCIATED_TOKEN, seeds });
+  return { address: at, bump };
 }
 
 export const isSol = ({ mint }: Terms): boolean => mint === SYSTEM;
@@ -103,20 +119,48 @@ export function fund(
   );
 }
 
-/** `refund: false` leaves the funder's account out. */
+type ClaimOptions = {
+  /** False leaves the funder's account out. */
+  readonly refund?: boolean;
+  /** Whether the payout signs, and may have the tokens anywhere. */
+  readonly signs?: boolean;
+  readonly destination?: Address;
+};
+
+/** To the associated token account of the payout, where nothing else is said. */
 export function claim(
-  { terms, escrow, vault, tokenProgram }: Escrow,
+  { terms, escrow, vault, tokenProgram, associated }: Escrow,
   secret: Uint8Array,
-  destination: Address = SYSTEM,
-  options: { readonly refund: boolean } = { refund: true },
+  { refund: isWhole = true, signs = false, destination = associated.address }: ClaimOptions = {},
 ): Instruction {
-  const rows: Row[] = [
-    [escrow, 'write'],
-    [isSol(terms) ? terms.payout : destination, 'write'],
-  ];
-  if (!isSol(terms)) rows.push([vault, 'write'], [terms.mint, 'read'], [tokenProgram, 'read']);
-  if (options.refund) rows.push([terms.refund, 'write']);
-  return instruction(rows, Buffer.concat([word(1n), secret]));
+  const rows: Row[] = isSol(terms)
+    ? [
+        [escrow, 'write'],
+        [terms.payout, 'write'],
+      ]
+    : [
+        [escrow, 'write'],
+        [destination, 'write'],
+        [vault, 'write'],
+        [terms.mint, 'read'],
+        [tokenProgram, 'read'],
+        [terms.payout, signs ? 'sign' : 'read'],
+      ];
+  if (isWhole) rows.push([terms.refund, 'write']);
+  const bump = isSol(terms) || signs ? 0 : associated.bump;
+  return instruction(rows, Buffer.concat([Buffer.from([1, bump, 0, 0, 0, 0, 0, 0]), secret]));
+}
+
+/** What a claim left, or somebody sent, to the funder. */
+export function close({ terms, escrow, bump }: Escrow): Instruction {
+  return instruction(
+    [
+      [escrow, 'write'],
+      [terms.refund, 'write'],
+      [SYSTEM, 'read'],
+    ],
+    Buffer.concat([Buffer.from([3, bump, 0, 0, 0, 0, 0, 0]), encodeTerms(terms)]),
+  );
 }
 
 /** Without a destination: of SOL, or of what a claim left. */

@@ -43,10 +43,12 @@ export type Swap = {
   readonly payee: Person;
   /** The funder's token account: money comes from there, and goes back there. */
   readonly source: Address;
+  /** The payout's associated token account. */
   readonly destination: Address;
   readonly fund: Instruction;
   readonly claim: Instruction;
   readonly refund: Instruction;
+  readonly close: Instruction;
 };
 
 export type Changes = Partial<Terms> & { readonly tokenProgram?: Address };
@@ -68,11 +70,13 @@ export async function swapIn(world: World, asset: Asset, changes: Changes = {}):
   for (const { address } of [funder, payee]) {
     if (balanceOf(world, address) === 0n) give(world, address, 10n * SOL);
   }
-  const hold = (owner: Address, amount: bigint) =>
-    asset === 'SOL' ? SYSTEM : makeHolding(world, { mint, owner, amount, program: tokenProgram });
-  const source = hold(funder.address, 10n * SOL);
-  const destination = hold(terms.payout, 0n);
   const escrow = await escrowOf(terms, tokenProgram);
+  const hold = (owner: Address, amount: bigint, at?: Address) =>
+    asset === 'SOL'
+      ? SYSTEM
+      : makeHolding(world, { mint, owner, amount, program: tokenProgram, ...(at && { at }) });
+  const source = hold(funder.address, 10n * SOL);
+  const destination = hold(terms.payout, 0n, escrow.associated.address);
   return {
     world,
     asset,
@@ -82,16 +86,17 @@ export async function swapIn(world: World, asset: Asset, changes: Changes = {}):
     payee,
     source,
     destination,
-    ...verbs(escrow, source, destination),
+    ...verbs(escrow, source),
   };
 }
 
-export function verbs(escrow: Escrow, source: Address, destination: Address) {
+export function verbs(escrow: Escrow, source: Address) {
   const isSol = instructions.isSol(escrow.terms);
   return {
     fund: instructions.fund(escrow, source),
-    claim: instructions.claim(escrow, secret, destination),
+    claim: instructions.claim(escrow, secret),
     refund: instructions.refund(escrow, isSol ? undefined : source),
+    close: instructions.close(escrow),
   };
 }
 
@@ -109,6 +114,8 @@ export async function funded(asset: Asset, changes: Changes = {}): Promise<Swap>
   if (error !== undefined) throw new Error(`funding failed: ${error}`);
   return swap;
 }
+
+export const close = (swap: Swap): Promise<Outcome> => send(swap.world, [swap.close]);
 
 /** Lets the timelock pass. */
 export const expire = ({ world, terms }: Swap): void => setNow(world, terms.timelock);
@@ -137,9 +144,9 @@ export function moneyOf({ world, terms, escrow, source, destination, asset }: Sw
   };
 }
 
-export const STATUS = { open: 1, claimed: 2, refunded: 3 } as const;
+export const STATUS = { open: 1, claimed: 2 } as const;
 
-/** The escrow account's first byte, and its length. */
+/** The escrow account's first byte, and its length; undefined where there is no such account. */
 export function stateOf({ world, escrow }: Swap): { status: number; length: number } | undefined {
   const data = dataOf(world, escrow.escrow);
   if (data === undefined || data.length === 0) return undefined;

@@ -1,0 +1,358 @@
+// Puts the pinned program on a cluster with no upgrade authority, in one command, and writes down
+// what it did. Run again it goes on where it stopped, and does nothing where all is done.
+//
+//   PARLEY_PAYER_KEY=… node contracts/solana/deploy.ts --rpc URL --network NAME --program-key FILE
+//   node contracts/solana/deploy.ts --rpc URL --network NAME --verify
+//
+// The code goes into a buffer first, at an address that follows from payer and code. The program is
+// made of it and its authority given up in the same transaction: at no time can anyone replace it.
+// A key is what solana-keygen writes, an array of 64 bytes, or the same in base58.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { base58 } from '@scure/base';
+import {
+  address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  createKeyPairSignerFromBytes,
+  createTransactionMessage,
+  getBase64EncodedWireTransaction,
+  getSignatureFromTransaction,
+  type Instruction,
+  type KeyPairSigner,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from '@solana/kit';
+import { digestOf, PROGRAM_FILE } from './build.ts';
+import { deploymentFault, readerOf } from './deployment.ts';
+import { isEntry } from './entry.ts';
+import {
+  BUFFER_HEAD,
+  bufferOf,
+  CHUNK_BYTES,
+  deployForGood,
+  LOADER,
+  openBuffer,
+  PROGRAM_BYTES,
+  PROGRAM_DATA_HEAD,
+  writeChunk,
+} from './loader.ts';
+import { accountAt, type Rpc, rpcTo } from './node-rpc.ts';
+
+const RECORDS = join(import.meta.dirname, 'deployments');
+const POLL_MS = 400;
+const WAIT_MS = 90_000;
+const AT_ONCE = 8;
+const SIGNATURE_LAMPORTS = 5_000n;
+
+/** What was deployed when, by which transaction. */
+export type DeploymentRecord = {
+  readonly network: string;
+  readonly genesisHash: string;
+  readonly program: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly payer: string;
+  /** The one that made the program and gave its authority up. */
+  readonly transaction: string;
+  readonly slot: number;
+  /** Of the block, RFC 3339. */
+  readonly deployedAt: string;
+};
+
+export type DeployOptions = {
+  readonly rpcUrl: string;
+  readonly network: string;
+  readonly payer: KeyPairSigner;
+  readonly program: KeyPairSigner;
+  readonly code?: Uint8Array;
+  /** Folder of the records. */
+  readonly records?: string;
+  readonly say?: (sentence: string) => void;
+};
+
+export const recordFile = (network: string, records: string = RECORDS): string => {
+  if (!/^[a-z0-9-]{1,40}$/.test(network)) throw new Error(`"${network}" is no name of a network`);
+  return join(records, `${network}.json`);
+};
+
+export function readRecord(network: string, records?: string): DeploymentRecord | null {
+  const file = recordFile(network, records);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+}
+
+/** The key in a text: an array of 64 bytes as JSON, or base58. Throws without showing it. */
+export async function keyIn(text: string): Promise<KeyPairSigner> {
+  let bytes: Uint8Array;
+  try {
+    const clean = text.trim();
+    bytes = clean.startsWith('[') ? Uint8Array.from(JSON.parse(clean)) : base58.decode(clean);
+  } catch {
+    throw new Error('a key is an array of 64 bytes, or the same in base58');
+  }
+  if (bytes.length !== 64) throw new Error(`a key has 64 bytes, not ${bytes.length}`);
+  return createKeyPairSignerFromBytes(bytes);
+}
+
+/** Deploys unless that is done, and gives the record. Throws with what is in the way. */
+export async function deploy(options: DeployOptions): Promise<DeploymentRecord> {
+  const { rpcUrl, network, payer, program, records, say = () => {} } = options;
+  const code = options.code ?? readFileSync(PROGRAM_FILE);
+  const rpc = rpcTo(rpcUrl);
+  const genesisHash = await rpc<string>('getGenesisHash', []);
+  const known = readRecord(network, records);
+  if (known !== null && known.genesisHash !== genesisHash) {
+    throw new Error(
+      `${network} is recorded with the genesis ${known.genesisHash}: another cluster`,
+    );
+  }
+  const isThere = (await accountAt(rpc, program.address, 'confirmed')) !== null;
+  if (isThere) say(`${program.address} is there already`);
+  else await putProgram(rpc, { payer, program, code, say });
+  await untilVerified(rpcUrl, program.address, code);
+  const record = await recordOf(rpc, { network, genesisHash, program: program.address, code });
+  const file = recordFile(network, records);
+  mkdirSync(records ?? RECORDS, { recursive: true });
+  writeFileSync(file, `${JSON.stringify(record, null, 2)}\n`);
+  say(`written to ${file}`);
+  return record;
+}
+
+type Making = Pick<DeployOptions, 'payer' | 'program'> & {
+  readonly code: Uint8Array;
+  readonly say: (sentence: string) => void;
+};
+
+async function putProgram(rpc: Rpc, { payer, program, code, say }: Making): Promise<void> {
+  // Half of a digest: a seed has at most 32 characters.
+  const seed = digestOf(code).slice(0, 32);
+  const buffer = await bufferOf(payer.address, seed);
+  const rent = async (bytes: number) =>
+    BigInt(await rpc<number>('getMinimumBalanceForRentExemption', [bytes]));
+  const [ofBuffer, ofProgram, ofData] = [
+    await rent(BUFFER_HEAD + code.length),
+    await rent(PROGRAM_BYTES),
+    await rent(PROGRAM_DATA_HEAD + code.length),
+  ];
+  const before = await accountAt(rpc, buffer, 'confirmed');
+  const chunks = missingChunks(
+    before === null ? null : Buffer.from(before.data[0], 'base64'),
+    code,
+  );
+  const { value: has } = await rpc<{ value: number }>('getBalance', [
+    payer.address,
+    { commitment: 'confirmed' },
+  ]);
+  // The buffer's lamports pay for the program's data.
+  const held = BigInt(before?.lamports ?? 0);
+  const fees = SIGNATURE_LAMPORTS * BigInt(chunks.length + 4);
+  const need = ofBuffer - held + ofProgram + (ofData - ofBuffer) + fees;
+  if (BigInt(has) < need) {
+    throw new Error(`${payer.address} has ${has} lamports, and ${need} are needed`);
+  }
+  if (before === null) {
+    const opening = openBuffer({ payer: payer.address, buffer, seed }, ofBuffer, code.length);
+    await sendAll(rpc, payer, [opening]);
+  } else if (before.owner !== LOADER) {
+    throw new Error(`${buffer}, where the code is to wait, is no account of the loader`);
+  }
+  say(`${chunks.length} parts of the code to write to ${buffer}`);
+  await sendAll(
+    rpc,
+    payer,
+    chunks.map(([offset, bytes]) => [writeChunk(buffer, payer.address, offset, bytes)]),
+  );
+  const written = await accountAt(rpc, buffer, 'confirmed');
+  const text = written === null ? null : Buffer.from(written.data[0], 'base64');
+  if (missingChunks(text, code).length > 0) {
+    throw new Error('the buffer does not hold the code yet: run the command again');
+  }
+  const names = { payer: payer.address, program: program.address, buffer };
+  const making = await deployForGood(names, ofProgram, code.length);
+  const [txid] = await sendAll(rpc, payer, [making], [program]);
+  say(`${program.address} is made by ${txid}`);
+}
+
+type Chunk = readonly [offset: number, bytes: Uint8Array];
+
+/** Parts of the code that a buffer does not hold. */
+function missingChunks(buffer: Buffer | null, code: Uint8Array): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (let offset = 0; offset < code.length; offset += CHUNK_BYTES) {
+    const bytes = code.subarray(offset, offset + CHUNK_BYTES);
+    const at = BUFFER_HEAD + offset;
+    if (buffer?.subarray(at, at + bytes.length).equals(bytes) !== true)
+      chunks.push([offset, bytes]);
+  }
+  return chunks;
+}
+
+/** Each a transaction, several at once; all are in blocks when it returns. */
+async function sendAll(
+  rpc: Rpc,
+  payer: KeyPairSigner,
+  list: readonly (readonly Instruction[])[],
+  signers: readonly KeyPairSigner[] = [],
+): Promise<string[]> {
+  const txids: string[] = [];
+  for (let from = 0; from < list.length; from += AT_ONCE) {
+    const part = list.slice(from, from + AT_ONCE);
+    txids.push(...(await Promise.all(part.map((each) => sendOne(rpc, payer, each, signers)))));
+  }
+  return txids;
+}
+
+async function sendOne(
+  rpc: Rpc,
+  payer: KeyPairSigner,
+  instructions: readonly Instruction[],
+  signers: readonly KeyPairSigner[],
+): Promise<string> {
+  type Latest = { value: { blockhash: Blockhash; lastValidBlockHeight: number } };
+  const { value } = await rpc<Latest>('getLatestBlockhash', [{ commitment: 'confirmed' }]);
+  const lifetime = {
+    blockhash: value.blockhash,
+    lastValidBlockHeight: BigInt(value.lastValidBlockHeight),
+  };
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (tx) => setTransactionMessageFeePayerSigner(payer, tx),
+    (tx) => setTransactionMessageLifetimeUsingBlockhash(lifetime, tx),
+    (tx) => appendTransactionMessageInstructions(withSigners(instructions, signers), tx),
+  );
+  const signed = await signTransactionMessageWithSigners(message);
+  const wire = getBase64EncodedWireTransaction(signed);
+  const txid = getSignatureFromTransaction(signed);
+  const until = Date.now() + WAIT_MS;
+  const config = { encoding: 'base64', preflightCommitment: 'confirmed', maxRetries: 0 };
+  let isFirst = true;
+  while (Date.now() < until) {
+    // A cluster may drop what it is given: the same bytes again change nothing.
+    await rpc('sendTransaction', [wire, { ...config, skipPreflight: !isFirst }]);
+    isFirst = false;
+    await sleep(POLL_MS);
+    type Status = { err: unknown; confirmationStatus: string } | null;
+    const { value: found } = await rpc<{ value: [Status] }>('getSignatureStatuses', [[txid]]);
+    const [status] = found;
+    if (status === null || status.confirmationStatus === 'processed') continue;
+    if (status.err === null) return txid;
+    throw new Error(`${txid} failed: ${JSON.stringify(status.err)}`);
+  }
+  throw new Error(`${txid} is in no block after ${WAIT_MS / 1_000} s: run the command again`);
+}
+
+/** kit signs with the signers that stand in the accounts. */
+function withSigners(
+  instructions: readonly Instruction[],
+  signers: readonly KeyPairSigner[],
+): Instruction[] {
+  return instructions.map((each) => ({
+    ...each,
+    accounts: (each.accounts ?? []).map((account) => {
+      const signer = signers.find((one) => one.address === account.address);
+      return signer === undefined || account.role < 2 ? account : { ...account, signer };
+    }),
+  }));
+}
+
+/** Once the deployment is final. Throws what is wrong with it. */
+async function untilVerified(rpcUrl: string, program: string, code: Uint8Array): Promise<void> {
+  const until = Date.now() + WAIT_MS;
+  for (;;) {
+    const fault = await deploymentFault(program, readerOf(rpcUrl), code);
+    if (fault === null) return;
+    const mayCome = fault === 'there is no account' || fault === 'the program was closed';
+    if (!mayCome || Date.now() > until) throw new Error(`${program}: ${fault}`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** From the chain, so that it is the same whoever writes it. */
+async function recordOf(
+  rpc: Rpc,
+  {
+    code,
+    ...about
+  }: Pick<DeploymentRecord, 'network' | 'genesisHash' | 'program'> & {
+    readonly code: Uint8Array;
+  },
+): Promise<DeploymentRecord> {
+  type Listed = { signature: string; slot: number; err: unknown; blockTime: number | null };
+  let oldest: Listed | undefined;
+  for (;;) {
+    const config = { commitment: 'finalized', ...(oldest && { before: oldest.signature }) };
+    const page = await rpc<Listed[]>('getSignaturesForAddress', [about.program, config]);
+    const last = page.findLast(({ err }) => err === null);
+    if (last === undefined) break;
+    oldest = last;
+  }
+  if (oldest === undefined) throw new Error('the node does not list what made the program');
+  const { signature, slot, blockTime } = oldest;
+  const config = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
+  type Shown = { transaction: { message: { accountKeys: string[] } } };
+  const { transaction } = await rpc<Shown>('getTransaction', [signature, config]);
+  return {
+    ...about,
+    sha256: digestOf(code),
+    bytes: code.length,
+    payer: transaction.message.accountKeys[0] ?? '',
+    transaction: signature,
+    slot,
+    deployedAt: new Date((blockTime ?? 0) * 1_000).toISOString(),
+  };
+}
+
+/** What differs between a record, the chain and the pinned program; null: nothing. */
+export async function recordFault(
+  rpcUrl: string,
+  record: DeploymentRecord,
+  code: Uint8Array = readFileSync(PROGRAM_FILE),
+): Promise<string | null> {
+  const genesisHash = await rpcTo(rpcUrl)<string>('getGenesisHash', []);
+  if (genesisHash !== record.genesisHash) {
+    return `the node is of the cluster ${genesisHash}, not ${record.genesisHash} as recorded`;
+  }
+  if (record.sha256 !== digestOf(code)) return `${record.sha256} is recorded: another program`;
+  return deploymentFault(record.program, readerOf(rpcUrl), code);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      rpc: { type: 'string' },
+      network: { type: 'string' },
+      'program-key': { type: 'string' },
+      'payer-key': { type: 'string' },
+      verify: { type: 'boolean', default: false },
+    },
+  });
+  const { rpc, network, verify } = values;
+  if (rpc === undefined || network === undefined) {
+    throw new Error('--rpc URL and --network NAME are needed');
+  }
+  if (verify) {
+    const record = readRecord(network);
+    if (record === null) throw new Error(`nothing is recorded of ${network}`);
+    const fault = await recordFault(rpc, record);
+    console.log(`${record.program}: ${fault ?? 'the pinned program, and nobody can replace it'}`);
+    if (fault !== null) process.exitCode = 1;
+    return;
+  }
+  const programFile = values['program-key'];
+  const payerFile = values['payer-key'];
+  const payerText = payerFile ? readFileSync(payerFile, 'utf8') : process.env.PARLEY_PAYER_KEY;
+  if (programFile === undefined) throw new Error('--program-key FILE is needed');
+  if (payerText === undefined) throw new Error('PARLEY_PAYER_KEY or --payer-key FILE is needed');
+  const program = await keyIn(readFileSync(programFile, 'utf8'));
+  const payer = await keyIn(payerText);
+  const say = (sentence: string) => console.log(sentence);
+  const record = await deploy({ rpcUrl: rpc, network, payer, program, say });
+  console.log(`${address(record.program)}: the pinned program, and nobody can replace it`);
+}
+
+if (isEntry(import.meta.url)) await main();

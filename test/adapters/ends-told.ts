@@ -1,0 +1,39 @@
+// What every adapter promises of an escrow that ended: how it did is told long after, also where
+// nothing of it is left on the chain but its transactions, and it is never told to be unfunded.
+
+import assert from 'node:assert/strict';
+import { claim, deepLeg, facts, finalise, newLeg, refund } from './leg.ts';
+import type { AdapterPromise } from './promises.ts';
+
+export const endsTold: readonly AdapterPromise[] = [
+  {
+    name: 'how a leg ended is told long after its timelock, by who begins then too',
+    run: async (driver) => {
+      const adapter = driver.adapter();
+      for (const kind of driver.coins) {
+        const claimed = await deepLeg(driver, adapter, kind);
+        const refunded = await deepLeg(driver, adapter, kind);
+        const never = newLeg(driver, kind);
+        const claimTx = await claim(driver, adapter, claimed);
+        await driver.dev.mine(1);
+        await driver.deepen();
+        await driver.pass(5 * 3_600);
+        const refundTx = await refund(driver, adapter, refunded);
+        // What a claim left goes to the funder; where it leaves nothing there is none to be had.
+        await refund(driver, adapter, claimed).catch(() => null);
+        await driver.dev.mine(1);
+        await finalise(driver);
+        for (const each of [adapter, driver.adapter()]) {
+          const one = await facts(each, claimed);
+          assert.deepEqual([one.claimed?.txid, one.claimed?.deep], [claimTx, true], kind);
+          assert.deepEqual([one.refunded, one.secret, one.balance], [null, claimed.secret, 0n]);
+          const other = await facts(each, refunded);
+          assert.deepEqual([other.refunded?.txid, other.refunded?.deep], [refundTx, true], kind);
+          assert.deepEqual([other.claimed, other.secret, other.balance], [null, null, 0n]);
+          assert.deepEqual([one.funded?.deep, other.funded?.deep], [true, true]);
+          assert.equal((await facts(each, never)).funded, null);
+        }
+      }
+    },
+  },
+];
