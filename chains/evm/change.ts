@@ -1,5 +1,5 @@
-// Transactions found without logs: by their receipts, and by the second that the contract keeps of an
-// escrow's last change. For nodes that lose or keep back logs.
+// Transactions found without logs: by their receipts, and by the second that the contract keeps of
+// an escrow's last change. For nodes that lose or keep back logs.
 
 import { blockAt, headBlock, receiptOf, txOf } from './node.ts';
 import { callsIn, decodeCall } from './plan.ts';

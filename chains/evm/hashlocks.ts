@@ -1,12 +1,12 @@
 // The hashlocks of every funding: events of the contract, a range of blocks at a time.
 
+import { fundedTopic } from '../escrows/topics.ts';
 import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
 import { wordsOf } from '../in-turn.ts';
 import type { Opened } from '../opened.ts';
 import { fromOneSource, oneSource } from '../sources.ts';
 import { headBlock } from './node.ts';
 import { eachRange, firstBlock, type Scanned } from './scan.ts';
-import { fundedTopic } from './topics.ts';
 import type { Watch } from './watch.ts';
 
 /** Blocks of one page: in as many requests as the provider wants. */

@@ -1,6 +1,6 @@
-// Whether a node shows the contract of all escrows. Its address commits to the deployer, the salt and
-// the init code: whatever is there was made by the pinned init code. What it says of its domain is
-// compared, since every id follows from it.
+// Whether a node shows the contract of all escrows. Its address commits to the deployer, the salt
+// and the init code: whatever is there was made by the pinned init code. What it says of its domain
+// is compared, since every id follows from it.
 
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';

@@ -4,6 +4,7 @@ import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { legStatus, nothingSeen } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
+import { claimedTopic, fundedTopic } from '../escrows/topics.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { evmDeployment, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
@@ -22,7 +23,6 @@ import {
   newLeg,
   refund,
 } from './testing/swap.ts';
-import { claimedTopic, fundedTopic } from './topics.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);

@@ -2,10 +2,10 @@
 // larger only now and then.
 
 import { ParleyError } from '../../core/errors.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { RpcError } from '../rpc.ts';
 import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
 import { idOfEscrow } from './plan.ts';
-import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
 import { type Known, noteLog, type Watch } from './watch.ts';
 
 /** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */

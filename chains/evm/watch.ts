@@ -5,12 +5,12 @@
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, removeName, secretsIn } from '../calldata.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import type { Rpc } from '../rpc.ts';
 import type { Block, Log, Tx } from './node.ts';
 import { callsIn, type DecodedCall, type EvmDeployment, escrowName } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import type { Slot } from './simulate.ts';
-import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
 
 export type Verb = DecodedCall['verb'];
 

@@ -1,5 +1,5 @@
-// Puts the contract at its address on an EVM chain, the same on every chain, and looks whether it is
-// there.
+// Puts the contract at its address on an EVM chain, the same on every chain, and looks whether it
+// is there.
 //
 //   PARLEY_DEPLOYER_KEY=0x… node contracts/escrows/deploy.ts --rpc URL      deploys, then verifies
 //   node contracts/escrows/deploy.ts --rpc URL --verify                     only verifies

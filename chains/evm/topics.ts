@@ -1,3 +1,0 @@
-// First topics of the contract's events.
-
-export { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
