@@ -84,17 +84,18 @@ const batches: Readonly<Record<string, 'claim' | 'refund'>> = {
   [four(`claimMany${legs}`)]: 'claim',
   [four(`refundMany${legs}`)]: 'refund',
 };
-const selector = new RegExp(Object.keys({ ...verbs, ...batches }).join('|'), 'g');
+/** Looked for ahead, so that one found across another's bytes does not hide it. */
+const selector = new RegExp(`(?=(${Object.keys({ ...verbs, ...batches }).join('|')}))`, 'g');
 const wordLength = 64;
 /** The terms, the lane and the counter. */
 const escrowWords = 9;
 const legWords = 6;
 
 /**
- * Every fund, claim and refund inside hex, at any depth: a call made by another contract, or a
- * whole transaction, carries ours word for word. Only calls whose narrow words are clean count,
- * since the contract refuses all others. `wanted` says which hashlocks are of interest before an
- * id is computed, so that calldata full of selectors costs little.
+ * Every fund, claim and refund inside hex in lower case, at any depth: a call made by another
+ * contract, or a whole transaction, carries ours word for word. Only calls whose narrow words are
+ * clean count, since the contract refuses all others. `wanted` says which hashlocks are of interest
+ * before an id is computed, so that calldata full of selectors costs little.
  */
 export function callsIn(
   hex: string,
@@ -102,7 +103,7 @@ export function callsIn(
   wanted: (hashlock: Hex32) => boolean = () => true,
 ): DecodedCall[] {
   const found: DecodedCall[] = [];
-  for (const { 0: name, index } of hex.matchAll(selector)) {
+  for (const { 1: name = '', index } of hex.matchAll(selector)) {
     if (index % 2 === 1) continue;
     const words = wordsFrom(hex, index + name.length);
     const verb = verbs[name];

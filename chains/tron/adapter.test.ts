@@ -188,7 +188,7 @@ test('a claim built for an address that was never used pays for making the accou
   await fund(chain, leg);
   const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
   const [transaction] = (built as TronMaterial).transactions;
-  assert.equal(transaction?.raw_data.fee_limit, Number(withMargin(42_000n) * 100n));
+  assert.equal(transaction?.raw_data.fee_limit, Number(withMargin(41_000n) * 100n));
 });
 
 test('deep is solid, and as many blocks as the escrow wants', async () => {
@@ -298,9 +298,9 @@ test('the wrong secret, an empty escrow and amounts not worth a claim are refuse
   await assert.rejects(none, is('nothing_there', /never funded/));
   const back = adapter.buildRefund(inputOf(leg), signal());
   await assert.rejects(back, is('nothing_there', /never funded/));
-  await adapter.checkAmount(null, 2_300_001n, signal());
-  const small = adapter.checkAmount(null, 2_300_000n, signal());
-  await assert.rejects(small, is('amount_too_small', /2300000 on tron-dev is not more than/));
+  await adapter.checkAmount(null, 2_200_001n, signal());
+  const small = adapter.checkAmount(null, 2_200_000n, signal());
+  await assert.rejects(small, is('amount_too_small', /2200000 on tron-dev is not more than/));
   await adapter.checkAmount(chain.token('DevDollar'), 1n, signal());
 });
 

@@ -9,8 +9,8 @@
 //              was seized), seen and never deep
 //   claimed    claimed, whatever the token did since
 //   refunded   refunded
-//   ended      a later escrow has the lane: what was stored or followed of this one, else funded
-//              and empty by an unknown transaction, never unfunded
+//   ended      a later escrow has the lane: what was stored or followed of this one, else seen to be
+//              funded by an unknown transaction, empty, neither deep nor unfunded
 //
 // The head shows what waits for a block as if it had happened: run in block 0 at time 0, so that a
 // claim after its timelock succeeds there until its block. Such a change is none: the escrow is
@@ -26,7 +26,7 @@ import { once } from '../sources.ts';
 import { blocksAt } from './block-time.ts';
 import { type Block, headBlock, tokenBalance, type View, wordsOf } from './node.ts';
 import { contractEscrow } from './plan.ts';
-import { transactionIn } from './receipts.ts';
+import { loggedIn, transactionIn } from './receipts.ts';
 import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
 
 export type Status = 'never' | 'funded' | 'claimed' | 'refunded' | 'ended' | 'void';
@@ -125,7 +125,7 @@ export async function readEscrow(
     const newest = await recordAt(watch, watched, 'head', signal);
     const head = await headBlock(watch.http, 'head', signal);
     const now = later(inBlocks(newest, secondOf(head)), deep);
-    if (now.status === 'ended') return endedFacts(watch, watched, { deep, head });
+    if (now.status === 'ended') return endedFacts(watch, watched, { deep, head }, signal);
     const wanted = now.status === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
     // A secret that is wanted is worth all the time there is; ids of transactions are not.
     const limit = wanted ? signal : AbortSignal.any([signal, patience]);
@@ -308,37 +308,62 @@ function factsOf(
 }
 
 /**
- * What is known from before the lane was used again: by the solid word, by logs that were followed,
- * by what was stored. That it was settled is certain, and how is not guessed.
+ * What is known from before the lane was used again: by the solid word, by what was stored, by logs
+ * that were followed and are still in their blocks. How it ended is not guessed, and a funding that
+ * nothing proves is never deep: the lane's counter may have gone to other escrows of its funder.
  */
-function endedFacts(
+async function endedFacts(
   watch: Watch,
-  { address: escrow, terms, requiredConfirmations, stored }: WatchedEscrow,
+  watched: WatchedEscrow,
   { deep, head }: Pick<Looked, 'deep' | 'head'>,
-): EscrowFacts {
-  const secret = watch.secrets.get(terms.hashlock) ?? stored?.secret ?? null;
-  const solid = verbOf(deep);
-  const isSolid = deep.status === 'ended' || isSettled(deep);
-  const sight = (verb: 'claim' | 'refund', before: Sighting | null): Sighting | null => {
+  signal: AbortSignal,
+): Promise<EscrowFacts> {
+  const { address: escrow, terms, requiredConfirmations, stored } = watched;
+  const solidVerb = verbOf(deep);
+  const solid = await headBlock(watch.http, 'solid', signal);
+  const sight = async (verb: Verb, before: Sighting | null): Promise<Sighting | null> => {
     if (before?.deep) return before;
-    const found = madeBy(watch, { escrow, verb });
-    const isKnown = isSettled(deep) ? solid === verb : found !== null || before !== null;
-    if (!isKnown) return null;
-    const confirmations =
-      found === null ? (before?.confirmations ?? 1) : Math.max(1, head.number - found.block + 1);
-    const isDeep = isSolid && (found === null || confirmations >= requiredConfirmations);
-    return { txid: found?.txid ?? before?.txid ?? unknownTxid, confirmations, deep: isDeep };
+    if (verb !== 'fund' && isSettled(deep) && solidVerb !== verb) return null;
+    const logged = await loggedSighting(watch, watched, { verb, head, solid }, signal);
+    if (solidVerb !== verb) return logged ?? before;
+    // Where its block is not known: it is none above the solid one.
+    const confirmations = logged?.confirmations ?? head.number - solid.number + 1;
+    const isDeep = deep.covered && confirmations >= requiredConfirmations;
+    return { txid: (logged ?? before)?.txid ?? unknownTxid, confirmations, deep: isDeep };
   };
-  const claimed = sight('claim', stored?.claimed ?? null);
-  const refunded = claimed === null ? sight('refund', stored?.refunded ?? null) : null;
-  if (claimed === null && refunded === null) {
-    once(watch, 'unknown_outcome', { chain: watch.chain, escrow });
-  }
-  const funding = madeBy(watch, { escrow, verb: 'fund' });
-  const txid = funding?.txid ?? stored?.funded?.txid ?? unknownTxid;
-  const confirmations = funding === null ? 1 : Math.max(1, head.number - funding.block + 1);
-  const funded = stored?.funded?.deep ? stored.funded : { txid, confirmations, deep: isSolid };
-  return { funded, claimed, refunded, secret, balance: 0n, empty: isSolid };
+  const claimed = await sight('claim', stored?.claimed ?? null);
+  const refunded = claimed === null ? await sight('refund', stored?.refunded ?? null) : null;
+  const settled = claimed ?? refunded;
+  if (settled === null) once(watch, 'unknown_outcome', { chain: watch.chain, escrow });
+  const unknown = { txid: unknownTxid, confirmations: 1, deep: false };
+  const funding = (await sight('fund', stored?.funded ?? null)) ?? unknown;
+  // What was settled for good had been funded.
+  const funded = { ...funding, deep: funding.deep || (settled?.deep ?? false) };
+  const secret = watch.secrets.get(terms.hashlock) ?? stored?.secret ?? null;
+  const empty = deep.status === 'ended' || isSettled(deep);
+  return { funded, claimed, refunded, secret, balance: 0n, empty };
+}
+
+type Ended = { readonly verb: Verb; readonly head: Block; readonly solid: Block };
+
+/** By a log that was followed, where it is still in its block: that may have been taken back. */
+async function loggedSighting(
+  watch: Watch,
+  { address: escrow, requiredConfirmations }: WatchedEscrow,
+  { verb, head, solid }: Ended,
+  signal: AbortSignal,
+): Promise<Sighting | null> {
+  const made = madeBy(watch, { escrow, verb });
+  if (made === null) return null;
+  const { block } = made;
+  const txid = await loggedIn(watch, escrow, block, verb, signal);
+  if (txid === null) return null;
+  const confirmations = Math.max(1, head.number - block + 1);
+  return {
+    txid,
+    confirmations,
+    deep: block <= solid.number && confirmations >= requiredConfirmations,
+  };
 }
 
 /** What is not yet deep is reported again by changes() until it is. */
