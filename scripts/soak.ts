@@ -2,10 +2,10 @@
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
 // model of the rules searched further, the contracts fuzzed twenty times as long, every guard of
 // the escrow contract broken, ten thousand simulated markets, bugs planted for the simulation to
-// find, every request and pass ended at every await and bugs planted for that to find, every fault of
-// nodes, network, database, disk and clock at every moment of a swap, schemathesis where it is
-// installed, and the adapters' promises and the demo on real nodes where these are given. A last
-// line counts; it ends with 1 if any failed.
+// find, every request and pass ended at every await and bugs planted for that to find, every
+// fault of nodes, network, database, disk and clock at every moment of a swap, schemathesis where
+// it is installed, and the adapters' promises and the demo on real nodes where these are given. A
+// last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
