@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { parseEther, parseTransaction } from 'viem';
+import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { offerIn, replacing } from './gas-fees.ts';
 import { lentOpen } from './lane-word.ts';
-import { evmDeployment } from './plan.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { evmDeployment, evmEscrow, fundCalls } from './plan.ts';
+import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
 import { type Answer, hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 import {
@@ -192,6 +193,21 @@ test('a node that lends nothing to an estimate, and does not say so, gets the mo
   const stranger = await strangerOn(chain, {}, { rpcUrls: [forgetful.url] });
   const signed = await stranger.sign(claimOf(leg, false));
   assert.equal(parseTransaction(signed.raw as Hex).gas, devGas.mostGas);
+});
+
+test('the key calls the contract that its adapter is told of', async () => {
+  const contract = await deploy(chain, initCode);
+  const other = { chainId: chain.chainId, contract };
+  const leg = await newLeg(chain);
+  const [funding] = fundCalls(leg.terms, other, 0n);
+  await send(chain, funder, funding ?? assert.fail());
+  const stranger = await strangerOn(chain, {}, { contract });
+  const sent = await stranger.send(claimOf(leg));
+  assert.equal(parseTransaction(sent.raw as Hex).to, contract.toLowerCase());
+  assert.deepEqual(sent.touches, [
+    { escrow: evmEscrow(leg.terms, other).address, verb: 'claim', secret: leg.secret },
+  ]);
+  assert.equal(await fate(stranger, sent), 'mined');
 });
 
 test('too early, too late and with another secret nothing is signed', async () => {

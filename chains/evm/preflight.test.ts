@@ -320,6 +320,10 @@ test('where storage is not lent, the contract itself is the one that pays in a p
       ? answerOn(method, params.slice(0, 2))
       : forward(),
   );
+  // Lent or not, the receiver's own words are told.
+  const words = /to the payout address .*no deposits today/;
+  const lent = adapterOf().preflight(leg.terms, 'claim', signal());
+  await assert.rejects(lent, refuses('payout_would_fail', words));
   const payers: unknown[] = [];
   const ear = await lyingNode(forgetful.url, ({ params }, forward) => {
     payers.push((params[0] as { from?: unknown } | undefined)?.from);
@@ -328,18 +332,24 @@ test('where storage is not lent, the contract itself is the one that pays in a p
   liars.push(ear);
   const adapter = adapterOf({ rpcUrls: [ear.url] });
   const claim = adapter.preflight(leg.terms, 'claim', signal());
-  await assert.rejects(claim, refuses('payout_would_fail', /to the payout address .*no deposits/));
+  await assert.rejects(claim, refuses('payout_would_fail', words));
   assert.ok(payers.includes(evmDeployment(31_337).contract));
 });
 
-test('an address that loses money is refused before a lane is named', async () => {
-  const { lane: _, ...bare } = await terms({});
-  const adapter = adapterOf();
-  await adapter.preflight(bare, 'payout', signal());
-  for (const field of ['payout', 'refund'] as const) {
-    const lost = { ...bare, [field]: to(evmDeployment(31_337).contract) };
-    const refused = adapter.preflight(lost, 'payout', signal());
-    await assert.rejects(refused, refuses('bad_address', /is the escrow contract/));
+test('addresses that lose money are refused before a lane is named, trials or not', async () => {
+  const plain = await lying(({ method, params }, forward) =>
+    method === 'eth_call' && params.length > 2
+      ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
+      : forward(),
+  );
+  const { lane: _, fundBefore: __, ...bare } = await terms({});
+  for (const adapter of [adapterOf(), adapterOf({ rpcUrls: [plain.url] })]) {
+    await adapter.preflight(bare, 'payout', signal());
+    for (const field of ['payout', 'refund'] as const) {
+      const lost = { ...bare, [field]: to(evmDeployment(31_337).contract) };
+      const refused = adapter.preflight(lost, 'payout', signal());
+      await assert.rejects(refused, refuses('bad_address', /is the escrow contract/));
+    }
   }
 });
 
