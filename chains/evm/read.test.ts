@@ -107,10 +107,23 @@ test('without its logs it is told by what was stored, else it is unknown and nev
   const stored = await read(leg);
   await fund(chain, await nextIn(leg));
   const unknown = await readThrough(leg, noLogs);
-  assert.equal(legStatus(unknown), 'funded');
+  assert.equal(legStatus(unknown), 'seen');
   assert.deepEqual([unknown.funded?.txid, unknown.claimed, unknown.balance], ['unknown', null, 0n]);
   const kept = await readThrough({ ...leg, escrow: { ...leg.escrow, stored } }, noLogs);
   assert.deepEqual([kept.claimed, kept.secret], [stored.claimed, leg.secret]);
+});
+
+test('an escrow whose counter went to another one never looks funded, used again or not', async () => {
+  const leg = await newLeg(chain);
+  const { lane } = leg.terms;
+  assert.ok(lane);
+  const other = await newLeg(chain, { lane, amount: 7n });
+  await fund(chain, other);
+  await claim(chain, other);
+  await fund(chain, await nextIn(leg));
+  await mine(3);
+  const shown = await read(leg);
+  assert.deepEqual([legStatus(shown), shown.funded?.deep, shown.balance], ['seen', false, 0n]);
 });
 
 test('an escrow whose counter went to another one is not funded', async () => {

@@ -10,7 +10,7 @@
 //   claimed    claimed, whatever the token did since
 //   refunded   refunded
 //   ended      a later escrow has the lane: what logs say of this one, or what was stored; else
-//              funded and empty by an unknown transaction, never unfunded
+//              seen to be funded by an unknown transaction, empty, neither deep nor unfunded
 //
 // Deep means: the block of the transaction is at least as deep as the escrow wants (and at or
 // below the tagged head where one is wanted), and the state at that depth says the same.
@@ -151,9 +151,12 @@ function unknownFunding(
   return { txid: unknownTxid, confirmations, deep: settled !== null };
 }
 
-/** That it was settled is certain; how is what was stored, or nobody knows. */
+/**
+ * How it ended is what was stored, or nobody knows. A funding that nothing proves is never deep: the
+ * lane's counter may have gone to other escrows of its funder.
+ */
 function endedUnseen({ stored }: WatchedEscrow, secret: string | null): EscrowFacts {
-  const unknown = { txid: unknownTxid, confirmations: 1, deep: true };
+  const unknown = { txid: unknownTxid, confirmations: 1, deep: false };
   const { funded = null, claimed = null, refunded = null } = stored ?? {};
   const seen = { funded: funded ?? unknown, claimed, refunded };
   return { ...seen, secret: secret ?? stored?.secret ?? null, balance: 0n, empty: true };
