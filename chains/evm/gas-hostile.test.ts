@@ -18,8 +18,8 @@ import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
-import { type Lie, lyingNode } from './testing/nodes.ts';
-import { anyone, fund, funder, later, mint, newLeg } from './testing/swap.ts';
+import { type Lie, lyingNode, type Request } from './testing/nodes.ts';
+import { anyone, claim, fund, funder, later, mint, newLeg } from './testing/swap.ts';
 
 const zoo = compileTestContracts('GasZoo.sol');
 let chain: TestChain;
@@ -44,6 +44,15 @@ const refuses = (code: RefusalCode, words = /./) => {
     return true;
   };
 };
+const deployment = evmDeployment(31_337);
+const stateSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'stateOf' }));
+/** What `stateOf` answers of an escrow that is open. */
+const openState = `0x${['1', '1'].map((word) => word.padStart(64, '0')).join('')}`;
+const isAskedForState = ({ method, params }: Request) => {
+  const { data = '' } = (params[0] ?? {}) as { data?: string };
+  return method === 'eth_call' && data.startsWith(stateSelector);
+};
+
 const gasIn = (raw: string) => parseTransaction(raw as Hex).gas ?? 0n;
 const costOf = async (sent: { readonly txid: string }) => {
   const receipt = await chain.client.waitForTransactionReceipt({ hash: sent.txid as Hex });
@@ -142,6 +151,21 @@ test('a node that lies about gas and fees cannot raise the cost above the limit'
   }
 });
 
+test('what a node behind shows as open, and was settled since, is nothing to take', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await claim(chain, leg);
+  const behind = await lyingNode(chain.rpcUrl, (request, forward) =>
+    isAskedForState(request) ? { result: openState } : forward(),
+  );
+  try {
+    const late = await strangerOn(chain, {}, { rpcUrls: [behind.url] });
+    await assert.rejects(late.sign(claimOf(leg)), refuses('nothing_there', /NotOpen/));
+  } finally {
+    await behind.stop();
+  }
+});
+
 /** What it names no base fee with, and one price in its place. */
 const withoutBaseFee =
   (price: bigint): Lie =>
@@ -183,8 +207,6 @@ test('a node that names no base fee makes the key pay no price of its own', asyn
   }
 });
 
-const deployment = evmDeployment(31_337);
-const stateSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'stateOf' }));
 const chance = (sides: number) => randomInt(sides) === 0;
 const address = () => `0x${randomBytes(20).toString('hex')}`;
 
@@ -212,11 +234,7 @@ test('whatever it is asked, the key signs nothing but calls that settle escrows,
   // A node that says yes to everything: what is refused then, is refused by us.
   const yes = await lyingNode(chain.rpcUrl, ({ method, params }, forward) => {
     if (method === 'eth_estimateGas') return { result: '0x9000' };
-    const { data = '' } = (params[0] ?? {}) as { data?: string };
-    // stateOf(): open.
-    if (method === 'eth_call' && data.startsWith(stateSelector)) {
-      return { result: `0x${['1', '1'].map((word) => word.padStart(64, '0')).join('')}` };
-    }
+    if (isAskedForState({ method, params })) return { result: openState };
     return forward();
   });
   try {
