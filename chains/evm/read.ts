@@ -152,8 +152,8 @@ function unknownFunding(
 }
 
 /**
- * How it ended is what was stored, or nobody knows. A funding that nothing proves is never deep: the
- * lane's counter may have gone to other escrows of its funder.
+ * How it ended is what was stored, or nobody knows. A funding that nothing proves is never deep:
+ * the lane's counter may have gone to other escrows of its funder.
  */
 function endedUnseen({ stored }: WatchedEscrow, secret: string | null): EscrowFacts {
   const unknown = { txid: unknownTxid, confirmations: 1, deep: false };
