@@ -201,7 +201,7 @@ test('each difference between what is stored and what is so is found, in the swa
       funded,
       leg(`escrow = '${other}'`),
       leg(`escrow = '${address}'`),
-      ['escrow_not_of_terms'],
+      ['escrow_not_followed'],
     ],
     [
       'escrow of the list',

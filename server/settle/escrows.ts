@@ -35,11 +35,15 @@ export function termsOfLeg(
   return { chain, hashlock, payout, refund, token: swap.tokens[name], amount, timelock, ...placed };
 }
 
-/** A leg's current escrow as its adapter takes it, null until it is planned. */
+/**
+ * A leg's current escrow as its adapter takes it, null until it is planned, and where one in a
+ * common contract has lost its row: nobody can ask for it without its lane.
+ */
 export function currentEscrow(swap: Swap, name: LegName): WatchedEscrow | null {
   const { escrow, requiredConfirmations, facts } = swap.state.legs[name];
   const terms = termsOfLeg(swap, name);
   if (escrow === null || terms === null) return null;
+  if (escrow.includes(':') && terms.lane === undefined) return null;
   const { agreedAt: since } = swap;
   return { address: escrow, terms, requiredConfirmations, since, stored: facts };
 }

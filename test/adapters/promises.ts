@@ -257,6 +257,7 @@ export const promises: readonly AdapterPromise[] = [
     name: 'money that comes to the escrow past its funding funds nothing',
     except: {
       bitcoin: 'a payment is the funding there; too small a one is the promise before',
+      evm: 'an escrow has no address of its own: the contract refuses plain payments',
       tron: 'an escrow has no address of its own: the contract refuses plain payments',
     },
     run: async (driver) => {
